@@ -1,13 +1,13 @@
 import Glibc
 
-/// How much room the device of a folder has.
+/// Free and total space of the file system that contains a path.
 public struct DeviceSpace: Sendable {
-    /// Bytes that may still be written.
+    /// Bytes available to unprivileged users.
     public var free: Int
-    /// Bytes in all.
+    /// Total size in bytes.
     public var size: Int
 
-    /// That of the device on which a path lies; `nil` where the system does not tell.
+    /// Reads the file system of a path. Returns `nil` if the system call fails.
     public init?(of path: String) {
         var system = statvfs()
         guard unsafe statvfs(path, &system) == 0 else { return nil }

@@ -47,7 +47,7 @@ void clinux_give_back(void) { malloc_trim(0); }
 static int argument_count;
 static char **arguments;
 
-// Before main, and before anything can move the environment, by which Swift's runtime finds the arguments.
+// Runs before main, and before the environment can be moved, through which Swift's runtime finds the arguments.
 __attribute__((constructor)) static void keep_arguments(int count, char **given) {
     argument_count = count;
     arguments = given;

@@ -15,6 +15,6 @@ class NeverResumes final : public rocksdb::EventListener {
 }  // namespace
 
 void ccs_rocksdb_never_resumes(rocksdb_options_t *options) {
-    // All that the type of the C interface holds are the options of the C++ one.
+    // The C type contains nothing but the C++ options.
     reinterpret_cast<rocksdb::Options *>(options)->listeners.push_back(std::make_shared<NeverResumes>());
 }

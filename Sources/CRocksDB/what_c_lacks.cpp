@@ -36,7 +36,7 @@ class FirstWarning final : public rocksdb::Logger {
     }
 };
 
-// All that the type of the C interface holds are the options of the C++ one.
+// The C type contains nothing but the C++ options.
 rocksdb::Options *inside(rocksdb_options_t *options) { return reinterpret_cast<rocksdb::Options *>(options); }
 }  // namespace
 
@@ -44,12 +44,12 @@ void ccs_rocksdb_closes_at_once(rocksdb_options_t *options) { inside(options)->a
 
 void ccs_rocksdb_flush(
     rocksdb_t *database, rocksdb_column_family_handle_t *const *families, size_t count, int waits, char **error) {
-    // All that these types hold is a pointer to the C++ one.
+    // The C types contain nothing but a pointer to the C++ object.
     std::vector<rocksdb::ColumnFamilyHandle *> handles;
     rocksdb::DB *engine = *reinterpret_cast<rocksdb::DB **>(database);
     for (size_t at = 0; at < count; at++) {
         auto *handle = *reinterpret_cast<rocksdb::ColumnFamilyHandle *const *>(families[at]);
-        // Where writing out fails, the engine takes a family that had nothing for a fault of its own, and ends the process (7.8).
+        // If a flush fails, the engine treats an empty column family as an internal error, and ends the process (7.8).
         uint64_t entries = 0;
         if (engine->GetIntProperty(handle, rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries) && entries)
             handles.push_back(handle);
@@ -57,7 +57,7 @@ void ccs_rocksdb_flush(
     if (handles.empty()) return;
     rocksdb::FlushOptions how;
     how.wait = waits;
-    // Otherwise it would wait before it begins, where much is to be written already.
+    // Otherwise it would wait before the flush if much is being flushed already.
     how.allow_write_stall = true;
     rocksdb::Status status = engine->Flush(how, handles);
     if (!status.ok()) *error = strdup(status.ToString().c_str());

@@ -3,20 +3,20 @@ import Catalogue
 import Glibc
 import Transport
 
-/// What all measurements share: the generator's reactor, the scratch folder, and how things are told.
+/// Shared state of all measurements: the generator's reactor, the scratch directory, and the output.
 final class Bench {
     let invocation: Invocation
     let reactor: Reactor
     let tls: TLSClientSettings
-    /// Folder of everything that a run leaves behind; removed at its end, unless it is evidence.
+    /// Directory of all files of a run; removed at its end, unless it is needed to investigate a failure.
     let scratch: String
-    /// Whether that stays: the log and the store of what failed say why.
+    /// Whether the directory is kept: log and store explain a failure.
     var keepsScratch = false
     let progress: Progress
-    /// What gives lanes their messages while the reactor turns.
+    /// Give messages to lanes while the reactor turns.
     var feeders: [Feeder] = []
     private let signals: Signals
-    /// Programs that were started, to be ended also when the bench is interrupted.
+    /// Started programs, which are also ended if the bench is interrupted.
     private var children: [Child] = []
 
     init(_ invocation: Invocation) throws(BenchError) {
@@ -24,13 +24,13 @@ final class Bench {
         do throws(TransportError) {
             signals = try Signals()
             reactor = try Reactor(index: 0)
-            // Loopback, and a certificate made a moment ago: nothing is won by verifying it.
+            // Loopback with a certificate made just now: verifying it adds nothing.
             tls = try TLSClientSettings(trust: .anyone)
         } catch { throw BenchError(error.description) }
         let place = invocation.text("--directory") ?? "/var/tmp"
         var template = (place + "/ccs-bench-XXXXXX").utf8CString.map { $0 }
         guard let made = unsafe mkdtemp(&template) else {
-            throw BenchError("cannot make a folder in \(place)", code: .inputOutput)
+            throw BenchError("cannot create a directory in \(place)", code: .inputOutput)
         }
         scratch = unsafe String(cString: made)
         progress = Progress(isWanted: isatty(2) == 1 && !invocation.has("--json"))
@@ -40,7 +40,7 @@ final class Bench {
         } catch { throw BenchError(error.description) }
     }
 
-    /// Whether any program was started: else the folder is empty.
+    /// Whether any program was started; if not, the scratch directory is empty.
     var hasStarted: Bool { !children.isEmpty }
 
     /// Starts a program that ends with the bench.
@@ -50,7 +50,7 @@ final class Bench {
         return child
     }
 
-    /// Ctrl-C or a time limit: nothing is left behind.
+    /// Ends all programs and removes the scratch directory, after Ctrl-C or a time limit.
     private func interrupted() {
         progress.clear()
         for child in children { child.end() }
@@ -64,36 +64,36 @@ final class Bench {
         if !keepsScratch { Self.remove(scratch) }
     }
 
-    /// Seconds to measure.
+    /// Duration of a measurement in seconds.
     var seconds: Int { invocation.integer("--seconds") ?? 10 }
-    /// App server connections.
+    /// Number of app server connections.
     var connections: Int { invocation.integer("--connections") ?? 1 }
-    /// Messages on their way on each connection.
+    /// Unacknowledged messages on each connection.
     var window: Int { invocation.integer("--window") ?? 100 }
-    /// Devices.
+    /// Number of devices.
     var deviceCount: Int { invocation.integer("--devices") ?? 100 }
-    /// Bytes of a stanza.
+    /// Size of a stanza in bytes.
     var size: Int { invocation.integer("--size") ?? 374 }
-    /// Threads of ccsd that serve connections.
+    /// Number of ccsd's reactors.
     var reactors: Int { invocation.integer("--reactors") ?? 1 }
 
-    /// Devices that are connected all at once: as many as were wanted, where the server may have so many.
+    /// Returns the number of devices to connect at once. Throws if the server cannot have that many.
     func crowd(_ usual: Int) throws(BenchError) -> Int {
         let count = invocation.integer("--devices") ?? usual
         let limit = DescriptorLimit.raise()
         let room = limit - Limits.Connection.descriptorsKept
         guard count <= room else {
             throw BenchError(
-                "--devices \(count): a program may have \(limit) descriptors here, so at most \(room) devices are connected at once; raise the hard limit (ulimit -Hn)"
+                "invalid --devices \(count): expected at most \(room), since a process may have \(limit) descriptors; raise the hard limit (ulimit -Hn)"
             )
         }
         return count
     }
 
-    /// Whether messages that are sent at once share a TLS record; else each has one of its own.
+    /// Whether messages sent together share a TLS record; otherwise each has its own.
     var writesBatches: Bool { invocation.has("--batches") }
 
-    /// Gives a server of one thread the first processor, and the generator the last, as far as the machine allows.
+    /// Pins a single-threaded server to the first processor and the generator to the last, if the machine allows it.
     func separate(_ target: any Server) {
         guard Processor.count > 1, reactors == 1 else { return }
         for thread in ProcessProbe(process: target.process).threads {
@@ -102,7 +102,7 @@ final class Bench {
         Processor.pin(process: 0, to: Processor.count - 1)
     }
 
-    /// A program that lies beside this one, or the ccsd that was asked for.
+    /// Returns the path of a program in the directory of this one, or of the ccsd given by `--ccsd`.
     func program(_ name: String) -> String {
         if name.hasPrefix("/") { return name }
         if name == "ccsd", let given = invocation.text("--ccsd") { return given }
@@ -113,7 +113,7 @@ final class Bench {
         return folder + name
     }
 
-    /// Turns the reactor until something holds; false if it does not within so many seconds.
+    /// Turns the reactor until a condition holds. Returns false if it does not within `seconds`.
     func turn(seconds: Int, until isDone: () -> Bool) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while !isDone() {
@@ -123,7 +123,7 @@ final class Bench {
         return true
     }
 
-    /// One turn, which ends in time for the next message that is due.
+    /// Runs one turn, which ends in time for the next message that is due.
     func turn(waitMilliseconds: Int) {
         var wait = waitMilliseconds
         if !feeders.isEmpty {
@@ -142,10 +142,10 @@ final class Bench {
         reactor.turn(waitMilliseconds: wait)
     }
 
-    /// As long as the generator may be late at most without being a part of what it measures.
+    /// Tolerated lateness of the generator in nanoseconds, small enough not to show in the measurement.
     private static let napNanoseconds: Int64 = 50_000
 
-    /// Turns the reactor for so long, and says how far it is.
+    /// Turns the reactor for a time, and shows the progress.
     func run(milliseconds: Int64, _ what: String) {
         let begin = Now.read().monotonic
         var now = begin
@@ -158,7 +158,7 @@ final class Bench {
         }
     }
 
-    /// Removes a folder and what is in it.
+    /// Removes a directory with its content.
     private static func remove(_ path: String) {
         for name in Folder.names(in: path) {
             let inner = path + "/" + name

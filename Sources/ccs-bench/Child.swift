@@ -2,18 +2,17 @@ import Catalogue
 import Glibc
 import Transport
 
-/// A program that the bench has started; ended at the latest with the bench itself.
+/// A program started by the bench; ended at the latest with the bench itself.
 final class Child {
-    /// Its process.
     let process: Int32
     private let output: Int32
     private var hasEnded = false
 
-    /// Starts a program; its standard error goes to a file, its standard output is read by `line`.
+    /// Starts a program; its standard error is written to a file, its standard output is read by `line`.
     init(_ program: String, _ arguments: [String], errorFile: String) throws(BenchError) {
         var pipe: [Int32] = [0, 0]
         guard unsafe Glibc.pipe(&pipe) == 0 else {
-            throw BenchError("cannot make a pipe", code: .inputOutput)
+            throw BenchError("cannot create a pipe", code: .inputOutput)
         }
         for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = unsafe posix_spawn_file_actions_t()
@@ -21,7 +20,7 @@ final class Child {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, pipe[1], 1)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-        // The bench blocks the signals that it watches; a program that it starts must hear them.
+        // The bench blocks the signals that it watches; a child process must receive them.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -49,7 +48,7 @@ final class Child {
         _ = close(output)
     }
 
-    /// The next line of its standard output; nil where it has ended or says nothing for so many seconds.
+    /// Returns the next line of its standard output, or `nil` if the output has ended or nothing is printed for `seconds`.
     func line(seconds: Int32) -> String? {
         var bytes: [UInt8] = []
         var octet: UInt8 = 0
@@ -63,7 +62,7 @@ final class Child {
         }
     }
 
-    /// Whether it still runs.
+    /// Whether it is still running.
     var isRunning: Bool {
         guard !hasEnded else { return false }
         var status: Int32 = 0
@@ -71,7 +70,7 @@ final class Child {
         return !hasEnded
     }
 
-    /// Ends it: asked first, and by force after five seconds.
+    /// Ends it with SIGTERM, and with SIGKILL after five seconds.
     func end() {
         guard isRunning else { return }
         _ = kill(process, SIGTERM)
@@ -82,7 +81,7 @@ final class Child {
         crash()
     }
 
-    /// Ends it by force at once.
+    /// Ends it with SIGKILL.
     func crash() {
         guard isRunning else { return }
         _ = kill(process, SIGKILL)
@@ -92,10 +91,10 @@ final class Child {
     }
 }
 
-/// Why a measurement could not be made, in words for people.
+/// Why a measurement failed, as text for people.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
-    /// What the program exits with.
+    /// The exit code of the program.
     let code: ExitCode
 
     init(_ description: String, code: ExitCode = .failure) {

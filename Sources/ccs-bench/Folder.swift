@@ -1,8 +1,8 @@
 import Glibc
 
-/// Folders, without Foundation.
+/// Lists directories, without Foundation.
 enum Folder {
-    /// The names of what is in a folder, but for itself and the one above; none where there is no such folder.
+    /// Returns the names in a directory, without `.` and `..`; empty if the directory does not exist.
     static func names(in path: String) -> [String] {
         guard let directory = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(directory) }

@@ -1,15 +1,15 @@
 import Glibc
 import Transport
 
-/// What the kernel has counted for a process.
+/// Reads the kernel's counters of a process.
 struct ProcessProbe {
-    /// The process.
+    /// The process ID.
     let process: Int32
 
-    /// The process that asks.
+    /// The ID of this process.
     static var own: Int32 { getpid() }
 
-    /// CPU time of all its threads so far, in nanoseconds; 0 where it is gone.
+    /// CPU time of all its threads so far, in nanoseconds; 0 if it has ended.
     var cpuNanoseconds: Int64 {
         var sum: Int64 = 0
         for thread in threads {
@@ -19,7 +19,7 @@ struct ProcessProbe {
         return sum
     }
 
-    /// Resident memory in KiB; 0 where it is gone.
+    /// Resident memory in KiB; 0 if it has ended.
     var residentKiB: Int {
         for line in (text("status") ?? "").split(separator: "\n") where line.hasPrefix("VmRSS:") {
             return Int(line.split(separator: " ").dropFirst().first ?? "0") ?? 0
@@ -27,13 +27,13 @@ struct ProcessProbe {
         return 0
     }
 
-    /// Its threads, by number.
+    /// The IDs of its threads.
     var threads: [String] { numbers("task") }
 
-    /// How many descriptors it has open.
+    /// Number of open descriptors.
     var descriptors: Int { numbers("fd").count }
 
-    /// How many of them are sockets: those of a store's files come and go as it likes.
+    /// Number of open sockets; unlike these, the descriptors of the store's files vary at any time.
     var sockets: Int {
         numbers("fd").count { number in
             var target = [CChar](repeating: 0, count: 8)
@@ -42,7 +42,7 @@ struct ProcessProbe {
         }
     }
 
-    /// The entries of a folder of its own that are numbers.
+    /// Returns the entries of a directory in /proc that are numbers.
     private func numbers(_ folder: String) -> [String] {
         Folder.names(in: "/proc/\(process)/\(folder)").filter { $0.first?.isNumber ?? false }
     }

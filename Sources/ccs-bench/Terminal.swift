@@ -1,13 +1,13 @@
 import Glibc
 
-/// One line on a terminal that says how far a run is.
+/// A progress line on a terminal.
 final class Progress {
     private let isWanted: Bool
     private var shown = ""
 
     init(isWanted: Bool) { self.isWanted = isWanted }
 
-    /// Shows how far something is.
+    /// Shows the progress of an activity.
     func show(_ what: String, _ done: Int, of total: Int) {
         guard isWanted, total > 0 else { return }
         let filled = min(30, done * 30 / total)
@@ -26,7 +26,7 @@ final class Progress {
     }
 }
 
-/// The two streams of a program.
+/// The standard output streams.
 enum Terminal {
     /// Writes to standard output.
     static func print(_ text: String) { write(text, to: 1) }

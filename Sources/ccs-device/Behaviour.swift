@@ -4,29 +4,30 @@ import Client
 import ClientProtocol
 import Transport
 
-/// How a device behaves while it is logged in: as it should, or badly on purpose.
+/// The behaviour of a device while it is logged in: correct, or wrong on purpose.
 struct Behaviour {
-    /// How it acknowledges.
+    /// How it acknowledges messages.
     var acknowledgement: DeviceAcknowledgement
-    /// Whether each login names messages that it named before.
+    /// Whether each login repeats received IDs of earlier logins.
     var replays: Bool
-    /// Whether it ends its direction of the connection after the login.
+    /// Whether it ends its output after the login.
     var halfCloses: Bool
-    /// Whether its heartbeats say that nobody uses it.
+    /// Whether its heartbeats report an idle device.
     var isIdle: Bool
-    /// Seconds between its signs of life.
+    /// Seconds between its heartbeats.
     var heartbeatSeconds: Int
 
-    /// The words of `--ack`, with what they stand for.
+    /// The values of `--ack`.
     static let acknowledgements: [(word: String, value: DeviceAcknowledgement)] = [
         ("stream", .stream), ("every-10", .streamEvery(10)), ("selective", .selective), ("twice", .twice),
         ("login", .never), ("never", .nothing),
     ]
 
-    /// What the options say.
+    /// Reads the options.
     init(_ invocation: Invocation) throws(Failure) {
         if invocation.has("--no-ack"), invocation.has("--ack") {
-            throw Failure(.usage, "--ack and --no-ack exclude each other", hint: "--no-ack is --ack never")
+            throw Failure(
+                .usage, "--ack and --no-ack cannot be used together", hint: "--no-ack is --ack never")
         }
         let word = invocation.has("--no-ack") ? "never" : invocation.text("--ack") ?? "stream"
         acknowledgement = Self.acknowledgements.first { $0.word == word }?.value ?? .stream
@@ -36,23 +37,23 @@ struct Behaviour {
         heartbeatSeconds = invocation.integer("--heartbeat-seconds") ?? Limits.Device.pingSeconds
     }
 
-    /// Makes a device behave so; before it connects.
+    /// Configures a device before it connects.
     func apply(to device: DeviceClient) {
         device.heartbeatSeconds = heartbeatSeconds
         device.replays = replays
         device.setIdle(isIdle)
     }
 
-    /// What it does as soon as it is logged in.
+    /// Applies the behaviour right after a login.
     func loggedIn(_ device: DeviceClient) {
         if isIdle { device.heartbeat() }
         if halfCloses { device.halfClose() }
     }
 }
 
-/// What devices do of themselves: messages upstream at a rate, and connections that break, one device after the other.
+/// Timed actions of devices: upstream messages at a rate, and connections that break, one device after the other.
 ///
-/// One timer for all of them: ten thousand devices cost no more than one.
+/// One timer serves all of them, so that ten thousand devices cost no more than one.
 final class Activity {
     private let scene: Scene
     private let devices: () -> [DeviceClient]
@@ -65,7 +66,7 @@ final class Activity {
     private var nextToBreak = 0
     /// Messages given to devices to send.
     private(set) var sent = 0
-    /// Messages that the server said it has.
+    /// Messages that the server has acknowledged.
     private(set) var stored = 0
 
     /// Nothing happens before `begin`.
@@ -76,17 +77,17 @@ final class Activity {
         flapSeconds = scene.invocation.integer("--flap-seconds") ?? 0
     }
 
-    /// Begins; a second call changes nothing.
+    /// Starts; a second call has no effect.
     func begin() {
         guard begun == .distantPast, sendsPerSecond > 0 || flapSeconds > 0 else { return }
         begun = scene.reactor.now.monotonic
         beat(begun)
     }
 
-    /// Nothing more happens.
+    /// Stops all actions.
     func end() { isEnded = true }
 
-    /// A device heard that a message of it is stored.
+    /// Counts a message of a device that is stored.
     func noteStored() { stored += 1 }
 
     private func beat(_ now: Instant) {

@@ -5,7 +5,7 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// `converse`: an app server and a device talk through the server, and each line of it is shown.
+/// `converse`: an app server and a device exchange messages through the server, and each step is shown.
 final class Converse {
     private let scene: Scene
     private let appServer: AppServerClient
@@ -42,23 +42,23 @@ final class Converse {
         try wait("app server ready")
         try connect { () throws(TransportError) in try device.connect() }
         try wait("device ready")
-        title("Downstream: the ACK says that the message is on disk, the receipt that the device has it.")
+        title("Downstream: the ACK confirms the message on disk, the receipt its arrival on the device.")
         submit("m-1", "Hello, device")
         try wait("ack m-1", "message m-1", "receipt")
-        title("Upstream: the device hears that its message is on disk, the app server acknowledges it.")
+        title("Upstream: the stream ack confirms the message on disk, the app server acknowledges it.")
         send("u-1", "Hello, app server")
         try wait("upstream u-1", "stored u-1")
-        title("While the device is away: the message waits for its next login.")
+        title("While the device is offline: the message is stored until its next login.")
         device.close()
         try wait("device gone")
-        submit("m-2", "You were away")
+        submit("m-2", "You were offline")
         try wait("ack m-2")
         try connect { () throws(TransportError) in try device.connect() }
         try wait("message m-2")
         appServer.end()
         device.close()
         scene.settle { !appServer.isConnected && !device.isConnected }
-        title("Both have said goodbye.")
+        title("Both connections are closed.")
     }
 
     private func connect(_ body: () throws(TransportError) -> Void) throws(Failure) {
@@ -72,11 +72,11 @@ final class Converse {
         guard trouble.isEmpty else { throw Failure(.failure, trouble, hint: Failure.hint(for: trouble)) }
         guard isDone else {
             let missing = what.filter { !heard.contains($0) }.joined(separator: ", ")
-            throw Failure(.failure, "this did not come: \(missing)")
+            throw Failure(.failure, "missing events: \(missing)")
         }
     }
 
-    // MARK: What is said
+    // MARK: Sending
 
     private func submit(_ id: String, _ words: String) {
         var message = Downstream(to: Array(token.utf8), messageID: Array(id.utf8))
@@ -101,7 +101,7 @@ final class Converse {
         device.send(message)
     }
 
-    // MARK: What is heard
+    // MARK: Receiving
 
     private func hear(_ event: AppServerEvent) {
         switch event {
@@ -127,7 +127,7 @@ final class Converse {
         case .closed(let reason, let detail):
             if trouble.isEmpty, reason != .peerEndedStream {
                 trouble =
-                    "the connection of the app server ended: \(detail.isEmpty ? reason.rawValue : detail)"
+                    "the connection of the app server was closed: \(detail.isEmpty ? reason.rawValue : detail)"
             }
         default: break
         }
@@ -147,20 +147,21 @@ final class Converse {
             heard.insert("message \(String(decoding: message["id"] ?? [], as: UTF8.self))")
         case .upstreamStored(let id):
             let id = String(decoding: id, as: UTF8.self)
-            // The next login names it again.
+            // The next login acknowledges it again.
             guard heard.insert("stored \(id)").inserted else { break }
             show("ccsd", "device", "stream ack: \(id) is on disk")
         case .loginRefused(let code): trouble = "the login of the device was refused: \(code)"
         case .closed(let reason, let detail):
             heard.insert("device gone")
             if reason != .responseComplete {
-                trouble = "the connection of the device ended: \(detail.isEmpty ? reason.rawValue : detail)"
+                trouble =
+                    "the connection of the device was closed: \(detail.isEmpty ? reason.rawValue : detail)"
             }
         default: break
         }
     }
 
-    // MARK: How it is shown
+    // MARK: Output
 
     private func title(_ text: String) {
         if !scene.output.isJSON { DescriptorOutput.write("\n\(text)\n", to: 1) }

@@ -4,9 +4,9 @@ import ClientProtocol
 import Wire
 
 extension Output {
-    /// Tells what a device heard; nothing for what is of no interest to people and programs.
+    /// Reports an event of a device; events of no interest to people and programs are omitted.
     ///
-    /// `opened` is what an encrypted message says, where this device can read it.
+    /// `opened` is the content of an encrypted message, if this device can decrypt it.
     func tell(_ event: DeviceEvent, of device: DeviceClient, opened: [UInt8]? = nil) {
         switch event {
         case .loggedIn:
@@ -18,23 +18,24 @@ extension Output {
                 "the login was refused: \(code)")
         case .message(let message): tell(message, of: device, opened)
         case .upstreamStored(let id):
-            tell("stored", [JSONValue.Member("persistent_id", .text(id))], "the server has the message")
-        case .closeRequested: tell("close_requested", [], "the server asks to come again")
+            tell(
+                "stored", [JSONValue.Member("persistent_id", .text(id))], "the server has stored the message")
+        case .closeRequested: tell("close_requested", [], "the server requests a reconnect")
         case .closed(let reason, let detail):
             tell(
                 "closed",
                 [
                     JSONValue.Member("reason", .string(reason.rawValue)),
                     JSONValue.Member("detail", .string(detail)),
-                ], "the connection ended: \(detail.isEmpty ? reason.rawValue : detail)")
+                ], "the connection was closed: \(detail.isEmpty ? reason.rawValue : detail)")
         case .unexpected(let what):
             tell("unexpected", [JSONValue.Member("what", .string(what))], "the server sent \(what)")
-        case .idleAsked: tell("idle_asked", [], "the server asks whether the device is in use")
+        case .idleAsked: tell("idle_asked", [], "the server asks whether the device is idle")
         case .heartbeat: break
         }
     }
 
-    /// JSON where it is some, else text.
+    /// Returns bytes as JSON if they are valid JSON, else as text.
     private static func readable(_ octets: [UInt8]) -> JSONValue {
         (try? JSONValue(parsing: octets.raw)) ?? .text(octets)
     }
@@ -69,7 +70,7 @@ extension Output {
         if !message.rawData.isEmpty { text.append("raw_data=\(Base64.text(message.rawData))") }
         if message.isEncrypted {
             let words =
-                opened.map { Self.readable($0).compact } ?? "an encrypted message that no key here opens"
+                opened.map { Self.readable($0).compact } ?? "an encrypted message without a matching key"
             return tell("message", members, "message from \(from) to \(app): \(words)")
         }
         let kind = message.isDeletedMarker ? "deleted_messages" : "message"

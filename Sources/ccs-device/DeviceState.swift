@@ -5,31 +5,31 @@ import ClientProtocol
 import Glibc
 import Wire
 
-/// What makes it the same device next time; kept in a file that only its owner may read.
+/// The identity and registrations of a device, stored in a file that only its owner may read.
 struct DeviceState {
-    /// One app that is registered.
+    /// One registered app.
     struct Registration {
         var app: String
         var sender: String
         var token: String
-        /// The instance of the app that was named when it registered; `nil` if none was.
+        /// The instance ID with which the app registered; `nil` if there was none.
         var instance: String?
-        /// Where it is a web app: its keys, and the path that its messages are posted to.
+        /// The keys and the endpoint path, for a web app.
         var web: WebApp?
         var endpoint: String?
     }
 
     var identity: DeviceIdentity
     var registrations: [Registration] = []
-    /// Persistent ids received and not known to be acknowledged.
+    /// Received persistent IDs whose acknowledgement is not confirmed.
     var received: [[UInt8]] = []
 
-    /// A device that a server has just made.
+    /// Creates the state of a new device.
     init(identity: DeviceIdentity) { self.identity = identity }
 
-    /// The state of a device that has checked in, with what is known of it from before.
+    /// Returns the state of a device that has checked in, based on its earlier state.
     static func of(_ identity: DeviceIdentity, _ known: DeviceState?) -> DeviceState {
-        // Where the server did not know the device and made a new one, what was registered before is gone.
+        // If the server created a new device, the earlier registrations no longer exist.
         guard var state = known, state.identity.androidID == identity.androidID else {
             return DeviceState(identity: identity)
         }
@@ -37,18 +37,18 @@ struct DeviceState {
         return state
     }
 
-    /// Notes a token, in place of an older one of the same app and sender. A web app of that name is another app.
+    /// Stores a registration, in place of an older one of the same app and sender. A web app of that name is another app.
     mutating func note(_ registration: Registration) {
         forget(app: registration.app, sender: registration.sender, isWeb: registration.web != nil)
         registrations.append(registration)
     }
 
-    /// Forgets the token of an app and sender.
+    /// Removes the registration of an app and sender.
     mutating func forget(app: String, sender: String, isWeb: Bool = false) {
         registrations.removeAll { $0.app == app && $0.sender == sender && ($0.web != nil) == isWeb }
     }
 
-    /// The registration of an app and sender; `nil` if it is not registered.
+    /// Returns the registration of an app and sender, or `nil` if it is not registered.
     func registration(of app: DeviceCalls.App) -> Registration? {
         registrations.first { $0.app == app.category && $0.sender == app.sender && $0.web == nil }
     }
@@ -87,12 +87,12 @@ struct DeviceState {
 
     // MARK: Web apps
 
-    /// The registration of a web app; nil if it is not registered.
+    /// Returns the registration of a web app, or `nil` if it is not registered.
     func web(app: String, sender: String) -> Registration? {
         registrations.first { $0.app == app && $0.sender == sender && $0.web != nil }
     }
 
-    /// What an encrypted message says; nil where no web app of this device can read it.
+    /// Decrypts a message. Returns `nil` if no web app of this device can decrypt it.
     func text(of message: DeviceMessage) -> [UInt8]? {
         let subtype = message["subtype"].map { String(decoding: $0, as: UTF8.self) }
         for web in registrations.compactMap(\.web) where subtype == nil || web.subtype == subtype {
@@ -103,7 +103,7 @@ struct DeviceState {
 
     // MARK: File
 
-    /// Reads the file; nil if there is none.
+    /// Reads the file. Returns `nil` if it does not exist.
     static func read(_ path: String) throws(Failure) -> DeviceState? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -125,23 +125,23 @@ struct DeviceState {
         }
         guard let json = try? JSONValue(parsing: bytes.raw), let state = DeviceState(json) else {
             throw Failure(
-                .badData, "\(path) is no state file of ccs-device",
-                hint: "name another with --state, or remove it: the device is then a new one")
+                .badData, "\(path) is not a state file of ccs-device",
+                hint: "give another path with --state, or remove the file to start with a new device")
         }
         return state
     }
 
-    /// Reads the file of a device that must have been registered.
+    /// Reads the file of a registered device. Throws if there is none.
     static func require(_ path: String) throws(Failure) -> DeviceState {
         guard let state = try read(path) else {
             throw Failure(
-                .failure, "there is no device yet: \(path) does not exist",
+                .failure, "no device is registered: \(path) does not exist",
                 hint: "register one: ccs-device register --sender ID")
         }
         return state
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     func write(_ path: String) throws(Failure) { try PrivateFile.write(json.pretty + "\n", to: path) }
 
     private static func failure(_ path: String) -> Failure {
@@ -171,7 +171,7 @@ extension DeviceState.Registration {
 }
 
 extension WebApp {
-    /// A web app as it stands in the state file; nil where it is none.
+    /// Parses a web app in the state file. Returns `nil` if it is invalid.
     init?(json: JSONValue) {
         guard let subtype = json["subtype"]?.text,
             let key = json["private_key"]?.text.flatMap({ Base64.bytes(Array($0.utf8).raw) }),

@@ -5,7 +5,7 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// `flap`: logs in and breaks the connection over and over, as a device on a bad network does.
+/// `flap`: logs in and breaks the connection repeatedly, like a device on a bad network.
 final class Flap {
     private let scene: Scene
     private var state: DeviceState
@@ -55,7 +55,8 @@ final class Flap {
                 JSONValue.Member("messages", .integer(messages)),
                 JSONValue.Member("repeated", .integer(repeated)),
             ],
-            "\(logins) logins in \(attempts) attempts; \(messages) messages came, \(repeated) of them again")
+            "\(logins) logins in \(attempts) attempts; \(messages) messages arrived, \(repeated) of them repeatedly"
+        )
         return logins > 0 ? .success : .unavailable
     }
 }

@@ -4,7 +4,7 @@ import Client
 import ClientProtocol
 import Transport
 
-/// `listen`: prints each message, and acknowledges it as it was told to.
+/// `listen`: prints each message, and acknowledges it as requested.
 final class Listen {
     private let scene: Scene
     private var state: DeviceState
@@ -21,7 +21,7 @@ final class Listen {
         let invocation = scene.invocation
         if invocation.has("--timeout"), !invocation.has("--count") {
             throw Failure(
-                .usage, "--timeout needs --count", hint: "--seconds ends it after so long, whatever came")
+                .usage, "--timeout needs --count", hint: "--seconds sets a duration without a count")
         }
         if invocation.has("--send-rate"), !invocation.has("--sender") {
             throw Failure(.usage, "--send-rate needs --sender", hint: "messages go to a sender")
@@ -34,7 +34,8 @@ final class Listen {
         } else if invocation.has("--sender") {
             try Register.register(scene)
         } else if invocation.has("--print-token") || invocation.has("--token-file") {
-            throw Failure(.usage, "there is no token to tell", hint: "name the sender: --sender ID")
+            throw Failure(
+                .usage, "--print-token and --token-file need --sender", hint: "give the sender: --sender ID")
         }
         state = try DeviceState.require(scene.statePath)
         device = DeviceClient(
@@ -69,10 +70,10 @@ final class Listen {
                 .unavailable, "no connection to \(scene.device.address.description): \(failure)",
                 hint: Failure.hint(for: failure))
         }
-        // Fewer messages than were waited for is a failure, as a script wants it.
+        // Fewer messages than requested is a failure, which scripts rely on.
         guard let wanted, !isDone else { return .success }
         let time = scene.isInterrupted ? "before it was interrupted" : "in \(seconds ?? 0) seconds"
-        throw Failure(.failure, "\(messages) of \(wanted) messages came \(time)")
+        throw Failure(.failure, "\(messages) of \(wanted) messages arrived \(time)")
     }
 
     private func hear(_ event: DeviceEvent, _ wanted: Int?) {

@@ -5,7 +5,7 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// `many`: registers many devices, logs them in, and counts what arrives.
+/// `many`: registers many devices, logs them in, and counts the messages that arrive.
 final class Many {
     private let scene: Scene
     private let wanted: Int
@@ -20,14 +20,14 @@ final class Many {
     private var messages = 0
     private var losses = 0
     private var failure: ClientError?
-    /// Enrolments that failed since the last one that did not.
+    /// Consecutive failed enrolments.
     private var failuresInRow = 0
-    /// Devices that have been logged in, or were refused.
+    /// Devices that have been logged in or refused.
     private var known: Set<ObjectIdentifier> = []
     /// Devices that are logged in now.
     private var ready: Set<ObjectIdentifier> = []
     private var refused = 0
-    /// Whether it is over: what ends now is no loss.
+    /// Whether it is ending: closed connections are no longer losses.
     private var isLeaving = false
     private let behaviour: Behaviour
     private let tellsEvents: Bool
@@ -77,7 +77,7 @@ final class Many {
                 hint: refused > 0 ? "the server refused \(refused) of them" : Failure.hint(for: ""))
         }
         if let count, messages < count {
-            throw Failure(.failure, "\(messages) of \(count) messages came in \(seconds) seconds")
+            throw Failure(.failure, "\(messages) of \(count) messages arrived in \(seconds) seconds")
         }
     }
 
@@ -92,7 +92,7 @@ final class Many {
                 JSONValue.Member("stored", .integer(activity.stored)),
                 JSONValue.Member("losses", .integer(losses)),
             ],
-            "\(loggedIn) of \(wanted) devices are logged in; \(messages) messages came, \(activity.stored) of \(activity.sent) sent are stored, \(losses) connections were lost"
+            "\(loggedIn) of \(wanted) devices are logged in; \(messages) messages arrived, \(activity.stored) of \(activity.sent) sent are stored, \(losses) connections were lost"
         )
     }
 
@@ -102,7 +102,7 @@ final class Many {
             [unowned self] outcome in
             switch outcome {
             case .failure(let error) where error.mayPass && failuresInRow < Limits.Client.enrolmentsAtOnce:
-                // A server under load lets some wait too long: they try again, as long as others get through.
+                // A server under load delays some too long: they are retried, as long as others succeed.
                 failuresInRow += 1
                 begun -= 1
                 enrol()
@@ -126,7 +126,7 @@ final class Many {
         devices.append(device)
     }
 
-    /// Connects the next ones: so many at once as the server lets be without login.
+    /// Connects further devices: as many at once as the server allows before login.
     private func connectMore() {
         while nextToConnect < devices.count, connecting < Limits.Client.enrolmentsAtOnce {
             let device = devices[nextToConnect]
@@ -156,7 +156,7 @@ final class Many {
         }
     }
 
-    /// A device was logged in or refused for the first time: the next one may try.
+    /// Lets the next device connect after one was logged in or refused for the first time.
     private func settled(_ device: DeviceClient) {
         guard known.insert(ObjectIdentifier(device)).inserted else { return }
         logins += 1

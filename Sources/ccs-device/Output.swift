@@ -3,20 +3,20 @@ import Catalogue
 import Glibc
 import Wire
 
-/// What the tool says: events to standard output, complaints to standard error.
+/// The output of the tool: events to standard output, errors to standard error.
 struct Output {
     /// Whether each event is one JSON object on a line.
     let isJSON: Bool
 
-    /// Whether the output is read by a person.
+    /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether the options of a command ask for JSON; without a word of them, where no person reads the output.
+    /// Whether to write JSON: by the options, or, without them, if the output is not a terminal.
     static func isJSON(_ invocation: Invocation) -> Bool {
         invocation.text("--json").map { $0 == "true" } ?? !isTerminal
     }
 
-    /// Reports a failure: to people on standard error, and in JSON also as the last event.
+    /// Reports a failure on standard error, and in JSON also as the last event.
     static func fail(_ code: ExitCode, _ problem: String, hint: String, isJSON: Bool) -> ExitCode {
         complain("ccs-device: \(problem)")
         if !hint.isEmpty { complain(hint) }
@@ -30,7 +30,7 @@ struct Output {
         return code
     }
 
-    /// Tells an event: its members as JSON, or a sentence.
+    /// Writes an event: as JSON with its members, or as a sentence.
     func tell(_ event: String, _ members: [JSONValue.Member], _ sentence: String) {
         let now = Now.read().wall
         guard isJSON else {
@@ -48,6 +48,6 @@ struct Output {
 }
 
 extension JSONValue {
-    /// Bytes as a string; what is not UTF-8 becomes U+FFFD.
+    /// Returns bytes as a string; invalid UTF-8 becomes U+FFFD.
     static func text(_ octets: [UInt8]) -> JSONValue { .string(String(decoding: octets, as: UTF8.self)) }
 }

@@ -4,7 +4,7 @@ import Glibc
 
 /// Files that only their owner may read.
 enum PrivateFile {
-    /// Writes a file, whole or not at all: who sees it sees all of it.
+    /// Writes a file atomically: readers see its whole content.
     static func write(_ text: String, to path: String) throws(Failure) {
         let draft = path + ".new"
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW

@@ -7,7 +7,7 @@ import Wire
 
 /// `register` and `unregister`.
 enum Register {
-    /// The instance of an app that registers for the first time: with one from the start, each other one is told apart.
+    /// The instance of an app that registers for the first time: with one from the start, later instances are distinguished.
     static let usualInstance = "ccs-device"
 
     static func register(_ scene: Scene) throws(Failure) {
@@ -18,7 +18,7 @@ enum Register {
             app.instance = before == nil ? usualInstance : before?.instance
         }
         guard !app.sender.isEmpty else {
-            throw Failure(.usage, "register needs --sender ID", hint: "only a web app can do without: --web")
+            throw Failure(.usage, "register needs --sender ID", hint: "only web apps (--web) need no sender")
         }
         let made: (identity: DeviceIdentity, token: String)
         do throws(ClientError) {
@@ -43,7 +43,7 @@ enum Register {
         )
     }
 
-    /// Prints a token, and writes it to a file, where that was asked for: at once, so that a script need not wait.
+    /// Prints a token and writes it to a file, if requested: at once, so that scripts need not wait.
     static func tell(_ token: String, _ scene: Scene) throws(Failure) {
         if let path = scene.invocation.text("--token-file") { try PrivateFile.write(token + "\n", to: path) }
         if scene.invocation.has("--print-token") {

@@ -5,9 +5,9 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// `register --web`: an endpoint with keys, and where a sender is named a token that the server encrypts for.
+/// `register --web`: an endpoint with keys, and with a sender a token for which the server encrypts messages.
 enum RegisterWeb {
-    /// The category that libraries which are web apps register with (mcs-device 5.2).
+    /// The category with which web app libraries register (mcs-device 5.2).
     private static let usualCategory = "org.chromium.linux"
 
     static func register(_ scene: Scene) throws(Failure) {
@@ -15,14 +15,14 @@ enum RegisterWeb {
         let category = scene.invocation.text("--app") ?? usualCategory
         let key = try webKey(scene)
         let sender = scene.app.sender
-        // Another key, sender or instance is another subscription, with keys of its own.
+        // Another key, sender or instance is another subscription, with its own keys.
         let owner = sender.isEmpty ? key : sender
         var before = known?.web(app: category, sender: owner)
         if let instance = scene.app.instance, instance != before?.instance { before = nil }
         guard
             let web = before?.web
                 ?? WebApp(subtype: "wp:ccs-device#" + Hex.text(SecureRandom.bytes(8)))
-        else { throw Failure(.software, "no key could be made") }
+        else { throw Failure(.software, "cannot create a key") }
         let app = DeviceCalls.App(
             category: category, sender: key, subtype: web.subtype,
             instance: scene.app.instance ?? (before == nil ? Register.usualInstance : before?.instance))
@@ -48,11 +48,11 @@ enum RegisterWeb {
         tell(scene, state, category, token, endpoint, web)
     }
 
-    /// The key of the application server: a point as it stands in a subscription.
+    /// Returns the application server's key: a point in the format of a subscription.
     private static func webKey(_ scene: Scene) throws(Failure) -> String {
         let key = scene.invocation.text("--web-key") ?? WebApp.usualKey
         guard let octets = Base64.bytes(Array(key.utf8).raw), octets.count == 65, octets[0] == 4 else {
-            throw Failure(.usage, "--web-key is no P-256 public key of 65 octets in base64url")
+            throw Failure(.usage, "invalid --web-key: expected a P-256 public key of 65 bytes in base64url")
         }
         return key
     }

@@ -16,7 +16,7 @@ final class Scene {
     private let signals: Signals
     private let host: String
     private let tls: TLSClientSettings
-    /// Whether the user wants it to end.
+    /// Whether the user has interrupted the program.
     private(set) var isInterrupted = false
 
     init(_ invocation: Invocation) throws(Failure) {
@@ -47,22 +47,22 @@ final class Scene {
         } catch {
             throw Failure(
                 .inputOutput, error.description,
-                hint: "name the CA of the server with --ca FILE, or use --insecure on your own machine")
+                hint: "give the CA of the server with --ca FILE, or use --insecure on your own machine")
         }
     }
 
-    /// Another port of the server.
+    /// Returns another port of the server.
     func endpoint(port: Int) throws(TransportError) -> Endpoint {
         try Endpoint(host: host, port: UInt16(port), tls: tls)
     }
 
-    /// The origin of the server's HTTPS port, as it stands in an address.
+    /// The origin of the server's HTTPS port, for URLs.
     var origin: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return "https://\(name):\(invocation.integer("--https-port") ?? 8_443)"
     }
 
-    /// The app and the sender that the options name.
+    /// The app and the sender of the options.
     var app: DeviceCalls.App {
         DeviceCalls.App(
             category: invocation.text("--app") ?? "com.example.app",
@@ -70,12 +70,12 @@ final class Scene {
             instance: invocation.text("--instance"))
     }
 
-    /// Turns the reactor until something is done, the user interrupts, or so many seconds are over (nil: for ever).
+    /// Turns the reactor until a condition holds, the user interrupts, or `seconds` have passed (`nil`: no limit).
     func wait(seconds: Int?, until isDone: () -> Bool) -> Bool {
         _ = reactor.turn(seconds: seconds ?? .max) { isDone() || isInterrupted }
         return isDone()
     }
 
-    /// Lets what is closed finish: what waits to be sent is sent.
+    /// Waits until closed connections have sent their pending output.
     func settle(_ isClosed: () -> Bool) { _ = reactor.turn(seconds: 5, until: isClosed) }
 }

@@ -5,7 +5,7 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// `send`: one message upstream.
+/// `send`: sends one upstream message.
 final class Send {
     private let scene: Scene
     private let device: DeviceClient
@@ -35,7 +35,9 @@ final class Send {
         for pair in invocation.arguments {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw Failure(.usage, "\"\(pair)\" is no pair", hint: "write KEY=VALUE, such as text=hello")
+                throw Failure(
+                    .usage, "invalid argument \"\(pair)\": expected KEY=VALUE", hint: "for example text=hello"
+                )
             }
             message.data.append((Array(parts[0].utf8), Array(parts[1].utf8)))
         }
@@ -47,22 +49,22 @@ final class Send {
         if !message.persistentID.isEmpty { device.send(message) }
         do throws(TransportError) { try device.connect() } catch { throw Failure(error) }
         let isDone = scene.wait(seconds: Limits.Client.answerSeconds) { isStored || failure != nil }
-        // What came beside the answer is not this command's: it comes again to the next listen.
+        // Messages that arrived meanwhile are left for the next `listen`, to which the server repeats them.
         device.close()
         scene.settle { !device.isConnected }
         if let failure { throw failure }
         guard isDone, isStored else {
-            throw Failure(.unavailable, "the server did not say that it has the message")
+            throw Failure(.unavailable, "the server did not confirm the message")
         }
         let id = String(decoding: message.messageID, as: UTF8.self)
         scene.output.tell(
-            "stored", [JSONValue.Member("message_id", .string(id))], "the server has message \(id)")
+            "stored", [JSONValue.Member("message_id", .string(id))], "the server has stored message \(id)")
     }
 
     private func hear(_ event: DeviceEvent, _ device: DeviceClient) {
         switch event {
         case .loggedIn:
-            // Another login of this device may break in: then the message goes again, with the same id.
+            // Another login of this device may interrupt: then the message is sent again with the same ID.
             device.reconnects = true
             wasLoggedIn = true
             if message.persistentID.isEmpty { device.send(message) }

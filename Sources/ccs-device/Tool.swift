@@ -3,9 +3,9 @@ import Catalogue
 import Client
 import Glibc
 
-/// What `ccs-device` does with its command line.
+/// The entry point of `ccs-device`.
 enum Tool {
-    /// Does it; the exit code.
+    /// Runs a command line and returns the exit code.
     static func main(_ arguments: [String]) -> ExitCode {
         do throws(UsageError) {
             switch try ArgumentParser.parse(arguments, for: .ccsDevice) {
@@ -31,7 +31,7 @@ enum Tool {
             case "many": try Many(scene).run()
             case "converse": try Converse(scene).run()
             case "flap": return try Flap(scene).run()
-            default: throw Failure(.software, "\"\(invocation.command.name)\" is in no table")
+            default: throw Failure(.software, "\"\(invocation.command.name)\" is not implemented")
             }
             return .success
         } catch {
@@ -42,7 +42,7 @@ enum Tool {
         }
     }
 
-    /// In which form the answer to a line is wanted that cannot be read.
+    /// Whether to report an invalid command line as JSON.
     private static func wantsJSON(_ arguments: [String]) -> Bool {
         let options = arguments.prefix { $0 != "--" }
         guard let asked = options.last(where: { $0 == "--json" || $0.hasPrefix("--json=") }) else {

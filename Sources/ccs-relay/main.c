@@ -1,9 +1,9 @@
-// The floor that ccs-bench compares ccsd with: the least that a C program can do with the same load.
+// The baseline of ccs-bench: a minimal C program for the same load.
 //
 // One thread, epoll, OpenSSL on the socket, one expat push parser per app server, one output buffer per connection that
-// is written once per turn. It reads stanzas, takes `to` and `message_id` out of the JSON, hands the payload to the device
-// in an MCS frame, and answers with an ACK stanza. It checks nothing, stores nothing and forgets nothing: no deadlines,
-// no limits, no tokens, no lifetimes. Loopback only.
+// is written once per turn. It reads stanzas, extracts `to` and `message_id` from the JSON, sends the payload to the device
+// in an MCS frame, and replies with an ACK stanza. It checks nothing and stores nothing: no deadlines, no limits, no tokens,
+// no lifetimes. Loopback only.
 //
 // usage: ccs-relay CERTIFICATE KEY [plain-reads|tickets]   prints "APP_SERVER_PORT DEVICE_PORT", then serves until it is killed
 #define _GNU_SOURCE
@@ -37,12 +37,12 @@ struct connection {
     SSL *ssl;
     int handshaken, dirty, blocked, dead;
     struct buffer out;
-    // App servers: the parser, how deep it is, and the text of the <gcm> element at hand.
+    // App servers: the parser, its depth, and the text of the current <gcm> element.
     XML_Parser parser;
     int depth, authenticated, restart, in_payload;
     char iq[128];
     struct buffer text;
-    // Devices: what of a frame has come, and the name they logged in by.
+    // Devices: the incomplete frame, and the number they logged in with.
     struct buffer in;
     int logged_in;
     unsigned long long name;
@@ -87,7 +87,7 @@ static void mark_dirty(struct connection *c) {
     dirty[dirty_count++] = c;
 }
 
-// The device of a number; devices are few and their numbers consecutive, so the table is a plain hash.
+// Finds the device with a number; devices are few and their numbers consecutive, so the table is a plain hash.
 static struct connection **place_of(unsigned long long name) { return &names[name % NAMES]; }
 
 static struct connection *device_named(unsigned long long name) {
@@ -124,7 +124,7 @@ static void flush_output(struct connection *c) {
     }
 }
 
-// The string that follows a key in flat JSON; good enough for the bench's own messages.
+// Returns the string that follows a key in flat JSON; sufficient for the bench's own messages.
 static const char *member(const struct buffer *json, const char *key, size_t key_length, size_t *length) {
     const char *at = memmem(json->bytes, json->count, key, key_length);
     if (!at) return NULL;
@@ -233,7 +233,7 @@ static void app_server_received(struct connection *c, const char *bytes, int cou
     prepare_parser(c);
 }
 
-// The bench logs devices in by one frame: version octet, tag 2, length, and a message whose field 3 is the number.
+// The bench logs devices in by one frame: version byte, tag 2, length, and a message whose field 3 is the number.
 static void device_received(struct connection *c, const char *bytes, int count) {
     if (c->logged_in) return;
     append(&c->in, bytes, (size_t)count);
@@ -258,7 +258,7 @@ static void device_received(struct connection *c, const char *bytes, int count) 
     c->next_of_name = *place_of(c->name);
     *place_of(c->name) = c;
     release(&c->in);
-    // Version octet; tag 3 (LoginResponse) with an empty id.
+    // Version byte; tag 3 (LoginResponse) with an empty id.
     append(&c->out, "\x29\x03\x02\x0a\x00", 5);
     mark_dirty(c);
 }

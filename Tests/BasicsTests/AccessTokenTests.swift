@@ -5,7 +5,7 @@ import Testing
     private let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
     private let token = AccessToken(sender: SenderID(123), account: 77, expiresAt: 1_795_156_966_123)
 
-    @Test("A token returns as it was sealed, in the shape that libraries know")
+    @Test("An access token keeps its content and has the prefix that libraries expect when it is decoded")
     func returns() {
         let text = seal.text(of: token)
         #expect(String(decoding: text, as: UTF8.self).hasPrefix("ya29."))
@@ -14,7 +14,7 @@ import Testing
         #expect(seal.mark(ofKeyID: "a") != seal.mark(ofKeyID: "b"))
     }
 
-    @Test("Every changed character, every cut and every other secret is found")
+    @Test("An access token is refused when a character, its length or the secret differs")
     func forged() {
         let text = seal.text(of: token)
         for at in text.indices {
@@ -26,10 +26,10 @@ import Testing
         #expect(seal.accessToken((text + [0x41]).raw) == nil)
         let other = TokenSeal(secret: [UInt8](repeating: 8, count: 32))
         #expect(other.accessToken(text.raw) == nil)
-        #expect(seal.accessToken(text.raw) != nil, "the canary: unchanged, it must be read")
+        #expect(seal.accessToken(text.raw) != nil, "canary: the unchanged token must decode")
     }
 
-    @Test("One token has one text, though Base64 is read in two alphabets")
+    @Test("An access token is refused when it is written in the other Base64 alphabet")
     func alphabets() {
         var changed = 0
         for account in 0..<8 as Range<UInt64> {
@@ -44,7 +44,7 @@ import Testing
         #expect(changed > 0)
     }
 
-    @Test("No other token is one, and it is no other")
+    @Test("An access token is refused as any other kind of token, and the other way round")
     func apart() {
         let text = seal.text(of: token)
         #expect(seal.name(of: text.raw) == nil)

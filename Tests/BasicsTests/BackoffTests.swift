@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @Suite struct BackoffTests {
-    @Test("waits double up to the ceiling, between half and the whole of each step")
+    @Test("a backoff doubles its waits up to the maximum, each between half and the whole of its step")
     func doubles() {
         var backoff = Backoff(floorMilliseconds: 100, ceilingMilliseconds: 1_500, seed: 1)
         for step in [100, 200, 400, 800, 1_500, 1_500] as [Int64] {
@@ -12,7 +12,7 @@ import Testing
         #expect((50...100).contains(backoff.next()))
     }
 
-    @Test("the same seed waits the same, another one does not")
+    @Test("a backoff repeats its waits when the seed is the same, and not when it differs")
     func seeds() {
         func waits(_ seed: UInt64) -> [Int64] {
             var backoff = Backoff(floorMilliseconds: 1_000, ceilingMilliseconds: 1_000_000, seed: seed)
@@ -22,7 +22,7 @@ import Testing
         #expect(waits(1) != waits(2))
     }
 
-    @Test("extreme bounds never trap")
+    @Test("a backoff does not trap when its bounds are extreme")
     func extremes() {
         for (floor, ceiling) in [(0, 0), (-5, 10), (1, Int64.max), (Int64.max, 1)] as [(Int64, Int64)] {
             var backoff = Backoff(floorMilliseconds: floor, ceilingMilliseconds: ceiling, seed: 1)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("canary: without the ceiling the waits would pass it")
+    @Test("canary: the waits exceed the maximum when it is not applied")
     func canary() {
         var backoff = Backoff(floorMilliseconds: 100, ceilingMilliseconds: 100_000, seed: 1)
         #expect((0..<10).map { _ in backoff.next() }.max() ?? 0 > 1_500)

@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @Suite struct BufferTests {
-    @Test("a buffer holds what was appended, in every way of appending")
+    @Test("a buffer contains the appended bytes with each append method")
     func appends() {
         var buffer = ByteBuffer()
         let isEmpty = buffer.isEmpty && buffer.bytes.byteCount == 0
@@ -25,7 +25,7 @@ import Testing
 
     }
 
-    @Test("a buffer behaves like an array under random operations")
+    @Test("a buffer behaves like an array when operations are random")
     func model() {
         var random = SeededRandom(seed: 3)
         var buffer = ByteBuffer()
@@ -73,7 +73,7 @@ import Testing
         #expect(matches("", ""))
     }
 
-    @Test("an outbox remembers where records end, and keeps no empty ones")
+    @Test("an outbox records where records end, and drops empty ones")
     func outbox() {
         var out = Outbox()
         out.endRecord()
@@ -93,7 +93,7 @@ import Testing
         #expect(isEmptyAgain)
     }
 
-    @Test("canary: the model sees a byte that is off by one")
+    @Test("canary: the model detects a byte that is off by one")
     func canary() {
         var buffer = ByteBuffer()
         buffer.append([1, 2, 3])

@@ -5,7 +5,7 @@ import Testing
     private static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
     private static let group = GroupName(sender: SenderID(1_234_567_890), number: 1_795_156_966_123_456)
 
-    @Test("A key names its group, has no colon and is no token")
+    @Test("A notification key contains its group and no colon, and is not a token")
     func roundTrip() {
         let key = Self.seal.groupKey(of: Self.group)
         #expect(key.count == TokenSeal.groupKeyLength)
@@ -18,7 +18,7 @@ import Testing
         #expect(Self.seal.group(of: token.raw) == nil)
     }
 
-    @Test("A key with one other character, or of another server, is none")
+    @Test("A notification key is refused when a character differs or another server made it")
     func forged() {
         let key = Self.seal.groupKey(of: Self.group)
         for at in key.indices {
@@ -32,7 +32,7 @@ import Testing
         #expect(Self.seal.group(of: Array(key.dropLast()).raw) == nil)
     }
 
-    @Test("A key in the other alphabet of Base64 is none: a group has one text")
+    @Test("A notification key is refused when it is written in the other Base64 alphabet")
     func otherAlphabet() throws {
         var others = 0
         for number in 1...64 as ClosedRange<UInt64> {

@@ -7,7 +7,7 @@ import Testing
         purpose: .access, installation: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(123),
         expiresAt: 1_795_156_966_123, mark: 5)
 
-    @Test("A token returns as it was sealed, without the store")
+    @Test("An installation token keeps its content when it is decoded")
     func returns() {
         var refresh = token
         refresh.purpose = .refresh
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Every changed character, every cut and every other secret is found")
+    @Test("An installation token is refused when a character, its length or the secret differs")
     func forged() {
         let text = seal.text(of: token)
         for at in text.indices {
@@ -34,10 +34,10 @@ import Testing
         }
         let other = TokenSeal(secret: [UInt8](repeating: 8, count: 32))
         #expect(other.installationToken(text.raw) == nil)
-        #expect(seal.installationToken(text.raw) != nil, "the canary: unchanged, it must be read")
+        #expect(seal.installationToken(text.raw) != nil, "canary: the unchanged token must decode")
     }
 
-    @Test("One token has one text, though Base64 is read in two alphabets")
+    @Test("An installation token is refused when it is written in the other Base64 alphabet")
     func alphabets() {
         var changed = 0
         for mark in 0..<8 as Range<UInt64> {
@@ -54,7 +54,7 @@ import Testing
         #expect(changed > 0)
     }
 
-    @Test("A registration token is none, and it is no registration token")
+    @Test("An installation token is refused as a registration token, and the other way round")
     func apart() {
         let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
         #expect(seal.installationToken(seal.token(for: name).raw) == nil)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "Sender IDs in decimal",
+        "A sender ID is parsed when it is decimal and in range, and refused otherwise",
         arguments: [
             ("1", 1), ("9223372036854775807", UInt64(Int64.max)), ("9223372036854775808", nil), ("0", nil),
             ("", nil), ("1a", nil), ("-1", nil), ("99999999999999999999999", nil), ("007", 7),

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite struct LogTests {
-    /// Catches lines, with a clock that the test moves.
+    /// Collects lines, with a clock that the test advances.
     final class Catcher: Sendable {
         private let state = Mutex((lines: [String](), now: Int64(0)))
         var lines: [String] { state.withLock { $0.lines } }
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a text line, a JSON line and a line for journald")
+    @Test("an event has the expected line when the format is text, JSON or journald")
     func formats() {
         let catcher = Catcher()
         let fields: LogFields = ["port": 5_235, "name": "app server", "ready": true, "word": "plain"]
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "whatever a value holds, it stays one line that cannot be forged",
+        "a hostile value stays on one line and cannot forge another",
         arguments: [Log.Format.text, .json])
     func hostileValues(format: Log.Format) {
         let catcher = Catcher()
@@ -56,14 +56,14 @@ import Testing
                 "\\nlevel=error event=\\\"x\\\"\\\\ \\u001b[2J\\u007f\\u0085\\u2028\\u202e\\u0000=é"))
     }
 
-    @Test("text for a terminal holds nothing that moves its cursor, and is cut where asked")
+    @Test("printable text contains nothing that moves the cursor, and is cut at the limit")
     func printable() {
         #expect(Printable.text("a\u{1B}[2J\n\u{85}\u{202E}é") == "a?[2J???é")
         #expect(Printable.text("abcdef", limit: 3) == "abc...")
         #expect(Printable.text("abc", limit: 3) == "abc")
     }
 
-    @Test("a long value is cut at a character")
+    @Test("a long value is cut between characters")
     func longValues() {
         let catcher = Catcher()
         catcher.log().info("peer", ["value": .text(String(repeating: "é", count: 100_000))])
@@ -72,7 +72,7 @@ import Testing
         #expect(line.hasSuffix("é...\"\n"))
     }
 
-    @Test("a value of the limit stays whole, one byte more is cut")
+    @Test("a value is cut when it is one byte longer than the limit, and not at the limit")
     func valueLimit() {
         for (count, end) in [(Limits.Log.valueBytes, "a\n"), (Limits.Log.valueBytes + 1, "a...\n")] {
             let catcher = Catcher()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("fields are built only when the level is on, and the level can change")
+    @Test("fields are evaluated only when the level is enabled, and the level can change")
     func levels() {
         let catcher = Catcher()
         let log = catcher.log(.warning)
@@ -104,7 +104,7 @@ import Testing
         #expect(Log.Level(word: "notice") == .notice && Log.Level(word: "loud") == nil)
     }
 
-    @Test("an event that repeats too fast is held back, counted, and comes again")
+    @Test("an event is suppressed and counted when it repeats too fast, and logged again later")
     func rateLimit() {
         let catcher = Catcher()
         let log = catcher.log()
@@ -116,11 +116,11 @@ import Testing
         log.info("storm")
         #expect(catcher.lines.last?.contains("suppressed=\(100 - Limits.Log.linesPerEventAndSecond)") == true)
         log.info("storm")
-        #expect(catcher.lines.last?.contains("suppressed") == false, "what was counted is not counted again")
+        #expect(catcher.lines.last?.contains("suppressed") == false, "suppressed lines are counted only once")
     }
 
     @Test(
-        "an event that goes on failing is one line at once, then one every 30 s with its count, also when it is over"
+        "a failing event is logged at once, then every 30 s with its count, also when it has stopped"
     )
     func repeating() {
         let catcher = Catcher()
@@ -147,14 +147,14 @@ import Testing
         #expect(catcher.lines.count == 4)
     }
 
-    @Test("what an operator did is never held back")
+    @Test("an operator's action is logged even when it repeats fast")
     func records() {
         let catcher = Catcher()
         for _ in 0..<200 { catcher.log().record(.notice, "operator_command", ["command": "status"]) }
         #expect(catcher.lines.count == 200)
     }
 
-    @Test("lines of many threads never mix")
+    @Test("lines stay whole when many threads write them")
     func threads() async {
         let catcher = Catcher()
         let log = catcher.log()
@@ -172,7 +172,7 @@ import Testing
         #expect(catcher.lines.allSatisfy { $0.hasPrefix("time=") && $0.contains("\"some words here\"") })
     }
 
-    @Test("secrets do not show, however they are looked at")
+    @Test("a redacted secret is hidden in descriptions, dumps and mirrors")
     func redacted() {
         let key = Redacted("AIzaSecret")
         var dumped = ""
@@ -183,6 +183,6 @@ import Testing
         #expect(key.revealed == "AIzaSecret")
     }
 
-    @Test("canary: without escaping, the hostile value would make two lines")
+    @Test("canary: the hostile value makes two lines when it is not escaped")
     func canary() { #expect("a\nlevel=error".split(separator: "\n").count == 2) }
 }

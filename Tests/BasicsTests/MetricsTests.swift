@@ -9,7 +9,7 @@ import Testing
         return String(decoding: buffer.copied(), as: UTF8.self)
     }
 
-    @Test("the table is in the order of the cases, and names follow the rules")
+    @Test("the metrics table is in the order of the cases, and its names follow the rules")
     func table() {
         #expect(Metric.rows.map(\.metric) == Metric.allCases)
         #expect(Set(Metric.rows.map(\.name)).count == Metric.rows.count)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("shards are summed, cells do not overlap")
+    @Test("a metric is the sum of its shards, and cells do not overlap")
     func sums() {
         let metrics = Metrics(shards: 3)
         var expected = 0
@@ -41,7 +41,7 @@ import Testing
         #expect(seen == expected)
     }
 
-    @Test("the text is what Prometheus reads")
+    @Test("rendered metrics have the Prometheus text format")
     func rendering() {
         let metrics = Metrics(shards: 2)
         metrics.shards[1].add(7, to: .messages, 1, 3)
@@ -51,7 +51,7 @@ import Testing
         let text = Self.text(metrics)
         #expect(
             text.contains(
-                "# HELP ccs_messages_total Messages that passed a milestone.\n# TYPE ccs_messages_total counter\n"
+                "# HELP ccs_messages_total Messages that reached a milestone.\n# TYPE ccs_messages_total counter\n"
             ))
         #expect(text.contains("\nccs_messages_total{direction=\"upstream\",milestone=\"delivered\"} 7\n"))
         #expect(text.contains("\nccs_draining 1\n"))
@@ -64,7 +64,7 @@ import Testing
         #expect(helps.count == Metric.allCases.count)
     }
 
-    @Test("every refusal has its place among the values of the label")
+    @Test("each refusal is a value of the label in its position")
     func refusals() {
         let all: [Refusal] = [
             .missingTarget, .wrongType(field: "", expected: "", found: ""),
@@ -85,7 +85,7 @@ import Testing
         #expect(reasons.map(\.position) == Array(reasons.indices))
     }
 
-    @Test("a metric of hundreds of cells shows those that are not zero, a short one shows all")
+    @Test("a metric omits zeros when it has hundreds of cells, and shows all cells otherwise")
     func manyCells() {
         let metrics = Metrics(shards: 2)
         metrics.shards[1].add(
@@ -101,7 +101,7 @@ import Testing
                 == Metric.refusalReasons.count)
     }
 
-    @Test("counting from many threads loses nothing")
+    @Test("a counter loses nothing when many threads add to it")
     func threads() async {
         let metrics = Metrics(shards: 1)
         await withTaskGroup(of: Void.self) { group in

@@ -2,14 +2,14 @@ import Testing
 
 @testable import Basics
 
-/// Events that go on failing, with a clock that the test moves.
+/// Failing events, with a clock that the test advances.
 @Suite struct RepeatedEventsTests {
     private static func now(_ milliseconds: Int64) -> Now {
         Now(monotonic: Instant(nanoseconds: milliseconds * 1_000_000), wall: 1_795_157_345_000 + milliseconds)
     }
 
     @Test(
-        "a disk that is full for ten minutes makes fewer than 60 lines, and none of its failures is left out of the counts"
+        "a disk that is full for ten minutes causes fewer than 60 lines, and all failures are counted"
     )
     func tenMinutes() {
         var events = RepeatedEvents<String>()
@@ -40,20 +40,20 @@ import Testing
     }
 
     @Test(
-        "the first occurrence is reported at once, the next after 30 s with all that were held, and a quiet key begins anew"
+        "an event is reported at once, then after 30 s with all suppressed ones, and at once again after a pause"
     )
     func once() {
         var events = RepeatedEvents<Int>()
         #expect(events.add("a", 1, now: Self.now(0)) == .report)
         #expect(events.add("a", 2, now: Self.now(10)) == .hold)
-        #expect(events.add("b", 3, now: Self.now(20)) == .report, "another key is another event")
+        #expect(events.add("b", 3, now: Self.now(20)) == .report, "a different key is a different event")
         #expect(events.add("a", 4, occurrences: 5, now: Self.now(29_999)) == .hold)
         #expect(events.add("a", 5, now: Self.now(30_000)) == .reportRepeated(7))
         #expect(events.add("a", 6, now: Self.now(60_000)) == .report)
         #expect(events.add("c", 7, occurrences: 3, now: Self.now(60_000)) == .reportRepeated(3))
     }
 
-    @Test("an event that is reported every minute is held for a minute, beside one that is reported sooner")
+    @Test("an event with a longer interval is suppressed longer when another has a shorter one")
     func minute() {
         var events = RepeatedEvents<Int>()
         func add(_ key: String, _ seconds: Int, at milliseconds: Int64) -> RepeatedEvents<Int>.Verdict {
@@ -64,7 +64,7 @@ import Testing
         #expect(add("address", 60, at: 60_000) == .reportRepeated(2))
     }
 
-    @Test("what was held is reported when it is due although nothing happens any more, once, with its time")
+    @Test("suppressed occurrences are reported once, with their time, when no new one follows")
     func due() throws {
         var events = RepeatedEvents<Int>()
         _ = events.add("a", 1, now: Self.now(0))
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "keys made by strangers are bounded: beyond the limit they share one place, and quiet ones make room")
+        "keys beyond the limit share one entry, and are accepted again when others are quiet")
     func bounded() {
         var events = RepeatedEvents<Int>(capacity: 10)
         var reports = 0
@@ -87,12 +87,12 @@ import Testing
             reports += 1
         }
         #expect(events.entries.count == 11 && reports == 11)
-        #expect(events.add("key 5", 0, now: Self.now(2_000)) == .hold, "it is still remembered")
+        #expect(events.add("key 5", 0, now: Self.now(2_000)) == .hold, "the key must still be remembered")
         #expect(events.add("fresh", 0, now: Self.now(90_000)) == .report)
         #expect(events.entries.count <= 11)
     }
 
-    @Test("canary: with an interval of no time every occurrence is reported")
+    @Test("canary: every occurrence is reported when the interval is zero")
     func canary() {
         var events = RepeatedEvents<Int>()
         for at in 0..<5 { #expect(events.add("a", at, every: 0, now: Self.now(Int64(at))) == .report) }

@@ -2,17 +2,17 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Faults that Scripts/test --sanitize plants to see that they are told; they stand still in any other run.
+/// Faults that `Scripts/test --sanitize` plants to check that the sanitizers report them; inactive in any other run.
 @Suite struct SanitizerTests {
-    /// What is planted: `race`, `use-after-free`, or nothing.
+    /// The planted fault: `race`, `use-after-free`, or nothing.
     static let planted = getenv("CCS_PLANT").map { String(cString: $0) } ?? ""
 
-    /// Two numbers that threads count up.
+    /// Two numbers that threads increment.
     private final class Counters: Sendable {
         let guarded = Mutex(0)
         nonisolated(unsafe) var bare = 0
 
-        /// Counts; now and then it sleeps with the lock, so that others must wait for it in the kernel.
+        /// Increments; now and then it sleeps while holding the lock, so that other threads must wait in the kernel.
         func count() {
             for _ in 0..<2_000 {
                 guarded.withLock { value in
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Threads that wait for one lock are no race; where a race is planted, the sanitizer tells it (canary)"
+        "The sanitizer reports no race when threads wait for a lock, and a planted race (canary)"
     )
     func race() {
         let counters = Counters()
@@ -47,7 +47,7 @@ import Testing
         #expect(counters.guarded.withLock { $0 } == 8_000)
     }
 
-    @Test("Where a use after free is planted, the sanitizer tells it (canary)")
+    @Test("The sanitizer reports a use after free when one is planted (canary)")
     func useAfterFree() {
         let octets = UnsafeMutablePointer<UInt8>.allocate(capacity: 64)
         octets.initialize(repeating: 7, count: 64)

@@ -12,7 +12,7 @@ import Testing
         var wanted = size
         var output = [UInt8](repeating: 0, count: size)
         var written = 0
-        // A parameter keeps the address of its name.
+        // A parameter keeps the pointer to its name.
         let isInitialized = "size".withCString { name in
             withUnsafeMutablePointer(to: &wanted) { pointer in
                 var parameters = [OSSL_PARAM_construct_size_t(name, pointer), OSSL_PARAM_construct_end()]
@@ -32,7 +32,7 @@ import Testing
     static let key: [UInt8] = (0..<16).map { UInt8($0) }
     static var hash: SipHash { SipHash(key: (key.raw.word(at: 0), key.raw.word(at: 8))) }
 
-    @Test("64 and 128 bits agree with OpenSSL for every length from 0 to 200 and random keys")
+    @Test("SipHash agrees with OpenSSL for 64 and 128 bits when lengths are 0 to 200 and keys random")
     func agrees() {
         var random = SeededRandom(seed: 1)
         for length in 0...200 {
@@ -45,20 +45,20 @@ import Testing
         }
     }
 
-    @Test("the vector of the paper")
+    @Test("SipHash agrees with the test vector of the paper")
     func paper() {
         let message = (0..<15).map { UInt8($0) }
         #expect(Self.hash.hash(message.raw) == 0xa129_ca61_49be_45e5)
     }
 
-    @Test("a number hashes as its eight bytes do")
+    @Test("SipHash of a number equals that of its eight bytes")
     func numbers() {
         for number in [0, 1, 0xdead_beef, UInt64.max] {
             #expect(Self.hash.hash(number) == Self.hash.hash(Self.bytes(number).raw))
         }
     }
 
-    @Test("canary: another key gives another hash, and OpenSSL notices")
+    @Test("canary: SipHash differs from OpenSSL when the key differs")
     func canary() {
         let other = SipHash(key: (1, 2))
         let message: [UInt8] = [1, 2, 3]

@@ -6,7 +6,7 @@ import Testing
     static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test(
-        "Base64: the vectors of RFC 4648, with and without padding",
+        "Base64 agrees with the vectors of RFC 4648, with and without padding",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
             ("fooba", "Zm9vYmE="),
@@ -20,7 +20,7 @@ import Testing
         #expect(Base64.bytes(Self.bytes(bare).raw) == Self.bytes(plain))
     }
 
-    @Test("Base64: both alphabets are read, each is written where asked for")
+    @Test("Base64 decodes both alphabets, and encodes the requested one")
     func alphabets() {
         #expect(Base64.text([0xFB, 0xFF]) == "+/8=")
         #expect(Base64.text([0xFB, 0xFF], urlSafe: true, padded: false) == "-_8")
@@ -29,14 +29,14 @@ import Testing
     }
 
     @Test(
-        "Base64: what is not canonical is refused",
+        "Base64 is refused when it is not canonical",
         arguments: [
             "A", "AAAAA", "Zh", "Zm9=", "Zg=", "Zg===", "=", "====", "Z=g=", "Zg==Zg==", "Zm 8", "Zm\n8",
             "Zm8*", "é",
         ])
     func badBase64(text: String) { #expect(Base64.bytes(Self.bytes(text).raw) == nil) }
 
-    @Test("hexadecimal text of both cases")
+    @Test("hexadecimal text is decoded in both cases")
     func hex() {
         #expect(Hex.text([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")
         #expect(Hex.bytes("000fA5Ff") == [0, 0x0F, 0xA5, 0xFF])
@@ -49,7 +49,7 @@ import Testing
         #expect(found == Self.bytes("0bee0000BEEF"))
     }
 
-    @Test("persistent ids: text and back, for the smallest and largest")
+    @Test("a persistent ID keeps its value as text when it is the smallest or largest")
     func persistentIDs() {
         for number in [0, 1, 1_700_000_000_000_000, UInt64.max] {
             for salt in [0, 0xDEAD_BEEF, UInt32.max] {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "persistent ids: what is not ours is refused",
+        "a persistent ID is refused when another server made it or it is malformed",
         arguments: [
             "", "0:", "0:%00000001f9fd7ecd", "1:5%00000001f9fd7ecd", "0:5%0000001f9fd7ecd",
             "0:5%00000001f9fd7ece",
@@ -71,7 +71,7 @@ import Testing
         ])
     func badPersistentIDs(text: String) { #expect(PersistentID(text: Self.bytes(text).raw) == nil) }
 
-    @Test("comparison in constant time is still a comparison")
+    @Test("a comparison in constant time returns whether the bytes are equal")
     func constantTime() {
         #expect(ConstantTime.equal([], []))
         #expect(ConstantTime.equal([1, 2, 3], [1, 2, 3]))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("canary: a changed persistent id is another one")
+    @Test("canary: a persistent ID differs when its text differs")
     func canary() {
         #expect(
             PersistentID(text: Self.bytes("0:5%00000001f9fd7ecd").raw)

@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @Suite struct TimeTests {
-    @Test("instants saturate instead of trapping")
+    @Test("an instant saturates when a sum overflows")
     func saturates() {
         let start = Instant(nanoseconds: 5)
         #expect(start.advanced(milliseconds: 2) == Instant(nanoseconds: 2_000_005))
@@ -15,7 +15,7 @@ import Testing
         #expect(Instant.distantPast < start && start < .distantFuture)
     }
 
-    @Test("extreme instants and spans never trap")
+    @Test("instants do not trap when they or their spans are extreme")
     func extremes() {
         for span in [Int64.min, -1, 0, 1, .max] {
             for start in [Instant.distantPast, Instant(nanoseconds: 0), .distantFuture] {
@@ -29,7 +29,7 @@ import Testing
         #expect(Instant(nanoseconds: 0).advanced(seconds: .max) == .distantFuture)
     }
 
-    @Test("the machine's clocks run forward")
+    @Test("the clocks of the machine run forward")
     func reads() {
         let first = Now.read()
         let second = Now.read()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "RFC 3339 text of known times",
+        "a known time has the expected RFC 3339 text",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
             (1_709_251_199_999, "2024-02-29T23:59:59.999Z"), (1_795_157_345_678, "2026-11-20T06:49:05.678Z"),
@@ -48,7 +48,7 @@ import Testing
         ])
     func timestamps(time: Int64, text: String) { #expect(Timestamp.text(time) == text) }
 
-    @Test("timestamps grow with the time, through all months of 800 years")
+    @Test("timestamps sort like their times in all months of 800 years")
     func timestampsGrow() {
         var last = ""
         for day in stride(from: Int64(-146_097), to: 146_097, by: 13) {
@@ -58,6 +58,6 @@ import Testing
         }
     }
 
-    @Test("canary: a second more is another text")
+    @Test("canary: a timestamp differs when the time is a second later")
     func canary() { #expect(Timestamp.text(1_000) != Timestamp.text(0)) }
 }

@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @Suite struct TimestampReadingTests {
-    @Test("What is written is read again")
+    @Test("A timestamp keeps its value when it is parsed again")
     func roundTrip() {
         for time in [0, 951_782_400_000, 1_795_156_966_123, -1, -62_135_596_800_000, 253_402_300_799_999]
             as [Int64]
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "Zones, decimals, letters of either case",
+        "A timestamp is parsed with zones, decimals and letters of either case",
         arguments: [
             ("2026-11-20T06:42:46.123456789Z", 1_795_156_966_123),
             ("2026-11-20t06:42:46z", 1_795_156_966_000),
@@ -23,7 +23,7 @@ import Testing
     func forms(text: String, time: Int64) { #expect(Timestamp.parsed(Array(text.utf8)) == time) }
 
     @Test(
-        "What is no such time is refused",
+        "A timestamp is refused when it is malformed or does not exist",
         arguments: [
             "", "2026-11-20", "2026-11-20T06:42:46", "2026-13-20T06:42:46Z", "2023-02-29T06:42:46Z",
             "2100-02-29T06:42:46Z", "2026-11-20T24:00:00Z", "2026-11-20T06:60:00Z", "2026-11-20T06:42:61Z",

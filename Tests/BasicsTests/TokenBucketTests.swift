@@ -4,7 +4,7 @@ import Testing
 @Suite struct TokenBucketTests {
     private let start = Instant(nanoseconds: 5_000_000_000)
 
-    /// How many of so many attempts at one instant are allowed.
+    /// Returns how many of `attempts` at one instant are allowed.
     private func burst(_ bucket: inout TokenBucket, _ rate: Rate, at now: Instant, attempts: Int) -> Int {
         var allowed = 0
         for _ in 0..<attempts where bucket.allows(rate, now: now) {
@@ -14,7 +14,7 @@ import Testing
         return allowed
     }
 
-    @Test("A burst is allowed at once, one more is not, and each comes back in its time")
+    @Test("A bucket allows its burst, refuses one more, and replenishes each token in its interval")
     func burstAndRefill() {
         let rate = Rate(240, perSeconds: 60)
         var bucket = TokenBucket()
@@ -26,7 +26,7 @@ import Testing
         #expect(burst(&bucket, rate, at: start.advanced(seconds: 3_600), attempts: 1_000) == 240)
     }
 
-    @Test("One every three minutes after twenty at once")
+    @Test("A bucket allows one every three minutes when its burst of twenty is used up")
     func collapsible() {
         let rate = Rate(20, perSeconds: 20 * 180)
         var bucket = TokenBucket()
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "Over any hour no more pass than the burst and what comes back in it", arguments: [1, 7, 240, 5_000])
+        "A bucket allows at most the burst and its replenishment in any hour", arguments: [1, 7, 240, 5_000])
     func longRun(burst: Int) {
         let rate = Rate(burst, perSeconds: 3_600)
         var bucket = TokenBucket()
@@ -52,7 +52,7 @@ import Testing
         #expect(allowed <= 2 * burst && allowed >= 2 * burst - 2)
     }
 
-    @Test("Without a bound all pass, and a share of a rate is never nothing")
+    @Test("A rate allows everything when it is unlimited, and its share is at least one")
     func unlimited() {
         var bucket = TokenBucket()
         #expect(burst(&bucket, .unlimited, at: start, attempts: 10_000) == 10_000)
@@ -60,12 +60,13 @@ import Testing
         #expect(Rate.unlimited.share(of: 4) == .unlimited)
         #expect(Rate(1_000, perSeconds: 60).share(of: 4) == Rate(250, perSeconds: 60))
         #expect(
-            Rate(1, perSeconds: 60).share(of: 4) == Rate(1, perSeconds: 240), "over time no more than that")
+            Rate(1, perSeconds: 60).share(of: 4) == Rate(1, perSeconds: 240),
+            "over time no more than the share")
         #expect(Rate(10, perSeconds: 60).share(of: 4) == Rate(2, perSeconds: 48))
         #expect(Rate(10, perSeconds: 60).share(of: 1) == Rate(10, perSeconds: 60))
     }
 
-    @Test("A changed rate keeps what is missing of the old one, as far as the new one has it")
+    @Test("A bucket keeps its missing tokens, up to the new burst, when the rate changes")
     func changed() {
         let (slow, fast) = (Rate(4, perSeconds: 3_600), Rate(10, perSeconds: 10))
         var bucket = TokenBucket()
@@ -76,14 +77,16 @@ import Testing
 
         bucket.change(from: fast, to: slow, now: start.advanced(seconds: 2))
         #expect(burst(&bucket, slow, at: start.advanced(seconds: 2), attempts: 9) == 0)
-        #expect(burst(&bucket, slow, at: start.advanced(seconds: 902), attempts: 9) == 1, "no more is owed")
+        #expect(
+            burst(&bucket, slow, at: start.advanced(seconds: 902), attempts: 9) == 1,
+            "no more tokens may be missing")
 
         bucket.change(from: slow, to: .unlimited, now: start.advanced(seconds: 902))
         bucket.change(from: .unlimited, to: slow, now: start.advanced(seconds: 902))
         #expect(burst(&bucket, slow, at: start.advanced(seconds: 902), attempts: 9) == 4)
     }
 
-    @Test("The widest change there is overflows nothing")
+    @Test("A bucket does not overflow when the rate changes between extremes")
     func extremeChange() {
         let widest = Rate(10_000, perSeconds: 10_000 * 86_400)
         let highest = Rate(Limits.Message.highestRate, perSeconds: 1)
@@ -97,7 +100,7 @@ import Testing
             !bucket.allows(widest, now: start) && bucket.allows(widest, now: start.advanced(seconds: 86_400)))
     }
 
-    @Test("Canary: taking without asking is what the bound is about")
+    @Test("Canary: a bucket exceeds its rate when tokens are consumed unchecked")
     func canary() {
         let rate = Rate(2, perSeconds: 2)
         var bucket = TokenBucket()
@@ -105,7 +108,7 @@ import Testing
         #expect(bucket.next(rate, now: start) == start.advanced(seconds: 4))
     }
 
-    @Test("Of two rates the larger or the smaller one counts, at once and over time each")
+    @Test("A combined rate is the larger or smaller of two, for burst and over time")
     func compared() {
         let (burst, pace) = (Rate(100, perSeconds: 100), Rate(10, perSeconds: 2))
         #expect(
@@ -117,8 +120,8 @@ import Testing
         #expect(burst.raised(to: .unlimited) == .unlimited && Rate.unlimited.raised(to: burst) == .unlimited)
         #expect(burst.lowered(to: .unlimited) == burst && Rate.unlimited.lowered(to: burst) == burst)
         let odd = (Rate(7, perSeconds: 3), Rate(5, perSeconds: 2))
-        #expect(odd.0.raised(to: odd.1) == Rate(7, perSeconds: 2), "never less than either")
-        #expect(odd.0.lowered(to: odd.1) == Rate(5, perSeconds: 3), "never more than either")
+        #expect(odd.0.raised(to: odd.1) == Rate(7, perSeconds: 2), "must not be less than either")
+        #expect(odd.0.lowered(to: odd.1) == Rate(5, perSeconds: 3), "must not be more than either")
         #expect(Rate(9, perSeconds: 1).raised(to: Rate(3, perSeconds: 1)) == Rate(9, perSeconds: 1))
     }
 }

@@ -5,7 +5,7 @@ import Testing
     static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
     static let name = RegistrationName(device: DeviceID(0x0812_3456_789a_bcde), number: RegistrationNumber(3))
 
-    @Test("a token begins with a letter from c to f, never with the dash of an option")
+    @Test("a token starts with a letter from c to f, and never looks like an option")
     func firstLetter() {
         let seal = TokenSeal(secret: [UInt8](0..<32))
         for number in 0..<500 as Range<UInt64> {
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("a token names its registration, for many devices and numbers")
+    @Test("a token decodes to its registration for many devices and numbers")
     func roundTrip() {
         var random = SeededRandom(seed: 2)
         var seen: Set<[UInt8]> = []
@@ -33,7 +33,7 @@ import Testing
         #expect(seen.count == 500)
     }
 
-    @Test("what Apple gave an app has a place of its own, by app, environment and secret")
+    @Test("an APNs token has its own index key when app, environment or secret differ")
     func places() {
         let other = TokenSeal(secret: [UInt8](repeating: 1, count: 32))
         let pairs = [("com.a", "p_01"), ("com.a", "s_01"), ("com.ap", "_01"), ("com.b", "p_01")]
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("the shape is the one that clients have met for years")
+    @Test("a token has the shape that clients expect")
     func shape() {
         let token = Self.seal.token(for: Self.name)
         #expect(token.count == TokenSeal.length)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "every change of a single character is refused")
+        "a token is refused when a single character differs")
     func singleChanges() {
         let token = Self.seal.token(for: Self.name)
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("truncated, extended, empty and foreign tokens are refused")
+    @Test("a token is refused when it is truncated, extended, empty or foreign")
     func others() {
         let token = Self.seal.token(for: Self.name)
         for length in 0..<token.count { #expect(Self.seal.name(of: Array(token[..<length]).raw) == nil) }
@@ -88,7 +88,7 @@ import Testing
         #expect(Self.seal.name(of: foreign.raw) == nil)
     }
 
-    @Test("the number of the device does not show")
+    @Test("a token does not reveal the device ID")
     func isMasked() {
         let next = RegistrationName(device: DeviceID(Self.name.device.number + 1), number: Self.name.number)
         let a = Self.seal.token(for: Self.name)
@@ -96,7 +96,7 @@ import Testing
         #expect(zip(a, b).filter { $0 != $1 }.count > 60)
     }
 
-    @Test("canary: the check of names tells two registrations apart")
+    @Test("canary: the comparison of names distinguishes two registrations")
     func canary() {
         let other = RegistrationName(device: Self.name.device, number: RegistrationNumber(4))
         #expect(Self.seal.name(of: Self.seal.token(for: other).raw) != Self.name)

@@ -30,7 +30,7 @@ struct AttackTests {
         let run = try attack(Self.attacks)
         let faults = try #require(run.object?["faults"] as? [String], "\(run)")
         // A sanitizer keeps for itself what is given back, to tell who uses it afterwards.
-        let grave = faults.filter { !Self.isSanitized || !$0.contains("of memory did not come back") }
+        let grave = faults.filter { !Self.isSanitized || !$0.contains("of memory were not returned") }
         #expect(grave.isEmpty && run.code == (faults.isEmpty ? 0 : 1), "\(run)")
         let rows = try #require(run.object?["attacks"] as? [[String: Any]])
         #expect(rows.compactMap { $0["attack"] as? String }.sorted() == Self.attacks.sorted())

@@ -94,7 +94,7 @@ struct DeviceToolTests {
         let first = try bench.device(
             "listen", "--sender", bench.sender, "--print-token", "--token-file", file, "--count", "1",
             "--timeout", "3")
-        #expect(first.code == 1 && first.errors.contains("0 of 1 messages came in 3 seconds"), "\(first)")
+        #expect(first.code == 1 && first.errors.contains("0 of 1 messages arrived in 3 seconds"), "\(first)")
         let token = String(first.output.prefix { $0 != "\n" })
         #expect(token.contains(":APA91b"))
         #expect(try String(contentsOfFile: file, encoding: .utf8) == token + "\n")

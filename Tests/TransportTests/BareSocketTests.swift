@@ -6,13 +6,14 @@ import Testing
 
 /// A plain listener on a UNIX-domain socket, and a bare socket connected to it.
 ///
-/// What one end writes the other has at once, and a full socket stays full until it is read: one turn shows what is done.
+/// Bytes written on one end are available on the other at once, and a full socket stays full until it is read, so one turn
+/// shows what is done.
 final class BareLine {
     let reactor: Reactor
     let scratch: Scratch
     let server = Recorder()
     let accepted: Connection
-    /// The other end; it never blocks.
+    /// The peer's socket, non-blocking.
     let peer: Int32
 
     init(pace: PaceSettings = PaceSettings()) throws {
@@ -34,31 +35,31 @@ final class BareLine {
         close(peer)
     }
 
-    /// Has the peer send bytes. Returns how many the socket took.
+    /// Sends bytes from the peer. Returns how many the socket accepted.
     func say(_ bytes: [UInt8]) -> Int { send(peer, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
-    /// What the peer gets next; empty at the end, nil where nothing has come.
+    /// Returns what the peer receives next; empty at the end of stream, `nil` if nothing is available.
     func heard() -> [UInt8]? {
         var room = [UInt8](repeating: 0, count: 64)
         let count = read(peer, &room, room.count)
         return count < 0 ? nil : Array(room.prefix(count))
     }
 
-    /// Fills the socket towards the peer, so that it takes nothing more.
+    /// Fills the socket towards the peer, so that it accepts nothing more.
     func fill() {
         let zeros = [UInt8](repeating: 0, count: 65_536)
         while send(accepted.socket, zeros, zeros.count, Int32(MSG_NOSIGNAL)) > 0 {}
     }
 
-    /// Some turns that wait for nothing.
+    /// Runs turns that do not wait.
     func turn(_ times: Int = 1) {
         for _ in 0..<times { reactor.turn(waitMilliseconds: 0) }
     }
 }
 
-/// What happens turn by turn, against a socket that does only what it is told.
+/// The behaviour turn by turn, against a socket under the test's control.
 @Suite struct BareSocketTests {
-    /// A bare socket connected to a listener.
+    /// Returns a bare socket connected to a listener.
     private func connected(_ loop: Loopback) throws -> Int32 {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         let result = loop.address.withSocketAddress { connect(socket, $0, $1) }
@@ -66,7 +67,7 @@ final class BareLine {
         return socket
     }
 
-    /// Closes a socket by a reset, and waits until that has come to the other end.
+    /// Resets a connection, and waits until the other end has received the reset.
     private func reset(_ socket: Int32, seenAt other: Int32) {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
@@ -75,13 +76,13 @@ final class BareLine {
         #expect(poll(&poller, 1, 60_000) == 1 && Int32(poller.revents) & Int32(POLLERR) != 0)
     }
 
-    @Test("the end of what the peer says is told once, though the socket tells of it with every event")
+    @Test("the peer's end of stream is reported once when every event of the socket repeats it")
     func endToldOnce() throws {
         let line = try BareLine()
         line.server.keepsOpenAtEnd = true
         #expect(shutdown(line.peer, Int32(SHUT_WR)) == 0)
         #expect(line.reactor.turns { line.server.inputEnds == 1 })
-        // A socket that was full and is read becomes writable: an event, which says again that the peer has ended.
+        // A socket that was full and is read becomes writable: an event, which repeats the peer's end of stream.
         line.accepted.send([UInt8](repeating: 1, count: 400_000))
         var total = 0
         #expect(
@@ -93,7 +94,7 @@ final class BareLine {
         #expect(line.server.inputEnds == 1)
     }
 
-    @Test("bytes beyond the share of a turn are read in the turns after it when the peer sends nothing more")
+    @Test("bytes beyond the share of a turn are read in later turns when the peer sends nothing more")
     func share() throws {
         var pace = PaceSettings()
         pace.readBytesPerTurn = 1
@@ -101,14 +102,14 @@ final class BareLine {
         let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try #require(line.say(bytes) == bytes.count)
         line.turn()
-        #expect(line.server.received.count < bytes.count, "canary: the share is kept")
+        #expect(line.server.received.count < bytes.count, "canary: the share must be enforced")
         line.turn(3)
-        // Not compared in the expectation: it would look for the difference for long.
+        // Not compared within the expectation, which would compute the difference for a long time.
         let isWhole = line.server.received == bytes
         #expect(isWhole)
     }
 
-    @Test("the end of the peer is seen when it came with the last bytes")
+    @Test("the peer's end of stream is reported when it arrives with the last bytes")
     func endWithBytes() throws {
         let line = try BareLine()
         #expect(line.say(Array("hi".utf8)) == 2)
@@ -117,7 +118,7 @@ final class BareLine {
         #expect(line.server.received == Array("hi".utf8) && line.server.inputEnds == 1)
     }
 
-    @Test("a closed connection has ended its side and takes what still comes when the peer has not ended")
+    @Test("a closed connection has ended its output and discards input when the peer has not closed")
     func lingers() throws {
         var pace = PaceSettings()
         pace.lingerMilliseconds = 3_600_000
@@ -135,7 +136,7 @@ final class BareLine {
     }
 
     @Test(
-        "as much may wait as the limit says, and one byte more ends the connection when the peer reads nothing"
+        "a connection is closed when one byte more than the limit waits for a peer that reads nothing"
     )
     func outboundLimit() throws {
         var pace = PaceSettings()
@@ -150,7 +151,7 @@ final class BareLine {
         #expect(line.server.closed == [.slowConsumer])
     }
 
-    @Test("a reset that comes after epoll was asked is told as a reset when the socket is read")
+    @Test("a reset is reported as a reset when it arrives between epoll and the read")
     func resetInTurn() throws {
         let loop = try Loopback(tls: false)
         let socket = try connected(loop)
@@ -163,13 +164,13 @@ final class BareLine {
         #expect(loop.server.failures == ["Connection reset by peer"])
     }
 
-    @Test("an event of a connection that is gone is nothing to the next one when that has its slot")
+    @Test("a stale event of a closed connection is ignored when another connection has its slot")
     func staleEvent() throws {
         let loop = try Loopback(tls: false)
         let first = try connected(loop)
         #expect(loop.reactor.turns { loop.server.opened == 1 })
         let gone = try #require(loop.server.connections.first)
-        // As a program that is just being started has it: the socket, and epoll's watch on it, outlive our descriptor.
+        // As if a child process were being started: the socket, and epoll's watch on it, outlive our descriptor.
         let copy = dup(gone.socket)
         defer { close(copy) }
         gone.abort(.operatorRequest)
@@ -186,10 +187,10 @@ final class BareLine {
         #expect(loop.server.closed == [.operatorRequest])
     }
 
-    /// The record of a ClientHello that holds nothing, which OpenSSL answers by an alert.
+    /// The record of an empty ClientHello, which OpenSSL answers with an alert.
     private static let emptyHello: [UInt8] = [22, 3, 1, 0, 4, 1, 0, 0, 0]
 
-    @Test("the alert reaches the peer when its handshake fails")
+    @Test("the peer receives an alert when its handshake fails")
     func alert() throws {
         let loop = try Loopback()
         let socket = try connected(loop)
@@ -199,11 +200,11 @@ final class BareLine {
         #expect(loop.server.closed == [.handshakeFailed])
         var room = [UInt8](repeating: 0, count: 64)
         #expect(read(socket, &room, room.count) == 7)
-        // An alert, of two octets: fatal, decode_error.
+        // An alert of two bytes: fatal, decode_error.
         #expect(room[0] == 21 && Array(room[3..<7]) == [0, 2, 2, 50])
     }
 
-    @Test("a failed handshake is told as a reset when the alert finds the peer gone by one")
+    @Test("a failed handshake is reported as a reset when the peer has reset before the alert")
     func alertToNobody() throws {
         let loop = try Loopback()
         let socket = try connected(loop)

@@ -8,7 +8,7 @@ import Testing
     private func run(_ command: String) -> Int32 { system(command + " >/dev/null 2>&1") }
     private let day: Int64 = 86_400_000
 
-    @Test("openssl accepts our authority and its certificate, for each name and for no other")
+    @Test("openssl accepts the own authority and its certificate for each name and no other")
     func openSSL() throws {
         let scratch = try Scratch()
         let authority = try scratch.authority(names: ["fcm.googleapis.com", "localhost", "127.0.0.1", "::1"])
@@ -20,7 +20,7 @@ import Testing
         #expect(run("openssl verify \(authority.certificateFile)") != 0)
     }
 
-    @Test("keys are for us only, certificates for all")
+    @Test("keys are readable by their owner only, certificates by everyone")
     func modes() throws {
         let scratch = try Scratch()
         _ = try scratch.authority()
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("it makes nothing anew without need, and the certificate but not the authority with need")
+    @Test("the authority is kept and the certificate replaced when it is needed, and neither otherwise")
     func renewal() throws {
         let scratch = try Scratch()
         let now = Now.read().wall
@@ -47,21 +47,21 @@ import Testing
         let renewed = try SmallFile.read(authority.certificateFile)
         #expect(try authority.ensure(names: ["a.example", "b.example"], now: now))
         #expect(try SmallFile.read(authority.certificateFile) != renewed)
-        // A pair that does not match, as a crash between two writes leaves it.
+        // A pair that does not match, as after a crash between two writes.
         try SmallFile.replace(authority.keyFile, with: Array("damaged".utf8), mode: 0o600)
         #expect(try authority.ensure(names: ["a.example", "b.example"], now: now))
         #expect(try SmallFile.read(authority.authorityFile) == root)
     }
 
     @Test(
-        "names that no certificate can carry are refused",
+        "a name is refused when a certificate cannot contain it",
         arguments: ["", "a,b", "a b", "x\u{0}y", "DNS:x,IP:1.2.3.4"])
     func badNames(name: String) throws {
         let scratch = try Scratch()
         #expect(throws: TransportError.self) { try scratch.authority(names: [name]) }
     }
 
-    @Test("a certificate near or past its end is used with a warning")
+    @Test("a certificate is used with a warning when it is about to expire or has expired")
     func warnings() throws {
         let scratch = try Scratch()
         let now = Now.read().wall
@@ -77,7 +77,7 @@ import Testing
         #expect(try warnings(-2 * day) == ["the certificate is not valid yet"])
     }
 
-    @Test("new handshakes use a new certificate, connections under way go on")
+    @Test("new handshakes use a new certificate when it was replaced, and open connections continue")
     func swap() throws {
         let loop = try Loopback()
         loop.server.onBytes = { $0.send($1) }
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "files that cannot be used leave the old certificate in place",
+        "the old certificate stays in use when the new files are invalid",
         arguments: ["server.pem", "server.key"])
     func keepsOld(name: String) throws {
         let loop = try Loopback()
@@ -114,7 +114,7 @@ import Testing
         _ = try loop.connect(Recorder())
     }
 
-    @Test("a key of another certificate is refused")
+    @Test("a key is refused when it belongs to another certificate")
     func wrongKey() throws {
         let (one, other) = (try Scratch(), try Scratch())
         let (first, second) = (try one.authority(), try other.authority())
@@ -126,7 +126,7 @@ import Testing
         #expect(error?.description.contains(first.certificateFile) == true)
     }
 
-    @Test("a client that verifies refuses a wrong name")
+    @Test("a verifying client refuses a certificate when the name differs")
     func wrongName() throws {
         let loop = try Loopback()
         let owner = Recorder()
@@ -138,7 +138,7 @@ import Testing
         _ = try loop.connect(Recorder(), serverName: "localhost")
     }
 
-    @Test("an unknown application protocol is tolerated, a known one agreed on")
+    @Test("an application protocol is selected when it is known, and ignored otherwise")
     func applicationProtocol() throws {
         var settings = TLSServerSettings()
         settings.applicationProtocols = ["h2", "http/1.1"]
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("a client may resume, until the certificate is exchanged", arguments: ["-tls1_2", "-tls1_3"])
+    @Test("a client can resume until the certificate is replaced", arguments: ["-tls1_2", "-tls1_3"])
     func resumption(version: String) throws {
         let loop = try Loopback()
         loop.server.onBytes = { $0.send($1) }
@@ -166,7 +166,7 @@ import Testing
             #expect(loop.reactor.turns { waitpid(process, &status, WNOHANG) == process })
             return loop.server.connections.last?.tlsIsResumed
         }
-        // The ticket of TLS 1.3 comes behind the handshake: a client on a busy machine may have gone before it.
+        // The ticket of TLS 1.3 follows the handshake: a client on a busy machine may have closed before it arrives.
         for _ in 0..<20 where SmallFile.stamp(ticket) == nil {
             #expect(try dial("-sess_out \(ticket)") == false)
         }
@@ -175,7 +175,9 @@ import Testing
         #expect(try dial("-sess_in \(ticket)") == false)
     }
 
-    @Test("a client of ours resumes where its settings say so, and only then", arguments: [false, true])
+    @Test(
+        "an outbound connection resumes when its settings allow it, and not otherwise",
+        arguments: [false, true])
     func ownResumption(resumes: Bool) throws {
         let loop = try Loopback()
         loop.server.onBytes = { $0.send($1) }
@@ -186,7 +188,7 @@ import Testing
             let connection = try loop.connect(owner)
             #expect(connection.tlsIsResumed == (resumes && !isFirst))
             #expect(loop.server.connections.last?.tlsIsResumed == connection.tlsIsResumed)
-            // The ticket comes before the first octets of the server.
+            // The ticket comes before the first bytes of the server.
             connection.send(Array("hi".utf8))
             #expect(loop.reactor.turns { owner.chunks.joined().count == 2 })
             // A session outlives a connection that is broken off.
@@ -195,7 +197,7 @@ import Testing
         }
     }
 
-    @Test("other TLS clients get through: 1.2 and 1.3, and nothing older")
+    @Test("other TLS clients connect with 1.2 and 1.3, and are refused with older versions")
     func versions() throws {
         let loop = try Loopback()
         loop.server.onBytes = { $0.send($1) }
@@ -217,7 +219,7 @@ import Testing
     }
 }
 
-/// Starts a shell command whose output is dropped.
+/// Starts a shell command and drops its output.
 func spawn(_ command: String) throws -> pid_t {
     var process: pid_t = 0
     let words = ["sh", "-c", "exec >/dev/null 2>&1; \(command)"]

@@ -6,7 +6,9 @@ import Testing
 @testable import Transport
 
 @Suite struct ClosingTests {
-    @Test("close sends what waits, then the end, and tells the owner once", arguments: [true, false])
+    @Test(
+        "close sends pending output, then the end of stream, and notifies the owner once",
+        arguments: [true, false])
     func orderly(tls: Bool) throws {
         let loop = try Loopback(tls: tls)
         loop.server.onBytes = { connection, _ in
@@ -23,7 +25,7 @@ import Testing
         #expect(loop.server.closed == [.connectionDraining])
     }
 
-    @Test("our last octets arrive although the peer keeps sending")
+    @Test("the last bytes arrive when the peer keeps sending")
     func closeAgainstTalker() throws {
         let loop = try Loopback()
         loop.server.onBytes = { connection, _ in
@@ -38,7 +40,7 @@ import Testing
         #expect(owner.received == Array("that was enough".utf8))
     }
 
-    @Test("abort tells the owner once and drops what waits")
+    @Test("abort notifies the owner once and drops pending output")
     func abort() throws {
         let loop = try Loopback()
         let owner = Recorder()
@@ -52,7 +54,7 @@ import Testing
         #expect(!loop.reactor.connections.contains { $0 === connection })
     }
 
-    @Test("a peer that vanishes is noticed", arguments: [true, false])
+    @Test("a connection ends when its peer vanishes", arguments: [true, false])
     func abrupt(reset: Bool) throws {
         let loop = try Loopback(tls: false)
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -67,7 +69,7 @@ import Testing
         #expect(loop.server.closed == [reset ? .peerReset : .peerClosed])
     }
 
-    @Test("a peer that has ended its side still gets its answer when the owner wants that")
+    @Test("a peer that has ended its output still gets its answer when the owner keeps the connection")
     func halfClose() throws {
         let loop = try Loopback(tls: false)
         loop.server.keepsOpenAtEnd = true
@@ -113,7 +115,7 @@ import Testing
         #expect(loop.server.deadlines == 0)
     }
 
-    @Test("the end of the reactor tells all owners")
+    @Test("the end of the reactor notifies all owners")
     func end() throws {
         let loop = try Loopback()
         let owner = Recorder()
@@ -124,7 +126,7 @@ import Testing
         #expect(loop.reactor.connectionCount == 0)
     }
 
-    @Test("a refused connection is closed and never told of again")
+    @Test("a refused connection is closed without further notification")
     func refused() throws {
         let loop = try Loopback()
         loop.refuses = true
@@ -134,7 +136,7 @@ import Testing
         #expect(loop.server.opened == 0 && loop.server.closed.isEmpty)
     }
 
-    @Test("a connect that nobody answers is told with the system's words")
+    @Test("a failed connect is reported with the system's error text")
     func connectRefused() throws {
         let reactor = try Reactor(index: 0)
         defer { reactor.end() }
@@ -148,7 +150,7 @@ import Testing
     }
 
     @Test(
-        "a connection that the system gives up on says whether its peer is dead when it ends",
+        "a connection reports whether its peer is dead when a system error ends it",
         arguments: [
             (ETIMEDOUT, CloseReason.deadPeer), (EHOSTUNREACH, .deadPeer), (ECONNRESET, .peerReset),
             (EPIPE, .peerReset),
@@ -162,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "the peer's end is told once when the owner stops reading at it and reads on",
+        "the peer's end of stream is reported once when the owner stops and resumes reading",
         arguments: [true, false])
     func endToldOnce(tls: Bool) throws {
         let loop = try Loopback(tls: tls)
@@ -180,13 +182,13 @@ import Testing
     func closeNotify() throws {
         let loop = try Loopback()
         let client = try #require(loop.client)
-        // There the kind of a record is readable, and nothing of the server's comes behind its handshake.
+        // In TLS 1.2 the type of a record is readable, and the server sends nothing after its handshake.
         SSL_CTX_ctrl(client.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, TLSVersion.tls12.number, nil)
         let connection = try loop.connect(Recorder())
         connection.isReading = false
         try #require(loop.server.connections.first).close(.idle)
         #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
-        // Looked at in the socket: the owner is told the same of both ends, that of TLS and that of TCP.
+        // Checked in the socket: the owner gets the same event for the end of TLS and that of TCP.
         var room = [UInt8](repeating: 0, count: 64)
         var count = -1
         #expect(

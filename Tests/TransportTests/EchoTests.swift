@@ -5,7 +5,7 @@ import Testing
 @testable import Transport
 
 @Suite struct EchoTests {
-    @Test("what one side sends the other receives", arguments: [true, false])
+    @Test("each side receives what the other sends", arguments: [true, false])
     func echo(tls: Bool) throws {
         let loop = try Loopback(tls: tls)
         loop.server.onBytes = { $0.send($1) }
@@ -18,7 +18,7 @@ import Testing
         #expect(connection.tlsVersion == (tls ? "TLSv1.3" : nil))
     }
 
-    @Test("TLS begins on a socket that was connected before, and it is as any other")
+    @Test("a connection works when TLS starts on a socket that was connected before")
     func takenOver() throws {
         let loop = try Loopback()
         loop.server.onBytes = { $0.send($1) }
@@ -36,7 +36,7 @@ import Testing
         #expect(loop.reactor.turns { !owner.closed.isEmpty && !loop.server.closed.isEmpty })
     }
 
-    @Test("both ends of a channel have the same binding, other channels have others, plain ones have none")
+    @Test("a channel binding is equal on both ends, distinct for each channel, and absent without TLS")
     func channelBinding() throws {
         let loop = try Loopback()
         let owner = Recorder()
@@ -48,7 +48,7 @@ import Testing
         #expect(try Loopback(tls: false).connect(owner).channelBinding == nil)
     }
 
-    @Test("many records of one turn arrive one by one, with their boundaries")
+    @Test("records arrive one by one when many are sent in one turn")
     func records() throws {
         let loop = try Loopback()
         let sizes = [1, 2, 15, 16, 17, 1_000, 16_383, 16_384, 1, 500] + Array(1...200)
@@ -60,7 +60,7 @@ import Testing
         #expect(owner.chunks == records)
     }
 
-    @Test("a record over 16 KiB arrives in several, complete")
+    @Test("a record arrives complete in several when it is over 16 KiB")
     func longRecord() throws {
         let loop = try Loopback()
         let long = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -73,7 +73,7 @@ import Testing
         #expect(owner.chunks.count == 7)
     }
 
-    @Test("canary: without record ends the boundaries are lost, and the test of boundaries would see it")
+    @Test("canary: the boundaries are lost when records have no ends")
     func boundariesCanary() throws {
         let loop = try Loopback()
         loop.server.onOpen = { connection in
@@ -87,7 +87,7 @@ import Testing
         #expect(owner.chunks == [Array("onetwo".utf8)])
     }
 
-    @Test("megabytes pass in both directions at once", arguments: [true, false])
+    @Test("megabytes arrive when both directions are used at once", arguments: [true, false])
     func bulk(tls: Bool) throws {
         var pace = PaceSettings()
         pace.outboundBytes = 64 << 20
@@ -112,7 +112,7 @@ import Testing
         #expect(connection.outboundCount == 0)
     }
 
-    @Test("reading stops at the record at which the owner says so, and goes on where it stopped")
+    @Test("reading stops at the record at which the owner stops it, and resumes after it")
     func backPressure() throws {
         let loop = try Loopback()
         loop.server.onBytes = { connection, _ in connection.isReading = false }
@@ -129,27 +129,27 @@ import Testing
         #expect(loop.server.chunks.last == Array("record 9".utf8))
     }
 
-    @Test("nothing is lost of what OpenSSL has not taken yet when the owner stops at each record")
+    @Test("no bytes are lost when the owner stops reading at each record")
     func stopsAtEach() throws {
         let loop = try Loopback()
         loop.server.onBytes = { connection, _ in connection.isReading = false }
         let owner = Recorder()
         let connection = try loop.connect(owner)
         let accepted = try #require(loop.server.connections.first)
-        // More than OpenSSL's buffer of one record, and in one piece.
+        // More than OpenSSL's buffer of one record, in one piece.
         let records = (0..<4).map { [UInt8](repeating: UInt8($0), count: 16_000) }
         for record in records { connection.send(record) }
         #expect(
             loop.reactor.turns {
                 accepted.isReading = true
-                // More comes behind them, so that a gap shows as a record that does not open.
+                // More follows, so that a gap shows as a record that cannot be decrypted.
                 connection.send(records[0])
                 return loop.server.chunks.count >= records.count || !loop.server.closed.isEmpty
             })
         #expect(Array(loop.server.chunks.prefix(records.count)) == records && loop.server.closed.isEmpty)
     }
 
-    @Test("what TLS says by itself goes behind what waits when the peer does not read")
+    @Test("TLS messages are sent after pending output when the peer does not read")
     func sealedBehind() throws {
         var pace = PaceSettings()
         pace.outboundBytes = 64 << 20
@@ -160,8 +160,8 @@ import Testing
         let accepted = try #require(loop.server.connections.first)
         accepted.send([UInt8](repeating: 7, count: size))
         loop.reactor.turn(waitMilliseconds: 0)
-        #expect(accepted.outboundCount > 0, "canary: the socket does not take it all")
-        // As an answer to what the peer's TLS has said: sealed outside of the outbox.
+        #expect(accepted.outboundCount > 0, "canary: the socket must not accept everything")
+        // As a response to a TLS message of the peer: encrypted outside of the outbox.
         let answer = Array("answer".utf8)
         #expect(answer.withUnsafeBytes { accepted.tls.seal($0) })
         accepted.sendSealed(loop.reactor.now)
@@ -173,7 +173,7 @@ import Testing
         #expect(owner.closed.isEmpty && owner.chunks.suffix(2) == [answer, Array("after".utf8)])
     }
 
-    @Test("an outbox is reused while its connection is busy, and gives its memory back when it falls idle")
+    @Test("an outbox keeps its memory while the connection is busy, and frees it when it is idle")
     func warmth() throws {
         let loop = try Loopback()
         let owner = Recorder()
@@ -191,13 +191,13 @@ import Testing
         #expect(loop.reactor.turns { loop.server.received.count == 100_011 })
     }
 
-    @Test("a thousand connections at once")
+    @Test("a reactor serves a thousand connections at once")
     func thousand() throws {
         DescriptorLimit.raise()
         let loop = try Loopback()
         loop.server.onBytes = { $0.send($1) }
         let owners = (0..<1_000).map { _ in Recorder() }
-        // A hundred handshakes at a time, so that none runs into its deadline on a busy machine.
+        // A hundred handshakes at a time, so that none exceeds its deadline on a busy machine.
         for first in stride(from: 0, to: owners.count, by: 100) {
             for number in first..<first + 100 {
                 owners[number].onOpen = { $0.send("number \(number)") }

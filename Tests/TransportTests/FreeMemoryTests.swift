@@ -3,35 +3,35 @@ import Testing
 
 @testable import Transport
 
-/// When memory goes back to the system, in MiB.
+/// When memory is returned to the system; numbers are MiB.
 @Suite struct FreeMemoryTests {
     private static let mebibyte = 1_048_576
     private static let limit = Limits.Connection.freeMemoryBytes / mebibyte
 
-    /// What the rule says to a process with so many MiB resident and so many free.
+    /// Returns the rule's decision for a process with these resident and free MiB.
     private func isWorthIt(_ rule: inout FreeMemoryRule, resident: Int, free: Int) -> Bool {
         rule.isWorthIt(resident: resident * Self.mebibyte, free: free * Self.mebibyte)
     }
 
-    @Test("nothing goes back until enough is free, and then all at once")
+    @Test("memory is returned when enough is free, and not before")
     func first() {
         var rule = FreeMemoryRule()
         #expect(!isWorthIt(&rule, resident: 100, free: Self.limit))
         #expect(isWorthIt(&rule, resident: 100, free: Self.limit + 1))
     }
 
-    @Test("what was given back and is still called free does not go back again")
+    @Test("memory is not returned again when malloc still counts it as free")
     func givenBack() {
         var rule = FreeMemoryRule()
         #expect(isWorthIt(&rule, resident: 100, free: 60))
         rule.gaveBack(resident: 50 * Self.mebibyte, free: 60 * Self.mebibyte)
-        // malloc calls all of it free still; now and then a little is taken and let go.
+        // malloc still counts all of it as free; now and then a little is allocated and freed.
         for resident in [50, 52, 51, 50 + Self.limit] {
             #expect(!isWorthIt(&rule, resident: resident, free: 60), "\(resident)")
         }
     }
 
-    @Test("a second storm, however soon, goes back as the first did, though no more is free than before it")
+    @Test("memory of a second storm is returned when it follows soon and no more is free than before")
     func secondStorm() {
         var rule = FreeMemoryRule()
         for _ in 0..<3 {
@@ -40,25 +40,25 @@ import Testing
         }
     }
 
-    @Test("growth is counted from the least that was seen since")
+    @Test("growth is counted from the lowest value since the last return")
     func floor() {
         var rule = FreeMemoryRule()
         #expect(isWorthIt(&rule, resident: 200, free: 60))
         rule.gaveBack(resident: 150 * Self.mebibyte, free: 60 * Self.mebibyte)
-        #expect(!isWorthIt(&rule, resident: 100, free: 10), "what lived has gone by itself")
+        #expect(!isWorthIt(&rule, resident: 100, free: 10), "live memory was freed by itself")
         #expect(isWorthIt(&rule, resident: 101 + Self.limit, free: 60))
     }
 
-    @Test("What a storm still held when memory was given back goes back when the storm is over")
+    @Test("memory that a storm still held at the last return is returned when the storm is over")
     func midStorm() {
         var rule = FreeMemoryRule()
         #expect(isWorthIt(&rule, resident: 130, free: 20))
         rule.gaveBack(resident: 110 * Self.mebibyte, free: 20 * Self.mebibyte)
         #expect(!isWorthIt(&rule, resident: 110, free: 20 + Self.limit))
-        #expect(isWorthIt(&rule, resident: 110, free: 80), "nothing has grown but what is free")
+        #expect(isWorthIt(&rule, resident: 110, free: 80), "only the free memory has grown")
     }
 
-    @Test("a process that grows by what lives in it has nothing to give back")
+    @Test("memory is not returned when only live memory has grown")
     func living() {
         var rule = FreeMemoryRule()
         rule.gaveBack(resident: 50 * Self.mebibyte, free: Self.limit * Self.mebibyte)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("the kernel says how much is resident")
+    @Test("the kernel reports the resident memory")
     func resident() throws {
         let before = try #require(FreeMemory.residentBytes)
         #expect(before > Self.mebibyte)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Transport
 
-/// Certificates and keys as operators have them, made by openssl: right ones, and each kind of wrong one.
+/// Certificates and keys made by openssl as operators make them: valid ones, and each kind of invalid one.
 @Suite struct IdentityCheckTests {
-    /// A folder of files that openssl makes.
+    /// A directory of files that openssl makes.
     private final class Folder {
         let path: String
 
@@ -21,7 +21,7 @@ import Testing
             try #require(system("cd '\(path)' && { \(command); } >/dev/null 2>&1") == 0, "\(command)")
         }
 
-        /// A self-signed pair `NAME.pem` and `NAME.key`.
+        /// Makes a self-signed pair `NAME.pem` and `NAME.key`.
         func pair(
             _ name: String, key: String = "ec -pkeyopt ec_paramgen_curve:P-256", options: String = "-days 365"
         )
@@ -33,7 +33,7 @@ import Testing
             )
         }
 
-        /// `leaf.pem` and `leaf.key`, issued by the pair `root`.
+        /// Makes `leaf.pem` and `leaf.key`, issued by the pair `root`.
         func issue(_ options: String = "-days 365 -sha256") throws {
             try pair("root")
             try run("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out leaf.key")
@@ -53,17 +53,17 @@ import Testing
         }
     }
 
-    @Test("a good pair is sound, with the names that clients dial")
+    @Test("a valid pair has no findings when it contains the names that clients connect to")
     func good() throws {
         let folder = try Folder()
         try folder.pair("good")
         #expect(folder.findings("good.pem", "good.key", names: ["push.example.com"]) == [])
         let other = folder.findings("good.pem", "good.key", names: ["push.example.com", "other.example.com"])
-        #expect(other.map(\.problem) == ["the certificate does not name other.example.com"])
+        #expect(other.map(\.problem) == ["the certificate is not valid for other.example.com"])
         #expect(other.map(\.isError) == [false])
     }
 
-    @Test("an expired certificate and one of tomorrow are errors, one that ends soon is a warning")
+    @Test("a certificate is an error when it has expired or is not valid yet, a warning when it expires soon")
     func dates() throws {
         let folder = try Folder()
         try folder.pair("good")
@@ -77,7 +77,7 @@ import Testing
         #expect(found(-2).first?.hasPrefix("true the certificate is not valid before") == true)
     }
 
-    @Test("a key of another certificate, a chain in the wrong order and swapped files are told apart")
+    @Test("a foreign key, a chain in the wrong order and swapped files have distinct findings")
     func mismatch() throws {
         let folder = try Folder()
         try folder.issue()
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "weak keys and signatures are errors, and warnings where old TLS is allowed",
+        "weak keys and signatures are errors, or warnings when old TLS is allowed",
         arguments: [
             ("RSA -pkeyopt rsa_keygen_bits:1024", "the key of the certificate is weak: it has 1024 bits"),
             (
@@ -124,7 +124,7 @@ import Testing
             })
     }
 
-    @Test("an encrypted key of either form, an empty file and a damaged one are named")
+    @Test("an encrypted key, an empty file and a damaged file have distinct findings")
     func unreadable() throws {
         let folder = try Folder()
         try folder.pair("good")
@@ -133,7 +133,7 @@ import Testing
         for name in ["new.key", "old.key"] {
             let found = folder.findings("good.pem", name)
             #expect(
-                found.map(\.problem) == ["the key is encrypted, and ccsd cannot be asked for a password"],
+                found.map(\.problem) == ["the key is encrypted, and ccsd cannot prompt for its password"],
                 "\(name)")
             #expect(found.first?.subject == .key && found.first?.isError == true)
         }
@@ -142,7 +142,7 @@ import Testing
         )
         #expect(
             folder.findings("empty", "empty").map(\.problem) == [
-                "the file holds no certificate", "the file holds no private key",
+                "the file contains no certificate", "the file contains no private key",
             ])
         #expect(folder.findings("bad.pem", "good.key").contains { $0.isError && $0.subject == .certificate })
         #expect(folder.findings("missing", "good.key").first?.problem.contains("No such file") == true)

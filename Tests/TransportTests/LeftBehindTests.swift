@@ -4,9 +4,9 @@ import Testing
 
 @testable import Transport
 
-/// Expects that a reactor holds nothing any more: no connection, timer, place of an address or work for the next turn.
+/// Expects that a reactor has no connections, timers, counted addresses or work for the next turn.
 ///
-/// Timers of the reactor itself (`bodies`) stay.
+/// Timers of the reactor itself (`bodies`) remain.
 func expectNothingLeft(in reactor: Reactor, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(reactor.connectionCount == 0, sourceLocation: sourceLocation)
     #expect(reactor.connections.allSatisfy { $0 == nil }, sourceLocation: sourceLocation)
@@ -18,7 +18,7 @@ func expectNothingLeft(in reactor: Reactor, sourceLocation: SourceLocation = #_s
     }
 }
 
-/// What connections leave behind, however they end.
+/// Resources of closed connections.
 @Suite struct LeftBehindTests {
     /// How a connection of the server ends.
     enum Ending: CaseIterable {
@@ -26,7 +26,7 @@ func expectNothingLeft(in reactor: Reactor, sourceLocation: SourceLocation = #_s
     }
 
     @Test(
-        "However connections end, no timer, place of an address or slot is left", arguments: Ending.allCases)
+        "A connection leaves no timer, counted address or slot however it ends", arguments: Ending.allCases)
     func endings(_ ending: Ending) throws {
         var pace = PaceSettings()
         pace.anonymousPerAddress = 2
@@ -60,12 +60,12 @@ func expectNothingLeft(in reactor: Reactor, sourceLocation: SourceLocation = #_s
                 reactor.turns { owners.allSatisfy { !$0.closed.isEmpty } && reactor.connectionCount == 0 })
             expectNothingLeft(in: reactor)
         }
-        // All places of the address are free again.
+        // No connection of the address is counted any more.
         loop.refuses = false
         for _ in 0..<2 { _ = try loop.connect(Recorder()) }
     }
 
-    @Test("The reason of a close that is under way stays, whatever ends the connection then")
+    @Test("The reason of a close stays when something else ends the connection later")
     func reason() throws {
         var pace = PaceSettings()
         pace.outboundBytes = 64 << 20
@@ -76,14 +76,14 @@ func expectNothingLeft(in reactor: Reactor, sourceLocation: SourceLocation = #_s
         accepted.send([UInt8](repeating: 1, count: 16 << 20))
         accepted.close(.connectionDraining)
         loop.reactor.turn(waitMilliseconds: 0)
-        #expect(loop.server.closed.isEmpty, "canary: it is still sending")
+        #expect(loop.server.closed.isEmpty, "canary: it must still be sending")
         accepted.abort(.idle)
         #expect(loop.reactor.turns { !loop.server.closed.isEmpty })
         #expect(loop.server.closed == [.connectionDraining])
     }
 
     @Test(
-        "TLS 1.2 without the extended master secret has no channel binding (canary: with it there is one)",
+        "TLS 1.2 has no channel binding when the extended master secret is missing (canary: otherwise it has)",
         arguments: [true, false])
     func channelBinding(isExtended: Bool) throws {
         let loop = try Loopback()

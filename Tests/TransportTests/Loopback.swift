@@ -21,7 +21,7 @@ final class Scratch {
         rmdir(path)
     }
 
-    /// A fresh authority with a certificate for loopback.
+    /// Makes a new authority with a certificate for loopback.
     func authority(names: [String] = ["localhost", "127.0.0.1"], now: UnixMilliseconds = Now.read().wall)
         throws
         -> CertificateAuthority
@@ -32,7 +32,7 @@ final class Scratch {
     }
 }
 
-/// An owner of connections that writes down what it is told.
+/// An owner of connections that records their events.
 final class Recorder: ConnectionDelegate {
     var connections: [Connection] = []
     var opened = 0
@@ -97,7 +97,7 @@ extension Connection {
 }
 
 extension Reactor {
-    /// Turns until a condition holds; false when it does not within two minutes, far more than any takes on a busy machine.
+    /// Runs turns until a condition holds. Returns false after two minutes, far longer than needed on a busy machine.
     func turns(until condition: () -> Bool) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: 120)
         while !condition() {
@@ -136,7 +136,7 @@ final class Loopback {
     var holder: TLSContextHolder?
     var client: TLSClientSettings?
     let address: SocketAddress
-    /// Owner of all accepted connections.
+    /// The owner of all accepted connections.
     let server = Recorder()
     var refuses = false
 
@@ -164,7 +164,7 @@ final class Loopback {
 
     deinit { reactor.end() }
 
-    /// Takes over what the certificate's files hold now.
+    /// Loads the certificate files again.
     func reload() throws(TransportError) {
         let fresh = try LoadedCertificate(
             certificateFile: authority.certificateFile, keyFile: authority.keyFile, now: Now.read().wall)
@@ -172,7 +172,7 @@ final class Loopback {
         certificate = fresh
     }
 
-    /// A connection of our own, open.
+    /// Opens an outbound connection, and waits until it is open.
     func connect(_ owner: Recorder, serverName: String? = nil) throws -> Connection {
         let before = (owner.opened, server.opened)
         let connection = try reactor.connect(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct PaceTests {
     @Test(
-        "a stranger who does not finish the TLS handshake is dropped, whatever trickles in",
+        "a peer is dropped when it does not finish the TLS handshake in time, even if bytes trickle in",
         arguments: [false, true])
     func handshakeDeadline(trickles: Bool) throws {
         var pace = PaceSettings()
@@ -16,7 +16,7 @@ import Testing
         defer { close(socket) }
         _ = loop.address.withSocketAddress { connect(socket, $0, $1) }
         #expect(loop.reactor.turns { loop.reactor.connectionCount == 1 })
-        // The head of a ClientHello record of 512 octets, and then one octet at a time.
+        // The head of a ClientHello record of 512 bytes, then one byte at a time.
         let head: [UInt8] = [22, 3, 1, 2, 0]
         #expect(write(socket, head, head.count) == head.count)
         var sent = 0
@@ -29,7 +29,7 @@ import Testing
         #expect(loop.server.opened == 0)
     }
 
-    @Test("a connection that is opened has all its time, however long ago the reactor's last turn was")
+    @Test("an outbound connection has its whole deadline when the reactor's last turn was long ago")
     func connectDeadline() throws {
         let loop = try Loopback()
         loop.reactor.turn(waitMilliseconds: 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(connection.stateDeadline >= whole)
     }
 
-    @Test("a handshake has all its time, and ends when that is reached")
+    @Test("a handshake ends when its deadline is reached, and not before")
     func handshakeInstant() throws {
         let loop = try Loopback()
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "the owner's deadline is told at its time when that of the handshake is long past",
+        "the owner's deadline fires in time when that of the handshake is long past",
         arguments: [true, false])
     func deadlineAfterHandshake(tls: Bool) throws {
         let loop = try Loopback(tls: tls)
@@ -71,7 +71,7 @@ import Testing
         #expect(owner.deadlines == 1 && loop.server.deadlines == 1)
     }
 
-    @Test("bytes that are not TLS end the handshake at once")
+    @Test("a handshake ends at once when the bytes are not TLS")
     func notTLS() throws {
         let loop = try Loopback()
         let owner = Recorder()
@@ -82,7 +82,7 @@ import Testing
         #expect(loop.server.failures.first?.contains("http request") == true)
     }
 
-    @Test("canary: within the deadline the same handshake succeeds")
+    @Test("canary: the same handshake succeeds when it is within the deadline")
     func handshakeCanary() throws {
         var pace = PaceSettings()
         pace.handshakeMilliseconds = 60
@@ -94,7 +94,7 @@ import Testing
         #expect(connection.isOpen && loop.server.closed.isEmpty)
     }
 
-    @Test("a peer that does not read is dropped when too much waits for it", arguments: [true, false])
+    @Test("a peer that does not read is dropped when too many bytes wait for it", arguments: [true, false])
     func slowConsumerBytes(tls: Bool) throws {
         var pace = PaceSettings()
         pace.outboundBytes = 200_000
@@ -114,7 +114,7 @@ import Testing
         #expect(loop.server.congestion == [true])
     }
 
-    @Test("a peer that takes nothing for the write deadline is dropped")
+    @Test("a peer is dropped when it reads nothing until the write deadline")
     func slowConsumerTime() throws {
         var pace = PaceSettings()
         pace.outboundBytes = 64 << 20
@@ -130,7 +130,7 @@ import Testing
         #expect(loop.server.congestion == [true])
     }
 
-    @Test("whatever little a peer takes puts its write deadline off")
+    @Test("the write deadline is postponed when a peer reads any bytes")
     func slowButAlive() throws {
         var pace = PaceSettings()
         pace.outboundBytes = 64 << 20
@@ -147,13 +147,13 @@ import Testing
         connection.isReading = true
         #expect(loop.reactor.turns { accepted.outboundCount < waiting })
         #expect(accepted.writeDeadline > deadline && accepted.isOpen)
-        // What still waits has the whole time again, but not for ever.
+        // Pending output has the whole deadline again, but not without limit.
         let now = loop.reactor.now.monotonic
         #expect(accepted.outboundCount > 0)
         #expect(accepted.writeDeadline == now.advanced(milliseconds: pace.writeMilliseconds))
     }
 
-    @Test("congestion is told once at each crossing")
+    @Test("congestion is reported once at each crossing of the threshold")
     func congestion() throws {
         var pace = PaceSettings()
         pace.outboundBytes = 64 << 20
@@ -169,7 +169,7 @@ import Testing
         #expect(loop.reactor.turns { owner.received.count == 16 << 20 })
     }
 
-    /// Why a newcomer is refused, who is then told that the connection has ended.
+    /// Returns why a new connection is refused; the peer must be notified of its end.
     private func refusals(_ loop: Loopback) throws -> [DoorRefusal] {
         var refusals: [DoorRefusal] = []
         loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
@@ -179,14 +179,14 @@ import Testing
         return refusals
     }
 
-    @Test("one address may not hold too many connections that have not logged in")
+    @Test("a connection is refused when its address has too many that have not logged in")
     func anonymous() throws {
         var pace = PaceSettings()
         pace.anonymousPerAddress = 3
         let loop = try Loopback(pace: pace)
         for _ in 0..<3 { _ = try loop.connect(Recorder()) }
         #expect(try refusals(loop) == [.addressFull])
-        // One logs in, one leaves: two places.
+        // One logs in, one closes: two connections are possible again.
         loop.server.connections[0].isAnonymous = false
         loop.server.connections[1].abort(.operatorRequest)
         #expect(loop.reactor.turns { loop.server.closed.count == 1 })
@@ -195,10 +195,10 @@ import Testing
         #expect(loop.reactor.acceptors.compactMap { $0?.anonymous.values.reduce(0, +) } == [3])
     }
 
-    @Test("a reactor that is full lets no more strangers in, and one that leaves makes room")
+    @Test("a full reactor refuses connections until one closes")
     func full() throws {
         let loop = try Loopback()
-        // Both ends of a connection live on this reactor: the third one's own end is the fifth.
+        // Both ends of a connection are on this reactor: the third one's own end is the fifth.
         loop.reactor.connectionLimit = 5
         for _ in 0..<2 { _ = try loop.connect(Recorder()) }
         #expect(try refusals(loop) == [.reactorFull])
@@ -208,7 +208,7 @@ import Testing
         #expect(loop.server.opened == 3)
     }
 
-    @Test("a listener has no more connections than it may, whatever room the reactor has")
+    @Test("a connection is refused when its listener is full and the reactor is not")
     func listenerFull() throws {
         var pace = PaceSettings()
         pace.connections = 2
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "the store's share of descriptors is not for strangers, whatever the limit is now; the operator comes through"
+        "a connection is refused when only reserved descriptors are left, but not the operator's"
     )
     func spared() throws {
         let loop = try Loopback()
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test(
-        "what is told of connections that were dropped is what was missing",
+        "a dropped connection is reported with the resource that was missing",
         arguments: [
             (EMFILE, DoorRefusal.noDescriptor), (ENFILE, .noDescriptor), (ENOBUFS, .noMemory),
             (ENOMEM, .noMemory),
@@ -252,7 +252,7 @@ import Testing
             if case .acceptFailed(_, let reason, _, let dropped) = $0 { told[reason, default: 0] += dropped }
         }
         let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
-        // Only the first accept fails; the one with the reserve's descriptor is real.
+        // Only the first accept fails; the one with the reserve descriptor is real.
         acceptor.injectedFailure = code
         acceptor.injectedFailures = 1
         let owner = Recorder()
@@ -261,7 +261,7 @@ import Testing
         #expect(told == [reason: 1])
     }
 
-    @Test("without descriptors the listener drops, rests, says so, and accepts again")
+    @Test("a listener drops connections, pauses, reports it and accepts again when descriptors are used up")
     func noDescriptors() throws {
         let loop = try Loopback()
         var words: [String] = []
@@ -278,7 +278,7 @@ import Testing
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
         #expect(loop.reactor.turns { words.count == 1 })
         #expect(acceptor.isResting)
-        // While it rests the waiting connection does not make the loop spin.
+        // During the pause the waiting connection does not make the loop spin.
         var turns = 0
         let end = Now.read().monotonic.advanced(
             milliseconds: Int64(Limits.Connection.acceptPauseMilliseconds) / 2)
@@ -293,7 +293,7 @@ import Testing
         #expect(!acceptor.isResting)
     }
 
-    @Test("real exhaustion of descriptors: those who wait are closed on, and the reserve comes back")
+    @Test("waiting connections are closed and the reserve is restored when descriptors are really exhausted")
     func realExhaustion() throws {
         let loop = try Loopback()
         var dropped = 0
@@ -304,19 +304,19 @@ import Testing
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
-        // Only the first accept fails; the one with the reserve's descriptor is real.
+        // Only the first accept fails; the one with the reserve descriptor is real.
         acceptor.injectedFailure = EMFILE
         acceptor.injectedFailures = 1
         #expect(loop.reactor.turns { dropped == 1 })
         var octet: UInt8 = 0
         #expect(read(waiting, &octet, 1) == 0)
-        // The number of the old one may be another file's by now.
+        // The old number may belong to another file by now.
         var (held, null) = (stat(), stat())
         #expect(fstat(loop.reactor.reserve, &held) == 0 && stat("/dev/null", &null) == 0)
         #expect(held.st_rdev == null.st_rdev && held.st_mode & S_IFMT == S_IFCHR)
     }
 
-    @Test("deadlines of the owner fire once, and moving them back costs nothing")
+    @Test("a deadline of the owner fires once, and is postponed at no cost")
     func deadline() throws {
         let loop = try Loopback(tls: false)
         let owner = Recorder()
@@ -331,7 +331,7 @@ import Testing
         #expect(owner.deadlines == 1)
     }
 
-    @Test("a timer stays as it is when its deadline moves back, and is set anew when it then fires too early")
+    @Test("a timer stays when its deadline is postponed, and is set again when it fires too early")
     func movedBack() throws {
         let loop = try Loopback(tls: false)
         let owner = Recorder()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transport
 
-/// What is taken as a PROXY header, by its specification and no more.
+/// PROXY headers according to the specification, and nothing else.
 @Suite struct ProxyHeaderTests {
     private static let signature: [UInt8] = [13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10]
 
@@ -50,11 +50,13 @@ import Testing
         (binary(0x21, 0x00, [1, 2]), nil), (binary(0x21, 0x31, [UInt8](repeating: 0, count: 216)), nil),
     ]
 
-    @Test("headers of both versions name the client; those of the proxy itself name none", arguments: headers)
+    @Test(
+        "a header contains the client in both versions, and none when the proxy connects for itself",
+        arguments: headers)
     func valid(header: [UInt8], client: SocketAddress?) {
         let whole = ProxyHeader.Reading.complete(client: client, length: header.count)
         #expect(ProxyHeader.read(header.raw) == whole)
-        // What follows is the client's own, and no prefix is enough.
+        // The bytes after the header are the client's own, and no prefix is a complete header.
         #expect(ProxyHeader.read((header + header).raw) == whole)
         for length in header.indices {
             #expect(ProxyHeader.read(Array(header.prefix(length)).raw) == .incomplete, "\(length)")
@@ -83,7 +85,7 @@ import Testing
             binary(0x21, 0x11, four, length: 537), binary(0x20, 0x00, [], length: 65_535),
         ]
 
-    @Test("anything else is refused, as soon as it cannot become a header", arguments: garbage)
+    @Test("anything else is refused as soon as it cannot become a header", arguments: garbage)
     func invalid(text: [UInt8]) {
         guard case .invalid(let words) = ProxyHeader.read(text.raw) else {
             Issue.record("\(text) was taken")
@@ -92,7 +94,7 @@ import Testing
         #expect(!words.isEmpty)
     }
 
-    @Test("networks hold the addresses of their prefix, an IPv4 address written either way")
+    @Test("a network contains the addresses of its prefix, with IPv4 in either notation")
     func networks() throws {
         func holds(_ network: String, _ address: String) throws -> Bool {
             try #require(AddressNetwork(network)).contains(

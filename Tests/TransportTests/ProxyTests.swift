@@ -4,12 +4,12 @@ import Testing
 
 @testable import Transport
 
-/// Connections that a proxy passes on.
+/// Connections through a proxy.
 @Suite struct ProxyTests {
     private static let header = Array("PROXY TCP4 192.0.2.1 198.51.100.2 56324 5235\r\n".utf8)
     private static let client = SocketAddress.ipv4(0xc000_0201, port: 56_324)
 
-    /// A listener that takes loopback for a proxy, unless told otherwise.
+    /// A listener that trusts loopback as a proxy by default.
     private func loopback(pace: PaceSettings = PaceSettings(), proxies: [String] = ["127.0.0.0/8"]) throws
         -> Loopback
     {
@@ -19,7 +19,7 @@ import Testing
         return loop
     }
 
-    /// A socket connected to the listener.
+    /// Returns a socket connected to the listener.
     private func connected(_ loop: Loopback) throws -> Int32 {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         let result = loop.address.withSocketAddress { connect(socket, $0, $1) }
@@ -27,7 +27,7 @@ import Testing
         return socket
     }
 
-    /// Goes on with TLS over a socket, and waits until both ends are open.
+    /// Continues with TLS over a socket, and waits until both ends are open.
     private func openTLS(_ loop: Loopback, over socket: Int32) throws {
         let owner = Recorder()
         _ = try loop.reactor.connect(
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "the client that the header names is the peer, however the header is cut; TLS follows untouched",
+        "the peer is the client in the header, however the header is split; TLS follows unchanged",
         arguments: [header, ProxyHeaderTests.binary(0x21, 0x11, ProxyHeaderTests.four)], [1, 7, 1_000])
     func introduced(header: [UInt8], piece: Int) throws {
         let loop = try loopback()
@@ -50,7 +50,7 @@ import Testing
         #expect(loop.server.connections.first?.peer == Self.client)
     }
 
-    @Test("what the proxy says for itself keeps its own address")
+    @Test("the peer is the proxy when it connects for itself")
     func local() throws {
         let loop = try loopback()
         let socket = try connected(loop)
@@ -60,7 +60,7 @@ import Testing
         #expect(loop.server.connections.first?.peer.host == "127.0.0.1")
     }
 
-    @Test("without a header, or with a malformed one, the connection ends with a reason of its own")
+    @Test("a connection ends with its own reason when the header is missing or malformed")
     func malformed() throws {
         let loop = try loopback()
         let owner = Recorder()
@@ -70,7 +70,7 @@ import Testing
         #expect(loop.server.failures.first?.contains("PROXY") == true)
     }
 
-    @Test("a header from any other address is no TLS, and is never believed")
+    @Test("a header is not accepted when it comes from any other address")
     func unbelieved() throws {
         let loop = try loopback(proxies: ["192.0.2.0/24"])
         let socket = try connected(loop)
@@ -80,7 +80,7 @@ import Testing
         #expect(loop.server.closed == [.handshakeFailed])
     }
 
-    @Test("header and handshake have one deadline, whatever trickles in")
+    @Test("header and handshake share one deadline when bytes trickle in")
     func deadline() throws {
         var pace = PaceSettings()
         pace.handshakeMilliseconds = 60
@@ -98,14 +98,14 @@ import Testing
         #expect(loop.server.closed == [.handshakeDeadline])
     }
 
-    @Test("a health check that connects and goes ends in good order")
+    @Test("a health check that connects and closes ends normally")
     func healthCheck() throws {
         let loop = try loopback()
         close(try connected(loop))
         #expect(loop.reactor.turns { loop.server.closed == [.peerClosed] })
     }
 
-    @Test("strangers count by the client's address, not by the proxy's")
+    @Test("unauthenticated connections count by the client's address, not the proxy's")
     func strangers() throws {
         var pace = PaceSettings()
         pace.anonymousPerAddress = 2
@@ -126,14 +126,14 @@ import Testing
         try come(from: "192.0.2.1")
         #expect(loop.reactor.turns { loop.server.closed == [.tooManyConnections] })
         #expect(full == [.ipv4(0xc000_0201, port: 5)])
-        // One of them goes, and there is room again.
+        // One of them closes, and another is admitted.
         close(sockets.removeFirst())
         #expect(loop.reactor.turns { loop.server.closed == [.tooManyConnections, .peerClosed] })
         try come(from: "192.0.2.1")
         #expect(loop.server.closed.count == 2)
     }
 
-    @Test("the owner hears of the client before TLS, and may refuse it")
+    @Test("the owner is notified of the client before TLS, and can refuse it")
     func refused() throws {
         let loop = try loopback()
         loop.server.onIntroduction = { $0.abort(.tooManyLogins) }

@@ -5,9 +5,10 @@ import Testing
 @testable import Transport
 
 @Suite struct SignalTests {
-    @Test("signals arrive through the reactor, in a process of their own")
+    @Test("signals arrive through the reactor")
     func signals() throws {
-        // Signals are the whole process's, and threads of the test runner do not block them: raise them on a thread that does.
+        // Signals apply to the whole process, and threads of the test runner do not block them: raise them on a thread that
+        // does.
         let outcome = Outcome()
         let thread = try Transport.Thread(name: "signals") { outcome.value = Self.receive() }
         thread.join()
@@ -25,7 +26,7 @@ import Testing
         var watched = 0
         guard (try? reactor.watch(signals.descriptor) { _ in watched += 1 }) != nil else { return [] }
         for signal in ServerSignal.allCases {
-            // To this thread only: it blocks the signal, so that the descriptor is all that hears it.
+            // To this thread only: it blocks the signal, so that only the descriptor receives it.
             guard pthread_kill(pthread_self(), signal.rawValue) == 0 else { return [] }
         }
         guard reactor.turns(until: { watched > 0 }) else { return [] }

@@ -10,7 +10,7 @@ import Testing
         return stat(path, &status) == 0 ? UInt32(status.st_mode) & 0o777 : 0
     }
 
-    @Test("a file is read up to the limit, and refused when it has one byte more")
+    @Test("a file is refused when it is one byte larger than the limit")
     func limit() throws {
         let scratch = try Scratch()
         let path = "\(scratch.path)/server.pem"
@@ -22,7 +22,7 @@ import Testing
         #expect(error?.description.contains("larger than 99") == true)
     }
 
-    @Test("a file that is replaced has the mode that was asked for, whatever the process masks out")
+    @Test("a replaced file has the requested mode with any umask")
     func modes() throws {
         let scratch = try Scratch()
         let path = "\(scratch.path)/server.pem"
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("another file in the same place has another stamp when size and time are those of the first")
+    @Test("a file at the same path has a different stamp when size and time are equal")
     func stamps() throws {
         let scratch = try Scratch()
         let path = "\(scratch.path)/server.pem"
@@ -47,7 +47,7 @@ import Testing
         #expect(SmallFile.stamp(path + ".missing") == nil)
     }
 
-    @Test("a peer counts as its IPv4 address, or as the first 64 bits of its IPv6 address")
+    @Test("a peer is counted by its IPv4 address, or by the first 64 bits of its IPv6 address")
     func networks() {
         #expect(SocketAddress.ipv4(0x0102_0304, port: 5).network == .ipv4(0x0102_0304, port: 0))
         #expect(SocketAddress.ipv6(7, 8, zone: 2, port: 9).network == .ipv6(7, 0, zone: 0, port: 0))

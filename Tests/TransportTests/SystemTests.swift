@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 @Suite struct SystemTests {
-    @Test("addresses are read and written")
+    @Test("an address keeps its value as text")
     func addresses() throws {
         #expect(SocketAddress(literal: "127.0.0.1", port: 5_235)?.description == "127.0.0.1:5235")
         #expect(SocketAddress(literal: "::1", port: 1)?.description == "[::1]:1")
@@ -16,7 +16,7 @@ import Testing
         #expect(SocketAddress.loopback(port: 1).host == "127.0.0.1")
     }
 
-    @Test("IPv6 works like IPv4, with the peer's address told")
+    @Test("IPv6 works like IPv4, with the peer's address")
     func ipv6() throws {
         let reactor = try Reactor(index: 3)
         defer { reactor.end() }
@@ -34,7 +34,7 @@ import Testing
         #expect(owner.connections.first?.listener == .outgoing)
     }
 
-    @Test("a listener on :: serves IPv4 too, and its peers read as IPv4")
+    @Test("a listener on :: accepts IPv4 too, and its peers have IPv4 addresses")
     func dualStack() throws {
         let reactor = try Reactor(index: 0)
         defer { reactor.end() }
@@ -48,7 +48,7 @@ import Testing
         #expect(server.connections.first?.peer.host == "127.0.0.1")
     }
 
-    @Test("the kernel notices a dead peer of an accepted connection by itself", arguments: [false, true])
+    @Test("the kernel detects a dead peer of an accepted connection by itself", arguments: [false, true])
     func deadPeer(isInherited: Bool) throws {
         let reactor = try Reactor(index: 0)
         defer { reactor.end() }
@@ -79,14 +79,14 @@ import Testing
                 value(tcp, TCP_KEEPINTVL) * value(tcp, TCP_KEEPCNT) == Limits.Connection.peerSilenceSeconds)
             #expect(value(tcp, TCP_NODELAY) == 1)
         }
-        // Canary: a socket that nobody has set up has none of it.
+        // Canary: a socket without our options has none of them.
         let plain = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(plain) }
         var (silence, length) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
         #expect(getsockopt(plain, tcp, TCP_USER_TIMEOUT, &silence, &length) == 0 && silence == 0)
     }
 
-    @Test("two reactors share a port, and stop listening when told")
+    @Test("two reactors share a port until they stop listening")
     func sharedPort() throws {
         let first = try ListeningSocket(tcp: .loopback(port: 0))
         let port = first.address.port
@@ -108,7 +108,7 @@ import Testing
         #expect(late.closed == [.connectFailed])
     }
 
-    @Test("a reactor that stops listening leaves others of the same socket alone, and keeps its connections")
+    @Test("a reactor keeps its connections when it stops listening, and others keep the socket")
     func stopShared() throws {
         let first = try ListeningSocket(tcp: .loopback(port: 0))
         let address = first.address
@@ -131,7 +131,7 @@ import Testing
         #expect(one.turns { owner.received == Array("still here".utf8) })
     }
 
-    @Test("a UNIX-domain listener is private, knows its peer, and replaces only stale sockets")
+    @Test("a UNIX-domain listener is private, reports its peer, and replaces only stale sockets")
     func unixSocket() throws {
         let scratch = try Scratch()
         let path = "\(scratch.path)/socket"
@@ -159,7 +159,7 @@ import Testing
         #expect(long?.detail.contains("too long") == true)
     }
 
-    @Test("the socket of a server that is too busy to accept is not stale")
+    @Test("a socket is not stale when its server is too busy to accept")
     func fullBacklog() throws {
         let scratch = try Scratch()
         let path = "\(scratch.path)/socket"
@@ -182,7 +182,7 @@ import Testing
         #expect(access(path, F_OK) == 0)
     }
 
-    @Test("a listener that has stopped does not wake its reactor for connections that come to another")
+    @Test("a stopped listener does not wake its reactor when connections arrive at another")
     func stoppedListener() throws {
         let (one, two) = (try Reactor(index: 0), try Reactor(index: 1))
         defer {
@@ -206,7 +206,7 @@ import Testing
         #expect(turns < 20)
     }
 
-    @Test("a busy port is told with address and reason")
+    @Test("a busy port is reported with address and reason")
     func busyPort() throws {
         let plain = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(plain) }
@@ -219,7 +219,7 @@ import Testing
         #expect(error?.description == "cannot listen on 127.0.0.1:\(port): Address already in use")
     }
 
-    @Test("inherited sockets are taken with their names, only by the process they are meant for")
+    @Test("inherited sockets are taken with their names when they are for this process")
     func inherited() throws {
         let own = String(getpid())
         let full = ["LISTEN_PID": own, "LISTEN_FDS": "3", "LISTEN_FDNAMES": "device:app_server:"]
@@ -234,7 +234,7 @@ import Testing
         #expect(try socket.duplicated().address == socket.address)
     }
 
-    @Test("wake-ups from other threads all arrive, however many come at once")
+    @Test("all wake-ups arrive when many come at once from other threads")
     func wakes() throws {
         final class Woken: ReactorDelegate {
             let inbox: Inbox
@@ -267,7 +267,7 @@ import Testing
         #expect(delegate.turnsEnded <= 20_001)
     }
 
-    @Test("systemd hears what it is told, on paths and abstract names", arguments: ["path", "abstract"])
+    @Test("systemd receives notifications on paths and abstract names", arguments: ["path", "abstract"])
     func notify(kind: String) throws {
         let scratch = try Scratch()
         let path = kind == "path" ? "\(scratch.path)/socket" : "@\(scratch.path)"
@@ -296,7 +296,7 @@ import Testing
                 == nil)
     }
 
-    @Test("SHA-256 is that of FIPS 180-4")
+    @Test("SHA-256 agrees with FIPS 180-4")
     func digest() {
         #expect(
             Hex.text(Digest.sha256(Array("abc".utf8)))
@@ -306,7 +306,7 @@ import Testing
                 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     }
 
-    @Test("random octets differ and fill what is asked for")
+    @Test("random bytes differ and have the requested length")
     func random() {
         let drawn = (0..<100).map { _ in SecureRandom.bytes(32) }
         #expect(Set(drawn).count == 100 && drawn.allSatisfy { $0.count == 32 })

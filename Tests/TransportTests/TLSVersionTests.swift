@@ -4,15 +4,15 @@ import Testing
 
 @testable import Transport
 
-/// Real handshakes of clients that speak one version of TLS (ccs-xmpp 1.2).
+/// Real handshakes of clients with one version of TLS (ccs-xmpp 1.2).
 @Suite struct TLSVersionTests {
-    /// The version agreed on by a listener and a client that knows only this one; nil where they cannot agree.
+    /// Returns the negotiated version of a listener and a client that supports only this one, or `nil` if they fail.
     private func agreed(_ version: TLSVersion, minimum: TLSVersion) throws -> String? {
         var settings = TLSServerSettings()
         settings.minimum = minimum
         let loop = try Loopback(settings: settings)
         let client = try #require(loop.client)
-        // The client is as willing as OpenSSL allows: what is refused, the listener refuses.
+        // The client accepts everything that OpenSSL allows, so a refusal is the listener's.
         SSL_CTX_ctrl(client.raw, SSL_CTRL_SET_MIN_PROTO_VERSION, version.number, nil)
         SSL_CTX_ctrl(client.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, version.number, nil)
         #expect(SSL_CTX_set_cipher_list(client.raw, "ALL:@SECLEVEL=0") == 1)
@@ -29,14 +29,14 @@ import Testing
         return connection.tlsVersion
     }
 
-    @Test("unless told otherwise a listener refuses what is older than 1.2")
+    @Test("a listener refuses versions before 1.2 by default")
     func preset() throws {
         #expect(TLSServerSettings().minimum == .tls12)
         let found = try TLSVersion.allCases.map { try agreed($0, minimum: .tls12) }
         #expect(found == [nil, nil, "TLSv1.2", "TLSv1.3"])
     }
 
-    @Test("with the switch old clients are let in, and new ones get what they had")
+    @Test("a listener accepts old clients when the minimum is lowered, and new ones as before")
     func switched() throws {
         let agreed10 = try TLSVersion.allCases.map { try agreed($0, minimum: .tls10) }
         #expect(agreed10 == ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"])
@@ -46,7 +46,7 @@ import Testing
         #expect(agreed13 == [nil, nil, nil, "TLSv1.3"])
     }
 
-    @Test("with the switch a client that knows all versions gets the newest and its best cipher")
+    @Test("a client of all versions gets the newest and its best cipher when the minimum is lowered")
     func newest() throws {
         var settings = TLSServerSettings()
         settings.minimum = .tls10

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TimerWheelTests {
     private func instant(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-    /// Runs random operations on a wheel and on a plain table; gives what differed.
+    /// Runs random operations on a wheel and on a plain table, and returns the differences.
     private func compare(seed: UInt64, distort: (Instant) -> Instant = { $0 }) -> [String] {
         var random = SeededRandom(seed: seed)
         var clock = Int64.random(in: 0...1_000_000_000_000, using: &random)
@@ -32,7 +32,7 @@ import Testing
                     look > instant(max(first, 0)),
                     first > clock
                 {
-                    differences.append("looks too late")
+                    differences.append("advances too late")
                 }
                 var due: [Int] = []
                 wheel.advance(to: instant(clock), due: &due)
@@ -49,13 +49,14 @@ import Testing
     }
 
     @Test(
-        "it fires what a plain table would fire, for any operations", arguments: 1...60 as ClosedRange<UInt64>
+        "a timer wheel fires the same timers as a plain table when operations are random",
+        arguments: 1...60 as ClosedRange<UInt64>
     )
     func model(seed: UInt64) {
         #expect(compare(seed: seed).isEmpty)
     }
 
-    @Test("a timer that was taken back cannot take back the one that has its place now")
+    @Test("a cancelled timer cannot cancel the one that has its entry now")
     func reusedPlace() {
         var wheel = TimerWheel<Int>(start: instant(0))
         let first = wheel.insert(at: instant(10), 1)
@@ -69,13 +70,13 @@ import Testing
         #expect(wheel.remove(second) == nil && wheel.count == 1)
     }
 
-    @Test("canary: a wheel that fires two milliseconds late is caught")
+    @Test("canary: the comparison detects a wheel that fires two milliseconds late")
     func canary() {
         let differences = compare(seed: 1) { Instant(nanoseconds: $0.nanoseconds + 2_000_000) }
         #expect(!differences.isEmpty)
     }
 
-    @Test("it never fires early, and at most a millisecond late")
+    @Test("a timer never fires early, and at most a millisecond late")
     func precision() {
         var wheel = TimerWheel<Int>(start: Instant(nanoseconds: 0))
         _ = wheel.insert(at: Instant(nanoseconds: 5_000_001), 1)
@@ -86,7 +87,7 @@ import Testing
         #expect(due == [1])
     }
 
-    @Test("sleeping until nextLook reaches a far timer in a few looks")
+    @Test("a far timer is reached in a few advances when sleeping until nextLook")
     func looks() {
         var wheel = TimerWheel<Int>(start: Instant(nanoseconds: 0))
         _ = wheel.insert(at: instant(28 * 86_400_000 + 12_345), 1)
@@ -100,7 +101,7 @@ import Testing
         #expect(due == [1])
     }
 
-    @Test("timers of the reactor fire, and those taken back do not")
+    @Test("timers of the reactor fire unless they are cancelled")
     func reactor() throws {
         let reactor = try Reactor(index: 0)
         defer { reactor.end() }

@@ -5,9 +5,9 @@ import Wire
 
 @testable import ccs_bench
 
-/// What is said of a ccsd under attack.
+/// The verdict about a ccsd under attack.
 struct AttackTests {
-    /// A row in which all went well.
+    /// A row without faults.
     private static var good: AttackRow {
         var row = AttackRow(name: "silence", connections: 3, flooding: 3)
         row.books = AttackRow.Books(sent: 1_000, acknowledged: 1_000, delivered: 1_000)
@@ -16,13 +16,13 @@ struct AttackTests {
         return row
     }
 
-    @Test("a row in which nothing was lost, everybody is served and memory is back has no fault")
+    @Test("a row has no fault when nothing was lost, all peers are served and memory was returned")
     func sound() {
         #expect(Self.good.faults.isEmpty)
         #expect(AttackRow.faults(of: [Self.good, Self.good]).isEmpty)
     }
 
-    @Test("Canary: each planted weakness is a fault", arguments: AttackPlant.allCases)
+    @Test("Canary: a row has a fault when one is planted", arguments: AttackPlant.allCases)
     func canary(_ plant: AttackPlant) {
         var row = Self.good
         plant.spoil(&row)
@@ -30,11 +30,11 @@ struct AttackTests {
         #expect(!AttackRow.faults(of: [Self.good, row]).isEmpty)
     }
 
-    @Test("everything that must not be has words of its own")
+    @Test("each fault has its own text")
     func faults() {
         let spoilt: [(String, (inout AttackRow) -> Void)] = [
             ("ccsd has ended", { $0.isRunning = false }),
-            ("messages lost", { $0.books.delivered -= 7 }), ("came twice", { $0.books.delivered += 1 }),
+            ("messages lost", { $0.books.delivered -= 7 }), ("delivered twice", { $0.books.delivered += 1 }),
             ("refused", { $0.books.refused = 1 }), ("not answered", { $0.books.sent += 2 }),
             ("connections ended", { $0.books.ended = ["device: idle"] }),
             ("renegotiation", { $0.breaches = ["renegotiation was granted"] }),
@@ -47,7 +47,7 @@ struct AttackTests {
         }
     }
 
-    @Test("memory may be as much more as is said, and not one KiB more; what each leaves must not add up")
+    @Test("memory is a fault when it exceeds its limit by one KiB, or when the attacks' remainders add up")
     func memory() {
         var row = Self.good
         row.memory.after = row.memory.before + row.allowedKiB(row.books.acknowledged)
@@ -55,7 +55,7 @@ struct AttackTests {
         row.memory.after += 1
         #expect(row.faults.count == 1)
         let all = AttackRow.storedKiB(.max / 2_048)
-        #expect(all == Limits.Store.writeBuffersBytes / 1_024, "no more than the write buffers hold")
+        #expect(all == Limits.Store.writeBuffersBytes / 1_024, "at most the size of the memtables")
         let rows = (0..<5).map { at in
             var row = Self.good
             row.memory.before += at * 30_000
@@ -64,17 +64,17 @@ struct AttackTests {
         }
         #expect(rows.allSatisfy { $0.faults.isEmpty })
         #expect(AttackRow.faults(of: rows).count == 1)
-        #expect(!AttackRow.faults(of: []).isEmpty, "no attack at all proves nothing")
+        #expect(!AttackRow.faults(of: []).isEmpty, "no attacks are a fault")
     }
 
-    @Test("attacks have names of their own, and the calm comes first")
+    @Test("attacks have distinct names, and the baseline is first")
     func names() {
         let names = Attack.all.map(\.name)
         #expect(names.first == Attack.calm && Set(names).count == names.count && names.count > 20)
         #expect(Attack.all.dropFirst().allSatisfy { $0.script != nil || $0.deed != .none })
     }
 
-    @Test("Canary: an attack that did not bring about one of its deeds is named, and the deed with its floor")
+    @Test("Canary: an attack is reported with the effect and its minimum when the effect did not occur")
     func reach() {
         var row = Self.good
         row.reached.append(AttackReach(word: "closed flood", count: 0, floor: 1))
@@ -88,7 +88,7 @@ struct AttackTests {
     }
 
     @Test(
-        "every attack has something to reach in a second at a tenth of its scale, and every deed a name of its own"
+        "every attack has an effect in a second at a tenth of its scale, and every effect a distinct name"
     )
     func aims() throws {
         for attack in Attack.all.dropFirst() {
@@ -110,7 +110,7 @@ struct AttackTests {
             })
     }
 
-    @Test("every deed that an attack must bring about is counted where the server or the attackers report it")
+    @Test("every effect of an attack is counted when the server or the attackers report it")
     func deeds() {
         var evidence = AttackEvidence(
             daemon: DaemonCounts(Self.everySample), blocks: 1, receivedBytes: 1, heldOn: 1,
@@ -138,11 +138,11 @@ struct AttackTests {
         return String(decoding: buffer.copied(), as: UTF8.self)
     }
 
-    @Test("what ccsd did is the difference of its counters; refused and unaccepted connections are reported")
+    @Test("the actions of ccsd are the difference of its counters, with refused and unaccepted connections")
     func change() {
         let old = DaemonCounts(
             """
-            # HELP ccs_connections_closed_total Connections that ended, by why.
+            # HELP ccs_connections_closed_total Connections closed, by reason.
             ccs_connections_accepted_total{listener="device"} 10
             ccs_connections_closed_total{reason="idle"} 2
             ccs_connections_refused_total{listener="device",reason="address_full"} 1
@@ -167,7 +167,7 @@ struct AttackTests {
         #expect(DaemonCounts("").words(begun: 0).isEmpty)
     }
 
-    @Test("frames of HTTP/2 are counted by type, wherever they are cut")
+    @Test("HTTP/2 frames are counted by type when they are split anywhere")
     func scanner() {
         let bytes =
             HTTP2Frames.frame(4, 0, 0, [0, 3, 0, 0, 0, 100])
@@ -185,7 +185,7 @@ struct AttackTests {
         }
     }
 
-    @Test("the table has a line for each row, and says what failed")
+    @Test("the table has a line for each row, with its faults")
     func table() {
         var bad = Self.good
         AttackPlant.loss.spoil(&bad)
@@ -196,7 +196,7 @@ struct AttackTests {
         #expect(reached.count == 3 && reached[1].contains("accepted"))
     }
 
-    @Test("the packed bomb is a right one: only its size is against it")
+    @Test("the gzip bomb is refused only for its size")
     func bomb() {
         let bomb = GzipBomb.zeros(packedBytes: 65_536)
         #expect(bomb.count < 65_600)
@@ -207,11 +207,11 @@ struct AttackTests {
             } catch { return error }
         }
         #expect(failure(Limits.HTTP.requestBodyBytes) == .tooLong)
-        // With room for all of it, its checksum is what is wrong.
+        // With enough room, only its checksum is wrong.
         #expect(failure(65_536 * 8 / 13 * 258 + 1_000) == .malformed)
     }
 
-    @Test("frames made by hand are those of the protocol")
+    @Test("handcrafted frames have the format of the protocol")
     func frames() {
         #expect(HTTP2Frames.frame(6, 1, 0x0102_0304, [7]) == [0, 0, 1, 6, 1, 1, 2, 3, 4, 7])
         #expect(HTTP2Frames.streams(2, 3) == [13, 15, 17])

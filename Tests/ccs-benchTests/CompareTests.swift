@@ -3,9 +3,9 @@ import Testing
 
 @testable import ccs_bench
 
-/// What a comparison makes of its measurements.
+/// Rows and tables of a comparison.
 struct CompareTests {
-    /// A measurement of a second in which server and generator had so much to do.
+    /// A measurement of one second with the given CPU time of server and generator.
     private static func result(messages: Int, server: Int64, own: Int64) -> LoadResult {
         let counters = LoadCounters()
         counters.answerTimes.note(2_000_000)
@@ -37,7 +37,7 @@ struct CompareTests {
             half: [result(messages: 5_000, server: 90_000_000, own: 300_000_000)], login: nil),
     ]
 
-    @Test("a row has the medians of its rounds, and its CPU against that of the floor")
+    @Test("a row has the medians of its rounds, and its CPU relative to the baseline")
     func rows() {
         let rows = Self.rows
         #expect(rows[0].rate == 90_000 && abs(rows[0].serverMicroseconds - 2) < 1e-9)
@@ -48,7 +48,7 @@ struct CompareTests {
         #expect(rows[1].calm.map { abs($0 - 2_000) < 100 } == true && rows[0].calm == nil)
     }
 
-    @Test("Canary: where the generator needs all of its processor, the table says so")
+    @Test("Canary: the table has a warning when the generator uses all of its processor")
     func limit() {
         let table = CompareRow.table(Self.rows)
         #expect(Self.rows[0].isGeneratorFull && !Self.rows[1].isGeneratorFull)
@@ -56,7 +56,7 @@ struct CompareTests {
         #expect(!CompareRow.table([Self.rows[1]]).contains("generator was"))
     }
 
-    @Test("the table has a line for each contestant and a column for all that was measured")
+    @Test("the table has a line for each contestant and a column for each measured figure")
     func table() {
         let lines = CompareRow.table(Self.rows).split(separator: "\n").map(String.init)
         #expect(lines.count == 4)
@@ -67,7 +67,7 @@ struct CompareTests {
         #expect(!CompareRow.table([Self.rows[1]]).contains("login us"))
     }
 
-    @Test("every contestant has a name of its own and runs on a server; what is not ours can be installed")
+    @Test("every contestant has a distinct name and a server, and other projects' servers can be installed")
     func contestants() {
         #expect(Set(Contestant.allCases.map(\.rawValue)).count == Contestant.allCases.count)
         for host in Contestant.Host.allCases {

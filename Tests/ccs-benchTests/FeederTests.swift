@@ -3,9 +3,9 @@ import Testing
 
 @testable import ccs_bench
 
-/// When messages are due, and which lane sends them.
+/// When messages are due, and on which lane they are sent.
 struct FeederTests {
-    /// A lane that is answered by hand.
+    /// A lane that the test acknowledges.
     private final class Hand: Lane {
         let window: Int
         var outstanding = 0
@@ -23,7 +23,7 @@ struct FeederTests {
         Now(monotonic: Instant(nanoseconds: nanoseconds), wall: 0)
     }
 
-    @Test("arrivals come at the rate asked for, and as irregularly as chance has it")
+    @Test("arrivals have the requested rate and exponential gaps")
     func arrivals() {
         var arrivals = Arrivals(perSecond: 1_000, seed: 7, from: 5_000_000_000)
         var gaps: [Double] = []
@@ -35,15 +35,15 @@ struct FeederTests {
         }
         let mean = gaps.reduce(0, +) / Double(gaps.count)
         let variance = gaps.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(gaps.count)
-        #expect(abs(mean - 1e6) < 1e4, "a thousand a second")
-        // Of exponential gaps the deviation is the mean; of a steady beat it is 0.
+        #expect(abs(mean - 1e6) < 1e4, "a thousand per second")
+        // For exponential gaps the deviation equals the mean; for constant gaps it is 0.
         #expect(abs(variance.squareRoot() - mean) < 0.02 * mean)
         #expect(gaps.allSatisfy { $0 >= 0 })
         let short = gaps.count { $0 < 1e6 }
         #expect(abs(Double(short) / Double(gaps.count) - 0.632) < 0.01)
     }
 
-    @Test("nothing is due before its time, and the same seed makes the same times")
+    @Test("no message is due before its time, and times are equal when the seed is the same")
     func due() {
         var one = Arrivals(perSecond: 10, seed: 3, from: 0)
         var two = Arrivals(perSecond: 10, seed: 3, from: 0)
@@ -55,7 +55,7 @@ struct FeederTests {
         #expect(other.next(by: .max) != first)
     }
 
-    @Test("closed loop: every window is kept full, and no fuller")
+    @Test("a closed loop keeps every window full, and not beyond its size")
     func window() {
         let counters = LoadCounters()
         let feeder = Feeder(counters)
@@ -72,7 +72,7 @@ struct FeederTests {
         #expect(lanes[0].due.count == 5 && lanes.allSatisfy { $0.flushes > 0 })
     }
 
-    @Test("no more is sent than asked for, in either loop")
+    @Test("no more messages are sent than requested, in either loop")
     func limit() {
         for pacing in [Pacing.window, .rate(1_000)] {
             let counters = LoadCounters()
@@ -90,7 +90,7 @@ struct FeederTests {
     }
 
     @Test(
-        "Canary: open loop: what a slow server keeps waiting counts from when it was due, not from when it could be sent"
+        "Canary: latency counts from when a message was due, not sent, when a slow server delays an open loop"
     )
     func coordinatedOmission() {
         let counters = LoadCounters()
@@ -98,7 +98,7 @@ struct FeederTests {
         let lane = Hand(window: 1)
         feeder.add(lane)
         feeder.begin(.rate(1_000), seed: 1, now: Self.now(0))
-        // Ten seconds without an answer: some ten thousand are due, one has been sent.
+        // Ten seconds without an acknowledgement: some ten thousand are due, one has been sent.
         feeder.feed(Self.now(10_000_000_000))
         #expect(lane.due.count == 1)
         var answered = 0
@@ -109,11 +109,11 @@ struct FeederTests {
         }
         #expect((9_000...11_000).contains(answered) && counters.sent == answered)
         #expect(lane.due == lane.due.sorted())
-        #expect(lane.due.count { $0 < 5_000_000_000 } > 4_000, "their times are those of the schedule")
+        #expect(lane.due.count { $0 < 5_000_000_000 } > 4_000, "their times must be those of the schedule")
         #expect(counters.lag.total == answered && counters.leftOut == 0)
     }
 
-    @Test("open loop: lanes take turns, and a full one is passed over")
+    @Test("lanes of an open loop take turns, and one is skipped when it is full")
     func turns() {
         let feeder = Feeder(LoadCounters())
         let lanes = [Hand(window: 1), Hand(window: 100_000), Hand(window: 100_000)]

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ccs_bench
 
-/// Histograms and what is said of them.
+/// Histograms and percentiles.
 struct HistogramTests {
-    @Test("a share of all durations is found within 4 %, from nanoseconds to hours")
+    @Test("a histogram finds a percentile within 4 %, from nanoseconds to hours")
     func precision() {
         for scale: Int64 in [1, 1_000, 1_000_000, 1_000_000_000, 100_000_000_000] {
             var histogram = Histogram()
@@ -18,7 +18,7 @@ struct HistogramTests {
         }
     }
 
-    @Test("no larger share is shorter; nothing noted is nothing known; forgetting forgets")
+    @Test("percentiles ascend, and are missing when the histogram is empty or reset")
     func order() {
         var histogram = Histogram()
         #expect(histogram.microseconds(at: 0.5) == nil)
@@ -30,7 +30,7 @@ struct HistogramTests {
         #expect(histogram.total == 0 && histogram.microseconds(at: 1) == nil)
     }
 
-    @Test("Canary: one slow message in a hundred shows in p99.9 and not in p50")
+    @Test("Canary: p99.9 shows a slow message, and p50 does not, when one in a hundred is slow")
     func canary() {
         var histogram = Histogram()
         for number in 0..<1_000 { histogram.note(number % 100 == 0 ? 1_000_000_000 : 1_000) }
@@ -42,7 +42,7 @@ struct HistogramTests {
 
 /// Numbers as text.
 struct FigureTests {
-    @Test("decimals, thousands, units")
+    @Test("numbers are formatted with decimals, thousands and units")
     func text() {
         #expect(Figure.fixed(3.14159, 2) == "3.14")
         #expect(Figure.fixed(0.999, 2) == "1.00")
@@ -56,14 +56,14 @@ struct FigureTests {
         #expect(Figure.duration(12_345_678) == "12.3 s")
     }
 
-    @Test("the middle of an odd number, of an even one, and of none")
+    @Test("a median is found when the count is odd, even or zero")
     func median() {
         #expect(Figure.median([9, 1, 5]) == 5)
         #expect(Figure.median([4, 1, 3, 2]) == 2.5)
         #expect(Figure.median([]) == 0)
     }
 
-    @Test("medians are of each load by itself, and ratios against the first")
+    @Test("medians are computed for each load, and ratios relative to the first")
     func medians() {
         let found = [("a", 100.0), ("b", 300.0), ("a", 200.0), ("b", 500.0), ("a", 900.0), ("b", 400.0)]
             .map { Medians.Sample(name: $0.0, rate: $0.1, serverMicroseconds: $0.1 / 10, p99: 1) }
@@ -83,7 +83,7 @@ struct PlotTests {
             Plot.Series("p50", [(100, 0.5), (900, 2)]), Plot.Series("p99", [(100, 5), (900, 420)]),
         ])
 
-    @Test("the axes hold all points, with round ends")
+    @Test("the axes contain all points and end at round numbers")
     func axes() {
         #expect(Self.plot.xEnd == 1_000)
         #expect(Self.plot.decades == -1...3)
@@ -91,7 +91,9 @@ struct PlotTests {
         #expect(Plot.roundUp(0) == 1)
     }
 
-    @Test("more is further right, slower is further up, and nothing leaves the picture")
+    @Test(
+        "a point is further right when the rate is higher and further up when it is slower, within the picture"
+    )
     func places() {
         let (low, high) = (Self.plot.place((100, 0.5)), Self.plot.place((900, 420)))
         #expect(low.x < high.x && low.y > high.y)
@@ -100,12 +102,12 @@ struct PlotTests {
         }
     }
 
-    @Test("the file is a picture whose words cannot break it")
+    @Test("the file is valid SVG when texts contain special characters")
     func file() {
         let text = Self.plot.svg
         #expect(text.hasPrefix("<svg ") && text.hasSuffix("</svg>\n"))
         #expect(text.contains("a &lt; b &amp; c"))
-        #expect(text.split(separator: "<circle").count == 5, "each point is marked")
+        #expect(text.split(separator: "<circle").count == 5, "each point has a marker")
         let empty = Plot(title: "", x: "", y: "", series: []).svg
         #expect(empty.hasSuffix("</svg>\n") && !empty.contains("nan"))
     }

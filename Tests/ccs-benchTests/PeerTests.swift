@@ -3,9 +3,9 @@ import Testing
 
 @testable import ccs_bench
 
-/// What the bench speaks with peers, however their streams are cut.
+/// The bench's side of other servers' protocols, with streams split anywhere.
 struct PeerTests {
-    /// Every way to cut octets into two, and some into many.
+    /// Returns every split of bytes into two pieces, and some into many.
     private static func cuts(_ octets: [UInt8]) -> [[[UInt8]]] {
         var ways = (0...octets.count).map { [Array(octets[..<$0]), Array(octets[$0...])] }
         for size in [1, 2, 3, 7] {
@@ -29,21 +29,21 @@ struct PeerTests {
 
     // MARK: MQTT
 
-    @Test("packets of MQTT are as the standard has them")
+    @Test("MQTT packets have the format of the standard")
     func packets() {
         #expect(
             MQTT.connect(client: "ab")
                 == [0x10, 14, 0, 4, 0x4D, 0x51, 0x54, 0x54, 4, 2, 0, 0, 0, 2, 0x61, 0x62])
         #expect(MQTT.subscribe(topic: "t", quality: 1) == [0x82, 6, 0, 1, 0, 1, 0x74, 1])
         let one = Self.sent(.packet(topic: "t", size: 374, hasIdentifier: true), number: 256, time: 0x17)
-        #expect(one.prefix(8) == [0x32, 0xFB, 2, 0, 1, 0x74, 1, 1], "376 and 3 octets follow")
+        #expect(one.prefix(8) == [0x32, 0xFB, 2, 0, 1, 0x74, 1, 1], "376 and 3 bytes follow")
         #expect(one.count == 3 + 3 + 2 + 374)
         #expect(String(decoding: one[8..<26], as: UTF8.self) == "~~0000000000000017")
         let none = Self.sent(.packet(topic: "t", size: 20, hasIdentifier: false), number: 9, time: 1)
         #expect(none == [0x30, 23, 0, 1, 0x74] + Array("~~0000000000000001xx".utf8))
     }
 
-    @Test("a packet identifier is never 0, and leads back to the number as far as times are kept")
+    @Test("a packet identifier is never 0, and yields the message number within the kept times")
     func identifiers() {
         for number in [0, 1, 4_095, 4_096, 32_767, 32_768, 65_535, 1_000_000] {
             let identifier = MQTT.identifier(of: number)
@@ -52,7 +52,7 @@ struct PeerTests {
         }
     }
 
-    @Test("a publisher is ready when the broker says so, and hears each PUBACK, wherever it is cut")
+    @Test("a publisher is ready after CONNACK, and counts each PUBACK when the stream is split anywhere")
     func publisher() {
         let stream: [UInt8] = [0x20, 2, 0, 0, 0x40, 2, 0, 1, 0x40, 2, 1, 2]
         for way in Self.cuts(stream) {
@@ -63,11 +63,11 @@ struct PeerTests {
                     #expect(talk.take(piece.raw, &outbox) { answers.append($0) } == .fine)
                 }
             }
-            #expect(talk.isReady && answers == [.number(0), .number(257)], "cut into \(way.map(\.count))")
+            #expect(talk.isReady && answers == [.number(0), .number(257)], "split into \(way.map(\.count))")
         }
     }
 
-    @Test("a subscriber subscribes, tells the time of each message and acknowledges those of QoS 1")
+    @Test("a subscriber subscribes, reports the time of each message and acknowledges those of QoS 1")
     func subscriber() {
         let message = Self.sent(.packet(topic: "t", size: 374, hasIdentifier: true), number: 6, time: 0xABC)
         let stream: [UInt8] = [0x20, 2, 0, 0, 0x90, 3, 0, 1, 1] + message + message
@@ -77,7 +77,7 @@ struct PeerTests {
             let answer = Self.written { outbox in
                 for piece in way { #expect(talk.take(piece.raw, &outbox) { times.append($0) } == .fine) }
             }
-            #expect(talk.isReady && times == [0xABC, 0xABC], "cut into \(way.map(\.count))")
+            #expect(talk.isReady && times == [0xABC, 0xABC], "split into \(way.map(\.count))")
             #expect(
                 answer == MQTT.subscribe(topic: "t", quality: 1) + [0x40, 2, 0, 7, 0x40, 2, 0, 7])
         }
@@ -88,7 +88,7 @@ struct PeerTests {
         #expect(times == [5] && answer == [])
     }
 
-    @Test("Canary: a broker that refuses, or speaks something else, is not taken to serve")
+    @Test("Canary: a login fails when the broker refuses it or does not speak MQTT")
     func refusal() {
         var outbox = Outbox()
         var publisher = PublisherTalk(client: "p")
@@ -105,7 +105,7 @@ struct PeerTests {
 
     private static let natsGreeting = #"INFO {"server_id":"MSG","tls_required":true}"# + "\r\n"
 
-    @Test("messages of NATS have the length that their line says, and log in with what is asked for")
+    @Test("NATS messages have the length in their line, and the login has the required options")
     func publications() {
         let one = Self.sent(.publication(subject: "bench.3", size: 20), number: 9, time: 0x17)
         #expect(String(decoding: one, as: UTF8.self) == "PUB bench.3 20\r\n~~0000000000000017xx\r\n")
@@ -119,7 +119,7 @@ struct PeerTests {
         #expect(String(decoding: NATS.connect, as: UTF8.self).hasSuffix("\"ccs-bench\"}\r\n"))
     }
 
-    @Test("a subscriber of NATS is ready after PONG, tells the time of each message, and answers PING")
+    @Test("a NATS subscriber is ready after PONG, reports the time of each message, and responds to PING")
     func natsSubscriber() {
         let payload = "~~0000000000000abcMSG t 1 5\r\nx"
         let message = "MSG bench.3 1 \(payload.utf8.count)\r\n\(payload)\r\n"
@@ -131,19 +131,19 @@ struct PeerTests {
                 talk.begin(&outbox)
                 for piece in way { #expect(talk.take(piece.raw, &outbox) { times.append($0) } == .fine) }
             }
-            #expect(talk.isReady && times == [0xABC, 0xABC], "cut into \(way.map(\.count))")
+            #expect(talk.isReady && times == [0xABC, 0xABC], "split into \(way.map(\.count))")
             #expect(said == NATS.connect + Array("SUB bench.3 1\r\nPING\r\nPONG\r\nPONG\r\n".utf8))
         }
     }
 
-    @Test("Canary: a server of NATS that refuses, or speaks something else, is not taken to serve")
+    @Test("Canary: a login fails when the server refuses it or does not speak NATS")
     func natsRefusal() {
         var outbox = Outbox()
         var publisher = NATSPublisherTalk()
         let refusal = Array("-ERR 'Authorization Violation'\r\nPONG\r\n".utf8)
         #expect(
             publisher.take(refusal.raw, &outbox) { _ in }
-                == .failed("the server refuses: -ERR 'Authorization Violation'"))
+                == .failed("the server refused: -ERR 'Authorization Violation'"))
         #expect(!publisher.isReady)
         for stranger in ["HTTP/1.1 400 Bad Request\r\n", "\r\n", String(repeating: "I", count: 70_000)] {
             var talk = NATSSubscriberTalk(subject: "s")
@@ -156,7 +156,7 @@ struct PeerTests {
 
     // MARK: XMPP
 
-    @Test("counts of XEP-0198 are found, wherever they are cut")
+    @Test("counts of XEP-0198 are found when the stream is split anywhere")
     func counts() {
         let stream = Array(
             "<a h='17'/><a xmlns='urn:xmpp:sm:3' h=\"120\"/><a xmlns='urn:h' h='4294967295'/>".utf8)
@@ -164,13 +164,13 @@ struct PeerTests {
             var scanner = CountScanner()
             var found: [UInt32] = []
             for piece in way { scanner.scan(piece.raw) { found.append($0) } }
-            #expect(found == [17, 120, .max], "cut into \(way.map(\.count))")
+            #expect(found == [17, 120, .max], "split into \(way.map(\.count))")
         }
     }
 
     private static let greeting = "<stream:stream><stream:features><mechanisms/></stream:features>"
 
-    /// Says what a server says, one turn after the other.
+    /// Passes the texts of a server to `talk`, one after the other.
     private static func converse(_ talk: inout StanzaTalk, _ turns: [String]) -> (String, TalkVerdict) {
         var verdict = TalkVerdict.fine
         let said = written { outbox in
@@ -180,7 +180,7 @@ struct PeerTests {
         return (String(decoding: said, as: UTF8.self), verdict)
     }
 
-    @Test("a sender logs in, has its stanzas counted, and asks for the count after each batch and ten of one")
+    @Test("a sender logs in, enables XEP-0198, and requests the count after each batch and ten stanzas")
     func sender() {
         let credential = StreamCredential(
             user: "u", domain: "example.org", password: "p", resource: "r")
@@ -209,7 +209,7 @@ struct PeerTests {
         #expect(batch.contains("id=\"m#0000000011\"") && batch.hasSuffix("<r xmlns=\"urn:xmpp:sm:3\"/>"))
     }
 
-    @Test("Canary: a server that refuses the login, the counting or a stanza is heard")
+    @Test("Canary: a sender fails when the server refuses the login, XEP-0198 or a stanza")
     func stanzaRefusals() {
         let credential = StreamCredential(user: "u", domain: "d", password: "p")
         let login = [Self.greeting, "<success/>", Self.greeting, "<iq></iq>"]
@@ -224,7 +224,7 @@ struct PeerTests {
         #expect(talk.take(error.raw, &outbox) { _ in } != .fine)
     }
 
-    @Test("a receiver tells the time of each stanza, and sends a receipt where the sender wants one")
+    @Test("a receiver reports the time of each stanza, and sends a receipt when the sender requests one")
     func receipts() {
         let stanza = Self.sent(.chat(to: "me", size: 374), number: 77, time: 0xF0)
         let login = [Self.greeting, "<success/>", Self.greeting, "<iq></iq>"].map { Array($0.utf8) }
@@ -238,7 +238,7 @@ struct PeerTests {
             let answer = Self.written { outbox in
                 for piece in way { _ = talk.take(piece.raw, &outbox) { times.append($0) } }
             }
-            #expect(times == [0xF0, 0xF0], "cut into \(way.map(\.count))")
+            #expect(times == [0xF0, 0xF0], "split into \(way.map(\.count))")
             let receipt =
                 "<message to=\"s@d/r\"><received xmlns=\"urn:xmpp:receipts\" id=\"m#0000000077\"/></message>"
             #expect(String(decoding: answer, as: UTF8.self) == receipt + receipt)

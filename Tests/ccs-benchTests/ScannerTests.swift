@@ -3,9 +3,9 @@ import Testing
 
 @testable import ccs_bench
 
-/// What the generator reads of a stream, however the stream is cut.
+/// The generator's parsing of streams that are split anywhere.
 struct ScannerTests {
-    /// Every way to cut octets into two, and some into many.
+    /// Returns every split of bytes into two pieces, and some into many.
     private static func cuts(_ text: String) -> [[[UInt8]]] {
         let octets = Array(text.utf8)
         var ways = (0...octets.count).map { [Array(octets[..<$0]), Array(octets[$0...])] }
@@ -18,7 +18,7 @@ struct ScannerTests {
         return ways
     }
 
-    @Test("answers of HTTP are counted with their status, wherever they are cut")
+    @Test("HTTP responses are counted with their status when the stream is split anywhere")
     func answers() {
         let stream =
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n12345"
@@ -29,11 +29,11 @@ struct ScannerTests {
             var counter = AnswerCounter()
             var found: [Int] = []
             for piece in way { counter.count(piece.raw) { found.append($0) } }
-            #expect(found == [200, 204, 503, 200, 401], "cut into \(way.map(\.count))")
+            #expect(found == [200, 204, 503, 200, 401], "split into \(way.map(\.count))")
         }
     }
 
-    @Test("Canary: an answer whose body is not whole is not counted")
+    @Test("Canary: an HTTP response is not counted when its body is incomplete")
     func half() {
         var counter = AnswerCounter()
         var found = 0
@@ -43,18 +43,18 @@ struct ScannerTests {
         #expect(found == 1)
     }
 
-    @Test("marks and their digits are found, wherever they are cut")
+    @Test("marks and their digits are found when the stream is split anywhere")
     func marks() {
         let stream = "~m#0000000017,m~#~m m#0000000018m#00000000191m"
         for way in Self.cuts(stream) {
             var scanner = MarkScanner(mark: Template.numberMark, digits: Template.numberDigits)
             var found: [Int] = []
             for piece in way { scanner.scan(piece.raw) { found.append(Digits.number(in: $0, at: $1)) } }
-            #expect(found == [17, 18, 19], "cut into \(way.map(\.count))")
+            #expect(found == [17, 18, 19], "split into \(way.map(\.count))")
         }
     }
 
-    @Test("a message is as long as asked for, carries its number and time, and HTTP says its length")
+    @Test("a message has the requested length, its number and time, and a Content-Length over HTTP")
     func templates() {
         let token = String(repeating: "t", count: 152)
         let stanza = Template.stanza(token: token, size: 374, lifetimeSeconds: 60)

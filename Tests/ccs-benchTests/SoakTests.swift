@@ -4,9 +4,9 @@ import Wire
 
 @testable import ccs_bench
 
-/// What is said of a soak, from what was seen.
+/// The verdict of a soak for given observations.
 struct SoakTests {
-    /// An hour at 100 messages a second each way in which nothing grows; noise as a busy machine has it.
+    /// An hour at 100 messages a second each way in which nothing grows, with the noise of a busy machine.
     private static var good: SoakRecord {
         var record = SoakRecord(rate: 100)
         var random = SeededRandom(seed: 1)
@@ -17,7 +17,7 @@ struct SoakTests {
             sample.residentKiB = 90_000 + min(at, 100) * 1_000 + Int(random.next() % 8_000)
             sample.down = SoakSample.Counts(sent: at * 500, accepted: at * 500, delivered: at * 500 - 7)
             sample.up = sample.down
-            // Every third sample the machine had other work.
+            // In every third sample the machine had other work.
             let noise = at % 3 == 0 ? 200_000.0 : Double(random.next() % 500)
             sample.downTimes = SoakSample.Times(
                 answerP50: 900, answerP99: 8_000, p50: 1_000 + noise, p99: 9_000 + noise)
@@ -33,17 +33,18 @@ struct SoakTests {
         return record
     }
 
-    @Test("an hour in which nothing grows has no fault, whatever else the machine does meanwhile")
+    @Test("an hour has no fault when nothing grows and the machine has other work")
     func sound() {
         let verdict = SoakVerdict(Self.good)
         #expect(verdict.faults.isEmpty, "\(verdict.faults)")
-        #expect(abs(verdict.memorySlope) < 2_000, "the warm-up is not in it: \(verdict.memorySlope)")
+        #expect(abs(verdict.memorySlope) < 2_000, "the warm-up must be excluded: \(verdict.memorySlope)")
         #expect(verdict.text.contains("the conservation law holds"))
         #expect(
-            verdict.json["downstream"]?["twice"]?.integer == 3, "what comes twice is told, and is no fault")
+            verdict.json["downstream"]?["twice"]?.integer == 3,
+            "repeated messages are reported and are not a fault")
     }
 
-    @Test("Canary: each planted weakness is a fault", arguments: SoakPlant.allCases)
+    @Test("Canary: a soak has a fault when one is planted", arguments: SoakPlant.allCases)
     func canary(_ plant: SoakPlant) {
         var record = Self.good
         plant.spoil(&record)
@@ -51,17 +52,17 @@ struct SoakTests {
         #expect(faults.count == 1, "\(plant): \(faults)")
     }
 
-    @Test("everything that must not be has words of its own")
+    @Test("each fault of a soak has its own text")
     func faults() {
         let spoilt: [(String, (inout SoakRecord) -> Void)] = [
             ("lost downstream", { $0.down.counts.delivered -= 1 }),
             ("lost upstream", { $0.up.counts.delivered -= 1 }),
             ("refused upstream", { $0.up.refused = 1 }), ("not answered", { $0.down.unanswered = 2 }),
-            ("do not balance", { $0.auditHolds = false }), ("books tell", { $0.up.audited -= 1 }),
+            ("do not balance", { $0.auditHolds = false }), ("audit shows", { $0.up.audited -= 1 }),
             ("still stored", { $0.down.auditedPending = 1 }), ("1 sockets more", { $0.socketsAfter += 1 }),
             ("ended: device: idle", { $0.ended = ["device: idle"] }),
-            ("the rate was not held", { $0.samples[719].up.late = 201 }),
-            ("no message was taken", { $0.down = SoakRecord.Side() }), ("too few", { $0.samples = [] }),
+            ("the rate was not reached", { $0.samples[719].up.late = 201 }),
+            ("no message was accepted", { $0.down = SoakRecord.Side() }), ("too few", { $0.samples = [] }),
         ]
         for (words, spoil) in spoilt {
             var record = Self.good
@@ -72,7 +73,7 @@ struct SoakTests {
     }
 
     @Test(
-        "Canary: a leak of one octet for each message at 5,000 a second is found within the noise of an hour"
+        "Canary: a leak of one byte for each message at 5,000 a second is detected within the noise of an hour"
     )
     func leak() {
         var record = Self.good
@@ -80,7 +81,7 @@ struct SoakTests {
         #expect(SoakVerdict(record).faults.contains { $0.hasPrefix("memory grows by 3") })
     }
 
-    @Test("a short run may grow by what fills the store's cache and buffers, and not by more")
+    @Test("memory is a fault in a short run when it grows beyond the store's cache and memtables")
     func short() {
         var record = Self.good
         record.samples = (1...60).map { at in
@@ -95,7 +96,7 @@ struct SoakTests {
     }
 
     @Test(
-        "Canary: each latency that drifts is named",
+        "Canary: a latency is reported by name when it drifts",
         arguments: ["downstream p99", "upstream p50", "upstream p99"])
     func drift(_ name: String) {
         var record = Self.good
@@ -111,14 +112,14 @@ struct SoakTests {
     }
 
     @Test(
-        "Canary: what is planted is found however slow the machine was",
+        "Canary: a planted fault is detected when the machine is slow",
         arguments: SoakPlant.allCases, [0, 3e5, 1e6, 3e7])
     func plants(_ plant: SoakPlant, slow: Double) {
         var record = Self.good
         record.samples = Array(record.samples.prefix(9))
         for at in record.samples.indices {
             record.samples[at].seconds = Double(at + 1)
-            // A start that takes the longest.
+            // The slowest start.
             record.samples[at].downTimes.p50 += slow / Double(at + 1)
         }
         let before = SoakVerdict(record).faults
@@ -127,16 +128,16 @@ struct SoakTests {
         #expect(!SoakVerdict(record).faults.isEmpty)
     }
 
-    @Test("the slope is that of the closest line")
+    @Test("the slope is that of the least-squares line")
     func slope() {
         #expect(SoakVerdict.slope([]) == 0 && SoakVerdict.slope([(1, 5)]) == 0)
-        #expect(SoakVerdict.slope([(1, 5), (1, 9)]) == 0, "one moment has no slope")
+        #expect(SoakVerdict.slope([(1, 5), (1, 9)]) == 0, "points at one time have no slope")
         #expect(abs(SoakVerdict.slope([(0, 1), (1, 3), (2, 5)]) - 2) < 1e-9)
         #expect(abs(SoakVerdict.slope([(0, 0), (1, 3), (2, 0), (3, 3)]) - 0.6) < 1e-9)
     }
 
     @Test(
-        "devices leave and come back by the same numbers every time, and never so long that what waits is discarded"
+        "devices disconnect at the same times when the seed is the same, and never until messages are discarded"
     )
     func flapping() {
         var first = Flapping(seed: 7, seconds: 3_600)
@@ -153,10 +154,11 @@ struct SoakTests {
         #expect(kinds.count == 2 && longest > 10_000)
         #expect(Flapping.mostOwed < Limits.Mailbox.storedMessages)
         var short = Flapping(seed: 7, seconds: 10)
-        #expect((0..<100).allSatisfy { _ in short.stay() <= 2_500 }, "in a short run some come back as well")
+        #expect(
+            (0..<100).allSatisfy { _ in short.stay() <= 2_500 }, "some must reconnect in a short run as well")
     }
 
-    @Test("the number at the end of an id")
+    @Test("the number at the end of an ID is parsed")
     func numbers() {
         #expect(SoakRun.number(Array("12-345".utf8)) == 345)
         #expect(SoakRun.number(Array("345".utf8)) == 345)
@@ -166,13 +168,13 @@ struct SoakTests {
 
 /// The books of one direction.
 struct BooksTests {
-    @Test("a message is missing from its acceptance until its arrival, in whatever order they come")
+    @Test("a message is missing from its acceptance until its arrival, in either order")
     func accounts() {
         var books = Books()
         let first = books.open(dueAt: 10)
         let second = books.open(dueAt: 20)
         #expect(books.arrived(second) == 20)
-        #expect(books.missing == 0 && books.delivered == 0, "arrived before it was said to be accepted")
+        #expect(books.missing == 0 && books.delivered == 0, "arrived before it was accepted")
         #expect(books.accepted(first) == 10)
         #expect(books.missing == 1)
         #expect(books.accepted(second) == 20)
@@ -181,7 +183,7 @@ struct BooksTests {
         #expect(books.missing == 0 && books.repeated == 0 && books.opened == 2)
     }
 
-    @Test("what comes again is counted and has no time; what nobody sent is not counted at all")
+    @Test("a repeated arrival is counted without a time, and an unknown one is not counted")
     func again() {
         var books = Books()
         let number = books.open(dueAt: 10)
@@ -196,7 +198,7 @@ struct BooksTests {
     }
 
     @Test(
-        "what was refused is owed nothing, also where it was taken for accepted; what has arrived is not refused"
+        "a refused message is not missing, even if it counted as accepted, and one that arrived is not refused"
     )
     func refused() {
         var books = Books()
@@ -215,7 +217,7 @@ struct BooksTests {
     }
 
     @Test(
-        "Canary: one message that is lost among many stays missing, and the books of the others are dropped")
+        "Canary: a lost message stays missing, and entries of others are dropped, when it is one among many")
     func dropped() {
         var books = Books()
         let count = 300_000
@@ -225,8 +227,8 @@ struct BooksTests {
             if number != 150_000 { books.arrived(number) }
         }
         #expect(books.missing == 1 && books.delivered == count - 1 && books.opened == count)
-        #expect(books.states.count < 200_000, "those before the missing one are dropped")
-        #expect(books.arrived(7) == nil && books.repeated == 1, "also what comes again of those")
+        #expect(books.states.count < 200_000, "entries before the missing one must be dropped")
+        #expect(books.arrived(7) == nil && books.repeated == 1, "repeated arrivals of those count too")
         #expect(books.arrived(150_000) == 150_000)
         #expect(books.missing == 0 && books.states.count < 70_000)
     }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import ccs_bench
 
-/// The books of a lane.
+/// The pending messages of a lane.
 struct UnderwayTests {
     private static let template = Template.stanza(token: "t", size: 300, lifetimeSeconds: 0)
 
-    /// Books with messages sent at these times.
+    /// Returns the state with messages sent at these times.
     private static func sent(_ times: [Int64]) -> Underway {
         var outbox = Outbox()
         var underway = Underway([template])
@@ -21,17 +21,17 @@ struct UnderwayTests {
         return times
     }
 
-    @Test("each way to answer names the times of the messages that it answers")
+    @Test("each kind of acknowledgement yields the times of its messages")
     func answers() {
         var underway = Self.sent([10, 20, 30, 40, 50])
         #expect(Self.due(&underway, .number(3)) == [40] && underway.outstanding == 4)
         underway = Self.sent([10, 20, 30, 40, 50])
         #expect(Self.due(&underway, .next(2)) == [10, 20] && underway.outstanding == 3)
         #expect(Self.due(&underway, .before(4)) == [30, 40])
-        #expect(Self.due(&underway, .next(9)) == [50], "no more than are under way")
+        #expect(Self.due(&underway, .next(9)) == [50], "at most the pending messages")
     }
 
-    @Test("Canary: what a server has counted before is not counted again")
+    @Test("Canary: a repeated count of the server acknowledges nothing")
     func again() {
         var underway = Self.sent([10, 20, 30])
         #expect(Self.due(&underway, .before(2)) == [10, 20])
@@ -40,7 +40,7 @@ struct UnderwayTests {
         #expect(Self.due(&underway, .before(3)) == [30] && underway.outstanding == 0)
     }
 
-    @Test("messages are sent in turn, beginning with the one asked for")
+    @Test("messages are sent in turn, starting with the given one")
     func turns() {
         var outbox = Outbox()
         let templates = ["a", "b", "c"].map { Template.stanza(token: $0, size: 0, lifetimeSeconds: 0) }

@@ -1,11 +1,11 @@
-/// Base64 text (RFC 4648), both alphabets.
+/// Base64 encoding and decoding (RFC 4648), both alphabets.
 public enum Base64 {
     private static let standard = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let urlSafe = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Value of each byte as a digit of either alphabet; 255 where it is none.
+    /// Value of each byte as a digit of either alphabet; 255 for any other byte.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for alphabet in [standard, urlSafe] {
@@ -14,7 +14,7 @@ public enum Base64 {
         return values
     }()
 
-    /// Appends the text of bytes.
+    /// Appends the encoding of `bytes`.
     public static func append(
         _ bytes: borrowing RawSpan, urlSafe: Bool, padded: Bool, to buffer: inout ByteBuffer
     ) {
@@ -34,16 +34,16 @@ public enum Base64 {
         }
     }
 
-    /// The text of bytes.
+    /// Returns the encoding of `bytes`.
     public static func text(_ bytes: [UInt8], urlSafe: Bool = false, padded: Bool = true) -> String {
         var buffer = ByteBuffer()
         append(bytes.raw, urlSafe: urlSafe, padded: padded, to: &buffer)
         return String(decoding: buffer.copied(), as: UTF8.self)
     }
 
-    /// The bytes of a text in either alphabet; nil if it is not canonical Base64.
+    /// Decodes text in either alphabet. Returns `nil` if it is not canonical Base64.
     ///
-    /// Padding may be absent as a whole; where it is present it must be complete, and nothing may follow it.
+    /// Padding may be absent as a whole; if present, it must be complete and at the end.
     public static func bytes(_ text: borrowing RawSpan) -> [UInt8]? {
         var end = text.byteCount
         var padding = 0

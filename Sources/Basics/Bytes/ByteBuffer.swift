@@ -1,21 +1,21 @@
 import Glibc
 
-/// A growable run of bytes with a single owner.
+/// A growable byte buffer with a single owner.
 ///
-/// It is the one buffer of the hot path: readers borrow it as a `RawSpan`, writers append to it.
-/// It gives its storage back when emptied, so an idle connection holds no memory for it.
+/// It is the one buffer of the hot path: readers borrow it as a `RawSpan`, writers append to it. Emptying it frees its storage,
+/// so an idle connection uses no memory for buffers.
 @safe public struct ByteBuffer: ~Copyable {
     private var base: UnsafeMutableRawPointer?
-    /// Bytes held.
+    /// Number of bytes in the buffer.
     public private(set) var count = 0
     private var capacity = 0
 
-    /// An empty buffer; nothing is allocated.
+    /// Creates an empty buffer without allocating.
     public init() { unsafe base = nil }
 
     deinit { unsafe free(base) }
 
-    /// Whether no byte is held.
+    /// Whether the buffer is empty.
     public var isEmpty: Bool { count == 0 }
 
     /// The content, borrowed.
@@ -65,7 +65,7 @@ import Glibc
         text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
     }
 
-    /// Appends eight bytes of a number, the lowest one first; `RawSpan.word(at:)` reads them.
+    /// Appends a number as eight bytes, little-endian; `RawSpan.word(at:)` reads them.
     @inline(__always)
     public mutating func append(word: UInt64) {
         if count &+ 8 > capacity { grow(to: count &+ 8) }
@@ -106,7 +106,7 @@ import Glibc
         count &+= bytes.count
     }
 
-    /// Reserves room for `room` more bytes, lets `fill` write there, and keeps as many as it returns.
+    /// Reserves `room` bytes, lets `fill` write there, and keeps as many bytes as `fill` returns.
     @inline(__always)
     public mutating func append(
         upTo room: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int
@@ -114,23 +114,23 @@ import Glibc
         if count &+ room > capacity { grow(to: count &+ room) }
         let start = unsafe base.unsafelyUnwrapped + count
         let filled = unsafe fill(UnsafeMutableRawBufferPointer(start: start, count: room))
-        precondition(filled >= 0 && filled <= room, "more was written than there was room for")
+        precondition(filled >= 0 && filled <= room, "more bytes were written than reserved")
         count &+= filled
     }
 
-    /// Overwrites one byte already held.
+    /// Overwrites one byte of the content.
     public mutating func set(_ byte: UInt8, at offset: Int) {
         precondition(offset >= 0 && offset < count, "offset outside the buffer")
         unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
     }
 
-    /// Overwrites eight bytes already held, as `append(word:)` writes them.
+    /// Overwrites eight bytes of the content, in the format of `append(word:)`.
     public mutating func set(word: UInt64, at offset: Int) {
         precondition(offset >= 0 && offset <= count &- 8, "offset outside the buffer")
         unsafe base.unsafelyUnwrapped.storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt64.self)
     }
 
-    /// Makes `from` bytes at an offset into `to` bytes and moves what follows; new ones have no defined content.
+    /// Replaces `from` bytes at an offset by `to` bytes of undefined content, and moves the bytes that follow.
     public mutating func resizeGap(at offset: Int, from: Int, to: Int) {
         precondition(offset >= 0 && from >= 0 && to >= 0 && offset + from <= count, "gap outside the buffer")
         let length = count - from + to
@@ -140,17 +140,17 @@ import Glibc
         count = length
     }
 
-    /// Drops the first `n` bytes, all if there are fewer.
+    /// Removes the first `n` bytes, or all bytes if there are fewer.
     public mutating func removeFirst(_ n: Int) {
         guard n < count else { return removeAll() }
         unsafe memmove(base.unsafelyUnwrapped, base.unsafelyUnwrapped + n, count - n)
         count -= n
     }
 
-    /// Drops what follows the first `length` bytes.
+    /// Removes the bytes after the first `length`.
     public mutating func truncate(to length: Int) { count = min(count, max(0, length)) }
 
-    /// Empties the buffer; without `keepingCapacity` its storage is given back.
+    /// Empties the buffer, and frees its storage unless `keepingCapacity`.
     public mutating func removeAll(keepingCapacity: Bool = false) {
         count = 0
         guard !keepingCapacity else { return }
@@ -180,7 +180,7 @@ extension [UInt8] {
         }
     }
 
-    /// A copy of borrowed bytes.
+    /// Copies borrowed bytes.
     @inline(__always)
     public init(copying bytes: borrowing RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
@@ -204,7 +204,7 @@ extension RawSpan {
         return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
-    /// Eight bytes from an offset, the first one lowest; traps where fewer are left.
+    /// Eight bytes from an offset as a little-endian number; traps if fewer are left.
     @inlinable @inline(__always)
     public func word(at offset: Int) -> UInt64 {
         precondition(offset >= 0 && offset <= byteCount &- 8, "word outside the span")
@@ -213,7 +213,7 @@ extension RawSpan {
                 fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
-    /// Whether both spans hold the same bytes.
+    /// Whether both spans contain the same bytes.
     @inline(__always)
     public func equals(_ other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
@@ -227,7 +227,7 @@ extension RawSpan {
         }
     }
 
-    /// Whether the span holds exactly the UTF-8 of a literal.
+    /// Whether the span contains exactly the UTF-8 of a literal.
     @inline(__always)
     public func equals(_ literal: StaticString) -> Bool {
         guard byteCount == literal.utf8CodeUnitCount else { return false }

@@ -1,6 +1,6 @@
-/// Comparisons whose time does not tell where two secrets differ.
+/// Comparisons whose duration does not reveal where two secrets differ.
 public enum ConstantTime {
-    /// Whether two byte strings are equal; only their lengths may show in the time taken.
+    /// Whether two byte strings are equal; the duration depends on their lengths only.
     public static func equal(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         guard a.count == b.count else { return false }
         var difference: UInt8 = 0

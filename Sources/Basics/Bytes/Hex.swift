@@ -1,9 +1,9 @@
-/// Hexadecimal text.
+/// Hexadecimal encoding.
 public enum Hex {
     private static let lower = Array("0123456789abcdef".utf8)
     private static let upper = Array("0123456789ABCDEF".utf8)
 
-    /// Value of one digit of either case; nil for any other byte.
+    /// Returns the value of one digit of either case, or `nil` for any other byte.
     public static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case 0x30...0x39: digit &- 0x30
@@ -45,7 +45,7 @@ public enum Hex {
         }
     }
 
-    /// The lower-case text of bytes.
+    /// Returns the lower-case encoding of `bytes`.
     public static func text(_ bytes: [UInt8]) -> String {
         var buffer = ByteBuffer()
         for byte in bytes { append(byte, to: &buffer) }

@@ -1,6 +1,6 @@
-/// Text of strangers made fit for a terminal and for one line.
+/// Escapes untrusted text for a terminal and for a single line.
 public enum Printable {
-    /// Whether a character moves the cursor, ends the line, or turns the direction of writing.
+    /// Whether a character moves the cursor, ends the line, or changes the writing direction.
     public static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
@@ -8,7 +8,7 @@ public enum Printable {
         }
     }
 
-    /// The text with a question mark for each harmful character, cut after `limit` characters.
+    /// Returns the text with each harmful character replaced by a question mark, cut after `limit` characters.
     public static func text(_ text: String, limit: Int = .max) -> String {
         var result = ""
         var room = limit

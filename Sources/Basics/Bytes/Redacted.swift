@@ -1,11 +1,11 @@
-/// A value that never shows in logs, descriptions, dumps or crash texts: keys, passwords, security tokens.
+/// A secret that never appears in logs, descriptions, dumps or crash texts: keys, passwords, security tokens.
 public struct Redacted<Value: Sendable>: Sendable {
     private let value: Value
 
-    /// Hides a value.
+    /// Wraps a secret.
     public init(_ value: Value) { self.value = value }
 
-    /// The value itself; the name makes each place that reads it easy to find.
+    /// The secret; the distinct name makes each place that reads it easy to find.
     public var revealed: Value { value }
 }
 

@@ -1,29 +1,29 @@
 /// SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash that is also a sound MAC for short input.
 ///
-/// It keys the tables that strangers fill, places addresses on partitions and authenticates
-/// registration tokens. A test compares it with the SIPHASH of OpenSSL.
+/// It protects hash tables with keys chosen by peers, maps keys to partitions and authenticates registration tokens. A test
+/// compares it with the SIPHASH of OpenSSL.
 public struct SipHash: Sendable {
     private let k0: UInt64
     private let k1: UInt64
 
-    /// Keys it with 128 bits.
+    /// Creates a hash with a key of 128 bits.
     public init(key: (UInt64, UInt64)) { (k0, k1) = key }
 
-    /// 64-bit hash of bytes.
+    /// Returns the 64-bit hash of bytes.
     public func hash(_ bytes: borrowing RawSpan) -> UInt64 {
         var state = State(k0, k1, wide: false)
         state.absorb(bytes)
         return state.finish64()
     }
 
-    /// 128-bit hash of bytes, low half first.
+    /// Returns the 128-bit hash of bytes, low half first.
     public func hash128(_ bytes: borrowing RawSpan) -> (UInt64, UInt64) {
         var state = State(k0, k1, wide: true)
         state.absorb(bytes)
         return state.finish128()
     }
 
-    /// 64-bit hash of one number.
+    /// Returns the 64-bit hash of one number.
     @inline(__always)
     public func hash(_ number: UInt64) -> UInt64 {
         var state = State(k0, k1, wide: false)

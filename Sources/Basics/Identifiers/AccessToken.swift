@@ -1,13 +1,12 @@
-/// What the access token of a service account says: it is checked by its seal and against the accounts there are (http 9.1).
+/// The content of an access token of a service account, authenticated by its seal and checked against the accounts (http 9.1).
 public struct AccessToken: Sendable, Equatable {
-    /// Whose account it was granted to.
+    /// The sender that owns the account.
     public var sender: SenderID
-    /// Which of the sender's accounts, by `TokenSeal.mark(ofKeyID:)`.
+    /// The account among those of the sender, by `TokenSeal.mark(ofKeyID:)`.
     public var account: UInt64
-    /// When it ends, milliseconds since 1970.
+    /// Expiry, in milliseconds since 1970.
     public var expiresAt: UnixMilliseconds
 
-    /// A token; all parts are the caller's.
     public init(sender: SenderID, account: UInt64, expiresAt: UnixMilliseconds) {
         self.sender = sender
         self.account = account
@@ -16,17 +15,17 @@ public struct AccessToken: Sendable, Equatable {
 }
 
 extension TokenSeal {
-    /// How access tokens of Google's services begin: clients show it, and filters for leaked secrets know it.
+    /// Prefix of access tokens of Google's services: clients display it, and scanners for leaked secrets recognise it.
     private static let accessPrefix: StaticString = "ya29."
-    /// Bytes under the seal: version, sender, account, end.
+    /// Sealed bytes: version, sender, account, expiry.
     private static let accessBytes = 1 + 8 + 8 + 8
-    /// That of no other token, so that none can be taken for another.
+    /// Distinct from the versions of all other tokens, so that none can be mistaken for another.
     private static let accessVersion: UInt8 = 3
 
-    /// What stands for an account in its tokens: a keyed hash of its key's id.
+    /// The number that identifies an account in its tokens: a keyed hash of its key's ID.
     public func mark(ofKeyID keyID: String) -> UInt64 { seal.hash(Array(keyID.utf8).raw) }
 
-    /// The text of an access token.
+    /// Encodes an access token.
     public func text(of token: AccessToken) -> [UInt8] {
         var plain = [Self.accessVersion]
         for word in [token.sender.number, token.account, UInt64(bitPattern: token.expiresAt)] {
@@ -40,8 +39,8 @@ extension TokenSeal {
         return text.copied()
     }
 
-    /// The bytes of a token; nil where it is not written as tokens are: Base64 is read in two alphabets, and one token has one
-    /// text.
+    /// Decodes the bytes of a token. Returns `nil` if the text is not canonical: Base64 is read in two alphabets, but each
+    /// token has only one text.
     static func octets(ofToken text: RawSpan) -> [UInt8]? {
         guard let octets = Base64.bytes(text) else { return nil }
         var again = ByteBuffer()
@@ -49,7 +48,7 @@ extension TokenSeal {
         return again.bytes.equals(text) ? octets : nil
     }
 
-    /// What an access token says; nil if it was not sealed here. Whether its time is over is the caller's to see.
+    /// Decodes an access token. Returns `nil` if this server did not seal it. The caller checks the expiry.
     public func accessToken(_ text: borrowing RawSpan) -> AccessToken? {
         let start = Self.accessPrefix.utf8CodeUnitCount
         guard text.byteCount == start + ((Self.accessBytes + 16) * 4 + 2) / 3,

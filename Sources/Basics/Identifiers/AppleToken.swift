@@ -1,7 +1,7 @@
-/// The token that Apple gave an app on a device, as registrations hold it: `s_` (sandbox) or `p_` (production), then
-/// lower-case hexadecimal digits (apns 3.1).
+/// The APNs device token of an app, as registrations store it: `s_` (sandbox) or `p_` (production), then lower-case hexadecimal
+/// digits (apns 3.1).
 public enum AppleToken {
-    /// Its digits in lower case; nil for what is none. Apple asks not to count on a length.
+    /// Returns the digits in lower case, or `nil` if the text is not hexadecimal. Apple asks not to rely on a length.
     public static func digits(_ text: Substring) -> [UInt8]? {
         let digits = Array(text.lowercased().utf8)
         guard !digits.isEmpty, digits.count <= Limits.Registration.appleTokenDigits, digits.count % 2 == 0,
@@ -10,7 +10,7 @@ public enum AppleToken {
         return digits
     }
 
-    /// A token of an environment.
+    /// Returns the stored form of a token.
     public static func token(digits: [UInt8], isSandbox: Bool) -> [UInt8] {
         Array((isSandbox ? "s_" : "p_").utf8) + digits
     }
@@ -20,8 +20,8 @@ extension TokenSeal {
     private static let placeVersion: UInt8 = 4
     private static let deviceVersion: UInt8 = 5
 
-    /// Under what the registrations of an app are found by what Apple gave it: it has the length of an installation's id, and
-    /// nobody without the secret can make one, so that no installation takes it for its id.
+    /// The key under which the registrations of an app are indexed by its APNs token. It has the length of an installation ID,
+    /// and cannot be made without the secret, so that it never collides with one.
     public func place(ofBundle bundle: [UInt8], token: [UInt8]) -> [UInt8] {
         var plain = [Self.placeVersion]
         withLittleEndian(UInt64(bundle.count)) { plain.append(contentsOf: $0) }
@@ -32,8 +32,8 @@ extension TokenSeal {
         return Array(Base64.text(octets, urlSafe: true, padded: false).utf8)
     }
 
-    /// A number for the device of a sender at such a place, spread evenly over 64 bits: the same each time, so that two who
-    /// make it at once make one.
+    /// A number for the sender's device under such a key, spread evenly over 64 bits. It is the same each time, so that two
+    /// concurrent imports create one device.
     public func deviceNumber(ofPlace place: [UInt8], sender: SenderID) -> UInt64 {
         var plain = [Self.deviceVersion]
         withLittleEndian(sender.number) { plain.append(contentsOf: $0) }

@@ -1,11 +1,10 @@
-/// A device group: which of a sender's groups it is.
+/// The name of a device group.
 public struct GroupName: Hashable, Sendable {
-    /// The account that it belongs to.
+    /// The sender that owns the group.
     public var sender: SenderID
-    /// Unique within the account, never used again.
+    /// Unique within the sender, never reused.
     public var number: UInt64
 
-    /// Names a group.
     public init(sender: SenderID, number: UInt64) {
         self.sender = sender
         self.number = number
@@ -14,8 +13,8 @@ public struct GroupName: Hashable, Sendable {
 
 /// Makes and verifies notification keys: `APA91b` and 44 characters of base64url.
 ///
-/// No colon, since the libraries of Google tell a group from a token by it (http 6.1). As with tokens, a key that was
-/// not made here is known without a look-up; length and version tell it from a token.
+/// They contain no colon, since Google's libraries distinguish groups from tokens by it (http 6.1). As with tokens, a foreign
+/// key is detected without a look-up; length and version distinguish a key from a token.
 extension TokenSeal {
     private static let groupMarker: StaticString = "APA91b"
     private static let groupVersion: UInt8 = 2
@@ -24,7 +23,7 @@ extension TokenSeal {
     /// Characters of a notification key.
     public static let groupKeyLength = 50
 
-    /// The notification key of a group; always the same for the same name and secret.
+    /// Returns the notification key of a group; always the same for the same name and secret.
     public func groupKey(of group: GroupName) -> [UInt8] {
         var plain = [Self.groupVersion]
         withLittleEndian(group.sender.number) { plain.append(contentsOf: $0) }
@@ -41,7 +40,7 @@ extension TokenSeal {
         return text.copied()
     }
 
-    /// The group that a key names; nil if it was not sealed with our secret.
+    /// Returns the group of a key, or `nil` if the key was not sealed with this secret.
     public func group(of key: borrowing RawSpan) -> GroupName? {
         let start = Self.groupMarker.utf8CodeUnitCount
         guard key.byteCount == Self.groupKeyLength, key.extracting(0..<start).equals(Self.groupMarker),
@@ -56,7 +55,7 @@ extension TokenSeal {
             return nil
         }
         let group = GroupName(sender: SenderID(plain.raw.word(at: 1)), number: plain.raw.word(at: 9))
-        // One group has one text: the other alphabet of Base64 could say the same.
+        // Each group has one text: the other alphabet of Base64 would decode to the same bytes.
         return groupKey(of: group).raw.equals(key) ? group : nil
     }
 }

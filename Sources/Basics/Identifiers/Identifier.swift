@@ -1,8 +1,7 @@
-/// A device as check-in numbers it (Android id): 2^59 … 2^63-1 (mcs-device 5.1).
+/// The number that a device gets at check-in (Android ID): 2^59 … 2^63-1 (mcs-device 5.1).
 public struct DeviceID: Hashable, Sendable, Comparable {
     /// The number; never 0 for a real device.
     public var number: UInt64
-    /// Wraps a number.
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: DeviceID, b: DeviceID) -> Bool { a.number < b.number }
 
@@ -10,21 +9,20 @@ public struct DeviceID: Hashable, Sendable, Comparable {
     public static let lowest = DeviceID(0)
 }
 
-/// An account of app servers: the decimal sender ID (project number), 1 … 2^63-1.
+/// The ID of a sender, an account of app servers: a decimal number (project number), 1 … 2^63-1.
 public struct SenderID: Hashable, Sendable, Comparable {
     /// The number.
     public var number: UInt64
-    /// Wraps a number.
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: SenderID, b: SenderID) -> Bool { a.number < b.number }
 
-    /// Reads a number as records hold it, where 0 stands for none.
+    /// Reads a number as records store it. Returns `nil` for 0, which means that there is no sender.
     public init?(recorded number: UInt64) {
         guard number != 0 else { return nil }
         self.number = number
     }
 
-    /// Reads decimal digits; nil for what is no sender ID: 0, more than 63 bits, or any other sign.
+    /// Parses decimal digits. Returns `nil` for 0, more than 63 bits, or any other character.
     public init?(decimal digits: some Collection<UInt8>) {
         var number: UInt64 = 0
         for digit in digits {
@@ -39,36 +37,33 @@ public struct SenderID: Hashable, Sendable, Comparable {
     }
 }
 
-/// Which registration of a device a token names; unique within the device, never reused.
+/// The number of a registration, unique within its device, never reused.
 public struct RegistrationNumber: Hashable, Sendable, Comparable {
     /// The number.
     public var number: UInt64
-    /// Wraps a number.
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: Self, b: Self) -> Bool { a.number < b.number }
 }
 
-/// Place of a stored message in the mailbox of its device or sender: grows, is never reused.
+/// The position of a stored message in the mailbox of its device or sender; it grows and is never reused.
 ///
-/// It is made from the wall clock in microseconds, so that it also says when.
+/// It is made from the wall clock in microseconds, so it also gives the time.
 public struct Sequence: Hashable, Sendable, Comparable {
     /// Microseconds since 1970, made unique.
     public var number: UInt64
-    /// Wraps a number.
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: Sequence, b: Sequence) -> Bool { a.number < b.number }
 }
 
-/// A live connection: which reactor owns it, in which slot, and which of the slot's tenants it is.
+/// A live connection: the reactor that owns it, its slot, and the generation of the slot.
 public struct ConnectionID: Hashable, Sendable {
     /// Index of the owning reactor.
     public var reactor: UInt16
     /// Slot in the reactor's table.
     public var slot: UInt32
-    /// Counts the tenants of all slots, so that a late message never reaches a successor.
+    /// Counts the connections over all slots, so that a late message never reaches the next connection in the slot.
     public var generation: UInt32
 
-    /// Names a connection.
     public init(reactor: UInt16, slot: UInt32, generation: UInt32) {
         self.reactor = reactor
         self.slot = slot

@@ -1,30 +1,28 @@
-/// What the tokens of a Firebase installation say (mcs-device 5.5). Their seal shows that they were made here; whether the
-/// installation still is the one that they were made for, its record says.
+/// The content of a token of a Firebase installation (mcs-device 5.5). The seal proves that this server made it; the record of
+/// the installation decides whether the token is still valid.
 public struct InstallationToken: Sendable, Equatable {
     /// What a token is for.
     public enum Purpose: UInt8, Sendable {
-        /// Shown with requests; it ends.
+        /// Sent with requests; it expires.
         case access = 1
-        /// Shown for a new access token; its digest stands in the record of the installation, and it ends with that.
+        /// Sent to get a new access token; the record of the installation contains its digest, and both are removed together.
         case refresh = 2
     }
 
-    /// Characters of an installation id.
+    /// Characters of an installation ID.
     public static let idLength = 22
 
-    /// What it is for.
     public var purpose: Purpose
-    /// The installation id: 22 characters of base64url.
+    /// The installation ID: 22 characters of base64url.
     public var installation: [UInt8]
-    /// The project that the app names in its id; nil: none.
+    /// The project in the app ID, if any.
     public var sender: SenderID?
-    /// When it ends, milliseconds since 1970; `Int64.max`: never.
+    /// Expiry in milliseconds since 1970; `Int64.max` if the token does not expire.
     public var expiresAt: UnixMilliseconds
-    /// What it was sealed with besides: of a refresh token a number that nobody can foretell, of an access token the mark of the
-    /// refresh token that it was granted for, with which it ends.
+    /// An additional sealed number: for a refresh token a random one, for an access token that of the refresh token that it was
+    /// granted for, with which it becomes invalid.
     public var mark: UInt64
 
-    /// A token; all parts are the caller's.
     public init(
         purpose: Purpose, installation: [UInt8], sender: SenderID?, expiresAt: UnixMilliseconds,
         mark: UInt64
@@ -39,13 +37,13 @@ public struct InstallationToken: Sendable, Equatable {
 }
 
 extension TokenSeal {
-    /// Bytes under the seal: version, purpose, installation, sender, end, and the mark.
+    /// Sealed bytes: version, purpose, installation, sender, expiry, and the mark.
     private static let plainBytes = 2 + InstallationToken.idLength + 8 + 8 + 8
-    /// Not that of registration tokens, so that neither can be taken for the other; nor 2, which was that of tokens for any
-    /// client that knew the id of an installation.
+    /// Distinct from the version of registration tokens, so that neither can be mistaken for the other; and not 2, the version
+    /// of former tokens, which any client with an installation's ID could get.
     private static let installationVersion: UInt8 = 4
 
-    /// The text of an installation's token: base64url without padding.
+    /// Encodes a token: base64url without padding.
     public func text(of token: InstallationToken) -> [UInt8] {
         var plain = [Self.installationVersion, token.purpose.rawValue] + token.installation
         for word in [token.sender?.number ?? 0, UInt64(bitPattern: token.expiresAt), token.mark] {
@@ -62,7 +60,7 @@ extension TokenSeal {
         return Array(Base64.text(plain, urlSafe: true, padded: false).utf8)
     }
 
-    /// What a token of an installation says; nil if it was not sealed here. Whether its time is over is the caller's to see.
+    /// Decodes an installation token. Returns `nil` if this server did not seal it. The caller checks the expiry.
     public func installationToken(_ text: borrowing RawSpan) -> InstallationToken? {
         guard text.byteCount == (Self.plainBytes + 16) * 4 / 3 + 1,
             let octets = Self.octets(ofToken: copy text)

@@ -1,14 +1,13 @@
-/// The id under which a device, and over HTTP the app server, knows a stored message (mcs-device 3.2).
+/// The ID of a stored message for devices and, over HTTP, app servers (mcs-device 3.2).
 ///
-/// Text form `0:<microseconds>%<8 hex digits>f9fd7ecd`, at most 39 characters: below the 50 that the
-/// longest-lived client can take, without `|` and newline.
+/// Text form `0:<microseconds>%<8 hex digits>f9fd7ecd`, at most 39 characters: below the 50 that the most limited client
+/// accepts, without `|` and newline.
 public struct PersistentID: Hashable, Sendable {
-    /// Place in the device's mailbox.
+    /// Position in the device's mailbox.
     public var sequence: Sequence
-    /// Drawn anew by every process, so that a clock set back never repeats an id.
+    /// Drawn anew by each process, so that IDs stay unique after the clock is set back.
     public var salt: UInt32
 
-    /// Names a message.
     public init(sequence: Sequence, salt: UInt32) {
         self.sequence = sequence
         self.salt = salt
@@ -16,7 +15,7 @@ public struct PersistentID: Hashable, Sendable {
 
     private static let tail: StaticString = "f9fd7ecd"
 
-    /// Reads the text form; nil for anything that is not one of ours.
+    /// Parses the text form. Returns `nil` if this server did not make it.
     public init?(text: borrowing RawSpan) {
         var cursor = 2
         var sequence: UInt64 = 0
@@ -50,7 +49,6 @@ public struct PersistentID: Hashable, Sendable {
         buffer.append(Self.tail)
     }
 
-    /// The text form.
     public var text: String {
         var buffer = ByteBuffer()
         append(to: &buffer)

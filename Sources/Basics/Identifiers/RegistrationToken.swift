@@ -1,11 +1,9 @@
-/// What a registration token says once its seal is verified: which registration of which device.
+/// The content of a verified registration token: a registration of a device.
 public struct RegistrationName: Hashable, Sendable, Comparable {
-    /// The device.
     public var device: DeviceID
-    /// The registration within it.
+    /// The number of the registration within the device.
     public var number: RegistrationNumber
 
-    /// Names a registration.
     public init(device: DeviceID, number: RegistrationNumber) {
         self.device = device
         self.number = number
@@ -18,10 +16,10 @@ public struct RegistrationName: Hashable, Sendable, Comparable {
 
 /// Makes and verifies registration tokens: 11 characters, `:APA91b`, 134 characters of base64url.
 ///
-/// The shape is the one that client libraries and app servers have met for years (mcs-device 5.2). The last part
-/// holds 100 bytes: a 16-byte tag, then 84 masked bytes that begin with device and registration number. The tag is
-/// SipHash-2-4-128 over the rest, so a forged, truncated or foreign token is refused without touching the store,
-/// and the device that owns the message is known without a look-up.
+/// Client libraries and app servers have relied on this shape for years (mcs-device 5.2). The last part contains 100 bytes: a
+/// 16-byte tag, then 84 masked bytes that start with device and registration number. The tag is SipHash-2-4-128 over those 84
+/// bytes, so a forged, truncated or foreign token is refused without access to the store, and a valid token yields its device
+/// without a look-up.
 public struct TokenSeal: Sendable {
     /// Characters of a token.
     public static let length = 152
@@ -42,7 +40,7 @@ public struct TokenSeal: Sendable {
         mask = SipHash(key: (span.word(at: 16), span.word(at: 24)))
     }
 
-    /// The token of a registration; always the same for the same name and secret.
+    /// Returns the token of a registration; always the same for the same name and secret.
     public func token(for name: RegistrationName) -> [UInt8] {
         var plain = [Self.version]
         withLittleEndian(name.device.number) { plain.append(contentsOf: $0) }
@@ -68,17 +66,17 @@ public struct TokenSeal: Sendable {
         return text.copied()
     }
 
-    /// The seal of other bytes than a registration token's; their first one must tell them apart.
+    /// Returns the tag of other bytes than those of a registration token; their first byte must be distinct.
     func tag(_ plain: borrowing RawSpan) -> (UInt64, UInt64) { seal.hash128(plain) }
 
-    /// The eight bytes before the marker; the first four bits are 0111, so that a token begins with a letter from c to f
-    /// as installation ids do, and never with the dash of an option.
+    /// The eight bytes before the marker. The first four bits are 0111, so that a token starts with a letter from c to f, as
+    /// installation IDs do, and never looks like an option (`-`).
     private func head(of tag: UInt64) -> UInt64 { seal.hash(tag) & ~0xf0 | 0x70 }
 
-    /// The registration that a token names; nil if it was not sealed with our secret. Nothing is allocated.
+    /// Returns the registration of a token, or `nil` if the token was not sealed with this secret. Does not allocate.
     public func name(of token: borrowing RawSpan) -> RegistrationName? {
         let start = Self.headLength + Self.marker.utf8CodeUnitCount
-        // The sealed part, then the head, which follows from it: one token has one text.
+        // The sealed part, then the head, which is derived from it, so that each token has only one text.
         var octets = InlineArray<108, UInt8>(repeating: 0)
         guard token.byteCount == Self.length,
             token.extracting(Self.headLength..<start).equals(Self.marker),
@@ -102,13 +100,13 @@ public struct TokenSeal: Sendable {
             device: DeviceID(plain.word(at: 1)), number: RegistrationNumber(plain.word(at: 9)))
     }
 
-    /// For each ASCII character its value as a base64url digit plus 32, `~` where it is none: a table without a lock.
+    /// The value of each ASCII character as a base64url digit, plus 32; `~` for other characters. A literal needs no lock.
     private static let digits: StaticString = """
         ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~^~~TUVWXYZ[\\]~~~~~~\
         ~ !"#$%&'()*+,-./0123456789~~~~_~:;<=>?@ABCDEFGHIJKLMNOPQRS~~~~~
         """
 
-    /// Decodes unpadded base64url into `octets` from an offset; false unless it is the one text of what it says.
+    /// Decodes unpadded base64url from an offset. Returns `false` unless the text is canonical.
     private static func decode(
         _ text: RawSpan, into octets: inout InlineArray<108, UInt8>, at offset: Int
     ) -> Bool {
@@ -144,7 +142,7 @@ public struct TokenSeal: Sendable {
         return unknown < 64 && word & (1 << spare &- 1) == 0
     }
 
-    /// The value of the digit in the low seven bits; 64 or more for none.
+    /// The value of the digit in the low seven bits; 64 or more if it is not a digit.
     @inline(__always)
     private static func digit(_ byte: UInt32) -> UInt32 {
         unsafe UInt32(digits.utf8Start[Int(byte & 0x7F)] &- 32)

@@ -1,23 +1,25 @@
 extension Limits {
-    /// Limits of our own clients and tools.
+    /// Limits of the project's own clients and tools.
     public enum Client {
-        /// Bytes of the body of an answer that a tool of ours reads: a page of metrics is the longest.
+        /// Bytes of a response body that a tool reads: a page of metrics is the longest.
         public static let answerBodyBytes = 16_777_216
-        /// Seconds that a tool of ours waits for the answer to a request.
+        /// Seconds that a tool waits for the response to a request.
         public static let answerSeconds = 30
-        /// Bytes of a device's state file: a list of received ids is the longest part.
+        /// Bytes of a device's state file: a list of received IDs is the longest part.
         public static let stateFileBytes = 1_048_576
-        /// Devices that a tool makes, or logs in, at the same time: below what one address may have without login.
+        /// Devices that a tool creates, or logs in, at the same time: below the limit of unauthenticated connections of one
+        /// address.
         public static let enrolmentsAtOnce = 64
-        /// Milliseconds between two looks of a tool's devices at what they have to do of themselves.
+        /// Milliseconds between two checks of a simulated device for work of its own, such as pings and upstream messages.
         public static let activityMilliseconds: Int64 = 20
-        /// Milliseconds before the first attempt to connect again.
+        /// Milliseconds before the first attempt to reconnect.
         public static let reconnectLeastMilliseconds: Int64 = 250
-        /// Milliseconds before a device comes again that was asked to go: another login of it may want to finish first.
+        /// Milliseconds before a device reconnects that the server has closed: another login of the device may want to finish
+        /// first.
         public static let reconnectAfterCloseMilliseconds: Int64 = 2_000
-        /// Milliseconds between attempts to connect again, at most.
+        /// Longest wait between two attempts to reconnect, in milliseconds.
         public static let reconnectMostMilliseconds: Int64 = 30_000
-        /// Bytes of a server key read from a file or standard input: longer is the wrong file.
+        /// Bytes of a server key read from a file or standard input: a longer one is the wrong file.
         public static let keyFileBytes = 4_096
         /// Columns of a progress bar.
         public static let progressBarColumns = 30

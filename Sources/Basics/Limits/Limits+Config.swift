@@ -7,13 +7,13 @@ extension Limits {
         public static let nodes = 4_096
         /// Nesting of a configuration file: ours has three levels.
         public static let depth = 8
-        /// Mistakes that are reported at once; the rest is counted.
+        /// Mistakes that are reported at once; the others are counted.
         public static let problems = 50
-        /// Bytes of the path of a UNIX-domain socket: the kernel has room for 108, one of them for the end.
+        /// Bytes of the path of a UNIX-domain socket: the kernel has room for 108, one of them for the terminating NUL.
         public static let socketPathBytes = 107
-        /// Milliseconds that a check waits for the daemon beside it: a status takes a few.
+        /// Milliseconds that a check waits for the running daemon: a status takes a few.
         public static let checkAnswerMilliseconds: Int64 = 3_000
-        /// Characters of a wrong value that a message repeats: enough to find it again.
+        /// Characters of an invalid value that an error shows: enough to find it.
         public static let shownCharacters = 40
     }
 }

@@ -1,31 +1,32 @@
 extension Limits {
-    /// Limits of the control socket and what an operator names.
+    /// Limits of the control socket and of values that an operator sets.
     public enum Operator {
         /// Bytes of one control request.
         public static let requestBytes = 65_536
-        /// Bytes of a certificate or key that `ccsctl reload` hands over: both, escaped, fit into one control request.
+        /// Bytes of a certificate or key that `ccsctl reload` sends: both, escaped, fit into one control request.
         public static let fileBytes = 24_576
-        /// Bytes of the path of a handed certificate or key, which errors name: the longest that the kernel takes.
+        /// Bytes of the path of such a certificate or key, which errors show: the kernel's limit.
         public static let pathBytes = 4_096
         /// Bytes of the label of a sender: a name for people, on one line of a list.
         public static let labelBytes = 255
-        /// Bytes of one line of a control answer: a full listing of long rows.
+        /// Bytes of one line of a control response: a full listing of long rows.
         public static let lineBytes = 16_777_216
         /// Seconds that a tool waits for the next line of the daemon: an audit of a large store reads all of it.
         public static let silenceSeconds = 300
-        /// Seconds that a control command waits for an answer from the store or a reactor.
+        /// Seconds that a control command waits for the store or a reactor.
         public static let answerSeconds = 10
-        /// Messages whose ids one trace of a device remembers: beyond it all are forgotten, and ends are told by place alone.
+        /// Messages whose IDs one trace of a device remembers: beyond it all are forgotten, and ends of messages show the key
+        /// alone.
         public static let tracedMessages = 10_000
         /// Seconds that one trace of a device may take.
         public static let traceSeconds = 86_400
-        /// Seconds between two signs of life of a trace in which nothing happens.
+        /// Seconds between two progress lines of a trace without events.
         public static let traceProgressSeconds = 5
         /// Keys of one sender that are valid at once: a rotation needs two.
         public static let keysPerSender = 8
-        /// Service accounts of one sender: as with the real service.
+        /// Service accounts of one sender, as at Google.
         public static let accountsPerSender = 10
-        /// Bytes of a project id: as with the real service, so that libraries and paths take it.
+        /// Bytes of a project ID, as at Google, so that libraries and paths accept it.
         public static let projectBytes = 6...30
         /// Bits of a service account's RSA key.
         public static let accountKeyBits = 2_048
@@ -33,11 +34,11 @@ extension Limits {
         public static let shortestServerKey = 16
         /// Control connections at once.
         public static let connections = 32
-        /// Waiting messages of one device that its page names: the counts beside them are of all.
+        /// Waiting messages that the report about a device lists: its counts cover all.
         public static let shownMessages = 100
-        /// Rows that a listing returns at most; the answer says how many were left out.
+        /// Rows that a listing returns at most; the response contains how many were left out.
         public static let listedRows = 10_000
-        /// Rows of a page of a listing where no number is given: a few screens.
+        /// Rows of a page of a listing if the request gives no number: a few screens.
         public static let listedRowsDefault = 100
     }
 }

@@ -1,7 +1,7 @@
 extension Limits {
-    /// Limits of stanzas and JSON of app servers, as they are parsed.
+    /// Limits of stanzas and JSON from app servers, while they are parsed.
     public enum Stanza {
-        /// Bytes of one stanza before login: what ejabberd settled on after attacks.
+        /// Bytes of one stanza before login: the value that ejabberd chose after attacks.
         public static let bytesBeforeLogin = 8_192
         /// Bytes of one stanza after login: a payload of 4 KiB, escaped twice, and its envelope.
         public static let bytes = 65_536
@@ -17,7 +17,7 @@ extension Limits {
         public static let attributesPerElement = 32
         /// Nesting of JSON: real payloads have three levels.
         public static let jsonDepth = 32
-        /// Bytes of a whole number that is written with a fraction or an exponent: real ones have under ten.
+        /// Bytes of a whole number written with a fraction or an exponent: real ones have under ten.
         public static let wholeNumberBytes = 64
     }
 }

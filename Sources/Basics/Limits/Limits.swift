@@ -1,5 +1,5 @@
-/// Every bound of the server, with its reason, by domain: `Limits.Store.waitingWrites` is in `Limits+Store.swift`.
+/// All limits of the server, each with its reason, by domain: `Limits.Store.waitingWrites` is in `Limits+Store.swift`.
 ///
-/// A queue, buffer, loop or wait without a line here is a defect. What an operator may change is the default of a configuration
-/// key (`ConfigKeyTable`).
+/// A queue, buffer, loop or wait without a limit here is a defect. Limits that an operator may change are the defaults of
+/// configuration keys (`ConfigKeyTable`).
 public enum Limits {}

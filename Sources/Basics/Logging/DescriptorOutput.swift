@@ -1,8 +1,8 @@
 import Glibc
 
-/// Writes to a descriptor that somebody else opened: the standard streams of programs and of the log.
+/// Writes to an open descriptor: the standard streams of programs and of the log.
 public enum DescriptorOutput {
-    /// Writes all bytes; a reader that is gone, or any other failure, ends it, since there is nowhere left to say it.
+    /// Writes all bytes. A closed reader or any other error stops it silently, since there is nowhere left to report it.
     public static func write(_ bytes: [UInt8], to descriptor: Int32) {
         unsafe bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -16,7 +16,7 @@ public enum DescriptorOutput {
         }
     }
 
-    /// Writes the UTF-8 of a text, likewise.
+    /// Writes the UTF-8 of a text in the same way.
     public static func write(_ text: String, to descriptor: Int32) {
         write(Array(text.utf8), to: descriptor)
     }

@@ -1,9 +1,9 @@
-/// Writes one log line: `key=value` text or a JSON object, always one line, whatever the values hold.
+/// Formats one log line: `key=value` text or a JSON object, always a single line.
 struct LogLine: ~Copyable {
     private(set) var bytes = ByteBuffer()
     private let isJSON: Bool
 
-    /// Begins a line; under journald the priority goes in front, and the time is the journal's business.
+    /// Starts a line; under journald the priority is its prefix, and the journal adds the time.
     init(format: Log.Format, level: Log.Level, journal: Bool, time: UnixMilliseconds, event: StaticString) {
         isJSON = format == .json
         if journal {
@@ -17,7 +17,7 @@ struct LogLine: ~Copyable {
         add("event", .text("\(event)"))
     }
 
-    /// Adds a field; text longer than the limit is cut.
+    /// Adds a field; text beyond the limit is cut.
     mutating func add(_ key: StaticString, _ value: LogValue) {
         if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: ">") {
             bytes.append(isJSON ? "," : " ")
@@ -57,7 +57,7 @@ struct LogLine: ~Copyable {
         if quoted { bytes.append("\"") }
     }
 
-    /// One character; controls, the quote, the backslash and what could disturb a terminal are escaped.
+    /// Adds one character; controls, the quote, the backslash and anything that could disturb a terminal are escaped.
     private mutating func add(_ scalar: Unicode.Scalar) {
         switch scalar.value {
         case 0x22: bytes.append("\\\"")
@@ -73,6 +73,5 @@ struct LogLine: ~Copyable {
 }
 
 extension ByteBuffer {
-    /// The last byte held.
     fileprivate var last: UInt8? { isEmpty ? nil : bytes.byte(at: count - 1) }
 }

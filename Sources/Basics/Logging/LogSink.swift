@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What all copies of a log share: the level, the lock and the memory of what repeats.
+/// The state that all copies of a log share: the level, the lock and the counts of repeated events.
 final class LogSink: Sendable {
     private let threshold: Atomic<UInt8>
     private let format: Log.Format
@@ -70,7 +70,7 @@ final class LogSink: Sendable {
         state.withLock { _ in output(line(level, event, fields, at: now.wall, ("suppressed", 0))) }
     }
 
-    /// A finished line; a count of 0 is left out.
+    /// Returns a finished line; a count of 0 is omitted.
     private func line(
         _ level: Log.Level, _ event: StaticString, _ fields: LogFields, at time: UnixMilliseconds,
         _ count: (name: StaticString, value: Int), lastAt: UnixMilliseconds? = nil
@@ -89,7 +89,7 @@ final class LogSink: Sendable {
         var fields: LogFields
     }
 
-    /// How often each event was written within its present second.
+    /// How often each event was written within its current second.
     private struct State {
         struct Window {
             var began: Instant
@@ -101,7 +101,7 @@ final class LogSink: Sendable {
         var repeated = RepeatedEvents<RepeatedLine>()
         var suppressed = 0
 
-        /// How many lines of an event were held back before this one; nil: hold this one back too.
+        /// Returns how many lines of an event were suppressed before this one, or `nil` to suppress this one too.
         mutating func admit(_ event: String, at now: Instant) -> Int? {
             var window = windows[event] ?? Window(began: now)
             if now >= window.began.advanced(seconds: 1) {

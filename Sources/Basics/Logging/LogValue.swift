@@ -1,24 +1,19 @@
-/// What a log field holds.
+/// The value of a log field.
 public enum LogValue: Sendable, Equatable {
-    /// Text; whatever a stranger put in it is escaped and cut when written.
+    /// Text; untrusted content is escaped and cut when written.
     case text(String)
-    /// A whole number.
     case number(Int64)
-    /// Yes or no.
     case truth(Bool)
 }
 
 extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
 {
-    /// Text.
     public init(stringLiteral value: String) { self = .text(value) }
-    /// A number.
     public init(integerLiteral value: Int64) { self = .number(value) }
-    /// Yes or no.
     public init(booleanLiteral value: Bool) { self = .truth(value) }
-    /// A number of any integer type; what does not fit is clamped.
+    /// A number of any integer type; values out of range are clamped.
     public init(_ value: some BinaryInteger) { self = .number(Int64(clamping: value)) }
-    /// The word of an enum of ours: a close reason, a milestone, a level.
+    /// The raw value of an enum: a close reason, a milestone, a level.
     public init(_ value: some RawRepresentable<String>) { self = .text(value.rawValue) }
 }
 

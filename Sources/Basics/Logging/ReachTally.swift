@@ -1,29 +1,28 @@
-/// How often a generator of tests has reached each of the kinds of events that it is there for.
+/// Counts how often a test generator has reached each kind of event that it is meant to produce.
 ///
-/// A generator that never reaches a state does not test it, whatever it finds elsewhere: tests check `missing`.
+/// A generator that never reaches a state does not test it: tests check `missing`.
 public struct ReachTally<Kind: RawRepresentable & CaseIterable & Hashable & Sendable>: Sendable, Equatable,
     CustomStringConvertible
 where Kind.RawValue == String {
     private var counts: [Kind: Int] = [:]
 
-    /// Nothing was reached.
     public init() {}
 
     /// How often a kind was reached.
     public subscript(kind: Kind) -> Int { counts[kind] ?? 0 }
 
-    /// Notes that a kind was reached `count` times more.
+    /// Counts a kind as reached `count` times more.
     public mutating func note(_ kind: Kind, _ count: Int = 1) { counts[kind, default: 0] += count }
 
-    /// Adds what was reached elsewhere.
+    /// Adds the counts of another tally.
     public mutating func add(_ other: ReachTally) { counts.merge(other.counts) { $0 + $1 } }
 
-    /// Kinds that were reached less than `floor` times, or than their own floor.
+    /// Returns the kinds that were reached less than `floor` times, or less than their own minimum in `floors`.
     public func missing(below floor: Int = 1, _ floors: [Kind: Int] = [:]) -> [Kind] {
         Kind.allCases.filter { self[$0] < floors[$0] ?? floor }
     }
 
-    /// All kinds with their counts, one a line.
+    /// All kinds with their counts, one per line.
     public var description: String {
         Kind.allCases.map { "\($0.rawValue) \(self[$0])" }.joined(separator: "\n")
     }

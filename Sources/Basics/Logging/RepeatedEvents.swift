@@ -1,25 +1,26 @@
-/// Decides which occurrences of a failing event are reported: the first at once, the following ones together at fixed intervals.
+/// Decides which occurrences of a failing event are reported: the first at once, the following ones together at fixed
+/// intervals.
 ///
-/// It is a value without a clock, so that a test can run ten minutes in no time. `Note` is what the caller wants back when a
-/// report of held occurrences is due. Keys are bounded: while `capacity` of them are remembered, further ones share one place.
+/// It has no clock of its own, so that a test can simulate ten minutes at once. `Note` is the caller's value for a report that
+/// is due later. The number of keys is bounded: beyond `capacity`, further keys share one entry.
 public struct RepeatedEvents<Note: Sendable>: Sendable {
-    /// What becomes of one occurrence.
+    /// What to do with one occurrence.
     public enum Verdict: Sendable, Equatable {
-        /// It is the first in a while: report it.
+        /// The first in a while: report it.
         case report
-        /// Report it together with the ones that were held: occurrences since the last report, this one included.
+        /// Report it together with the suppressed ones: occurrences since the last report, this one included.
         case reportRepeated(Int)
-        /// It is counted; a later report includes it.
+        /// Only count it; a later report includes it.
         case hold
     }
 
-    /// Occurrences that were held, of one key.
+    /// Suppressed occurrences of one key.
     public struct Due: Sendable {
-        /// What the caller gave with the last of them.
+        /// The caller's value for the last of them.
         public var note: Note
         /// Occurrences since the last report.
         public var count: Int
-        /// When the last of them was, milliseconds since 1970.
+        /// Time of the last of them, in milliseconds since 1970.
         public var lastAt: UnixMilliseconds
     }
 
@@ -35,13 +36,13 @@ public struct RepeatedEvents<Note: Sendable>: Sendable {
     private let capacity: Int
     private(set) var entries: [String: Entry] = [:]
 
-    /// The place of keys for which there is no room.
+    /// The shared entry of keys beyond `capacity`.
     private static var others: String { "\u{0}" }
 
-    /// Remembers `capacity` keys.
+    /// Creates a table of up to `capacity` keys.
     public init(capacity: Int = Limits.Log.repeatedEventsRemembered) { self.capacity = capacity }
 
-    /// Counts `occurrences` of an event, which is reported every `seconds`, and returns what becomes of them.
+    /// Counts `occurrences` of an event that is reported every `seconds`, and returns what to do with them.
     public mutating func add(
         _ key: String, _ note: Note, occurrences: Int = 1,
         every seconds: Int = Limits.Log.repeatedEventSeconds,
@@ -66,7 +67,7 @@ public struct RepeatedEvents<Note: Sendable>: Sendable {
         return count == 1 ? .report : .reportRepeated(count)
     }
 
-    /// Returns what is to be reported although nothing has happened anew, and forgets keys that have been quiet.
+    /// Removes and returns the reports that are due without a new occurrence, and forgets keys that have been quiet.
     public mutating func takeDue(now: Instant) -> [Due] {
         var due: [(key: String, due: Due)] = []
         for (key, entry) in entries where isDue(entry, now) {

@@ -1,7 +1,6 @@
 /// Every metric of the server: name, kind, meaning and labels, in one table.
 ///
-/// Labels take values from fixed lists only, so the number of cells is known when the program is built, and no
-/// stranger can make it grow.
+/// Labels take values from fixed lists only, so the number of cells is known at compile time, and a peer cannot make it grow.
 public enum Metric: Int, CaseIterable, Sendable {
     case connectionsOpen
     case connectionsAccepted
@@ -19,26 +18,26 @@ public enum Metric: Int, CaseIterable, Sendable {
     case unknownAcks
     case keepalives
     case oddLogins
-    /// States that cannot be, by what was ended for it.
+    /// Failed invariants, by what was ended for them.
     case invariantFailures
     case httpRequests
-    /// HTTP answers by endpoint and status.
+    /// HTTP responses by endpoint and status.
     case httpResponses
     case devicesExpired
-    /// Devices forgotten because nothing was ever done with them.
+    /// Devices forgotten because they were never used.
     case devicesUnused
     /// Messages to topics and conditions that were accepted.
     case topicMessages
-    /// Registrations that such messages were sent to.
+    /// Registrations that topic messages were sent to.
     case topicRecipients
-    /// Such messages that are under way.
+    /// Topic messages in progress.
     case topicMessagesOpen
     case storeCommits
     case storeCommitMicroseconds
     case storeWrites
     case storeWaitingWrites
     case storeFailures
-    /// The room that devices, registrations, groups and senders take.
+    /// The size of devices, registrations, subscriptions, groups and senders.
     case registryBytes
     case registryBytesLimit
     case reactorTurns
@@ -51,23 +50,21 @@ public enum Metric: Int, CaseIterable, Sendable {
     case certificateNotAfter
     case startTime
 
-    /// Whether a metric only grows.
+    /// Counter or gauge.
     public enum Kind: String, Sendable {
         case counter
         case gauge
     }
 
-    /// One label and the only values that it takes.
+    /// One label with all its values.
     public struct Label: Sendable {
-        /// Its name.
         public var name: String
-        /// Its values; the position is what code passes.
+        /// Its values; code passes the position.
         public var values: [String]
     }
 
-    /// The name that Prometheus sees.
+    /// The name in the Prometheus output.
     public var name: String { Self.rows[rawValue].name }
-    /// Counter or gauge.
     public var kind: Kind { Self.rows[rawValue].kind }
     /// One sentence on what is counted.
     public var help: String { Self.rows[rawValue].help }
@@ -78,15 +75,12 @@ public enum Metric: Int, CaseIterable, Sendable {
     public static let listeners = [
         "app_server", "app_server_preproduction", "device", "https", "admin", "control",
     ]
-    /// Kinds of session.
     public static let sessionKinds = ["app_server", "device"]
-    /// Directions of messages.
     public static let directions = ["downstream", "upstream"]
-    /// The milestones of Delivery, in its order; a test compares them.
+    /// The milestones of Delivery, in the same order; a test compares them.
     public static let milestones = [
         "accepted", "stored", "sent", "delivered", "replaced", "expired", "refused", "discarded", "removed",
     ]
-    /// Outcomes.
     public static let results = ["ok", "failed"]
     /// The words of `Refusal`; a test compares them.
     public static let refusalWords = [
@@ -98,34 +92,34 @@ public enum Metric: Int, CaseIterable, Sendable {
         "draining",
     ]
 
-    /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were understood.
+    /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were parsed.
     public static let refusalReasons =
         refusalWords + ["malformed", "unauthorized", "too_many_strangers", "registry_full"]
 
-    /// The first cell of each metric, and at the end how many cells there are.
+    /// The first cell of each metric, followed by the total number of cells.
     static let offsets: [Int] = {
         var offsets = [0]
         for metric in allCases { offsets.append((offsets.last ?? 0) + metric.cells) }
         return offsets
     }()
 
-    /// How many cells it has: the product of the sizes of its labels.
+    /// The number of cells: the product of the sizes of the labels.
     public var cells: Int { labels.reduce(1) { $0 * $1.values.count } }
 
-    /// Its first cell.
+    /// The first cell.
     @inline(__always)
     var offset: Int { Self.offsets[rawValue] }
 }
 
-/// Words that are the values of a label, in the order in which they are declared.
+/// An enum whose cases are the values of a label, in the order in which they are declared.
 public protocol LabelWord: CaseIterable, Equatable where AllCases == [Self] {}
 
 extension LabelWord {
-    /// Its position among all of them: what code passes for the label.
+    /// The position among all cases, which code passes for the label.
     public var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 extension Refusal {
-    /// Its position among all refusals: the value of the label `reason`.
+    /// The position among all refusals, for the label `reason`.
     public var position: Int { Metric.refusalWords.firstIndex(of: word) ?? 0 }
 }

@@ -1,6 +1,6 @@
 extension Metric {
-    /// The endpoints of the HTTP interface, as metrics name them: `none` for a request that reaches none of them, then those of the
-    /// endpoint table, by method and path; a test compares them.
+    /// The HTTP endpoints, as metrics name them: `none` for a request that matches no endpoint, then those of the endpoint
+    /// table, by method and path; a test compares them.
     public static let httpEndpoints = [
         "none",
         "POST /checkin",
@@ -47,7 +47,7 @@ extension Metric {
         "GET /metrics",
     ]
 
-    /// The status codes that the server answers with; a test compares them with the table.
+    /// The status codes of the server's responses; a test compares them with the table.
     public static let httpStatuses = [
         200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 411, 413, 414, 415, 417, 429, 431, 500, 501,
         503, 505,

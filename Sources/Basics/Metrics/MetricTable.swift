@@ -1,5 +1,5 @@
 extension Metric {
-    /// One line of the table.
+    /// One row of the table.
     struct Row: Sendable {
         var metric: Metric
         var name: String
@@ -18,23 +18,23 @@ extension Metric {
     private static let traffic: [Row] = [
         Row(
             metric: .connectionsOpen, name: "ccs_connections_open", kind: .gauge,
-            help: "Connections that are open now.", labels: [label("listener", listeners)]),
+            help: "Open connections.", labels: [label("listener", listeners)]),
         Row(
             metric: .connectionsAccepted, name: "ccs_connections_accepted_total", kind: .counter,
             help: "Connections accepted.", labels: [label("listener", listeners)]),
         Row(
             metric: .connectionsClosed, name: "ccs_connections_closed_total", kind: .counter,
-            help: "Connections that ended, by why.",
+            help: "Connections closed, by reason.",
             labels: [label("reason", CloseReason.allCases.map(\.rawValue))]),
         Row(
             metric: .connectionsRefused, name: "ccs_connections_refused_total", kind: .counter,
-            help: "Connections closed as soon as they were accepted; they are not among those accepted.",
+            help: "Connections closed at accept; they do not count as accepted.",
             labels: [
                 label("listener", listeners), label("reason", DoorRefusal.allCases.map(\.rawValue)),
             ]),
         Row(
             metric: .handshakes, name: "ccs_tls_handshakes_total", kind: .counter,
-            help: "TLS handshakes, by how they ended.", labels: [label("result", results)]),
+            help: "TLS handshakes, by result.", labels: [label("result", results)]),
         Row(
             metric: .receivedBytes, name: "ccs_received_bytes_total", kind: .counter,
             help: "Bytes received, after decryption.", labels: [label("listener", listeners)]),
@@ -43,52 +43,52 @@ extension Metric {
             help: "Bytes sent, before encryption.", labels: [label("listener", listeners)]),
         Row(
             metric: .sessionsOpen, name: "ccs_sessions_open", kind: .gauge,
-            help: "Peers that are logged in now.", labels: [label("kind", sessionKinds)]),
+            help: "Logged-in peers.", labels: [label("kind", sessionKinds)]),
         Row(
             metric: .logins, name: "ccs_logins_total", kind: .counter,
-            help: "Logins, by how they ended.",
+            help: "Logins, by result.",
             labels: [label("kind", sessionKinds), label("result", results)]),
     ]
 
     private static let messageRows: [Row] = [
         Row(
             metric: .messages, name: "ccs_messages_total", kind: .counter,
-            help: "Messages that passed a milestone.",
+            help: "Messages that reached a milestone.",
             labels: [label("direction", directions), label("milestone", milestones)]),
         Row(
             metric: .refusals, name: "ccs_refusals_total", kind: .counter,
-            help: "Messages and requests of app servers refused, by interface and reason.",
+            help: "Refused messages and requests, by interface and reason.",
             labels: [
                 label("interface", RefusalInterface.allCases.map(\.rawValue)),
                 label("reason", refusalReasons),
             ]),
         Row(
             metric: .upstreamDuplicates, name: "ccs_upstream_duplicates_total", kind: .counter,
-            help: "Upstream messages dropped because their persistent id was known."),
+            help: "Upstream messages dropped as duplicates, by their persistent ID."),
         Row(
             metric: .unknownAcks, name: "ccs_unknown_acks_total", kind: .counter,
             help: "Acks of app servers for messages not sent over that connection."),
         Row(
             metric: .keepalives, name: "ccs_keepalives_total", kind: .counter,
-            help: "Keepalives and pings sent to silent peers.", labels: [label("kind", sessionKinds)]),
+            help: "Keepalives and pings sent to idle peers.", labels: [label("kind", sessionKinds)]),
         Row(
             metric: .oddLogins, name: "ccs_odd_logins_total", kind: .counter,
-            help: "Logins of devices whose fields contradict each other; they are served all the same."),
+            help: "Logins of devices whose fields contradict each other; they are served nevertheless."),
         Row(
             metric: .invariantFailures, name: "ccs_invariant_failures_total", kind: .counter,
             help:
-                "States found that cannot be, by what was ended for it; each is logged, and worth a report.",
+                "Invariants that failed, by what was ended; each is logged, and should be reported as a bug.",
             labels: [label("ended", ["session", "batch"])]),
         Row(
             metric: .httpRequests, name: "ccs_http_requests_total", kind: .counter,
-            help: "HTTP requests answered."),
+            help: "HTTP requests responded to."),
         Row(
             metric: .httpResponses, name: "ccs_http_responses_total", kind: .counter,
-            help: "HTTP answers; without an endpoint are requests that cannot be read or lead nowhere.",
+            help: "HTTP responses; endpoint `none`: malformed requests and unknown paths.",
             labels: [label("endpoint", httpEndpoints), label("status", httpStatuses.map { "\($0)" })]),
         Row(
             metric: .devicesExpired, name: "ccs_devices_expired_total", kind: .counter,
-            help: "Devices forgotten because they had not been in contact for too long."),
+            help: "Devices forgotten because their last contact was too long ago."),
         Row(
             metric: .devicesUnused, name: "ccs_devices_unused_total", kind: .counter,
             help: "Devices forgotten because they neither logged in nor registered after their check-in."),
@@ -100,13 +100,13 @@ extension Metric {
             help: "Registrations that messages to topics and conditions were sent to."),
         Row(
             metric: .topicMessagesOpen, name: "ccs_topic_messages_open", kind: .gauge,
-            help: "Messages to topics and conditions that are being sent out now."),
+            help: "Messages to topics and conditions in progress."),
     ]
 
     private static let inside: [Row] = [
         Row(
             metric: .storeCommits, name: "ccs_store_commits_total", kind: .counter,
-            help: "Commits of the store; each one is one sync for many writes."),
+            help: "Commits of the store; each one syncs many writes at once."),
         Row(
             metric: .storeCommitMicroseconds, name: "ccs_store_commit_microseconds_total", kind: .counter,
             help: "Time spent in commits."),
@@ -115,37 +115,37 @@ extension Metric {
             help: "Write batches committed."),
         Row(
             metric: .storeWaitingWrites, name: "ccs_store_waiting_writes", kind: .gauge,
-            help: "Write batches that wait for the store."),
+            help: "Write batches waiting for the store."),
         Row(
             metric: .storeFailures, name: "ccs_store_failures_total", kind: .counter,
             help: "Commits or reads that failed."),
         Row(
             metric: .registryBytes, name: "ccs_registry_bytes", kind: .gauge,
-            help: "Estimated bytes that devices, registrations, subscriptions, groups and senders take."),
+            help: "Estimated bytes of devices, registrations, subscriptions, groups and senders."),
         Row(
             metric: .registryBytesLimit, name: "ccs_registry_bytes_limit", kind: .gauge,
-            help: "Bytes from which on nothing new is added to the registry; 0: no limit."),
+            help: "Bytes at which the registry accepts nothing new; 0 if there is no limit."),
         Row(
             metric: .reactorTurns, name: "ccs_reactor_turns_total", kind: .counter,
             help: "Turns of the reactors."),
         Row(
             metric: .reactorBusyMicroseconds, name: "ccs_reactor_busy_microseconds_total", kind: .counter,
-            help: "Time that the reactors did not wait."),
+            help: "Time in which the reactors were busy."),
         Row(
             metric: .logLinesSuppressed, name: "ccs_log_lines_suppressed_total", kind: .counter,
-            help: "Log lines held back because their event repeated too fast."),
+            help: "Log lines suppressed because their event repeated too fast."),
         Row(
             metric: .draining, name: "ccs_draining", kind: .gauge,
             help: "1 while connections are being drained, else 0."),
         Row(
             metric: .clockInDoubt, name: "ccs_clock_in_doubt", kind: .gauge,
-            help: "1 while the wall clock is not believed and nothing ends by age, else 0."),
+            help: "1 while the wall clock is in doubt and nothing expires, else 0."),
         Row(
             metric: .configReloads, name: "ccs_config_reloads_total", kind: .counter,
             help: "Reloads of configuration and certificates.", labels: [label("result", results)]),
         Row(
             metric: .configReloadSuccess, name: "ccs_config_reload_success", kind: .gauge,
-            help: "1 if the last reload succeeded, 0 if the old settings stayed."),
+            help: "1 if the last reload succeeded, 0 if the old settings stay in effect."),
         Row(
             metric: .certificateNotAfter, name: "ccs_certificate_not_after_seconds", kind: .gauge,
             help: "When the certificate in use expires, in seconds since 1970."),

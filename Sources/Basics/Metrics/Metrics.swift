@@ -1,17 +1,16 @@
 import Synchronization
 
-/// The cells of one thread: it adds without a lock, and whoever renders reads at any time.
+/// The cells of one thread, which adds to them without a lock; other threads may read at any time.
 ///
-/// Give each reactor and the store thread its own, so that no cache line is fought over.
+/// Give each reactor and the store thread its own shard, to avoid contention for cache lines.
 public final class MetricShard: Sendable {
-    /// Cells of a shard; the table needs fewer, and a precondition says so.
+    /// Cells of a shard; a precondition checks that the table fits.
     private static let size = 1_536
     private let cells = InlineArray<1_536, Atomic<Int>> { _ in Atomic(0) }
 
-    /// All zero.
     public init() {
         precondition(
-            Metric.offsets[Metric.allCases.count] <= Self.size, "the table of metrics outgrew its cells")
+            Metric.offsets[Metric.allCases.count] <= Self.size, "the metrics table exceeds a shard")
     }
 
     /// Adds to a counter or gauge; `first` and `second` are positions among the values of its labels.
@@ -25,7 +24,7 @@ public final class MetricShard: Sendable {
         cells[cell(metric, first, second)].store(value, ordering: .relaxed)
     }
 
-    /// The present value of one cell.
+    /// Returns the current value of one cell.
     public func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
         cells[cell(metric, first, second)].load(ordering: .relaxed)
     }
@@ -33,11 +32,11 @@ public final class MetricShard: Sendable {
     @inline(__always)
     private func cell(_ metric: Metric, _ first: Int, _ second: Int) -> Int {
         let cell = metric.offset &+ first &* metric.stride &+ second
-        precondition(first >= 0 && second >= 0 && cell < metric.end, "no such value of a label")
+        precondition(first >= 0 && second >= 0 && cell < metric.end, "label value out of range")
         return cell
     }
 
-    /// The value of a cell by its number, for rendering.
+    /// Returns the value of a cell by its number, for rendering.
     fileprivate func value(at cell: Int) -> Int { cells[cell].load(ordering: .relaxed) }
 }
 
@@ -46,16 +45,16 @@ public struct Metrics: Sendable {
     /// One for each thread that counts.
     public let shards: [MetricShard]
 
-    /// So many shards, at least one.
+    /// Creates `count` shards, at least one.
     public init(shards count: Int) { shards = (0..<max(1, count)).map { _ in MetricShard() } }
 
-    /// The sum of one cell over all shards.
+    /// Returns the sum of one cell over all shards.
     public func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
         shards.reduce(0) { $0 &+ $1.value(metric, first, second) }
     }
 
-    /// Appends the text format of Prometheus (0.0.4), every metric with its HELP and TYPE, zeros included but for metrics whose
-    /// cells are hundreds.
+    /// Appends the Prometheus text format (0.0.4), every metric with its HELP and TYPE. Zeros are included, except for metrics
+    /// with more than `Limits.Log.renderedZeroCells` cells.
     public func render(to buffer: inout ByteBuffer) {
         for metric in Metric.allCases {
             buffer.append(
@@ -88,7 +87,7 @@ public struct Metrics: Sendable {
 extension Metric {
     /// Cells from one value of the first label to the next.
     fileprivate var stride: Int { Self.strides[rawValue] }
-    /// The cell after its last.
+    /// The cell after the last one.
     fileprivate var end: Int { Self.offsets[rawValue + 1] }
 
     private static let strides: [Int] = allCases.map { $0.labels.count > 1 ? $0.labels[1].values.count : 1 }

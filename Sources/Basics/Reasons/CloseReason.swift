@@ -2,12 +2,12 @@
 ///
 /// The raw value is the word in logs, metrics, `ccsctl` and the docs.
 public enum CloseReason: String, LabelWord, Sendable {
-    // The peer's doing.
+    // Caused by the peer.
     case peerClosed = "peer_closed"
     case peerReset = "peer_reset"
     case peerEndedStream = "peer_ended_stream"
     case connectFailed = "connect_failed"
-    // Time and pace.
+    // Deadlines and pace.
     case handshakeDeadline = "handshake_deadline"
     case loginDeadline = "login_deadline"
     case requestDeadline = "request_deadline"
@@ -28,7 +28,7 @@ public enum CloseReason: String, LabelWord, Sendable {
     case tooManyLogins = "too_many_logins"
     case loginRefused = "login_refused"
     case notAuthorized = "not_authorized"
-    // What we decided.
+    // Decided by the server.
     case replacedByNewerLogin = "replaced_by_newer_login"
     case streamResumed = "stream_resumed"
     case tooManyUnacknowledged = "too_many_unacknowledged"

@@ -1,33 +1,33 @@
 /// Why a message or request was refused.
 ///
-/// The XMPP and the HTTP side each word it in their own code table (ccs-xmpp 3.3, http). Field names are those of the wire.
+/// XMPP and HTTP each map it to their own error codes (ccs-xmpp 3.3, http). Field names are those of the wire.
 public enum Refusal: Error, Sendable, Equatable {
-    // Form: found before anything is looked up.
+    // Form: found before any look-up.
     /// Neither `to` nor `condition`.
     case missingTarget
-    /// A field has another JSON type than it must have; `expected` is the Java name that clients know (`java.lang.Number`).
+    /// A field has the wrong JSON type; `expected` is the Java name that clients recognise (`java.lang.Number`).
     case wrongType(field: String, expected: String, found: String)
     /// A number outside its range, both ends included.
     case outOfRange(field: String, value: String, lowest: Int, highest: Int)
-    /// A word that is none of those allowed.
+    /// A word that is not among the allowed ones.
     case notAllowed(field: String, value: String, allowed: String)
     /// More bytes than the limit.
     case tooLarge(field: String, octets: Int, limit: Int)
-    /// A `data` key that belongs to the service.
+    /// A `data` key that is reserved for the service.
     case reservedKey(String)
-    /// Two fields that exclude each other, or one this protocol does not take.
+    /// Two fields that exclude each other, or a field that this protocol does not accept.
     case conflict(field: String, reason: String)
-    /// This message id was received before on this connection.
+    /// The message ID was received before on this connection.
     case repeatedMessageID
-    /// An ack without what it must hold, or, where acks are checked, for nothing.
+    /// An ack without a required field, or, where acks are checked, for an unknown message.
     case badAck(AckFault)
 
     // Address.
-    /// The token is malformed or was not made here.
+    /// The token is malformed or was made by another server.
     case invalidToken
     /// The token belongs to another sender.
     case senderMismatch
-    /// The registration is gone.
+    /// The registration no longer exists.
     case notRegistered
     /// The token belongs to another app than `restricted_package_name`.
     case packageMismatch
@@ -41,18 +41,18 @@ public enum Refusal: Error, Sendable, Equatable {
     case topicRateExceeded
     /// The store cannot take it now.
     case unavailable
-    /// A fault of ours.
+    /// A fault of the server.
     case internalError
-    /// The connection is about to end and takes no new messages.
+    /// The connection is draining and accepts no new messages.
     case draining
 
     /// What is wrong with an ack; field names are those of the wire.
     public enum AckFault: Sendable, Equatable {
-        /// The field is not there.
+        /// The field is missing.
         case missing(field: String)
-        /// The field is no string; `found` is its text, cut.
+        /// The field is not a string; `found` is its text, cut.
         case noString(field: String, found: String)
-        /// No such message waits for an answer on this connection; `messageID` is cut.
+        /// No such message is pending on this connection; `messageID` is cut.
         case unknown(messageID: String)
     }
 
@@ -81,7 +81,7 @@ public enum Refusal: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether the same message may succeed later, so that its id must be free again (ccs-xmpp 6).
+    /// Whether the same message may succeed later, so that its ID must be usable again (ccs-xmpp 6).
     public var isRetryable: Bool {
         switch self {
         case .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,

@@ -1,14 +1,14 @@
-/// Why a request was refused, as metrics and logs name it: a refusal of the protocol, or what comes before one.
+/// Why a request was refused, for metrics and logs: a refusal of the protocol, or one before the message was looked at.
 public enum RefusalReason: Sendable, Equatable {
-    /// The message or token was understood and refused.
+    /// The message or token was parsed and refused.
     case refusal(Refusal)
-    /// The request cannot be read: invalid JSON or form, or a field that the interface does not take.
+    /// The request cannot be parsed: invalid JSON or form, or a field that the interface does not accept.
     case malformed
     /// The credentials are missing, wrong or expired.
     case unauthorized
-    /// It would have added to the registry, and strangers had asked for that too often in this minute.
+    /// It would have grown the registry without authentication, and the limit for such requests was reached in this minute.
     case tooManyStrangers
-    /// It would have added to the registry, which is as large as it may become.
+    /// It would have grown the registry, which has reached its limit.
     case registryFull
 
     /// The word in logs and metric labels.
@@ -22,7 +22,7 @@ public enum RefusalReason: Sendable, Equatable {
         }
     }
 
-    /// Its position among `Metric.refusalReasons`: the value of the label `reason`.
+    /// The position among `Metric.refusalReasons`, for the label `reason`.
     public var position: Int {
         switch self {
         case .refusal(let refusal): refusal.position
@@ -34,7 +34,7 @@ public enum RefusalReason: Sendable, Equatable {
     }
 }
 
-/// The interface over which something was refused: the value of the label `interface`.
+/// The interface over which a request was refused: the values of the label `interface`.
 public enum RefusalInterface: String, LabelWord, Sendable {
     /// App servers over XMPP.
     case xmpp

@@ -1,13 +1,13 @@
-/// Waits between attempts that grow twofold up to a ceiling, each drawn between half and the whole of its step.
+/// Waits between attempts that double up to a maximum, each drawn between half and the whole of its step.
 ///
-/// The jitter keeps many clients that lost the same server from coming back in step.
+/// The jitter keeps clients that lost the same server from returning at the same time.
 public struct Backoff: Sendable {
     private let floor: Int64
     private let ceiling: Int64
     private var step: Int64
     private var random: SeededRandom
 
-    /// Begins at `floorMilliseconds` (at least 1) and never waits longer than `ceilingMilliseconds`.
+    /// Starts at `floorMilliseconds` (at least 1) and never exceeds `ceilingMilliseconds`.
     public init(floorMilliseconds: Int64, ceilingMilliseconds: Int64, seed: UInt64) {
         floor = max(1, floorMilliseconds)
         ceiling = max(floor, ceilingMilliseconds)
@@ -15,13 +15,13 @@ public struct Backoff: Sendable {
         random = SeededRandom(seed: seed)
     }
 
-    /// Milliseconds to wait before the next attempt.
+    /// Returns the milliseconds to wait before the next attempt, and advances to the next step.
     public mutating func next() -> Int64 {
         let wait = Int64.random(in: step - step / 2...step, using: &random)
         step = step > ceiling / 2 ? ceiling : step * 2
         return wait
     }
 
-    /// An attempt succeeded: the next failure begins at the floor again.
+    /// Starts at the minimum again, after a successful attempt.
     public mutating func reset() { step = floor }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A point on the monotonic clock, in nanoseconds from an origin that only this process knows.
+/// A point on the monotonic clock, in nanoseconds from an origin that is valid within this process only.
 public struct Instant: Comparable, Hashable, Sendable {
     /// Nanoseconds since the origin.
     public var nanoseconds: Int64
@@ -15,7 +15,7 @@ public struct Instant: Comparable, Hashable, Sendable {
 
     public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The instant so many milliseconds later, earlier for a negative number; saturates.
+    /// Returns the instant `milliseconds` later, or earlier if negative; saturates.
     public func advanced(milliseconds: Int64) -> Instant {
         let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         let (sum, over) = nanoseconds.addingReportingOverflow(span)
@@ -23,14 +23,14 @@ public struct Instant: Comparable, Hashable, Sendable {
         return milliseconds < 0 ? .distantPast : .distantFuture
     }
 
-    /// The instant so many seconds later; saturates.
+    /// Returns the instant `seconds` later; saturates.
     public func advanced(seconds: Int) -> Instant {
         let (milliseconds, over) = Int64(clamping: seconds).multipliedReportingOverflow(by: 1_000)
         guard over else { return advanced(milliseconds: milliseconds) }
         return seconds < 0 ? .distantPast : .distantFuture
     }
 
-    /// Whole milliseconds from `other` to this instant, negative if `other` is later; saturates.
+    /// Returns whole milliseconds from `other` to this instant, negative if `other` is later; saturates.
     public func milliseconds(since other: Instant) -> Int64 {
         let (span, over) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)
         guard over else { return span / 1_000_000 }
@@ -41,25 +41,27 @@ public struct Instant: Comparable, Hashable, Sendable {
 /// Milliseconds since 1970-01-01 00:00 UTC.
 public typealias UnixMilliseconds = Int64
 
-/// Both clocks, read once per turn: deadlines use the monotonic one, lifetimes the wall clock.
+/// A reading of both clocks, made once per turn: deadlines use the monotonic one, lifetimes the wall clock.
 public struct Now: Sendable, Equatable {
     /// For deadlines and rates.
     public var monotonic: Instant
     /// For lifetimes, which outlive the process, in milliseconds since 1970.
     public var wall: UnixMilliseconds
-    /// The latest that it may be while the wall clock is in doubt, in milliseconds since 1970; nil: it is believed.
+    /// The latest possible time, in milliseconds since 1970, while the wall clock is in doubt; otherwise `nil`.
     public var latestInDoubt: UnixMilliseconds?
 
-    /// A reading of clocks that are believed.
+    /// Creates a reading that is not in doubt.
     public init(monotonic: Instant, wall: UnixMilliseconds) {
         self.monotonic = monotonic
         self.wall = wall
     }
 
-    /// What ends at or before this has ended, in milliseconds since 1970: the wall clock, or no time at all while it is in doubt.
+    /// The time for expiry checks, in milliseconds since 1970: the wall clock, or a time before all others while it is in
+    /// doubt, so that nothing expires.
     public var ended: UnixMilliseconds { latestInDoubt == nil ? wall : .min }
 
-    /// When something ends that may live so many milliseconds: not too early, whatever is in doubt. With 0 it has no time to live.
+    /// Returns the expiry of a lifetime of `milliseconds` that starts now: never too early, even if the clock is in doubt. A
+    /// lifetime of 0 ends now.
     public func end(after milliseconds: Int64) -> UnixMilliseconds {
         milliseconds > 0 ? (latestInDoubt ?? wall) + milliseconds : wall
     }

@@ -1,6 +1,6 @@
 /// RFC 3339 text of wall-clock times, always UTC with milliseconds: `2026-11-20T06:45:12.345Z`.
 public enum Timestamp {
-    /// The text of a time; a year outside 0 … 9999 is written as the nearest end.
+    /// Formats a time; a year outside 0 … 9999 is clamped.
     public static func text(_ time: UnixMilliseconds) -> String {
         var buffer = ByteBuffer()
         append(time, to: &buffer)
@@ -29,7 +29,7 @@ public enum Timestamp {
         buffer.append("Z")
     }
 
-    /// Year, month and day of a day counted from 1970-01-01, by eras of 400 years that begin in March.
+    /// Returns the civil date of a day counted from 1970-01-01, by eras of 400 years that start in March.
     private static func civil(_ day: Int64) -> (Int64, Int64, Int64) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,7 +1,7 @@
 extension Timestamp {
-    /// Reads RFC 3339 text, with `Z` or an offset and up to nine decimals, of which those after the third are dropped.
+    /// Parses RFC 3339 text, with `Z` or an offset and up to nine decimals, of which those after the third are dropped.
     ///
-    /// Nil for anything else, and for days and hours that do not exist. A leap second counts as the one before it.
+    /// Returns `nil` for anything else, and for days and hours that do not exist. A leap second counts as the second before it.
     public static func parsed(_ text: [UInt8]) -> UnixMilliseconds? {
         guard text.count >= 20, text.count <= 35, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             text[10] | 0x20 == UInt8(ascii: "t"), text[13] == UInt8(ascii: ":"),
@@ -24,7 +24,7 @@ extension Timestamp {
         return (dayNumber(year, month, day) * 86_400 + inDay) * 1_000 + milliseconds
     }
 
-    /// Seconds by which a zone is ahead.
+    /// Returns the seconds by which a zone is ahead of UTC.
     private static func offset(_ zone: ArraySlice<UInt8>) -> Int64? {
         let zone = Array(zone)
         if zone.count == 1 { return zone[0] | 0x20 == UInt8(ascii: "z") ? 0 : nil }
@@ -55,7 +55,7 @@ extension Timestamp {
         }
     }
 
-    /// Days since 1970-01-01, by eras of 400 years that begin in March.
+    /// Returns the days since 1970-01-01, by eras of 400 years that start in March.
     private static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear / 400

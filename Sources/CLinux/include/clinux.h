@@ -1,5 +1,5 @@
-// The Linux calls that the toolchain's Glibc module leaves out.
-// No _GNU_SOURCE here: the Glibc module is built without it, and two modules must not disagree about fd_set and the like.
+// Linux calls that the toolchain's Glibc module leaves out.
+// No _GNU_SOURCE here: the Glibc module is built without it, and both modules must agree on fd_set and similar types.
 #pragma once
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -14,18 +14,18 @@
 int clinux_accept(int listener, struct sockaddr *peer, socklen_t *length);
 /// The user ID and process ID behind the other end of a UNIX-domain socket; struct ucred needs _GNU_SOURCE.
 int clinux_peer(int socket, unsigned *user, int *process);
-/// Names the calling thread, by at most 15 octets; pthread_setname_np needs _GNU_SOURCE.
+/// Names the calling thread, with at most 15 bytes; pthread_setname_np needs _GNU_SOURCE.
 void clinux_name_thread(const char *name);
-/// Has a process (0: the calling thread) run on one processor only; cpu_set_t needs _GNU_SOURCE.
+/// Pins a process (0: the calling thread) to one processor; cpu_set_t needs _GNU_SOURCE.
 int clinux_pin(int process, int processor);
-/// Lets another process have so many descriptors, or as many as its hard limit says; prlimit needs _GNU_SOURCE.
+/// Sets the descriptor limit of a process, up to its hard limit; prlimit needs _GNU_SOURCE.
 int clinux_limit_descriptors(int process, unsigned long long most);
-/// Octets that malloc holds free in all its arenas, given back to the system or not; Swift's module has no malloc.h.
+/// Bytes that malloc counts as free in all its arenas, including those returned to the system; Swift's module has no malloc.h.
 long clinux_free_octets(void);
-/// Gives whole free pages of all arenas back to the system; for the same reason.
+/// Returns free pages of all arenas to the system; Swift's module has no malloc.h.
 void clinux_give_back(void);
-/// How many arguments the process was given, its name included; Swift's runtime looks for them beside the environment, and finds
-/// none where a preloaded library has moved that.
+/// Number of the process's arguments, its name included. Swift's runtime searches for them next to the environment, and fails if
+/// a preloaded library has moved the environment.
 int clinux_argument_count(void);
-/// One of them, from 0; it lives as long as the process.
+/// The argument at an index from 0; valid for the lifetime of the process.
 const char *clinux_argument(int at);

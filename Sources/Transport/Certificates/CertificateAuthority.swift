@@ -2,22 +2,22 @@ public import Basics
 import COpenSSL
 import Glibc
 
-/// Our own certificate authority: for a server whose operator has no certificate yet, and for tests.
+/// A certificate authority of our own: for a server without a certificate yet, and for tests.
 public struct CertificateAuthority: Sendable {
     /// PEM of the authority, for clients to trust.
     public let authorityFile: String
     /// PEM of the server's certificate and the authority.
     public let certificateFile: String
-    /// PEM of the server's key; readable by our user only.
+    /// PEM of the server's key; readable by the server's user only.
     public let keyFile: String
     private let authorityKeyFile: String
 
     private static var authorityDays: Int64 { 3_652 }
-    /// The longest that common clients accept.
+    /// The longest validity that common clients accept.
     private static var leafDays: Int64 { 397 }
     private static var dayMilliseconds: Int64 { 86_400_000 }
 
-    /// Names the files in a directory that exists; nothing is read or written.
+    /// Names the files in an existing directory; nothing is read or written.
     public init(directory: String) {
         authorityFile = directory + "/ca.pem"
         authorityKeyFile = directory + "/ca.key"
@@ -25,7 +25,8 @@ public struct CertificateAuthority: Sendable {
         keyFile = directory + "/server.key"
     }
 
-    /// Makes what is missing, damaged or near its end, for these DNS names and IP addresses; whether anything was made.
+    /// Makes what is missing, damaged or about to expire, for these DNS names and IP addresses. Returns whether anything was
+    /// made.
     @discardableResult
     public func ensure(names: [String], now: UnixMilliseconds) throws(TransportError) -> Bool {
         let names = try SubjectNames(names)
@@ -42,10 +43,11 @@ public struct CertificateAuthority: Sendable {
         return true
     }
 
-    /// Reads the authority on disk, if there is one; throws where it is damaged, as a start would. Nothing is changed.
+    /// Reads the authority on disk, if any. Throws if it is damaged, as a start would. Nothing is changed.
     public func verify(now: UnixMilliseconds) throws(TransportError) { _ = try existingAuthority(now: now) }
 
-    /// The authority on disk; nil where there is none. A damaged one is an error: clients trust it, so it is not replaced.
+    /// Returns the authority on disk, or `nil` if there is none. Throws if it is damaged: it is not replaced, since clients
+    /// trust it.
     private func existingAuthority(now: UnixMilliseconds) throws(TransportError) -> (Certificate, PrivateKey)?
     {
         guard SmallFile.stamp(authorityFile) != nil, SmallFile.stamp(authorityKeyFile) != nil else {
@@ -57,7 +59,7 @@ public struct CertificateAuthority: Sendable {
         else {
             _ = OpenSSLErrors.drain()
             throw TransportError(
-                "use our own authority",
+                "use the own authority",
                 detail: "\(authorityFile) and \(authorityKeyFile) do not belong together")
         }
         guard certificate.notAfter - now > Self.leafDays * Self.dayMilliseconds else { return nil }
@@ -69,7 +71,7 @@ public struct CertificateAuthority: Sendable {
             (try? TLSIdentity(chain: chain, key: key, now: now)) != nil,
             let leaf = try? PEM.certificates(chain).first
         else { return false }
-        // One of a clock that was ahead would be refused until that time has come.
+        // A certificate made while the clock was ahead would be refused until that time.
         guard leaf.notBefore <= now else { return false }
         let rest = leaf.notAfter - now
         return unsafe rest > Int64(Limits.Certificate.renewalDays) * Self.dayMilliseconds
@@ -106,7 +108,7 @@ public struct CertificateAuthority: Sendable {
         try builder.add(NID_subject_alt_name, names.extensionText, issuer: issuer)
         try builder.sign(issuer: issuer, key: authority.key)
         let chain = try PEM.text(builder.certificate) + PEM.text(issuer)
-        // A crash between the two leaves a pair that does not match, which the next start replaces.
+        // A crash between the two writes leaves a pair that does not match, which the next start replaces.
         try SmallFile.replace(keyFile, with: PEM.text(key), mode: 0o600)
         try SmallFile.replace(certificateFile, with: chain, mode: 0o644)
     }

@@ -2,11 +2,11 @@ import Basics
 import COpenSSL
 import Glibc
 
-/// A certificate in the making.
+/// Builds and signs a certificate.
 struct CertificateBuilder {
     let certificate: Certificate
 
-    /// An unsigned certificate, valid from an hour ago, since clocks of clients differ.
+    /// Creates an unsigned certificate, valid from an hour ago, since clocks of clients differ.
     init(commonName: String, key: PrivateKey, now: UnixMilliseconds, days: Int64) throws(TransportError) {
         guard let raw = unsafe X509_new() else { throw OpenSSLErrors.failure("make a certificate") }
         unsafe certificate = Certificate(owning: raw)
@@ -22,7 +22,7 @@ struct CertificateBuilder {
         else { throw OpenSSLErrors.failure("make a certificate") }
     }
 
-    /// A new EC key on P-256.
+    /// Makes a new EC key on P-256.
     static func makeKey() throws(TransportError) -> PrivateKey {
         guard let raw = unsafe copenssl_make_p256_key() else { throw OpenSSLErrors.failure("make a key") }
         return unsafe PrivateKey(owning: raw)
@@ -36,7 +36,7 @@ struct CertificateBuilder {
         return unsafe BN_to_ASN1_INTEGER(number, X509_get_serialNumber(raw)) != nil
     }
 
-    /// Adds an extension in the words of openssl.cnf.
+    /// Adds an extension in the syntax of openssl.cnf.
     func add(_ kind: Int32, _ value: String, issuer: Certificate) throws(TransportError) {
         var context = unsafe X509V3_CTX()
         unsafe X509V3_set_ctx(&context, issuer.raw, certificate.raw, nil, nil, 0)
@@ -47,7 +47,7 @@ struct CertificateBuilder {
         }
     }
 
-    /// Signs it by the issuer's key.
+    /// Signs it with the issuer's key.
     func sign(issuer: Certificate, key: PrivateKey) throws(TransportError) {
         guard unsafe X509_set_issuer_name(certificate.raw, X509_get_subject_name(issuer.raw)) == 1,
             unsafe X509_sign(certificate.raw, key.raw, EVP_sha256()) > 0
@@ -56,7 +56,7 @@ struct CertificateBuilder {
 }
 
 extension PEM {
-    /// The text of a certificate.
+    /// Returns the PEM text of a certificate.
     static func text(_ certificate: Certificate) throws(TransportError) -> [UInt8] {
         let output = try MemoryBIO()
         guard unsafe PEM_write_bio_X509(output.raw, certificate.raw) == 1 else {
@@ -65,7 +65,7 @@ extension PEM {
         return output.bytes
     }
 
-    /// The text of a key, not encrypted.
+    /// Returns the PEM text of a key, not encrypted.
     static func text(_ key: PrivateKey) throws(TransportError) -> [UInt8] {
         let output = try MemoryBIO()
         guard unsafe PEM_write_bio_PrivateKey(output.raw, key.raw, nil, nil, 0, nil, nil) == 1 else {
@@ -80,7 +80,7 @@ struct SubjectNames {
     private let hosts: [String]
     private let addresses: [String]
 
-    /// Takes names apart; fails for one that no certificate can carry.
+    /// Sorts names into hosts and addresses. Throws if a name cannot be in a certificate.
     init(_ names: [String]) throws(TransportError) {
         var hosts: [String] = []
         var addresses: [String] = []
@@ -92,11 +92,11 @@ struct SubjectNames {
                 if !hosts.contains(name) { hosts.append(name) }
             } else {
                 throw TransportError(
-                    "make a certificate", detail: "'\(name)' is neither a host name nor an address")
+                    "make a certificate", detail: "invalid name '\(name)': expected a host name or address")
             }
         }
         guard !hosts.isEmpty || !addresses.isEmpty else {
-            throw TransportError("make a certificate", detail: "no name is given")
+            throw TransportError("make a certificate", detail: "expected at least one name")
         }
         self.hosts = hosts
         self.addresses = addresses
@@ -115,7 +115,7 @@ struct SubjectNames {
     /// The first name that fits into a common name (64 bytes).
     var commonName: String { (hosts + addresses).first { $0.utf8.count <= 64 } ?? "ccsd" }
 
-    /// `DNS:a,DNS:b,IP:127.0.0.1`.
+    /// The names in the syntax of openssl.cnf: `DNS:a,DNS:b,IP:127.0.0.1`.
     var extensionText: String {
         (hosts.map { "DNS:" + $0 } + addresses.map { "IP:" + $0 }).joined(separator: ",")
     }

@@ -1,25 +1,24 @@
 public import Basics
 import COpenSSL
 
-/// What is wrong with a certificate file or its key file.
+/// A problem with a certificate file or its key file.
 public struct IdentityFinding: Sendable, Equatable {
-    /// The file that it is about.
+    /// The file with the problem.
     public enum Subject: Sendable {
         case certificate
         case key
     }
 
-    /// The file that it is about.
+    /// The file with the problem.
     public var subject: Subject
-    /// Whether clients, or the server itself, would refuse the certificate.
+    /// Whether clients, or the server itself, would refuse the certificate; otherwise it is a warning.
     public var isError: Bool
-    /// What is wrong.
     public var problem: String
-    /// What to do about it.
+    /// What the operator can do about it.
     public var hint: String
 }
 
-/// Looks at a certificate and its key as an operator would have to: everything that is wrong, not the first thing alone.
+/// Checks a certificate and its key, and reports all problems, not only the first.
 public struct IdentityCheck {
     /// Bits of security that a key or a signature must have: RSA of 2048 bits, P-224, SHA-224 (RFC 9325, 4.1).
     private static var leastSecurityBits: Int32 { 112 }
@@ -28,7 +27,7 @@ public struct IdentityCheck {
     private let minimum: TLSVersion
     private var findings: [IdentityFinding] = []
 
-    /// Reads both files and returns what is wrong with them; `names` are those that clients dial.
+    /// Reads both files and returns their problems; `names` are those that clients connect to.
     public static func findings(
         certificateFile: String, keyFile: String, minimum: TLSVersion, names: [String],
         now: UnixMilliseconds
@@ -51,13 +50,13 @@ public struct IdentityCheck {
         if let chain { look(at: chain, names) }
         guard let chain, let key, let chainText, let keyText, belong(chain, key) else { return }
         guard !findings.contains(where: \.isError) else { return }
-        // What no look of ours has found, OpenSSL may still refuse.
+        // OpenSSL may refuse what the checks above have not found.
         var settings = TLSServerSettings()
         settings.minimum = minimum
         do throws(TransportError) {
             _ = try TLSServerContext(chain: chainText, key: keyText, settings: settings)
         } catch {
-            add(.certificate, error.description, "OpenSSL refuses it for a server: make another certificate")
+            add(.certificate, error.description, "OpenSSL refuses it for a server: use another certificate")
         }
     }
 
@@ -72,7 +71,7 @@ public struct IdentityCheck {
 
     private mutating func read(_ path: String, _ subject: IdentityFinding.Subject) -> [UInt8]? {
         do throws(TransportError) { return try SmallFile.read(path) } catch {
-            add(subject, error.description, "give the path of a PEM file that this user may read")
+            add(subject, error.description, "give the path of a PEM file that this user can read")
             return nil
         }
     }
@@ -91,12 +90,12 @@ public struct IdentityCheck {
         }
         if Self.says(text, "PRIVATE KEY-----") {
             add(
-                .certificate, "the file holds a private key and no certificate",
+                .certificate, "the file contains a private key instead of a certificate",
                 "are certificate_file and key_file swapped?")
         } else {
             add(
-                .certificate, "the file holds no certificate",
-                "it must be PEM, which begins with -----BEGIN CERTIFICATE-----")
+                .certificate, "the file contains no certificate",
+                "it must be PEM, which starts with -----BEGIN CERTIFICATE-----")
         }
         return nil
     }
@@ -105,29 +104,29 @@ public struct IdentityCheck {
         guard Self.says(text, "PRIVATE KEY-----") else {
             if Self.says(text, "CERTIFICATE-----") {
                 add(
-                    .key, "the file holds a certificate and no private key",
+                    .key, "the file contains a certificate instead of a private key",
                     "are certificate_file and key_file swapped?")
             } else {
                 add(
-                    .key, "the file holds no private key",
-                    "it must be PEM, which begins with -----BEGIN PRIVATE KEY-----")
+                    .key, "the file contains no private key",
+                    "it must be PEM, which starts with -----BEGIN PRIVATE KEY-----")
             }
             return nil
         }
         guard !Self.says(text, "BEGIN ENCRYPTED PRIVATE KEY"), !Self.says(text, "Proc-Type: 4,ENCRYPTED")
         else {
             add(
-                .key, "the key is encrypted, and ccsd cannot be asked for a password",
-                "openssl pkey -in KEY -out FILE writes it without one; chmod 600 FILE")
+                .key, "the key is encrypted, and ccsd cannot prompt for its password",
+                "openssl pkey -in KEY -out FILE decrypts it; chmod 600 FILE")
             return nil
         }
         do throws(TransportError) { return try PEM.privateKey(text) } catch {
-            add(.key, error.description, "the file is damaged: restore it, or make a new pair")
+            add(.key, error.description, "the file is damaged: restore it, or create a new pair")
             return nil
         }
     }
 
-    /// Whether the key is that of the first certificate.
+    /// Whether the key belongs to the first certificate.
     private mutating func belong(_ chain: [Certificate], _ key: PrivateKey) -> Bool {
         let at = chain.firstIndex { unsafe X509_check_private_key($0.raw, key.raw) == 1 }
         _ = OpenSSLErrors.drain()
@@ -141,7 +140,7 @@ public struct IdentityCheck {
         case nil:
             add(
                 .key, "the key does not belong to the certificate",
-                "give the key that the certificate was requested with")
+                "give the key from which the certificate was requested")
         }
         return false
     }
@@ -158,11 +157,11 @@ public struct IdentityCheck {
         where unsafe X509_check_issued(issuer.raw, issued.raw) != X509_V_OK {
             add(
                 .certificate, "certificate \(at + 2) of the chain did not issue certificate \(at + 1)",
-                "each certificate is followed by the one of its issuer", isError: false)
+                "put each certificate before the one of its issuer", isError: false)
         }
         if unsafe X509_check_purpose(chain[0].raw, X509_PURPOSE_SSL_SERVER, 0) != 1 {
             add(
-                .certificate, "the certificate is not one of a server",
+                .certificate, "the certificate is not a server certificate",
                 "request one whose extended key usage has serverAuth", isError: false)
         }
         let missing = names.filter { name in
@@ -172,8 +171,8 @@ public struct IdentityCheck {
         _ = OpenSSLErrors.drain()
         guard !missing.isEmpty else { return }
         add(
-            .certificate, "the certificate does not name \(missing.joined(separator: ", "))",
-            "clients that dial these names will refuse it", isError: false)
+            .certificate, "the certificate is not valid for \(missing.joined(separator: ", "))",
+            "clients that connect to these names will refuse it", isError: false)
     }
 
     private mutating func lookAtTimes(of certificate: Certificate, _ name: String) {
@@ -189,12 +188,12 @@ public struct IdentityCheck {
         if first > now {
             add(
                 .certificate, "\(name) is not valid before \(Timestamp.text(first))",
-                "look at the clock of this machine, or wait")
+                "check the clock of this machine, or wait")
         }
     }
 
     private mutating func lookAtStrength(of certificate: Certificate, _ name: String) {
-        // Listeners that take TLS 1.0 take weak certificates too: OpenSSL is told so (TLSVersion.ciphers).
+        // Listeners that accept TLS 1.0 accept weak certificates too, by OpenSSL's security level (TLSVersion.ciphers).
         let isError = !minimum.isDeprecated
         if let key = unsafe X509_get0_pubkey(certificate.raw),
             unsafe EVP_PKEY_get_security_bits(key) < Self.leastSecurityBits
@@ -202,9 +201,9 @@ public struct IdentityCheck {
             let bits = unsafe EVP_PKEY_get_bits(key)
             add(
                 .certificate, "the key of \(name) is weak: it has \(bits) bits",
-                "take a new pair: RSA with 2048 bits or more, or an EC key on P-256", isError: isError)
+                "use a new pair: RSA with 2048 bits or more, or an EC key on P-256", isError: isError)
         }
-        // Nothing rests on the signature of a root: clients know it by itself.
+        // The signature of a root does not matter: clients trust the root itself.
         let isRoot = unsafe X509_check_issued(certificate.raw, certificate.raw) == X509_V_OK
         var (digest, key, bits, flags): (Int32, Int32, Int32, UInt32) = (0, 0, 0, 0)
         guard !isRoot,

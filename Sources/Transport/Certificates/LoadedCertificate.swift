@@ -1,15 +1,14 @@
 public import Basics
 
-/// A certificate chain and its key, both PEM, that were handed over rather than read from their files.
+/// A certificate chain and its key, both PEM, that were passed as content rather than read from their files.
 public struct CertificateContent: Sendable {
     /// The chain, the server's own certificate first.
     public var chain: [UInt8]
     /// The key of the server's own certificate.
     public var key: Redacted<[UInt8]>
-    /// The files that both were read from, as errors name them; nil if they are not known.
+    /// The files from which both were read, for error texts; `nil` if they are not known.
     public var names: TLSFileNames?
 
-    /// Both parts.
     public init(chain: [UInt8], key: Redacted<[UInt8]>, names: TLSFileNames? = nil) {
         self.chain = chain
         self.key = key
@@ -17,9 +16,9 @@ public struct CertificateContent: Sendable {
     }
 }
 
-/// A certificate with its key, as two files held them when they were read.
+/// A certificate with its key, as the two files were when they were read.
 ///
-/// To take over what they hold now, load them anew: a failure then leaves what was loaded before in use.
+/// Load them again to pick up changes: if that fails, the earlier certificate stays in use.
 public struct LoadedCertificate: Sendable {
     private let certificateFile: String
     private let keyFile: String
@@ -27,10 +26,10 @@ public struct LoadedCertificate: Sendable {
     private let identity: TLSIdentity
     /// When the certificate expires.
     public var notAfter: UnixMilliseconds { identity.notAfter }
-    /// What an operator should know of the certificate.
+    /// Warnings about the certificate for the operator.
     public var warnings: [String] { identity.warnings }
 
-    /// Reads the files. With `content`, that is used instead of what the files hold now, until they change.
+    /// Reads the files. With `content`, uses that instead of the files until they change.
     public init(
         certificateFile: String, keyFile: String, content: CertificateContent? = nil, now: UnixMilliseconds
     ) throws(TransportError) {
@@ -45,10 +44,10 @@ public struct LoadedCertificate: Sendable {
         }
     }
 
-    /// Whether the files are others than those that were read.
+    /// Whether the files have changed since they were read.
     public var hasChanged: Bool { [SmallFile.stamp(certificateFile), SmallFile.stamp(keyFile)] != stamps }
 
-    /// A new context with these settings. Each has session ticket keys of its own.
+    /// Creates a context with these settings. Each context has its own session ticket keys.
     public func context(_ settings: TLSServerSettings) throws(TransportError) -> TLSServerContext {
         try TLSServerContext(chain: identity.chain, key: identity.key, settings: settings)
     }

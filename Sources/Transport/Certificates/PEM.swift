@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// One certificate, as OpenSSL holds it.
+/// An OpenSSL certificate.
 @safe final class Certificate {
     let raw: OpaquePointer
 
@@ -10,7 +10,7 @@ import COpenSSL
     deinit { unsafe X509_free(raw) }
 }
 
-/// One private key, as OpenSSL holds it.
+/// An OpenSSL private key.
 @safe final class PrivateKey {
     let raw: OpaquePointer
 
@@ -20,17 +20,17 @@ import COpenSSL
     deinit { unsafe EVP_PKEY_free(raw) }
 }
 
-/// Bytes in memory that OpenSSL reads or writes like a file.
+/// A memory buffer that OpenSSL reads or writes like a file.
 @safe final class MemoryBIO {
     let raw: OpaquePointer
 
-    /// Empty, to be written.
+    /// Creates an empty buffer for writing.
     init() throws(TransportError) {
         guard let raw = unsafe BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.failure("allocate memory") }
         unsafe self.raw = raw
     }
 
-    /// Filled, to be read.
+    /// Creates a filled buffer for reading.
     convenience init(_ bytes: [UInt8]) throws(TransportError) {
         try self.init()
         guard unsafe bytes.isEmpty || BIO_write(raw, bytes, Int32(clamping: bytes.count)) == bytes.count
@@ -41,7 +41,7 @@ import COpenSSL
 
     deinit { unsafe BIO_free(raw) }
 
-    /// What was written.
+    /// The bytes that OpenSSL has written.
     var bytes: [UInt8] {
         var start: UnsafeMutablePointer<CChar>?
         let count = unsafe copenssl_memory_of(raw, &start)
@@ -50,16 +50,16 @@ import COpenSSL
     }
 }
 
-/// Certificates and keys as text.
+/// Parses certificates and keys in PEM.
 enum PEM {
-    /// All certificates of a text, in order; fails on the first that cannot be read.
+    /// Returns all certificates of a text, in order. Throws if one of them cannot be parsed.
     static func certificates(_ text: [UInt8]) throws(TransportError) -> [Certificate] {
         let input = try MemoryBIO(text)
         var found: [Certificate] = []
         while let raw = unsafe PEM_read_bio_X509(input.raw, nil, nil, nil) {
             found.append(unsafe Certificate(owning: raw))
         }
-        // The end of the text shows as "no start line"; anything else is a damaged certificate.
+        // OpenSSL reports the end of the text as "no start line"; any other error is a damaged certificate.
         let last = ERR_peek_last_error()
         let isEnd = ERR_GET_REASON(last) == PEM_R_NO_START_LINE
         let words = OpenSSLErrors.drain()
@@ -67,11 +67,11 @@ enum PEM {
         return found
     }
 
-    /// The private key of a text; an encrypted one is refused, since nobody could be asked for its password.
+    /// Returns the private key of a text. Throws if it is encrypted, since no one can enter its password.
     static func privateKey(_ text: [UInt8]) throws(TransportError) -> PrivateKey {
         let input = try MemoryBIO(text)
         guard let raw = unsafe PEM_read_bio_PrivateKey(input.raw, nil, { _, _, _, _ in -1 }, nil) else {
-            throw OpenSSLErrors.failure("read the key", otherwise: "the file holds no key")
+            throw OpenSSLErrors.failure("read the key", otherwise: "the file contains no key")
         }
         return unsafe PrivateKey(owning: raw)
     }

@@ -2,39 +2,38 @@ public import Basics
 import COpenSSL
 import Glibc
 
-/// The files that a certificate chain and its key came from, as errors name them.
+/// The files of a certificate chain and its key, for error texts.
 public struct TLSFileNames: Sendable {
     /// The file of the chain.
     public var certificate: String
     /// The file of the key.
     public var key: String
 
-    /// Names both files.
     public init(certificate: String, key: String) {
         self.certificate = certificate
         self.key = key
     }
 }
 
-/// A certificate chain with its key, read from files and found to belong together.
+/// A certificate chain with its key, read from files, and verified to match.
 public struct TLSIdentity: Sendable {
     /// PEM of the chain, the server's own certificate first.
     public let chain: [UInt8]
     /// PEM of the key.
     let key: [UInt8]
-    /// When the server's own certificate ends.
+    /// The expiry of the server's own certificate.
     public let notAfter: UnixMilliseconds
-    /// What an operator should know, in words; empty when all is well.
+    /// Warnings for the operator; empty if there are none.
     public let warnings: [String]
 
-    /// Reads and checks both files; fails where no handshake could succeed with them.
+    /// Reads and checks both files. Throws if no handshake could succeed with them.
     public init(certificateFile: String, keyFile: String, now: UnixMilliseconds) throws(TransportError) {
         try self.init(
             chain: SmallFile.read(certificateFile), key: SmallFile.read(keyFile), now: now,
             names: TLSFileNames(certificate: certificateFile, key: keyFile))
     }
 
-    /// Checks PEM texts; errors name the files that they came from, where these are known.
+    /// Checks PEM texts; errors contain the names of their files, if these are known.
     public init(
         chain: [UInt8], key: [UInt8], now: UnixMilliseconds, names: TLSFileNames? = nil
     ) throws(TransportError) {
@@ -43,7 +42,7 @@ public struct TLSIdentity: Sendable {
             throw error.about(names?.certificate)
         }
         guard let own = certificates.first else {
-            throw TransportError("load the certificate", detail: "the file holds no certificate")
+            throw TransportError("load the certificate", detail: "the file contains no certificate")
                 .about(names?.certificate)
         }
         let privateKey: PrivateKey
@@ -83,9 +82,9 @@ public struct TLSIdentity: Sendable {
 }
 
 extension Certificate {
-    /// When it begins.
+    /// Start of the validity.
     var notBefore: UnixMilliseconds { unsafe Self.milliseconds(X509_get0_notBefore(raw)) }
-    /// When it ends.
+    /// End of the validity.
     var notAfter: UnixMilliseconds { unsafe Self.milliseconds(X509_get0_notAfter(raw)) }
 
     private static func milliseconds(_ time: UnsafePointer<ASN1_TIME>?) -> UnixMilliseconds {

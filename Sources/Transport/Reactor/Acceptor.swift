@@ -2,24 +2,24 @@ import Basics
 import CLinux
 import Glibc
 
-/// One listener of one reactor: whom it lets in, and how many.
+/// One listener of one reactor, with its limits.
 final class Acceptor {
-    /// Gone once the listener is stopped; connections keep the rest of the acceptor alive.
+    /// `nil` once the listener is stopped; open connections keep the acceptor itself alive.
     private var socket: ListeningSocket?
-    /// The socket's descriptor; -1 once the listener is stopped.
+    /// The descriptor of the socket; -1 once the listener is stopped.
     private(set) var descriptor: Int32
     let name: ListenerName
     let tls: TLSContextHolder?
-    /// What new connections may do.
+    /// Limits of new connections.
     var pace: PaceSettings
-    /// Addresses of proxies, which must say for whom each connection is.
+    /// Addresses of proxies, which must send the client's address in a PROXY header.
     var proxies: [AddressNetwork] = []
     let accept: (Connection) -> (any ConnectionDelegate)?
-    /// Connections open now.
+    /// Number of open connections.
     var connections = 0
-    /// Whether it waits for descriptors to become free.
+    /// Whether it is paused until descriptors become free.
     var isResting = false
-    /// An error number with which so many of the next accepts fail: tests set it.
+    /// An error number with which the next `injectedFailures` accepts fail; for tests.
     var injectedFailure: Int32 = 0
     var injectedFailures = Int.max
     private(set) var anonymous: [SocketAddress: Int] = [:]
@@ -36,13 +36,13 @@ final class Acceptor {
         self.accept = accept
     }
 
-    /// Closes our descriptor of the socket; others of it (systemd's, another reactor's) go on.
+    /// Closes this descriptor of the socket; other descriptors of it (systemd's, another reactor's) stay open.
     func stop() {
         socket = nil
         descriptor = -1
     }
 
-    /// The next waiting connection, or -1 and `errno`.
+    /// Returns the next waiting connection, or -1 with `errno` set.
     func next() -> (socket: Int32, peer: SocketAddress) {
         guard injectedFailure == 0 || injectedFailures == 0 else {
             injectedFailures -= 1
@@ -54,7 +54,7 @@ final class Acceptor {
         return (result, peer)
     }
 
-    /// Counts a stranger in; false when its address has too many already.
+    /// Counts a connection that has not logged in. Returns false if its address has reached the limit.
     func admitAnonymous(_ peer: SocketAddress) -> Bool {
         guard let origin = peer.network else { return true }
         let count = anonymous[origin, default: 0]
@@ -63,20 +63,22 @@ final class Acceptor {
         return true
     }
 
-    /// Counts a stranger out: it has logged in or gone.
+    /// Stops counting a connection: it has logged in or closed.
     func forgetAnonymous(_ peer: SocketAddress) {
         guard let origin = peer.network, let count = anonymous[origin] else { return }
         anonymous[origin] = count > 1 ? count - 1 : nil
     }
 
-    /// Whether a connection of this peer must start with a PROXY header. The operator's own listeners take none.
+    /// Whether a connection of this peer must start with a PROXY header; never on listeners without TLS, which are the
+    /// operator's.
     func expectsProxyHeader(_ peer: SocketAddress) -> Bool {
         tls != nil && !proxies.isEmpty && proxies.contains { $0.contains(peer) }
     }
 }
 
 extension SocketAddress {
-    /// Whom a peer counts as: an IPv4 address, or an IPv6 network of 64 bits, since one host has all of it; nil for a path.
+    /// The address or network by which peers are counted: an IPv4 address, or an IPv6 network of 64 bits, since one host has
+    /// all of it; `nil` for a path.
     public var network: SocketAddress? {
         switch self {
         case .ipv4(let number, _): .ipv4(number, port: 0)

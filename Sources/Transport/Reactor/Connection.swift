@@ -2,39 +2,39 @@ public import Basics
 import CLinux
 import Glibc
 
-/// One TCP or UNIX-domain connection, with or without TLS; used on the thread of its reactor only.
+/// One TCP or UNIX-domain connection, with or without TLS; used only on the thread of its reactor.
 public final class Connection {
-    /// What may still happen on it.
+    /// The state of a connection.
     enum State {
-        /// Our own TCP connect is under way.
+        /// The outbound TCP connect is in progress.
         case connecting
-        /// A proxy is to say whose connection it is.
+        /// The proxy must send its PROXY header.
         case introducing
-        /// TLS is being set up.
+        /// The TLS handshake is in progress.
         case handshaking
         /// Data flows.
         case open
-        /// What waits is sent, nothing is taken any more.
+        /// Pending output is sent, input is discarded.
         case closing
-        /// Our end is sent and the owner is told; we wait for the peer's end.
+        /// Output has ended and the delegate was notified; waits for the peer to close.
         case lingering
-        /// Nothing more happens.
+        /// The socket is no longer used.
         case closed
     }
 
-    /// Names it, on all threads and for ever.
+    /// The ID of the connection, unique over all threads and time.
     public let id: ConnectionID
-    /// The other end; behind a proxy of ours the client that it named, from `connectionIntroduced` on.
+    /// The address of the peer; behind a trusted proxy that of the client, from `connectionIntroduced` on.
     public internal(set) var peer: SocketAddress
-    /// Which listener accepted it; `.outgoing` for our own.
+    /// The listener that accepted the connection; `.outgoing` for outbound connections.
     public let listener: ListenerName
-    /// Who is told; dropped after `connectionClosed`.
+    /// Receives events; set to `nil` after `connectionClosed`.
     public var delegate: (any ConnectionDelegate)?
-    /// What goes to the peer at the end of the turn, after `setNeedsFlush`.
+    /// Outbound plaintext, sent at the end of the turn after `setNeedsFlush`.
     public var outbox = Outbox()
-    /// Whether bytes are taken from the peer; false presses back.
+    /// Whether bytes are read from the peer; false applies backpressure.
     ///
-    /// Cleared within `connection(_:received:now:)`, no record follows the one at hand.
+    /// If it is set to false within `connection(_:received:now:)`, no further record is delivered.
     public var isReading = true {
         didSet { if isReading, !oldValue { reactor.readLater(self) } }
     }
@@ -42,11 +42,11 @@ public final class Connection {
     public var deadline = Instant.distantFuture {
         didSet { if deadline < oldValue { reactor.arm(self) } }
     }
-    /// Whether it counts against `PaceSettings.anonymousPerAddress`; clear it after the login.
+    /// Whether the connection counts against `PaceSettings.anonymousPerAddress`; set it to false after the login.
     public var isAnonymous = false {
         didSet { if oldValue, !isAnonymous { acceptor?.forgetAnonymous(peer) } }
     }
-    /// OpenSSL's or the system's words for what ended the connection, for logs; empty where there are none.
+    /// The error text of OpenSSL or the system that explains the close, for logs; may be empty.
     public internal(set) var failure = ""
 
     let socket: Int32
@@ -56,20 +56,20 @@ public final class Connection {
     let pace: PaceSettings
     var state: State
     var closeReason = CloseReason.internalError
-    /// Sealed bytes that the socket did not take yet.
+    /// Encrypted bytes that the socket has not accepted yet.
     var waiting = ByteBuffer()
-    /// The PROXY header as far as it has come.
+    /// The part of the PROXY header received so far.
     var introduction = ByteBuffer()
-    /// Bytes received while reading was stopped, not opened yet.
+    /// Bytes received while reading was stopped, not decrypted yet.
     var held = ByteBuffer()
     /// Whether reading was stopped with records in OpenSSL's buffer.
     var holdsRecords = false
     var needsFlush = false
-    /// Whether the outbox holds memory for the next turn, and something was sent since that was last looked at.
+    /// Whether the outbox keeps memory for the next turn, and whether anything was sent since the last check of that memory.
     var isWarm = false
     var wasBusy = false
     var readsLater = false
-    /// The kernel told of the peer's end: a short read does not mean that nothing follows.
+    /// The kernel has reported the peer's end of stream: a short read does not mean that nothing follows.
     var peerHungUp = false
     var inputEnded = false
     var isCongested = false
@@ -95,13 +95,13 @@ public final class Connection {
         listener = acceptor?.name ?? .outgoing
     }
 
-    /// Whether it comes from a proxy that has not said yet whose it is.
+    /// Whether the connection comes from a proxy that has not sent its header yet.
     public var isIntroducing: Bool { state == .introducing }
 
     /// Whether data flows: after `connectionOpened`, before `close` and `abort`.
     public var isOpen: Bool { state == .open }
 
-    /// Asks for the outbox to be sent at the end of this turn.
+    /// Schedules sending of the outbox at the end of this turn.
     @inline(__always)
     public func setNeedsFlush() {
         guard !needsFlush else { return }
@@ -109,7 +109,7 @@ public final class Connection {
         reactor.flushLater(self)
     }
 
-    /// Sends what waits, ends TLS and TCP in order, and then calls `connectionClosed`; bounded by the write deadline.
+    /// Sends pending output, ends TLS and TCP properly, and then calls `connectionClosed`; bounded by the write deadline.
     public func close(_ reason: CloseReason) {
         switch state {
         case .connecting, .introducing, .handshaking: abort(reason)
@@ -123,7 +123,7 @@ public final class Connection {
         }
     }
 
-    /// Drops the connection without sending what waits; `connectionClosed` is called within this turn or the next.
+    /// Closes the connection without sending pending output; `connectionClosed` is called within this turn or the next.
     public func abort(_ reason: CloseReason) {
         guard state != .closed else { return }
         if state != .closing, state != .lingering { closeReason = reason }
@@ -131,20 +131,20 @@ public final class Connection {
         reactor.reapLater(self)
     }
 
-    /// Bytes that wait for the peer: the outbox and what the socket did not take yet.
+    /// Pending output in bytes: the outbox and what the socket has not accepted yet.
     public var outboundCount: Int { outbox.bytes.count &+ waiting.count }
 
     /// Whether there is no TLS.
     public var isPlain: Bool { tls.isPlain }
-    /// `TLSv1.3`; nil without TLS.
+    /// The TLS version, such as `TLSv1.3`; `nil` without TLS.
     public var tlsVersion: String? { tls.version }
     /// Whether the TLS handshake resumed an earlier session.
     public var tlsIsResumed: Bool { tls.isResumed }
-    /// What binds a login to this very channel (RFC 9266, `tls-exporter`); nil where TLS has nothing safe to offer.
+    /// The channel binding of a login (RFC 9266, `tls-exporter`); `nil` if TLS has no safe one.
     public var channelBinding: [UInt8]? { tls.channelBinding }
 
-    /// The user ID and the process ID of the process that opened the other end of a UNIX-domain socket; `nil` for other
-    /// connections. The process may have ended since; it is 0 if it cannot be seen from here.
+    /// The user ID and process ID of the process that opened the other end of a UNIX-domain socket; `nil` for other
+    /// connections. The process may have ended since; its ID is 0 if it is outside this process ID namespace.
     public var peerCredentials: (user: UInt32, process: Int32)? {
         var user: UInt32 = 0
         var process: Int32 = 0

@@ -1,9 +1,9 @@
 import Basics
 import Glibc
 
-/// The way of bytes from the socket to the owner.
+/// Input: from the socket to the owner.
 extension Connection {
-    /// Takes what the socket has, until it is empty, the owner stops, or this turn's share is used up.
+    /// Reads from the socket until it is empty, the owner stops reading, or this turn's share is used up.
     func readable(_ now: Now) {
         var share = pace.readBytesPerTurn
         if !held.isEmpty || holdsRecords { openHeld(now) }
@@ -16,7 +16,7 @@ extension Connection {
             guard count > 0 else { return noInput(count, now) }
             share -= count
             unsafe open(UnsafeRawBufferPointer(start: room.baseAddress, count: count), now)
-            // A short read emptied the socket; edge triggering says when there is more.
+            // A short read has emptied the socket; with edge triggering epoll reports further input.
             if count < TLSStaging.receiveBytes, !peerHungUp { return }
         }
         if state == .closing || state == .lingering { discardInput(now) }
@@ -30,14 +30,14 @@ extension Connection {
         unsafe bytes.bytes.withUnsafeBytes { unsafe open($0, now) }
     }
 
-    /// Nothing came: the socket is empty, at its end, or broken.
+    /// Handles a read without data: the socket is empty, at its end, or broken.
     private func noInput(_ result: Int, _ now: Now) {
         if result == 0 { return peerEnded(now) }
         guard errno != EAGAIN else { return }
         fail(code: errno)
     }
 
-    /// Ends the connection for a system error.
+    /// Closes the connection for a system error.
     func fail(code: Int32) {
         failure = SystemCall.words(for: code)
         switch state {
@@ -46,7 +46,7 @@ extension Connection {
         }
     }
 
-    /// Hands received bytes to TLS and what it opens to the owner.
+    /// Passes received bytes to TLS and the decrypted bytes to the owner.
     private func open(_ bytes: UnsafeRawBufferPointer, _ now: Now) {
         guard !tls.isPlain else { return unsafe received(bytes, now) }
         let staging = reactor.staging
@@ -62,12 +62,12 @@ extension Connection {
             tls.endBatch()
         }
         if state == .open, !isReading {
-            // What has come behind the record at which the owner stopped waits here and in OpenSSL's buffer.
+            // Bytes after the record at which the owner stopped wait here and in OpenSSL's buffer.
             unsafe held.append(staging.unread)
             holdsRecords = true
         }
         unsafe staging.unread = UnsafeRawBufferPointer(start: nil, count: 0)
-        // Answers of TLS itself: the end of a handshake, a key update, an alert.
+        // Output of TLS itself: the end of a handshake, a key update, an alert.
         sendSealed(now)
     }
 
@@ -92,7 +92,7 @@ extension Connection {
         delegate?.connection(self, received: unsafe bytes.bytes, now: now)
     }
 
-    /// Goes on with the TLS handshake as far as the staging memory allows.
+    /// Continues the TLS handshake with the bytes in the staging memory.
     func continueHandshake(_ now: Now) {
         switch tls.handshake() {
         case .done: opened(now)
@@ -105,7 +105,7 @@ extension Connection {
         }
     }
 
-    /// Data may flow from now on.
+    /// Opens the connection for data.
     func opened(_ now: Now) {
         state = .open
         stateDeadline = .distantFuture
@@ -131,7 +131,7 @@ extension Connection {
         }
     }
 
-    /// Takes and drops what still comes, so that closing does not reset our last bytes away.
+    /// Reads and discards input, so that a reset does not discard our last bytes.
     private func discardInput(_ now: Now) {
         held.removeAll()
         var share = pace.readBytesPerTurn

@@ -1,9 +1,9 @@
 import Basics
 import Glibc
 
-/// The way of bytes from the owner to the socket.
+/// Output: from the owner to the socket.
 extension Connection {
-    /// The socket can take bytes (again).
+    /// The socket can accept bytes (again).
     func writable(_ now: Now) {
         switch state {
         case .connecting: connectEnded(now)
@@ -12,7 +12,7 @@ extension Connection {
         }
     }
 
-    /// Sends as much as the socket takes, and ends the connection when that was the last.
+    /// Sends as much as the socket accepts, and finishes closing once everything is sent.
     func flush(_ now: Now) {
         needsFlush = false
         guard state != .closed, state != .lingering else { return }
@@ -32,7 +32,7 @@ extension Connection {
         } else {
             abort(.peerClosed)
         }
-        // A busy connection writes into the same memory again; one that falls idle soon gives it back.
+        // A busy connection reuses the memory of its outbox; an idle one frees it soon.
         let isSmall = batch.bytes.count <= Limits.Connection.warmOutboxBytes
         batch.removeAll(keepingCapacity: isSmall)
         guard isSmall, state == .open else { return }
@@ -40,7 +40,7 @@ extension Connection {
         reactor.keepWarm(self)
     }
 
-    /// Seals each record of the outbox by itself: one stanza, one TLS record (ccs-xmpp 1.2).
+    /// Encrypts each record of the outbox by itself: one stanza, one TLS record (ccs-xmpp 1.2).
     private func sealRecords(_ bytes: UnsafeRawBufferPointer, _ ends: [Int]) -> Bool {
         var start = 0
         if ends.count > 1 { tls.beginBatch() }
@@ -58,7 +58,7 @@ extension Connection {
         let staging = reactor.staging
         guard !staging.sealed.isEmpty else { return }
         if state == .closed, !waiting.isEmpty {
-            // An alert that cannot leave at once is not worth waiting for.
+            // An alert that cannot be sent at once is dropped.
         } else if waiting.isEmpty {
             send(staging.sealed.bytes, now)
         } else {
@@ -67,7 +67,7 @@ extension Connection {
         staging.sealed.removeAll(keepingCapacity: staging.sealed.count <= Limits.Connection.outboundBytes)
     }
 
-    /// Gives bytes to the socket; what it does not take waits.
+    /// Writes bytes to the socket; those that it does not accept wait.
     private func send(_ bytes: borrowing RawSpan, _ now: Now) {
         let sent = write(bytes)
         guard sent >= 0 else { return }
@@ -86,7 +86,7 @@ extension Connection {
             waiting.isEmpty ? .distantFuture : now.monotonic.advanced(milliseconds: pace.writeMilliseconds)
     }
 
-    /// Bytes that the socket took; -1 after the connection was ended for an error.
+    /// Writes bytes to the socket. Returns how many it accepted, or -1 if the connection failed.
     private func write(_ bytes: borrowing RawSpan) -> Int {
         let socket = socket
         let sent = unsafe bytes.withUnsafeBytes { bytes in
@@ -100,7 +100,7 @@ extension Connection {
         return -1
     }
 
-    /// Holds the bounds of what waits, and tells the owner of congestion.
+    /// Enforces the limit of pending output, and notifies the owner of congestion.
     private func checkOutbound(_ now: Now) {
         guard state == .open || state == .closing else { return }
         let count = outboundCount
@@ -117,7 +117,7 @@ extension Connection {
         delegate?.connection(self, outboundIsCongested: isCongested, now: now)
     }
 
-    /// Our own TCP connect has succeeded or failed.
+    /// Handles the end of an outbound TCP connect.
     private func connectEnded(_ now: Now) {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -129,7 +129,7 @@ extension Connection {
         sendSealed(now)
     }
 
-    /// All is sent: ends TLS and our direction of TCP, and tells the owner.
+    /// Ends TLS and the outbound direction of TCP after everything is sent, and notifies the owner.
     private func finishClosing(_ now: Now) {
         if !tls.isPlain, !endIsSealed {
             endIsSealed = true
@@ -147,11 +147,11 @@ extension Connection {
         reactor.readLater(self)
     }
 
-    /// Ends our direction of TCP.
+    /// Shuts down the outbound direction of TCP.
     private func shutOutput() { _ = shutdown(socket, Int32(SHUT_WR)) }
 
-    /// Ends our direction alone, of TLS and of TCP, and goes on reading: what a peer that is half gone does. Nothing may be sent
-    /// after it; what the socket has not taken yet is lost.
+    /// Ends the outbound direction of TLS and TCP and keeps reading, as a half-closed peer does. Nothing may be sent
+    /// afterwards; bytes that the socket has not accepted are lost.
     public func endOutput() {
         guard state == .open, !endIsSealed else { return }
         flush(reactor.now)
@@ -164,7 +164,7 @@ extension Connection {
         shutOutput()
     }
 
-    /// Tells the owner that the connection is gone, and lets go of it.
+    /// Notifies the owner of the close, and releases it.
     func tellClosed(_ now: Now) {
         guard let owner = delegate else { return }
         delegate = nil
@@ -173,7 +173,7 @@ extension Connection {
         owner.connectionClosed(self, reason: closeReason, now: now)
     }
 
-    /// The timer has fired: acts on what is due, and arms it for what is not.
+    /// Handles the timer: acts on deadlines that have passed, and arms it for the next one.
     func timeIsUp(_ now: Now) {
         if stateDeadline <= now.monotonic {
             stateDeadline = .distantFuture

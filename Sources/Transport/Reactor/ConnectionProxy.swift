@@ -1,10 +1,10 @@
 import Basics
 
-/// What a proxy says before the TLS handshake.
+/// The PROXY header before the TLS handshake.
 extension Connection {
-    /// Reads the PROXY header. Returns what follows it, or `nil` where it is not complete, or where the connection ends.
+    /// Reads the PROXY header. Returns the bytes after it, or `nil` if it is not complete, or if the connection is closed.
     ///
-    /// It comes within the deadline of the handshake. Bytes behind it are the client's own and are not looked at here.
+    /// It must arrive within the deadline of the handshake. The bytes after it are the client's own and are not read here.
     func introduce(_ bytes: UnsafeRawBufferPointer, _ now: Now) -> UnsafeRawBufferPointer? {
         let before = introduction.count
         let share = min(bytes.count, ProxyHeader.longest - before)
@@ -22,7 +22,7 @@ extension Connection {
         }
     }
 
-    /// Goes on as the connection of a client, unless there are too many of its address. Returns whether it goes on.
+    /// Admits the client unless its address has too many connections. Returns whether it was admitted.
     private func admit(_ client: SocketAddress, _ now: Now) -> Bool {
         peer = client
         guard acceptor?.admitAnonymous(client) != false else {

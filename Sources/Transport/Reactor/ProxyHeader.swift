@@ -1,20 +1,20 @@
 import Basics
 
-/// The header that a proxy puts before what it passes on, so that the server learns the client's address: the PROXY protocol,
-/// versions 1 and 2 (haproxy.org/download/2.6/doc/proxy-protocol.txt).
+/// The PROXY protocol, versions 1 and 2: a header in which a proxy sends the client's address before the client's own bytes
+/// (haproxy.org/download/2.6/doc/proxy-protocol.txt).
 public enum ProxyHeader {
-    /// What the first bytes of a connection are.
+    /// The result of reading the first bytes of a connection.
     public enum Reading: Sendable, Equatable {
-        /// The start of a header.
+        /// The start of a header; more bytes are needed.
         case incomplete
-        /// A whole header of `length` bytes. `client` is `nil` where the proxy speaks for itself (`LOCAL`, `UNKNOWN`), as its
+        /// A whole header of `length` bytes. `client` is `nil` if the proxy connects for itself (`LOCAL`, `UNKNOWN`), as its
         /// health checks do, or for a client without an IP address.
         case complete(client: SocketAddress?, length: Int)
-        /// No header, and no start of one; the words say why.
+        /// Not a header; contains the reason.
         case invalid(String)
     }
 
-    /// Bytes of the longest header that is taken.
+    /// Size of the longest accepted header in bytes.
     public static let longest = max(
         Limits.Connection.proxyHeaderV1Bytes, Limits.Connection.proxyHeaderV2Bytes)
 
@@ -49,7 +49,7 @@ public enum ProxyHeader {
 
     private static func client(inLine line: [UInt8], length: Int) -> Reading {
         let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        // What follows UNKNOWN is to be ignored.
+        // Anything after UNKNOWN must be ignored.
         if parts.first?.elementsEqual("UNKNOWN".utf8) == true {
             return .complete(client: nil, length: length)
         }
@@ -57,7 +57,7 @@ public enum ProxyHeader {
             number(parts[4]) != nil, let client = address(parts[1], isSix, port),
             address(parts[2], isSix, 0) != nil
         else {
-            return .invalid("a PROXY header without TCP4 or TCP6, two addresses and two ports")
+            return .invalid("malformed PROXY header: expected TCP4 or TCP6, two addresses and two ports")
         }
         return .complete(client: client, length: length)
     }
@@ -68,7 +68,7 @@ public enum ProxyHeader {
     }
 
     private static func address(_ text: ArraySlice<UInt8>, _ isSix: Bool, _ port: UInt16) -> SocketAddress? {
-        // Nothing but an address: no zone, and no zero byte that would end the text for the C library.
+        // Only an address: no zone, and no zero byte, which would end the text for the C library.
         guard
             text.allSatisfy({ byte in
                 (0x30...0x39).contains(byte) || byte == 0x2E
@@ -92,7 +92,7 @@ public enum ProxyHeader {
 
     // MARK: Version 2
 
-    /// Bytes of the signature, version and command, family and length.
+    /// Size of the signature, version and command, family and length in bytes.
     private static let fixedBytes = 16
 
     private static func readBinary(_ bytes: borrowing RawSpan) -> Reading {
@@ -102,12 +102,12 @@ public enum ProxyHeader {
         guard bytes.byteCount >= fixedBytes else { return .incomplete }
         let (command, family) = (bytes.byte(at: 12), bytes.byte(at: 13))
         guard command >> 4 == 2, command & 15 <= 1 else {
-            return .invalid("a PROXY header of version \(command >> 4) with command \(command & 15)")
+            return .invalid("unsupported PROXY header: version \(command >> 4), command \(command & 15)")
         }
         let length = fixedBytes + Int(bytes.byte(at: 14)) << 8 + Int(bytes.byte(at: 15))
         guard length <= Limits.Connection.proxyHeaderV2Bytes else {
             return .invalid(
-                "a PROXY header of \(length) bytes: at most \(Limits.Connection.proxyHeaderV2Bytes) are taken"
+                "PROXY header too long: \(length) bytes, at most \(Limits.Connection.proxyHeaderV2Bytes) allowed"
             )
         }
         guard bytes.byteCount >= length else { return .incomplete }
@@ -127,9 +127,9 @@ public enum ProxyHeader {
                 halves.upper, halves.lower, zone: 0, port: port(bytes, at: 48))
             return .complete(client: client, length: length)
         case 0x00, 0x31: return .complete(client: nil, length: length)
-        default: return .invalid("a PROXY header of family \(family)")
+        default: return .invalid("unsupported PROXY header: family \(family)")
         }
-        return .invalid("a PROXY header that is too short for its addresses")
+        return .invalid("malformed PROXY header: too short for its addresses")
     }
 
     private static func port(_ bytes: borrowing RawSpan, at place: Int) -> UInt16 {

@@ -2,24 +2,24 @@ public import Basics
 import CLinux
 import Glibc
 
-/// One epoll loop: it owns its listeners, connections and timers, and runs on one thread.
+/// One epoll loop with its listeners, connections and timers, on one thread.
 ///
-/// Not Sendable: only `handle` may leave the thread.
+/// It is not Sendable: only `handle` may be used on other threads.
 @safe public final class Reactor {
     enum Timer {
         case connection(slot: UInt32, generation: UInt32)
         case body((Now) -> Void)
     }
 
-    /// Who is told of wake-ups and ends of turns.
+    /// Receives wake-ups and ends of turns.
     public var delegate: (any ReactorDelegate)?
-    /// Which reactor this is.
+    /// The number of the reactor.
     public let index: Int
     /// Wakes the reactor from any thread.
     public let handle: ReactorHandle
     /// The clocks, read once per turn.
     public internal(set) var now: Now
-    /// Called for what an operator should read.
+    /// Called with listener events for the log.
     public var report: ((TransportReport) -> Void)?
 
     let epoll: Descriptor
@@ -31,30 +31,30 @@ import Glibc
     var connections: [Connection?] = []
     var freeSlots: [UInt32] = []
     var generation: UInt32 = 0
-    /// Connections that are open.
+    /// Number of open connections.
     public internal(set) var connectionCount = 0
-    /// Connections with TLS beyond which no more are accepted, so that descriptors are left for other things.
+    /// Connections with TLS beyond which no more are accepted, so that descriptors remain for other uses.
     public var connectionLimit = Int.max
-    /// The number from which on a descriptor is not for strangers; asked at each accept, since limits change.
+    /// The number from which on descriptors are reserved; called at each accept, since limits change.
     public var descriptorCeiling: () -> Int = { .max }
     var wheel: TimerWheel<Timer>
     var due: [Timer] = []
     var bodies = 0
     /// Connections to flush at the end of the turn.
     var dirty: [Connection] = []
-    /// Connections whose sockets may hold more than was taken.
+    /// Connections whose sockets may have more input.
     var unfinished: [Connection] = []
-    /// Connections whose outboxes hold memory.
+    /// Connections whose outboxes keep memory.
     var warm: [Connection] = []
-    /// Connections that have ended.
+    /// Closed connections, to be released.
     var doomed: [Connection] = []
-    /// Whether owners were told something after `reactorTurnEnded`: then the next turn does not wait.
+    /// Whether owners were notified after `reactorTurnEnded`: then the next turn does not wait.
     var hasFollowUp = false
-    /// A descriptor kept back, so that there is one to accept and close with when all are used up.
+    /// A reserve descriptor, closed to accept and close a connection when all others are in use.
     var reserve: Int32
     private var isStopping = false
 
-    /// Makes the loop; nothing runs yet.
+    /// Creates the loop without running it.
     public init(index: Int) throws(TransportError) {
         self.index = index
         handle = try ReactorHandle()
@@ -75,7 +75,7 @@ import Glibc
 
     static func openReserve() -> Int32 { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
-    /// What an event of epoll is about: a connection (slot and generation), or one of the others by number.
+    /// The subject of an epoll event: a connection (slot and generation), or another descriptor by number.
     enum Key {
         static let wake: UInt64 = .max
         static let others: UInt64 = 0xffff_0000
@@ -93,7 +93,7 @@ import Glibc
         }
     }
 
-    /// Calls `body` whenever a descriptor of the caller's is readable; the caller keeps it open until `stop`.
+    /// Calls `body` when a descriptor of the caller is readable; the caller keeps it open until `stop`.
     public func watch(_ descriptor: borrowing Descriptor, _ body: @escaping (Now) -> Void)
         throws(TransportError)
     {
@@ -104,26 +104,26 @@ import Glibc
     /// Calls `body` at or soon after an instant, once.
     @discardableResult
     public func schedule(at instant: Instant, _ body: @escaping (Now) -> Void) -> TimerID {
-        precondition(bodies < Limits.Connection.timersPerReactor, "our own code sets too many timers")
+        precondition(bodies < Limits.Connection.timersPerReactor, "too many timers on one reactor")
         bodies += 1
         return wheel.insert(at: instant, .body(body))
     }
 
-    /// Takes a timer back; nothing happens where it has fired.
+    /// Cancels a timer; does nothing if it has fired.
     public func cancel(_ timer: TimerID) {
         if wheel.remove(timer) != nil { bodies -= 1 }
     }
 
-    /// Ends `run` after this turn.
+    /// Makes `run` return after this turn.
     public func stop() { isStopping = true }
 
-    /// Runs on the calling thread until `stop`; what is still open is dropped then.
+    /// Runs on the calling thread until `stop`; then closes all listeners and connections.
     public func run() {
         while !isStopping { turn(waitMilliseconds: -1) }
         end()
     }
 
-    /// Drops all listeners and connections, telling their owners.
+    /// Closes all listeners and connections, and notifies their owners.
     public func end() {
         stopListening()
         for case let connection? in connections { connection.abort(.systemShutdown) }

@@ -22,16 +22,16 @@ public final class ReactorHandle: Sendable {
         if isAsleep.load(ordering: .sequentiallyConsistent) { _ = eventfd_write(event.number, 1) }
     }
 
-    /// Says that the reactor is about to sleep; false when it must not, because it was asked meanwhile.
+    /// Marks the reactor as about to sleep. Returns false if it must not sleep because of a request.
     func prepareToSleep() -> Bool {
         isAsleep.store(true, ordering: .sequentiallyConsistent)
         return !isAsked.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Says that the reactor is awake.
+    /// Marks the reactor as awake.
     func wakeUp() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
 
-    /// Whether it was asked since the last time.
+    /// Returns whether a wake-up was requested since the last call, and clears the request.
     func takeRequest() -> Bool {
         isAsked.load(ordering: .relaxed) && isAsked.exchange(false, ordering: .sequentiallyConsistent)
     }

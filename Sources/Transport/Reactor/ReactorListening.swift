@@ -2,9 +2,9 @@ import Basics
 import CLinux
 import Glibc
 
-/// How connections come to a reactor.
+/// Listeners and outbound connections of a reactor.
 extension Reactor {
-    /// Accepts connections; `accept` gives each its delegate, nil refuses it.
+    /// Accepts connections; `accept` returns the delegate of each, or `nil` to refuse it.
     public func listen(
         on socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?,
         pace: PaceSettings = PaceSettings(), accept: @escaping (Connection) -> (any ConnectionDelegate)?
@@ -15,14 +15,14 @@ extension Reactor {
     }
 
     private func resume(_ acceptor: Acceptor, _ index: Int) throws(TransportError) {
-        // Exclusive: where reactors share one socket, a connection wakes one of them.
+        // Exclusive: if reactors share one socket, a connection wakes only one of them.
         try watch(
             acceptor.descriptor, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue,
             key: Key.acceptor(index))
     }
 
-    /// Sets what listeners with TLS ask of new connections: how many of one address may be there that have not logged in
-    /// (0: any number), and which addresses are proxies that send a PROXY header.
+    /// Changes the settings of listeners with TLS: how many connections of one address may exist that have not logged in (0
+    /// disables the limit), and which addresses are proxies that send a PROXY header.
     public func changeListeners(anonymousPerAddress: Int, proxies: [AddressNetwork]) {
         for case let acceptor? in acceptors where acceptor.tls != nil {
             acceptor.pace.anonymousPerAddress = anonymousPerAddress
@@ -30,7 +30,7 @@ extension Reactor {
         }
     }
 
-    /// Closes all listeners, or those of one name.
+    /// Closes all listeners, or those with one name.
     public func stopListening(_ name: ListenerName? = nil) {
         for index in acceptors.indices {
             guard let acceptor = acceptors[index], name == nil || acceptor.name == name else { continue }
@@ -44,7 +44,7 @@ extension Reactor {
         _ = epoll_ctl(epoll.number, EPOLL_CTL_DEL, acceptor.descriptor, nil)
     }
 
-    /// Accepts what waits, up to the listener's share of a turn.
+    /// Accepts waiting connections, up to the listener's share of a turn.
     func acceptAll(_ acceptor: Acceptor) {
         for _ in 0..<acceptor.pace.acceptsPerTurn {
             let (socket, peer) = acceptor.next()
@@ -55,13 +55,13 @@ extension Reactor {
             switch errno {
             case EAGAIN: return
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return shed(acceptor, code: errno)
-            default: continue  // The connection was gone before we came to it.
+            default: continue  // The peer closed the connection before it was accepted.
             }
         }
     }
 
     private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
-        // Behind a proxy it is the client that counts, and its address comes with the header.
+        // Behind a proxy the client's address counts, which is in the header.
         let isProxied = acceptor.expectsProxyHeader(peer)
         if let reason = refusal(socket, peer, acceptor, countsAddress: !isProxied) {
             return refuse(socket, peer, acceptor, reason)
@@ -82,11 +82,11 @@ extension Reactor {
         begin(connection)
     }
 
-    /// Why a connection may not come in; nil counts it in.
+    /// Returns why a connection must be refused, or counts it and returns `nil`.
     private func refusal(
         _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, countsAddress: Bool
     ) -> DoorRefusal? {
-        // Those without TLS are the operator's own, and must come through when strangers have taken all the rest.
+        // Listeners without TLS are the operator's own and must work when unauthenticated peers have used up the limits.
         if acceptor.tls != nil {
             if connectionCount >= connectionLimit { return .reactorFull }
             if Int(socket) >= descriptorCeiling() { return .noDescriptor }
@@ -142,9 +142,10 @@ extension Reactor {
         return connection
     }
 
-    /// No descriptor is left: tells those who wait by closing on them, and lets the listener rest for a while.
+    /// Handles a lack of descriptors: accepts and closes waiting connections with the reserve descriptor, and pauses the
+    /// listener.
     ///
-    /// Without the rest the listener would stay readable, and the loop would spin.
+    /// Without the pause the listener would stay readable, and the loop would spin.
     private func shed(_ acceptor: Acceptor, code: Int32) {
         var dropped = 0
         if reserve >= 0 { _ = Glibc.close(reserve) }
@@ -173,8 +174,7 @@ extension Reactor {
         }
     }
 
-    /// Opens a connection, from an own address of this machine where one is named; its success or failure is told to the
-    /// delegate.
+    /// Opens a connection, from `source` if given; success or failure is reported to the delegate.
     public func connect(
         to address: SocketAddress, from source: SocketAddress? = nil, tls settings: TLSClientSettings? = nil,
         serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
@@ -200,7 +200,7 @@ extension Reactor {
         return begin(number, address, tls, pace, delegate, code: result == 0 ? 0 : code)
     }
 
-    /// Opens a connection over a socket that is connected: the peer may have said something on it before TLS.
+    /// Opens a connection over a connected socket: the peer may have sent bytes on it before TLS.
     public func connect(
         over connected: consuming Descriptor, to address: SocketAddress, tls settings: TLSClientSettings,
         serverName: String? = nil, pace: PaceSettings = .outgoing, delegate: any ConnectionDelegate
@@ -221,12 +221,12 @@ extension Reactor {
         return tls
     }
 
-    /// Takes over a socket of ours whose connect has succeeded, is under way, or has failed with a code.
+    /// Takes ownership of an outbound socket whose connect has succeeded, is in progress, or has failed with a code.
     private func begin(
         _ socket: Int32, _ address: SocketAddress, _ tls: consuming TLSSession, _ pace: PaceSettings,
         _ delegate: any ConnectionDelegate, code: Int32
     ) -> Connection {
-        // Tools connect between turns, of which the last may be long past: its time would be over at once.
+        // Tools connect between turns, and the last turn may be long ago: deadlines would have passed at once.
         now = Now.read()
         let connection = add(socket, address, tls, nil, pace, .connecting)
         connection.stateDeadline = now.monotonic.advanced(milliseconds: pace.handshakeMilliseconds)
@@ -237,7 +237,7 @@ extension Reactor {
 }
 
 extension PaceSettings {
-    /// For connections that we open.
+    /// Settings of outbound connections.
     public static var outgoing: PaceSettings {
         var pace = PaceSettings()
         pace.handshakeMilliseconds = Int64(Limits.Connection.connectDeadlineSeconds) * 1_000

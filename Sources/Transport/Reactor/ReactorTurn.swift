@@ -2,9 +2,9 @@ import Basics
 import CLinux
 import Glibc
 
-/// What happens in one turn of a reactor.
+/// One turn of a reactor: wait, dispatch, fire timers, flush, release.
 extension Reactor {
-    /// One turn, waiting at most so many milliseconds (-1: for ever); for tests and single-threaded tools.
+    /// Runs one turn, waiting at most `waitMilliseconds` (-1: without limit); for tests and single-threaded tools.
     public func turn(waitMilliseconds: Int) {
         let count = wait(atMost: waitMilliseconds)
         now = Now.read()
@@ -103,7 +103,7 @@ extension Reactor {
         swap(&batch, &dirty)
     }
 
-    /// Lets go of connections that have ended.
+    /// Releases closed connections.
     func reap() {
         while let connection = doomed.popLast() {
             if let timer = connection.timer { wheel.remove(timer) }
@@ -118,7 +118,7 @@ extension Reactor {
         }
     }
 
-    /// Notes that a connection has sent something, and holds memory to send more.
+    /// Marks a connection as busy, so that its outbox keeps memory.
     func keepWarm(_ connection: Connection) {
         connection.wasBusy = true
         guard !connection.isWarm else { return }
@@ -127,7 +127,7 @@ extension Reactor {
         warm.append(connection)
     }
 
-    /// After a while, takes the memory from those that have sent nothing meanwhile.
+    /// Schedules the release of outbox memory of connections that have sent nothing by then.
     private func coolSoon() {
         schedule(at: now.monotonic.advanced(milliseconds: Limits.Connection.warmMilliseconds)) {
             [weak self] _ in
@@ -145,25 +145,26 @@ extension Reactor {
         }
     }
 
-    /// Has a connection flushed at the end of the turn.
+    /// Schedules the flush of a connection at the end of the turn.
     func flushLater(_ connection: Connection) { dirty.append(connection) }
 
-    /// Has a connection's socket looked at again in the next turn.
+    /// Schedules another read of a connection's socket in the next turn.
     func readLater(_ connection: Connection) {
         guard !connection.readsLater else { return }
         connection.readsLater = true
         unfinished.append(connection)
     }
 
-    /// Has a connection let go of.
+    /// Schedules the release of a connection.
     func reapLater(_ connection: Connection) { doomed.append(connection) }
 
-    /// Sees to it that the connection's timer fires no later than its next deadline.
+    /// Makes the connection's timer fire no later than its next deadline.
     func arm(_ connection: Connection) {
-        // The owner's deadline counts only while it can be told: a past one would make the loop spin.
+        // The owner's deadline counts only while the connection is open: later it is not delivered, and would make the loop
+        // spin.
         let own = connection.state == .open ? connection.deadline : .distantFuture
         let next = min(own, connection.writeDeadline, connection.stateDeadline)
-        // A timer that fires too early looks again: deadlines that move back cost nothing.
+        // A timer that fires too early checks again, so deadlines can be postponed for free.
         guard next < connection.armed, connection.state != .closed else { return }
         if let timer = connection.timer { wheel.remove(timer) }
         connection.armed = next
@@ -173,7 +174,7 @@ extension Reactor {
 }
 
 extension Connection {
-    /// epoll tells of an error while nothing is read.
+    /// Handles an error that epoll reports while nothing is read.
     func socketFailed() {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)

@@ -1,15 +1,15 @@
 public import Basics
 
-/// Names a timer of one wheel; stays distinct from later tenants of the same place.
+/// Identifies a timer of one wheel; never equal to a later timer in the same entry.
 public struct TimerID: Hashable, Sendable {
     var index: UInt32
     var generation: UInt32
 }
 
-/// Timers in six levels of 64 slots, of 1 ms on the lowest level: setting and taking back cost the same however many there are.
+/// A hierarchical timer wheel: six levels of 64 slots, 1 ms per slot on the lowest; setting and cancelling take constant time.
 ///
-/// A timer fires at the first advance at or after its instant, rounded up to a millisecond. Each timer moves down at
-/// most five times, so the wheel also says when it next wants to be looked at without walking its timers.
+/// A timer fires at the first advance at or after its instant, rounded up to a millisecond. Each timer moves down at most five
+/// times, so the wheel can compute its next advance without visiting its timers.
 public struct TimerWheel<Payload> {
     private struct Entry {
         var tick: Int64 = 0
@@ -23,7 +23,7 @@ public struct TimerWheel<Payload> {
     private static var none: UInt32 { .max }
     private static var unlinked: UInt16 { .max }
     private static var levels: Int { 6 }
-    /// Ticks that all levels span: two years; what lies beyond is looked at again then.
+    /// Ticks that all levels span: two years; later timers are linked again then.
     private static var span: Int64 { 63 << 30 }
 
     private var entries: [Entry] = []
@@ -31,13 +31,13 @@ public struct TimerWheel<Payload> {
     private var heads = [UInt32](repeating: .max, count: 64 * 6)
     private var occupied = [UInt64](repeating: 0, count: 6)
     private var elapsed: Int64
-    /// Timers set.
+    /// Number of timers.
     public private(set) var count = 0
 
-    /// A wheel that begins at an instant.
+    /// Creates a wheel that starts at an instant.
     public init(start: Instant) { elapsed = start.nanoseconds / 1_000_000 }
 
-    /// Sets a timer; one in the past fires at the next advance.
+    /// Adds a timer; one in the past fires at the next advance.
     public mutating func insert(at instant: Instant, _ payload: Payload) -> TimerID {
         let index: UInt32
         if free != Self.none {
@@ -54,7 +54,7 @@ public struct TimerWheel<Payload> {
         return TimerID(index: index, generation: entries[Int(index)].generation)
     }
 
-    /// Takes a timer back; nil where it has fired or was taken back already.
+    /// Cancels a timer. Returns `nil` if it has fired or was cancelled already.
     @discardableResult
     public mutating func remove(_ id: TimerID) -> Payload? {
         guard Int(id.index) < entries.count, entries[Int(id.index)].generation == id.generation,
@@ -64,7 +64,7 @@ public struct TimerWheel<Payload> {
         return retire(id.index)
     }
 
-    /// Moves the wheel to an instant and appends what is due, in order of its milliseconds.
+    /// Advances the wheel to an instant and appends the timers that are due, ordered by millisecond.
     public mutating func advance(to now: Instant, due: inout [Payload]) {
         let target = now.nanoseconds / 1_000_000
         while let (level, slot, tick) = nextSlot(), tick <= target {
@@ -87,7 +87,7 @@ public struct TimerWheel<Payload> {
         elapsed = max(elapsed, target)
     }
 
-    /// When `advance` should be called next: never later than the first timer; nil when none is set.
+    /// When `advance` must be called next: never later than the first timer; `nil` if there is no timer.
     public var nextLook: Instant? {
         guard let (_, _, tick) = nextSlot() else { return nil }
         return Instant(
@@ -99,7 +99,7 @@ public struct TimerWheel<Payload> {
         return (max(0, instant.nanoseconds) + 999_999) / 1_000_000
     }
 
-    /// The lowest level that holds anything, its first slot from now, and the tick at which that slot begins.
+    /// Returns the lowest non-empty level, its first slot from now on, and the tick at which that slot starts.
     private func nextSlot() -> (level: Int, slot: Int, tick: Int64)? {
         for level in 0..<Self.levels where occupied[level] != 0 {
             let shift = Int64(level * 6)
@@ -115,7 +115,7 @@ public struct TimerWheel<Payload> {
     }
 
     private mutating func link(_ index: UInt32) {
-        // A timer that is due sits in the slot of the present, which the next advance looks at first.
+        // A timer that is due goes into the current slot, which the next advance checks first.
         let tick = min(max(entries[Int(index)].tick, elapsed), elapsed + Self.span - 1)
         let difference = UInt64(elapsed ^ tick) | 1
         var level = (63 - difference.leadingZeroBitCount) / 6

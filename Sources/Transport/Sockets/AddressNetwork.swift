@@ -1,11 +1,11 @@
-/// An IPv4 or IPv6 network: an address and the number of leading bits that count.
+/// An IPv4 or IPv6 network: an address and the length of its prefix in bits.
 public struct AddressNetwork: Sendable, Hashable {
     private let upper: UInt64
     private let lower: UInt64
-    /// Of 128 bits; an IPv4 network lies in `::ffff:0:0/96`.
+    /// Prefix length of 128 bits; an IPv4 network is part of `::ffff:0:0/96`.
     private let prefix: Int
 
-    /// Reads `192.0.2.0/24`, `2001:db8::/32`, or an address alone; bits beyond the prefix do not count.
+    /// Parses `192.0.2.0/24`, `2001:db8::/32`, or an address alone; bits beyond the prefix are ignored.
     ///
     /// Returns `nil` for a host name or anything else.
     public init?(_ text: String) {
@@ -31,13 +31,13 @@ public struct AddressNetwork: Sendable, Hashable {
         lower = bits.lower & Self.mask(prefix - 64)
     }
 
-    /// Returns whether an address is in the network; never for a UNIX-domain socket.
+    /// Returns whether an address is in the network; always false for a UNIX-domain socket.
     public func contains(_ address: SocketAddress) -> Bool {
         guard let bits = address.bits else { return false }
         return bits.upper & Self.mask(prefix) == upper && bits.lower & Self.mask(prefix - 64) == lower
     }
 
-    /// The highest bits of a half, as many as given; all from 64, none to 0.
+    /// Returns a mask of the highest `count` bits of a half; all bits from 64, none up to 0.
     private static func mask(_ count: Int) -> UInt64 {
         count >= 64 ? .max : count <= 0 ? 0 : ~(.max >> count)
     }
@@ -53,7 +53,7 @@ extension SocketAddress {
         }
     }
 
-    /// An IPv6 address; one that stands for an IPv4 address (`::ffff:a.b.c.d`) counts and reads as that.
+    /// Returns an IPv6 address; an IPv4-mapped one (`::ffff:a.b.c.d`) becomes an IPv4 address.
     static func ipv6OrMapped(_ upper: UInt64, _ lower: UInt64, zone: UInt32, port: UInt16) -> SocketAddress {
         upper == 0 && lower >> 32 == 0xffff
             ? .ipv4(UInt32(truncatingIfNeeded: lower), port: port)

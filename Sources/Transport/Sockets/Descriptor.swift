@@ -1,16 +1,16 @@
 import Glibc
 
-/// An open file descriptor with one owner; closed when the owner ends.
+/// An open file descriptor with one owner; it is closed when the owner is destroyed.
 public struct Descriptor: ~Copyable, Sendable {
-    /// The number, for system calls; borrowed, never closed by others.
+    /// The number, for system calls; only borrowed, never closed by callers.
     public let number: Int32
 
-    /// Takes over an open descriptor.
+    /// Takes ownership of an open descriptor.
     public init(owning number: Int32) { self.number = number }
 
     deinit { _ = close(number) }
 
-    /// Gives the descriptor away: the caller closes it.
+    /// Transfers ownership to the caller, which must close the descriptor.
     public consuming func release() -> Int32 {
         let number = number
         discard self

@@ -2,9 +2,9 @@ import Basics
 import CLinux
 import Glibc
 
-/// How many descriptors the process may have.
+/// The limit of file descriptors of a process.
 public enum DescriptorLimit {
-    /// Raises the limit as far as the system allows, and gives it.
+    /// Raises the limit as far as the system allows, and returns it.
     @discardableResult
     public static func raise() -> Int {
         var limit = rlimit()
@@ -15,24 +15,24 @@ public enum DescriptorLimit {
         return current ?? Int(clamping: limit.rlim_cur)
     }
 
-    /// The limit that holds now; nil: the system does not say.
+    /// The current limit; `nil` if the system call fails.
     private static var current: Int? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// The number from which on a descriptor is left to other uses than connections, by the limit that holds now.
+    /// The number from which on descriptors are reserved for other uses than connections, by the current limit.
     ///
-    /// The kernel gives the lowest number that is free: as many are open as it says.
+    /// The kernel assigns the lowest free number, so a new descriptor's number is at most the count of open ones.
     public static var ceiling: Int { current.map { ceiling(of: $0) } ?? .max }
 
-    /// The same for a limit; where that is tiny, half of it.
+    /// The same for a given limit; at least half of the limit is available to connections.
     public static func ceiling(of limit: Int) -> Int {
         limit - min(Limits.Connection.descriptorsSpared, limit / 2)
     }
 
-    /// Lets a process of the same user have so many, or as many as its hard limit allows; for the tools that attack it.
+    /// Sets the limit of a process of the same user, up to its hard limit; for the tools that attack it.
     @discardableResult
     public static func set(process: Int32, to count: Int) -> Bool {
         clinux_limit_descriptors(process, UInt64(max(0, count))) == 0

@@ -1,16 +1,15 @@
 import Glibc
 
-/// Sockets that systemd opened for us (sd_listen_fds): descriptors from 3 on, with names.
+/// Sockets passed by systemd (sd_listen_fds): descriptors from 3 on, with names.
 public enum InheritedSockets {
-    /// One of them.
     public struct Entry: Sendable, Hashable {
-        /// `FileDescriptorName` of the socket unit; `unknown` where it has none.
+        /// `FileDescriptorName` of the socket unit; `unknown` if it has none.
         public var name: String
         /// The descriptor, open and owned by the caller.
         public var descriptor: Int32
     }
 
-    /// What `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` tell of; empty where they are not meant for us.
+    /// The sockets described by `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`; empty if they are for another process.
     public static func entries(environment: (String) -> String? = Environment.value) -> [Entry] {
         guard let process = environment("LISTEN_PID").flatMap({ Int32($0) }), process == getpid(),
             let count = environment("LISTEN_FDS").flatMap({ Int32($0) }), (1...1_024).contains(count)
@@ -23,10 +22,10 @@ public enum InheritedSockets {
         }
     }
 
-    /// Whether systemd, or whatever else started us with sockets, keeps them when we end.
+    /// Whether systemd, or another parent that passed sockets, keeps them open after this process ends.
     public static var areGiven: Bool { !entries().isEmpty }
 
-    /// As `entries`, and hides them from processes that we start.
+    /// Returns `entries`, and removes the variables so that child processes do not see them.
     public static func take() -> [Entry] {
         let found = entries()
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { _ = unsafe unsetenv(name) }

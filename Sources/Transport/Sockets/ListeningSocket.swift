@@ -4,9 +4,8 @@ import Glibc
 
 /// A bound and listening socket with one owner.
 public struct ListeningSocket: ~Copyable, Sendable {
-    /// The descriptor.
     public let descriptor: Descriptor
-    /// Where it listens: the real port where 0 was asked for.
+    /// The address it listens on, with the actual port if port 0 was requested.
     public let address: SocketAddress
 
     private init(listening descriptor: consuming Descriptor, address: SocketAddress) {
@@ -14,13 +13,13 @@ public struct ListeningSocket: ~Copyable, Sendable {
         self.address = address
     }
 
-    /// Listens on an IP address; each reactor opens its own on the same port (SO_REUSEPORT).
+    /// Listens on an IP address; each reactor opens its own socket on the same port (SO_REUSEPORT).
     public init(tcp address: SocketAddress) throws(TransportError) {
         let socket = try Self.open(address)
         Self.set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
         Self.set(socket, SOL_SOCKET, SO_REUSEPORT, 1)
         if case .ipv6(let upper, let lower, _, _) = address {
-            // `::` serves IPv4 as well, whatever the machine's default is.
+            // `::` accepts IPv4 as well, regardless of the machine's default.
             Self.set(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY, upper == 0 && lower == 0 ? 0 : 1)
         }
         try Self.bind(socket, to: address)
@@ -28,14 +27,14 @@ public struct ListeningSocket: ~Copyable, Sendable {
         try self.init(inherited: socket)
     }
 
-    /// Fails where another process listens on an address: SO_REUSEPORT alone would let two servers share a port unseen.
+    /// Throws if another process listens on an address: SO_REUSEPORT alone would let two servers share a port silently.
     public static func checkFree(_ address: SocketAddress) throws(TransportError) {
         let socket = try open(address)
         set(socket, SOL_SOCKET, SO_REUSEADDR, 1)
         try bind(socket, to: address)
     }
 
-    /// Listens on a path that only our own user may open; a stale socket, which nobody answers, is replaced.
+    /// Listens on a path that only the server's user may open; a stale socket without a listener is replaced.
     public init(unixPath path: String) throws(TransportError) {
         let address = SocketAddress.unix(path: path)
         let socket = try Self.open(address)
@@ -47,7 +46,7 @@ public struct ListeningSocket: ~Copyable, Sendable {
         self.init(listening: socket, address: address)
     }
 
-    /// Takes over a socket that is bound and listening already, such as one that systemd opened.
+    /// Takes ownership of a socket that is already bound and listening, such as one from systemd.
     public init(inherited descriptor: consuming Descriptor) throws(TransportError) {
         let number = descriptor.number
         let (result, address) = unsafe SocketAddress.filled { unsafe getsockname(number, $0, $1) }
@@ -60,7 +59,7 @@ public struct ListeningSocket: ~Copyable, Sendable {
         self.init(listening: descriptor, address: address)
     }
 
-    /// A second descriptor of the same socket, for another reactor.
+    /// Returns a second descriptor of the same socket, for another reactor.
     public func duplicated() throws(TransportError) -> ListeningSocket {
         let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw SystemCall.failure("duplicate the listener of \(address)") }
@@ -92,7 +91,7 @@ public struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Removes a socket file that nobody answers; anything else at the path is an error.
+    /// Removes a socket file without a listener; anything else at the path is an error.
     private static func removeStale(_ path: String) throws(TransportError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return }
@@ -113,12 +112,12 @@ public struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Options that Linux hands down to accepted connections, so that none costs a call per connection.
+    /// Sets options that Linux copies to accepted connections, which saves calls for each connection.
     private static func setConnectionOptions(_ socket: borrowing Descriptor) {
         setStreamOptions(socket.number)
     }
 
-    /// No delay of small writes, and a dead peer is noticed without our sending anything.
+    /// Disables the delay of small writes, and detects dead peers without traffic.
     static func setStreamOptions(_ number: Int32) {
         set(number, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         set(number, SOL_SOCKET, SO_KEEPALIVE, 1)

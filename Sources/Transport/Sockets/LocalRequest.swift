@@ -1,21 +1,21 @@
 import CLinux
 import Glibc
 
-/// One line to a UNIX-domain socket and the line that comes back, for a look at whether a daemon lives there.
+/// Sends one line to a UNIX-domain socket and reads one line back, to check for a running daemon.
 public enum LocalRequest {
-    /// What is at a path.
+    /// The result of a request.
     public enum Answer: Sendable, Equatable {
-        /// Nothing, or a socket that no process listens on.
+        /// There is no socket, or no process listens on it.
         case nobody
-        /// A socket that this user may not open.
+        /// This user may not open the socket.
         case forbidden
-        /// A process that did not answer with a line in time.
+        /// A process listens, but did not answer with a line in time.
         case silence
-        /// The line, without its end.
+        /// The answer, without its newline.
         case line([UInt8])
     }
 
-    /// Sends a line and waits for one of at most `limit` bytes.
+    /// Sends a line and waits for a line of at most `limit` bytes.
     public static func ask(_ path: String, _ line: String, milliseconds: Int64, limit: Int) -> Answer {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return .silence }

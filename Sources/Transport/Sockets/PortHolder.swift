@@ -1,17 +1,17 @@
 import Glibc
 
-/// Who holds a listening TCP port of this machine, as far as the system says.
+/// The owner of a listening TCP port of this machine, if the system reveals it.
 public enum PortHolder: Sendable, Equatable {
     /// systemd, for a socket unit.
     case systemd
-    /// A process of root that may be systemd: this user cannot find out.
+    /// A process of root that may be systemd: this user cannot see which.
     case root
     /// A process of this user.
     case user(UInt32)
-    /// The system does not say.
+    /// The system does not reveal it.
     case unknown
 
-    /// Looks a port up.
+    /// Returns the owner of a port.
     public static func of(port: UInt16) -> PortHolder {
         let isSystemd = unsafe access("/run/systemd/system", F_OK) == 0
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {

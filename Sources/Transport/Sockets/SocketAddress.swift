@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// Where a socket is bound or whom it is connected to: an IP address with a port, or a path in the file system.
+/// The address of a socket or its peer: an IP address with a port, or a path in the file system.
 public enum SocketAddress: Hashable, Sendable {
     /// IPv4: the address in host byte order, and the port.
     case ipv4(UInt32, port: UInt16)
     /// IPv6: the upper and the lower half in host byte order, the zone of a link-local address, and the port.
     case ipv6(UInt64, UInt64, zone: UInt32, port: UInt16)
-    /// A UNIX-domain socket; the path is empty for an unnamed peer, and begins with `@` for an abstract name.
+    /// A UNIX-domain socket; the path is empty for an unnamed peer, and starts with `@` for an abstract name.
     case unix(path: String)
 
     /// IPv4 loopback.
     public static func loopback(port: UInt16) -> SocketAddress { .ipv4(0x7f00_0001, port: port) }
 
-    /// Reads an IPv4 or IPv6 literal; nil for a host name or anything else.
+    /// Parses an IPv4 or IPv6 literal. Returns `nil` for a host name or anything else.
     public init?(literal: String, port: UInt16) {
         var four = in_addr()
         if unsafe inet_pton(AF_INET, literal, &four) == 1 {
@@ -34,7 +34,7 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The address without port, as people write it: `127.0.0.1`, `::1`, the path, or `unix` for an unnamed peer.
+    /// The address without port in its usual notation: `127.0.0.1`, `::1`, the path, or `unix` for an unnamed peer.
     public var host: String {
         switch self {
         case .ipv4(let number, _):
@@ -73,7 +73,7 @@ extension SocketAddress {
         }
     }
 
-    /// Lends the address in the kernel's form; nil when a path is too long for it.
+    /// Calls `body` with the address in the kernel's format. Returns `nil` if a path is too long for it.
     func withSocketAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         switch self {
         case .ipv4(let number, let port):
@@ -115,7 +115,7 @@ extension SocketAddress {
         }
     }
 
-    /// Lets `fill` write the kernel's form (`accept`, `getsockname`), and reads it.
+    /// Lets `fill` write the kernel's format (`accept`, `getsockname`), and parses it.
     static func filled(by fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32)
         -> (result: Int32, address: SocketAddress)
     {
@@ -138,7 +138,7 @@ extension SocketAddress {
             let form = unsafe bytes.load(as: sockaddr_in6.self)
             let upper = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
             let lower = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-            // An IPv4 peer of a listener on `::` is to count and read as what it is.
+            // An IPv4 peer of a listener on `::` must count and appear as an IPv4 address.
             self = .ipv6OrMapped(
                 upper, lower, zone: form.sin6_scope_id, port: UInt16(bigEndian: form.sin6_port))
         } else {

@@ -3,12 +3,12 @@ import COpenSSL
 
 /// Cryptographic digests.
 public enum Digest {
-    /// The SHA-256 of bytes: 32 bytes.
+    /// Returns the SHA-256 of bytes: 32 bytes.
     public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         sha256(bytes.raw)
     }
 
-    /// The SHA-256 of borrowed bytes: 32 bytes.
+    /// Returns the SHA-256 of borrowed bytes: 32 bytes.
     public static func sha256(_ bytes: RawSpan) -> [UInt8] {
         unsafe bytes.withUnsafeBytes { bytes in
             unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
@@ -19,7 +19,7 @@ public enum Digest {
         }
     }
 
-    /// The SHA-1 of bytes: 20 bytes. Only to compare what nobody gains by forging.
+    /// Returns the SHA-1 of bytes: 20 bytes. Only for comparisons where a forgery gains nothing.
     public static func sha1(_ bytes: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 20) { room, count in
             _ = unsafe SHA1(bytes, bytes.count, room.baseAddress)
@@ -27,17 +27,17 @@ public enum Digest {
         }
     }
 
-    /// The HMAC-SHA-256 of a text: 32 bytes.
+    /// Returns the HMAC-SHA-256 of a text: 32 bytes.
     public static func hmacSHA256(key: [UInt8], _ text: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
             let mac = unsafe HMAC(
                 EVP_sha256(), key, Int32(key.count), text, text.count, room.baseAddress, nil)
-            precondition(unsafe mac != nil, "OpenSSL makes no HMAC")
+            precondition(unsafe mac != nil, "OpenSSL failed to compute an HMAC")
             count = 32
         }
     }
 
-    /// A password hashed slowly with a salt, by PBKDF2 with HMAC-SHA-256: 32 bytes (`Hi` of RFC 5802, 2.2).
+    /// Returns a password hashed slowly with a salt, by PBKDF2 with HMAC-SHA-256: 32 bytes (`Hi` of RFC 5802, 2.2).
     public static func stretched(_ password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
             let done = unsafe password.withUnsafeBytes { password in
@@ -45,7 +45,7 @@ public enum Digest {
                     password.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(password.count), salt,
                     Int32(salt.count), Int32(clamping: iterations), EVP_sha256(), 32, room.baseAddress)
             }
-            precondition(done == 1, "OpenSSL makes no PBKDF2")
+            precondition(done == 1, "OpenSSL failed to compute PBKDF2")
             count = 32
         }
     }

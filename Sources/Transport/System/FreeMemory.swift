@@ -2,21 +2,21 @@ import Basics
 import CLinux
 import Glibc
 
-/// Whether free memory is worth giving back to the system; numbers in, yes or no out.
+/// Decides whether free memory should be returned to the system, from numbers alone.
 ///
-/// What malloc calls free may have been given back already: it counts both alike. So memory must have grown as well since it was
-/// looked at after the last time, which what a storm adds to a process whose memory is back does; or more must be free than
-/// then, which is so where it was given back while the storm still held most of it.
+/// malloc counts free memory that was already returned as free too. So resident memory must also have grown since the lowest
+/// value after the last return, as it does in a storm; or more must be free than at that time, as it is if memory was returned
+/// while most of a storm was still open.
 public struct FreeMemoryRule: Sendable {
-    /// Resident bytes after the last time, or less where less was seen since; nil: nothing was given back yet.
+    /// Resident bytes after the last return, or the lowest value since; `nil` before the first return.
     private var floor: Int?
-    /// Free bytes after the last time, or less where less was seen since.
+    /// Free bytes after the last return, or the lowest value since.
     private var freeFloor = 0
 
-    /// Nothing was given back yet.
     public init() {}
 
-    /// Whether it is worth it now, with so many bytes resident and so many that malloc calls free.
+    /// Updates the lowest values and returns whether free memory should be returned, given the resident bytes and malloc's free
+    /// bytes.
     public mutating func isWorthIt(resident: Int, free: Int) -> Bool {
         floor = floor.map { min($0, resident) }
         freeFloor = min(freeFloor, free)
@@ -24,26 +24,25 @@ public struct FreeMemoryRule: Sendable {
         return free > Limits.Connection.freeMemoryBytes && growth > Limits.Connection.grownMemoryBytes
     }
 
-    /// Memory was given back, and so many bytes are resident now, and so many called free.
+    /// Records that memory was returned, with the numbers afterwards.
     public mutating func gaveBack(resident: Int, free: Int) {
         floor = resident
         freeFloor = free
     }
 }
 
-/// Gives memory that is free back to the system.
+/// Returns free memory to the system.
 ///
-/// What a storm of connections held is free when they are gone, in pieces between others that live on: malloc keeps it, and
-/// the process stays as large as it ever was.
+/// After a storm, the memory of its connections is free, but in fragments between live allocations: malloc keeps it, and the
+/// process would stay at its largest size.
 public struct FreeMemory: ~Copyable {
     private var rule = FreeMemoryRule()
 
-    /// Nothing was given back yet.
     public init() {}
 
-    /// Looks how much is free and how much resident, and gives back where that is worth it; holds malloc's locks for a moment.
+    /// Returns free memory to the system if the rule asks for it; holds malloc's locks for a moment.
     ///
-    /// Where the kernel does not say how much is resident (no descriptor is left to ask by), the next look does it.
+    /// If the kernel does not report the resident memory (no free descriptor), the next call does it.
     public mutating func giveBack() {
         guard let resident = Self.residentBytes,
             rule.isWorthIt(resident: resident, free: clinux_free_octets())
@@ -52,7 +51,7 @@ public struct FreeMemory: ~Copyable {
         rule.gaveBack(resident: Self.residentBytes ?? resident, free: clinux_free_octets())
     }
 
-    /// Resident bytes of this process that no file stands behind (proc(5), statm: resident less shared).
+    /// Resident anonymous bytes of this process (proc(5), statm: resident less shared).
     public static var residentBytes: Int? {
         guard let bytes = try? SmallFile.read("/proc/self/statm") else { return nil }
         let pages = String(decoding: bytes, as: UTF8.self).split(separator: " ")

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Processors of the machine, for measurements that must not disturb each other.
+/// Processors of the machine, for undisturbed measurements.
 public enum Processor {
-    /// How many there are.
+    /// The number of online processors.
     public static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// Has a process (0: the calling thread) run on one processor only; false where the system refuses.
+    /// Pins a process (0: the calling thread) to one processor. Returns false if the system refuses.
     @discardableResult
     public static func pin(process: Int32, to number: Int) -> Bool {
         clinux_pin(process, Int32(clamping: number)) == 0

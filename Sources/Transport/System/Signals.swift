@@ -1,22 +1,22 @@
 import CLinux
 import Glibc
 
-/// A signal that the server acts on.
+/// A signal that the server handles.
 public enum ServerSignal: Int32, Sendable, CaseIterable {
-    /// SIGHUP: read configuration and certificates again.
+    /// SIGHUP: reload configuration and certificates.
     case reload = 1
-    /// SIGINT: as SIGTERM, from a terminal.
+    /// SIGINT: like SIGTERM, from a terminal.
     case interrupt = 2
-    /// SIGTERM: drain and end.
+    /// SIGTERM: drain and exit.
     case terminate = 15
 }
 
-/// The signals of the process as a descriptor; made on the first thread before others start, so that all inherit the mask.
+/// The signals of the process as a descriptor; create it on the first thread before others start, so that all inherit the mask.
 public struct Signals: ~Copyable, Sendable {
-    /// Readable when a signal has come; for `Reactor.watch`.
+    /// Readable when a signal is pending; for `Reactor.watch`.
     public let descriptor: Descriptor
 
-    /// Takes SIGTERM, SIGINT and SIGHUP out of their usual course, and ignores SIGPIPE.
+    /// Blocks SIGTERM, SIGINT and SIGHUP, and ignores SIGPIPE.
     public init() throws(TransportError) {
         _ = signal(SIGPIPE, SIG_IGN)
         var set = sigset_t()
@@ -30,7 +30,7 @@ public struct Signals: ~Copyable, Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// The next signal that has come; nil when there is none.
+    /// Returns and removes the next pending signal, or `nil` if there is none.
     public func next() -> ServerSignal? {
         var info = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size

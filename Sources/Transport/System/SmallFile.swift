@@ -1,9 +1,9 @@
 public import Basics
 import Glibc
 
-/// Files that are read and written whole: certificates, keys, secrets.
+/// Reads and writes whole files: certificates, keys, secrets.
 public enum SmallFile {
-    /// What tells one version of a file from the next without reading it.
+    /// Identifies a version of a file without reading it.
     public struct Stamp: Hashable, Sendable {
         var device: UInt64
         var inode: UInt64
@@ -11,7 +11,7 @@ public enum SmallFile {
         var changed: Int64
     }
 
-    /// The content; fails where the file is missing or larger than `limit`.
+    /// Returns the content. Throws if the file is missing or larger than `limit`.
     public static func read(_ path: String, limit: Int = Limits.Certificate.fileBytes) throws(TransportError)
         -> [UInt8]
     {
@@ -26,12 +26,12 @@ public enum SmallFile {
             guard count > 0 else { return content }
             content += part[..<count]
             guard content.count <= limit else {
-                throw TransportError("read \(path)", detail: "it is larger than \(limit) octets", code: EFBIG)
+                throw TransportError("read \(path)", detail: "it is larger than \(limit) bytes", code: EFBIG)
             }
         }
     }
 
-    /// Puts a content in the place of a file at once and for good: others see the old or the new, also after a crash.
+    /// Replaces the content of a file atomically and durably: readers see the old or the new content, also after a crash.
     public static func replace(_ path: String, with content: [UInt8], mode: UInt32) throws(TransportError) {
         let draft = path + ".new"
         _ = unsafe unlink(draft)
@@ -52,7 +52,7 @@ public enum SmallFile {
         syncDirectory(of: path)
     }
 
-    /// Makes the names in a directory last; a file system that cannot is left to itself.
+    /// Makes changes to a directory durable; errors of file systems that do not support it are ignored.
     private static func syncDirectory(of path: String) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let number = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -61,7 +61,7 @@ public enum SmallFile {
         _ = fsync(descriptor.number)
     }
 
-    /// Which version of a file is there; nil where there is none.
+    /// Returns the version of a file, or `nil` if it does not exist.
     public static func stamp(_ path: String) -> Stamp? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// How system calls are made and their failures told.
+/// Helpers for system calls and their errors.
 enum SystemCall {
-    /// Repeats a call that a signal interrupted.
+    /// Repeats a call until no signal interrupts it.
     @inline(__always)
     static func retrying(_ call: () -> Int32) -> Int32 {
         while true {
@@ -11,7 +11,7 @@ enum SystemCall {
         }
     }
 
-    /// As `retrying`, for calls that return a count.
+    /// Like the other `retrying`, for calls that return a count.
     @inline(__always)
     static func retrying(_ call: () -> Int) -> Int {
         while true {
@@ -20,13 +20,13 @@ enum SystemCall {
         }
     }
 
-    /// The failure that `errno` names now.
+    /// Returns an error with the current `errno`.
     static func failure(_ action: @autoclosure () -> String) -> TransportError {
         let code = errno
         return TransportError(action(), detail: words(for: code), code: code)
     }
 
-    /// The system's words for an error number.
+    /// Returns the system's text for an error number.
     static func words(for code: Int32) -> String {
         var text = [CChar](repeating: 0, count: 128)
         _ = unsafe strerror_r(code, &text, text.count)

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Tells systemd how the service is (sd_notify); does nothing where nobody asked.
+/// Reports the state of the service to systemd (sd_notify); does nothing without `NOTIFY_SOCKET`.
 public struct SystemdNotify: Sendable {
     private let address: SocketAddress?
-    /// Milliseconds between two `alive` calls at which the watchdog is surely content; nil when there is none.
+    /// Milliseconds between two `alive` calls that satisfy the watchdog; `nil` if it is not enabled.
     public let watchdogMilliseconds: Int64?
 
     /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` from an environment.
@@ -17,16 +17,16 @@ public struct SystemdNotify: Sendable {
         watchdogMilliseconds = micros.flatMap { $0 >= 2_000 ? $0 / 2_000 : nil }
     }
 
-    /// Whether systemd listens.
+    /// Whether systemd expects notifications.
     public var isWanted: Bool { address != nil }
 
-    /// The service can take connections.
+    /// Reports that the service accepts connections.
     public func ready(status: String) { send("READY=1\nSTATUS=\(Self.line(status))") }
-    /// The service ends.
+    /// Reports that the service is stopping.
     public func stopping(status: String) { send("STOPPING=1\nSTATUS=\(Self.line(status))") }
-    /// One line for `systemctl status`.
+    /// Sets the line in `systemctl status`.
     public func status(_ text: String) { send("STATUS=\(Self.line(text))") }
-    /// The service lives: for the watchdog.
+    /// Reports to the watchdog that the service is alive.
     public func alive() { send("WATCHDOG=1") }
 
     private static func line(_ text: String) -> String {
@@ -48,7 +48,7 @@ public struct SystemdNotify: Sendable {
 
 /// The environment of the process.
 public enum Environment {
-    /// The value of a variable; nil where it is not set.
+    /// Returns the value of a variable, or `nil` if it is not set.
     public static func value(_ name: String) -> String? {
         guard let text = unsafe getenv(name) else { return nil }
         return unsafe String(cString: text)

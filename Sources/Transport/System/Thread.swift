@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// A thread of the system, for a reactor or the store; it is joined or detached, else it leaves its stack behind.
+/// A system thread, for a reactor or the store; join or detach it, otherwise its stack leaks.
 public struct Thread: Sendable {
-    /// What the new thread takes over.
+    /// The arguments of the new thread.
     private final class Start {
         let name: String
         let body: () -> Void
@@ -37,9 +37,9 @@ public struct Thread: Sendable {
         self.handle = handle
     }
 
-    /// Lets go of the thread: nobody waits for it, and its stack goes with it.
+    /// Detaches the thread: its stack is freed when it ends.
     public func detach() { _ = pthread_detach(handle) }
 
-    /// Waits for the thread's end; once only.
+    /// Waits for the end of the thread; call it only once.
     public func join() { _ = pthread_join(handle, nil) }
 }

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// OpenSSL's queue of errors, which every failure must leave empty: `SSL_get_error` looks at it.
+/// OpenSSL's error queue, which must be empty after every failure, since `SSL_get_error` reads it.
 enum OpenSSLErrors {
-    /// Empties the thread's queue and gives its words, the first cause first.
+    /// Empties the thread's queue and returns its texts, the first cause first.
     static func drain() -> String {
         var causes: [String] = []
         while true {
@@ -15,8 +15,8 @@ enum OpenSSLErrors {
         return causes.joined(separator: ", ")
     }
 
-    /// The failure that the queue tells of.
-    static func failure(_ action: String, otherwise: String = "OpenSSL gives no reason") -> TransportError {
+    /// Returns an error with the texts of the queue, which it empties.
+    static func failure(_ action: String, otherwise: String = "OpenSSL gave no reason") -> TransportError {
         let words = drain()
         return TransportError(action, detail: words.isEmpty ? otherwise : words)
     }

@@ -2,15 +2,15 @@ import COpenSSL
 import Glibc
 import Synchronization
 
-/// How we speak TLS to a server; made once, used for many connections.
+/// TLS settings of connections to a server; created once, used for many connections.
 @safe public final class TLSClientSettings: @unchecked Sendable {  // SSL_CTX locks itself
-    /// Whose certificates are trusted.
+    /// The certificates that are trusted.
     public enum Trust: Sendable {
         /// Authorities in a PEM file.
         case file(String)
         /// The system's authorities.
         case system
-        /// Anyone: for tests and loopback tools.
+        /// Any certificate: for tests and loopback tools.
         case anyone
     }
 
@@ -18,8 +18,8 @@ import Synchronization
     let verifies: Bool
     private let ticket: TLSTicket?
 
-    /// Settings for connections as a client; with `resumes` each goes on with the session that a server offered last, so they are
-    /// for one server alone.
+    /// Creates client settings; with `resumes`, each connection resumes the last session that a server offered, so the settings
+    /// are for one server only.
     public init(
         trust: Trust, applicationProtocols: [String] = [], resumes: Bool = false
     ) throws(TransportError) {
@@ -51,7 +51,7 @@ import Synchronization
             wire.append(UInt8(name.count))
             wire += name
         }
-        // Zero is success here, unlike elsewhere.
+        // This function returns zero on success, unlike others.
         guard unsafe wire.isEmpty || SSL_CTX_set_alpn_protos(raw, wire, UInt32(wire.count)) == 0 else {
             throw OpenSSLErrors.failure("offer application protocols")
         }
@@ -59,34 +59,34 @@ import Synchronization
 
     deinit { unsafe SSL_CTX_free(raw) }
 
-    /// Has a connection go on with the session that was offered last, where there is one.
+    /// Sets the session that was offered last, if any, for a new connection.
     func resume(_ ssl: OpaquePointer) { unsafe ticket?.use(for: ssl) }
 }
 
 /// The session that a server has offered last.
 private final class TLSTicket: Sendable {
-    /// The address of an SSL_SESSION, which is counted once for us; 0: there is none.
+    /// The address of an SSL_SESSION, with a reference of its own; 0 if there is none.
     private let held = Mutex<UInt>(0)
 
-    /// Takes what servers offer to connections of a context, for as long as that lives.
+    /// Stores the sessions that servers offer to connections of a context, for the context's lifetime.
     init(_ context: OpaquePointer) {
         let mode = Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE)
         _ = unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, mode, nil)
-        // Index 0 is that of the application.
+        // Index 0 is reserved for applications.
         unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_sess_set_new_cb(context) { ssl, session in
             guard let ssl = unsafe ssl, let session = unsafe session,
                 let own = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), 0)
             else { return 0 }
             unsafe Unmanaged<TLSTicket>.fromOpaque(own).takeUnretainedValue().keep(session)
-            // The session itself stays the connection's.
+            // The connection keeps its own reference.
             return 0
         }
     }
 
     deinit { unsafe SSL_SESSION_free(OpaquePointer(bitPattern: held.withLock { $0 })) }
 
-    /// Keeps a copy: OpenSSL gives a session up with the first connection of it that is broken off.
+    /// Stores a copy: OpenSSL invalidates a session when the first connection with it is broken off.
     private func keep(_ session: OpaquePointer) {
         let address = unsafe UInt(bitPattern: SSL_SESSION_dup(session))
         let before = held.withLock { held in

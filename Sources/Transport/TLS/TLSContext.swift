@@ -1,9 +1,9 @@
 import COpenSSL
 import Synchronization
 
-/// Versions of TLS that may be the lowest accepted.
+/// Versions of TLS that may be the minimum.
 public enum TLSVersion: String, Sendable, CaseIterable {
-    /// TLS 1.0, with CBC ciphers and SHA-1: only for clients that can do nothing newer.
+    /// TLS 1.0, with CBC ciphers and SHA-1: only for clients that support nothing newer.
     case tls10 = "1.0"
     /// TLS 1.1, as weak as 1.0.
     case tls11 = "1.1"
@@ -12,7 +12,7 @@ public enum TLSVersion: String, Sendable, CaseIterable {
     /// TLS 1.3.
     case tls13 = "1.3"
 
-    /// Whether RFC 8996 says that nobody should use it any more.
+    /// Whether RFC 8996 deprecates the version.
     public var isDeprecated: Bool { self == .tls10 || self == .tls11 }
 
     var number: Int {
@@ -24,32 +24,33 @@ public enum TLSVersion: String, Sendable, CaseIterable {
         }
     }
 
-    /// The ciphers offered up to TLS 1.2, best first, in OpenSSL's words.
+    /// The ciphers offered up to TLS 1.2, best first, in OpenSSL's syntax.
     ///
-    /// The old versions know no AEAD and sign handshakes with SHA-1 and MD5, which OpenSSL 3 allows on level 0 alone.
+    /// The old versions have no AEAD ciphers and sign handshakes with SHA-1 and MD5, which OpenSSL 3 allows on security level 0
+    /// only.
     var ciphers: String {
         let modern = "ECDHE+AESGCM:ECDHE+CHACHA20"
         return isDeprecated ? modern + ":ECDHE+AES:kRSA+AES:!aNULL:!eNULL:@SECLEVEL=0" : modern
     }
 }
 
-/// How a listener speaks TLS, apart from its certificate.
+/// TLS settings of a listener, apart from its certificate.
 public struct TLSServerSettings: Sendable {
     /// The lowest version accepted.
     public var minimum = TLSVersion.tls12
-    /// Application protocols in order of preference; a client that offers only others goes on without one.
+    /// Application protocols in order of preference; a client that offers only others connects without one.
     public var applicationProtocols: [String] = []
 
     /// TLS 1.2 or higher, no application protocol.
     public init() {}
 }
 
-/// A certificate chain with its key and settings, as OpenSSL holds them; made once, used for many handshakes.
+/// A certificate chain with its key and settings, in OpenSSL's form; created once, used for many handshakes.
 @safe public final class TLSServerContext: @unchecked Sendable {  // SSL_CTX locks itself
     let raw: OpaquePointer
     private let protocols: ProtocolList
 
-    /// Reads PEM: the chain begins with the server's own certificate, to which the key must belong.
+    /// Parses PEM: the chain starts with the server's own certificate, to which the key must belong.
     public init(chain: [UInt8], key: [UInt8], settings: TLSServerSettings) throws(TransportError) {
         guard let raw = unsafe SSL_CTX_new(TLS_server_method()) else {
             throw OpenSSLErrors.failure("make a TLS context")
@@ -70,7 +71,7 @@ public struct TLSServerSettings: Sendable {
                 var chosen: UnsafeMutablePointer<UInt8>?
                 let result = unsafe SSL_select_next_proto(
                     &chosen, length, own.wire.baseAddress, UInt32(own.wire.count), offered, count)
-                // An unknown offer must not end the handshake (ccs-xmpp 1.2): it goes on without one.
+                // An unknown offer must not fail the handshake (ccs-xmpp 1.2): it continues without one.
                 guard result == OPENSSL_NPN_NEGOTIATED else { return SSL_TLSEXT_ERR_NOACK }
                 unsafe out.pointee = unsafe UnsafePointer(chosen)
                 return SSL_TLSEXT_ERR_OK
@@ -79,7 +80,7 @@ public struct TLSServerSettings: Sendable {
 
     deinit { unsafe SSL_CTX_free(raw) }
 
-    /// One ticket per handshake and no cache: a client may resume, and nothing is kept for it here.
+    /// Sets one ticket per handshake and no cache: a client may resume, and the server stores nothing for it.
     private func setResumption() {
         _ = unsafe SSL_CTX_set_num_tickets(raw, 1)
         _ = unsafe SSL_CTX_ctrl(raw, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
@@ -88,41 +89,40 @@ public struct TLSServerSettings: Sendable {
     }
 }
 
-/// The context that new handshakes of some listeners use; it may be exchanged at any time from any thread.
+/// The context for new handshakes of some listeners; it may be replaced at any time from any thread.
 public final class TLSContextHolder: Sendable {
     private let held: Mutex<TLSServerContext>
 
-    /// Holds a first context.
     public init(_ context: TLSServerContext) { held = Mutex(context) }
-    /// What the next handshake uses.
+    /// The context for the next handshake.
     public var current: TLSServerContext { held.withLock { $0 } }
-    /// Exchanges it; handshakes and connections under way keep the old one.
+    /// Replaces the context; connections and handshakes in progress keep the old one.
     public func replace(with context: TLSServerContext) { held.withLock { $0 = context } }
 }
 
-/// What server and client contexts have in common.
+/// Settings that server and client contexts share.
 enum TLSContext {
-    /// Versions, ciphers and options of every context.
+    /// Sets versions, ciphers and options of a context.
     static func setCommonOptions(_ raw: OpaquePointer, minimum: TLSVersion) {
         _ = unsafe SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, minimum.number, nil)
         _ = unsafe SSL_CTX_set_cipher_list(raw, minimum.ciphers)
         _ = unsafe SSL_CTX_set_options(
             raw, UInt64(bit(30) | bit(17) | bit(22)))
-        // Record buffers live only while a record is in flight: 12 KiB less per idle connection.
-        // They are filled with as many records as have come, not with a head and a body of each.
+        // Record buffers are allocated only while a record is in flight: 12 KiB less per idle connection. They are filled with
+        // all available records, not with a head and a body of each.
         _ = unsafe SSL_CTX_ctrl(raw, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         let modes = Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER)
         _ = unsafe SSL_CTX_ctrl(raw, SSL_CTRL_MODE, modes, nil)
     }
 
-    /// SSL_OP_BIT of OpenSSL, a macro: 30 no renegotiation, 17 no compression, 22 the server's preference of ciphers.
+    /// SSL_OP_BIT of OpenSSL, a macro: 30 no renegotiation, 17 no compression, 22 the server's cipher preference.
     private static func bit(_ number: UInt64) -> UInt64 { 1 << number }
 
-    /// Loads a PEM chain and its key, and checks that they belong together.
+    /// Loads a PEM chain and its key, and checks that they match.
     static func use(chain: [UInt8], key: [UInt8], in raw: OpaquePointer) throws(TransportError) {
         let certificates = try PEM.certificates(chain)
         guard let own = certificates.first else {
-            throw TransportError("load the certificate", detail: "the file holds no certificate")
+            throw TransportError("load the certificate", detail: "the file contains no certificate")
         }
         guard unsafe SSL_CTX_use_certificate(raw, own.raw) == 1 else {
             throw OpenSSLErrors.failure("load the certificate")
@@ -144,7 +144,7 @@ enum TLSContext {
     }
 }
 
-/// Application protocols in the form of the handshake, at an address that stays.
+/// Application protocols in the wire format of the handshake, at a stable address.
 @safe private final class ProtocolList {
     let wire: UnsafeMutableBufferPointer<UInt8>
 

@@ -2,37 +2,37 @@ import Basics
 import COpenSSL
 import Glibc
 
-/// One TLS connection as OpenSSL holds it, over the staging memory of its reactor; or none, for plain connections.
+/// One TLS connection of OpenSSL over the staging memory of its reactor; empty for plain connections.
 @safe struct TLSSession: ~Copyable {
-    /// How a step ended.
+    /// The result of a step.
     enum Step: Equatable {
-        /// It is done, with so many bytes where bytes were asked for.
+        /// Done; contains the number of bytes of a read.
         case done(Int)
-        /// More must come from the peer first.
+        /// More bytes must arrive from the peer first.
         case wantsMore
-        /// The peer has ended its direction in order.
+        /// The peer has closed its direction properly.
         case ended
-        /// It cannot go on; OpenSSL's words.
+        /// The connection failed; contains OpenSSL's error text.
         case failed(String)
     }
 
     let ssl: OpaquePointer?
 
-    /// No TLS.
+    /// A session without TLS.
     static var plain: TLSSession { unsafe TLSSession(nil) }
 
     private init(_ ssl: OpaquePointer?) { unsafe self.ssl = unsafe ssl }
 
     deinit { unsafe SSL_free(ssl) }
 
-    /// The server's side of a handshake.
+    /// Creates the server side of a handshake.
     static func accepting(_ context: TLSServerContext, _ staging: TLSStaging) -> TLSSession? {
         guard let ssl = unsafe make(context.raw, staging) else { return nil }
         unsafe SSL_set_accept_state(ssl)
         return unsafe TLSSession(ssl)
     }
 
-    /// The client's side of a handshake; the certificate is verified for `serverName` or the address dialled.
+    /// Creates the client side of a handshake; the certificate is verified for `serverName` or the IP address.
     static func connecting(
         _ settings: TLSClientSettings, _ staging: TLSStaging, serverName: String?, address: SocketAddress
     ) -> TLSSession? {
@@ -66,43 +66,43 @@ import Glibc
     /// Whether there is no TLS.
     var isPlain: Bool { unsafe ssl == nil }
 
-    /// Goes on with the handshake.
+    /// Continues the handshake.
     borrowing func handshake() -> Step {
         let result = unsafe SSL_do_handshake(ssl)
         return result == 1 ? .done(0) : step(result)
     }
 
-    /// Keeps OpenSSL's buffers from being freed and made anew for each record, until `endBatch`.
+    /// Keeps OpenSSL from freeing and allocating its buffers for each record, until `endBatch`.
     @inline(__always)
     borrowing func beginBatch() {
         _ = unsafe SSL_ctrl(ssl, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
     }
 
-    /// Frees what buffers are empty.
+    /// Frees empty buffers.
     @inline(__always)
     borrowing func endBatch() {
         _ = unsafe SSL_ctrl(ssl, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
         _ = unsafe SSL_free_buffers(ssl)
     }
 
-    /// Has the buffer freed by the next record that is sealed.
+    /// Lets the next encrypted record free the buffer.
     @inline(__always)
     borrowing func endBatchAfterNext() {
         _ = unsafe SSL_ctrl(ssl, SSL_CTRL_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
     }
 
-    /// Whether OpenSSL holds bytes that it has not opened yet.
+    /// Whether OpenSSL has bytes that are not decrypted yet.
     @inline(__always)
     var holdsOctets: Bool { unsafe SSL_has_pending(ssl) == 1 }
 
-    /// Opens the next record of the staging memory.
+    /// Decrypts the next record of the staging memory.
     @inline(__always)
     borrowing func read(_ staging: TLSStaging) -> Step {
         let count = unsafe SSL_read(ssl, staging.plain.baseAddress, Int32(TLSStaging.recordBytes))
         return count > 0 ? .done(Int(count)) : step(count)
     }
 
-    /// Seals bytes as one record (several beyond 16 KiB) into the staging memory; false when TLS has ended.
+    /// Encrypts bytes as one record (several beyond 16 KiB) into the staging memory. Returns false if TLS has ended.
     @inline(__always)
     borrowing func seal(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count)) == bytes.count else {
@@ -112,7 +112,7 @@ import Glibc
         return true
     }
 
-    /// Writes the end of our direction into the staging memory.
+    /// Writes the close of the outbound direction into the staging memory.
     borrowing func sealEnd() {
         if unsafe SSL_shutdown(ssl) < 0 { _ = OpenSSLErrors.drain() }
     }
@@ -131,14 +131,14 @@ import Glibc
         }
     }
 
-    /// `TLSv1.3`; nil without TLS.
+    /// The TLS version, such as `TLSv1.3`; `nil` without TLS.
     var version: String? {
         guard let ssl = unsafe ssl, let name = unsafe SSL_get_version(ssl) else { return nil }
         return unsafe String(cString: name)
     }
 
-    /// The `tls-exporter` channel binding (RFC 9266): nil without TLS, before the handshake is done, and on TLS 1.2
-    /// without the extended master secret, where two channels could have the same.
+    /// The `tls-exporter` channel binding (RFC 9266): `nil` without TLS, before the handshake is done, and on TLS 1.2 without
+    /// the extended master secret, where two channels could have the same value.
     var channelBinding: [UInt8]? {
         guard let ssl = unsafe ssl, unsafe SSL_is_init_finished(ssl) == 1,
             unsafe SSL_version(ssl) >= TLS1_3_VERSION || copenssl_has_extended_master_secret(ssl) == 1

@@ -2,23 +2,23 @@ import Basics
 import COpenSSL
 import Glibc
 
-/// Memory of one reactor through which all its TLS connections pass.
+/// Memory of one reactor that all its TLS connections share.
 ///
-/// OpenSSL reads and writes it through a BIO of ours, so that one `recv` may carry many records, one `send` many
+/// OpenSSL reads and writes it through a custom BIO, so that one `recv` can bring many records, one `send` can carry many
 /// records, and no connection owns a network buffer.
 @safe final class TLSStaging {
-    /// Bytes taken from the socket at once.
+    /// Bytes received from the socket at once.
     static let receiveBytes = 65_536
-    /// Bytes of plaintext in one TLS record at most (RFC 8446, 5.1).
+    /// Largest plaintext of one TLS record in bytes (RFC 8446, 5.1).
     static let recordBytes = 16_384
 
-    /// What `recv` fills.
+    /// The buffer for `recv`.
     let received = UnsafeMutableRawBufferPointer.allocate(byteCount: receiveBytes, alignment: 64)
-    /// What `SSL_read` fills.
+    /// The buffer for `SSL_read`.
     let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 64)
-    /// What of `received` OpenSSL has not taken yet.
+    /// The part of `received` that OpenSSL has not read yet.
     var unread = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-    /// What OpenSSL has written for the connection at hand.
+    /// Encrypted bytes of the current connection.
     var sealed = ByteBuffer()
     private let method: OpaquePointer
 
@@ -54,7 +54,7 @@ import Glibc
         unsafe plain.deallocate()
     }
 
-    /// A BIO over this memory; the reactor, and so the memory, outlives its connections.
+    /// Creates a BIO over this memory; the reactor, and so the memory, outlives its connections.
     func makeBIO() -> OpaquePointer? {
         guard let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())

@@ -1,35 +1,35 @@
 import Basics
 
-/// One way of attacking ccsd, and how hard.
+/// One kind of attack on ccsd, with its intensity.
 struct Attack {
-    /// What it does beside its connections.
+    /// What the attack does in addition to its connections.
     enum Deed {
         case none
-        /// SIGHUP, again and again.
+        /// Repeated SIGHUP.
         case reloads
-        /// As few descriptors as ccsd has open, and a little more.
+        /// A limit of descriptors just above the number that ccsd has open.
         case fewDescriptors
-        /// TLS 1.2 connections that ask for a new handshake.
+        /// TLS 1.2 connections that request renegotiation.
         case renegotiations
     }
 
     /// Its name in the table and for `--only`.
     let name: String
-    /// Connections at once, and at most so many new ones in a second, at full scale.
+    /// Concurrent connections, and the maximum of new ones in a second, at full scale.
     var connections = 0
     var perSecond = 200
-    /// Blocks that all connections together are to send before it ends, at full scale; nil: what they send in the time.
+    /// Blocks that all connections together must send before the attack ends, at full scale; `nil` if only the time counts.
     var blocks: Int?
     var deed = Deed.none
-    /// What it must bring about at the server; an attack that does not has not taken place.
+    /// What it must cause at the server; otherwise the attack has not taken place.
     var aims: [AttackAim] = []
-    /// The script of the connection with a number.
+    /// Returns the script of the connection with a number.
     var script: ((AttackScene, Int) -> HostileScript)?
 
-    /// The row without an attack: what the good ones see and leave behind by themselves.
+    /// The row without an attack: the baseline of the good peers.
     static let calm = "none"
 
-    /// All of them, in the order in which they run.
+    /// All attacks, in the order in which they run.
     static var all: [Attack] {
         [Attack(name: calm)] + openings + logins + streams + requests + http2 + links + deeds
     }
@@ -49,27 +49,27 @@ struct Attack {
         ]
     }
 
-    /// Every port, in turns.
+    /// The ports, for attacks that use each of them in turn.
     static let doors: [HostileScript.Door] = [.appServers, .devices, .https]
 }
 
-/// What scripts are made of.
+/// The inputs of scripts.
 struct AttackScene {
     /// An app server that may log in.
     var login: StreamCredential
     /// The same with a wrong key.
     var wrongLogin: StreamCredential
-    /// What authorises a request of the legacy interface.
+    /// The key that authorises requests of the legacy interface.
     var key: String
-    /// Devices that are the attackers' own.
+    /// Devices of the attackers.
     var devices: [BenchDevice]
-    /// A good device's token is not among these: they are well formed, and nobody has them.
+    /// Returns well-formed tokens that no server made.
     func unknownTokens(_ count: Int, _ seed: Int) -> [String] {
         var random = SeededRandom(seed: UInt64(seed) + 1)
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         let model = Array((devices.first?.token ?? "0:x").utf8)
         return (0..<count).map { _ in
-            // Of the shape of a real token: separators stay, all else is drawn.
+            // The shape of a real token: separators are kept, all other characters are random.
             String(
                 decoding: model.map { octet in
                     octet == UInt8(ascii: ":") ? octet : letters[Int(random.next() & 63)]

@@ -1,44 +1,44 @@
 import Basics
 
-/// What one attack must have brought about before it counts as an attack.
+/// An effect that an attack must have before it counts as an attack.
 ///
-/// Attacks that never reach their state are the fault that aims detect: a login that fails, a stanza that is refused for another
-/// reason, a flood that waits on our own side.
+/// Aims detect attacks that never reach their state: a login that fails, a stanza that is refused for another reason, a flood
+/// that waits on the attacker's side.
 struct AttackAim {
-    /// What is counted.
+    /// The effect that is counted.
     let deed: AttackDeed
     /// The count below which the attack has failed.
     var floor = 1
-    /// Seconds that an attack must last until this can happen, such as a deadline.
+    /// Seconds that an attack must last for this effect, such as a deadline.
     var afterSeconds = 0
-    /// The scale, in percent, below which this cannot happen, such as a limit on all connections.
+    /// The scale, in percent, below which this effect cannot occur, such as a limit on all connections.
     var fromScale = 1
 
-    /// Whether an attack of so many seconds and this scale must reach it.
+    /// Whether an attack of this duration and scale must have the effect.
     func isDue(seconds: Int, scale: Int) -> Bool { seconds >= afterSeconds && scale >= fromScale }
 
     static func reach(_ deed: AttackDeed, _ floor: Int = 1) -> AttackAim {
         AttackAim(deed: deed, floor: floor)
     }
 
-    /// Something that the server does after a deadline only.
+    /// An effect that occurs only after a deadline.
     static func reach(_ deed: AttackDeed, after seconds: Int) -> AttackAim {
         AttackAim(deed: deed, afterSeconds: seconds)
     }
 
-    /// Something that happens at full scale only.
+    /// An effect that occurs only at full scale.
     static func atFullScale(_ deed: AttackDeed) -> AttackAim { AttackAim(deed: deed, fromScale: 100) }
 }
 
-/// One kind of thing that attacks bring about.
+/// A kind of effect of attacks.
 enum AttackDeed: Hashable {
     /// Connections that the server accepted.
     case accepted
     /// TLS handshakes that the server finished.
     case handshakes
-    /// Logins of app servers that the server accepted, and that it refused.
+    /// App server logins that the server accepted, and that it refused.
     case appServerLogins, failedAppServerLogins
-    /// The same of devices.
+    /// Device logins that the server accepted, and that it refused.
     case deviceLogins, failedDeviceLogins
     /// Blocks of floods that were sent.
     case blocks
@@ -46,9 +46,9 @@ enum AttackDeed: Hashable {
     case deviceBytes, requestBytes
     /// Connections that the server closed for a reason.
     case closed(CloseReason)
-    /// Connections that it closed as soon as they were accepted.
+    /// Connections that the server closed at accept.
     case turnedAway(DoorRefusal)
-    /// Answers of HTTP with a status.
+    /// HTTP responses with a status.
     case responses(Int)
     /// Requests and messages that were refused, for any reason.
     case refusals
@@ -62,11 +62,11 @@ enum AttackDeed: Hashable {
     case receivedBytes
     /// Connections that attackers still had at the end.
     case heldOn
-    /// Frames of HTTP/2 by which the server ended connections and streams.
+    /// HTTP/2 frames with which the server ended connections and streams.
     case goAways, streamResets
     /// Reloads that the server has finished.
     case reloads
-    /// Renegotiations that were asked for on an open connection, and not granted.
+    /// Renegotiations that were requested on an open connection and not granted.
     case renegotiationsRefused
 
     /// Its name in the report.
@@ -113,7 +113,7 @@ enum AttackDeed: Hashable {
         case .closed(let reason): daemon.count(.connectionsClosed, reason.rawValue)
         case .turnedAway(let reason): daemon.count(.connectionsRefused, reason.rawValue)
         case .responses(let status):
-            // The questions for the counters themselves are no part of the attack.
+            // The probe's own requests for the counters are not part of the attack.
             daemon.count(.httpResponses, "\(status)")
                 - daemon.count(.httpResponses, "\(status)", "GET /metrics")
         case .refusals: daemon.count(.refusals)
@@ -130,10 +130,10 @@ enum AttackDeed: Hashable {
     }
 }
 
-/// What is known of an attack at one moment: the counters of the server since its beginning, and those of the attackers.
+/// The evidence of an attack at one moment: the server's counters since the start, and those of the attackers.
 struct AttackEvidence {
     var daemon = DaemonCounts()
-    /// Connections that were begun.
+    /// Connections that were started.
     var begun = 0
     var blocks = 0
     var receivedBytes = 0
@@ -142,19 +142,19 @@ struct AttackEvidence {
     var renegotiationsRefused = 0
 }
 
-/// How often an attack brought something about that it had to.
+/// How often an effect of an attack occurred.
 struct AttackReach: Equatable {
-    /// The name of the deed.
+    /// The name of the effect.
     var word: String
     var count: Int
     var floor: Int
 
-    /// Whether it happened too rarely.
+    /// Whether it occurred too rarely.
     var isMissing: Bool { count < floor }
 }
 
 extension Attack {
-    /// Returns what an attack of so many seconds and this scale has reached of what it must.
+    /// Returns how often each effect occurred that an attack of this duration and scale must have.
     func reached(_ evidence: AttackEvidence, seconds: Int, scale: Int) -> [AttackReach] {
         aims.filter { $0.isDue(seconds: seconds, scale: scale) }.map {
             AttackReach(word: $0.deed.word, count: $0.deed.count(in: evidence), floor: $0.floor)

@@ -1,18 +1,18 @@
 import Basics
 import Wire
 
-/// What one attack did, and what became of everybody else meanwhile.
+/// The result of one attack, and its consequences for good peers.
 struct AttackRow {
-    /// The good ones' messages.
+    /// Counts of the good peers' messages.
     struct Books: Equatable {
         var sent = 0
         var acknowledged = 0
         var refused = 0
         var delivered = 0
-        /// Connections of good peers that ended, in words.
+        /// Good peers' connections that ended, with the reason.
         var ended: [String] = []
 
-        /// Leaves what was there before.
+        /// Subtracts the counts at the start.
         mutating func since(_ start: Books) {
             sent -= start.sent
             acknowledged -= start.acknowledged
@@ -29,58 +29,58 @@ struct AttackRow {
     }
 
     let name: String
-    /// Hostile connections that were begun, and how many of them came as far as their flood.
+    /// Hostile connections that were started, and how many of them reached their flood.
     var connections = 0
     var flooding = 0
-    /// Blocks and bytes that they sent, or what stands in their place (signals).
+    /// Blocks and bytes that they sent; for signals their number.
     var blocks = 0
     var bytes = 0
-    /// What it had to bring about, and how often it did.
+    /// The required effects, and how often they occurred.
     var reached: [AttackReach] = []
-    /// What ccsd did: why connections ended, what was answered, and how often.
+    /// What ccsd did and how often: close reasons and responses.
     var deeds: [(word: String, count: Int)] = []
     var books = Books()
     var before = Latencies(Histogram())
     var during = Latencies(Histogram())
     var memory = Memory()
-    /// What must not be and was, in words.
+    /// Other violations, as text.
     var breaches: [String] = []
-    /// Whether a new app server, a new request and the control socket are served after it.
+    /// Whether a new app server, a new request and the control socket are served after the attack.
     var isServing = true
     /// Whether ccsd is still the process that was attacked.
     var isRunning = true
 
-    /// KiB by which memory may be more than before: what the allocator and OpenSSL keep for the next storm.
+    /// KiB by which memory may exceed its initial value: what the allocator and OpenSSL keep for the next storm.
     static let toleranceKiB = 32_768
-    /// Bytes that each good message may leave in memory for a while: the store's write buffers hold it, its removal and its
-    /// counts until they are written out. The row `none` shows about 300.
+    /// Bytes that each good message may leave in memory for a while: the store's memtables contain it, its removal and its
+    /// counts until they are flushed. The row `none` shows about 300.
     static let bytesPerGoodMessage = 1_024
 
-    /// KiB by which memory may be more than before, after so many good messages.
+    /// Returns the KiB by which memory may exceed its initial value, after a number of good messages.
     func allowedKiB(_ messages: Int) -> Int { Self.toleranceKiB + Self.storedKiB(messages) }
 
-    /// KiB that so many good messages may hold: at most what all write buffers do.
+    /// Returns the KiB that a number of good messages may use: at most the size of all memtables.
     static func storedKiB(_ messages: Int) -> Int {
         min(messages * bytesPerGoodMessage, Limits.Store.writeBuffersBytes) / 1_024
     }
 
-    /// What is wrong with it; empty: ccsd has stood it.
+    /// All faults; empty if ccsd has withstood the attack.
     var faults: [String] {
         var found = breaches
         if !isRunning { found.append("ccsd has ended") }
-        if !isServing { found.append("ccsd no longer serves newcomers") }
-        if books.acknowledged == 0 { found.append("no good message was taken") }
+        if !isServing { found.append("ccsd no longer serves new peers") }
+        if books.acknowledged == 0 { found.append("no good message was accepted") }
         let lost = books.acknowledged - books.delivered
         if lost > 0 { found.append("\(lost) acknowledged messages lost") }
-        if lost < 0 { found.append("\(-lost) messages came twice") }
+        if lost < 0 { found.append("\(-lost) messages were delivered twice") }
         if books.refused > 0 { found.append("\(books.refused) good messages refused") }
         let unanswered = books.sent - books.acknowledged - books.refused
-        if unanswered > 0 { found.append("\(unanswered) good messages not answered") }
+        if unanswered > 0 { found.append("\(unanswered) good messages were not acknowledged") }
         if !books.ended.isEmpty {
             found.append("good connections ended: " + books.ended.joined(separator: ", "))
         }
         if memory.after > memory.before + allowedKiB(books.acknowledged) {
-            found.append("\(memory.after - memory.before) KiB of memory did not come back")
+            found.append("\(memory.after - memory.before) KiB of memory were not returned")
         }
         if name != Attack.calm, reached.isEmpty { found.append("nothing shows that the attack took place") }
         for reach in reached where reach.isMissing {
@@ -90,29 +90,29 @@ struct AttackRow {
         return found
     }
 
-    /// What is wrong with all of them together.
+    /// Returns the faults of all rows together.
     static func faults(of rows: [AttackRow]) -> [String] {
         var found = rows.flatMap { row in row.faults.map { "\(row.name): \($0)" } }
-        if rows.isEmpty { found.append("no attack was made") }
-        // What each leaves must not add up.
+        if rows.isEmpty { found.append("no attack was run") }
+        // The remainders of all attacks must not add up.
         if let first = rows.first, let last = rows.last {
             let messages = rows.reduce(0) { $0 + $1.books.acknowledged }
             let growth = last.memory.after - first.memory.before
             if growth > 2 * toleranceKiB + storedKiB(messages) {
-                found.append("\(growth) KiB of memory did not come back over all")
+                found.append("\(growth) KiB of memory were not returned over all attacks")
             }
         }
         return found
     }
 
-    /// All rows, in columns.
+    /// Returns all rows as a table.
     static func table(_ rows: [AttackRow]) -> String {
         Table.text([head] + rows.map(\.cells), lastIsWords: true)
     }
 
-    /// What each attack reached, in columns, with the floors.
+    /// Returns the effects of each attack as a table, with the required counts.
     static func reachTable(_ rows: [AttackRow]) -> String {
-        let head = ["attack", "reached", "floor", "what"]
+        let head = ["attack", "reached", "minimum", "what"]
         return Table.text(
             [head]
                 + rows.flatMap { row in
@@ -120,13 +120,13 @@ struct AttackRow {
                 }, lastIsWords: true)
     }
 
-    /// The heads of the table.
+    /// The column heads of the table.
     static let head = [
         "attack", "conns", "blocks", "MB", "good p50/p99 before", "during", "lost", "MiB before/peak/after",
         "what ccsd did",
     ]
 
-    /// The row of the table.
+    /// The cells of the row.
     var cells: [String] {
         let mebibytes = [memory.before, memory.peak, memory.after].map { Figure.whole(Double($0) / 1_024) }
         let words = deeds.map { "\($0.word) \(Figure.whole($0.count))" }.joined(separator: ", ")
@@ -140,7 +140,6 @@ struct AttackRow {
         ]
     }
 
-    /// The same for programs.
     var json: JSONValue {
         .object([
             .init("attack", .string(name)), .init("connections", .integer(connections)),
@@ -174,18 +173,18 @@ struct AttackRow {
     }
 }
 
-/// A weakness that is planted into what was measured: the command must then fail.
+/// A fault planted into the results, which must make the command fail.
 enum AttackPlant: String, CaseIterable {
-    /// A message that was acknowledged and never came.
+    /// An acknowledged message that was never delivered.
     case loss
-    /// Memory that is never given back.
+    /// Memory that is never returned.
     case memory
-    /// Newcomers who are not served.
+    /// New peers that are not served.
     case silence
     /// An attack that never reached ccsd.
     case absence
 
-    /// Puts it into a row.
+    /// Plants the fault into a row.
     func spoil(_ row: inout AttackRow) {
         switch self {
         case .loss: row.books.delivered -= 1

@@ -6,7 +6,7 @@ import Operator
 import Transport
 import Wire
 
-/// A ccsd under attack, and the good app servers and devices that go on meanwhile.
+/// A ccsd under attack, with good app servers and devices in parallel.
 final class AttackRun {
     private let bench: Bench
     private let target: DaemonTarget
@@ -16,22 +16,22 @@ final class AttackRun {
     private let scene: AttackScene
     private let process: Int32
     private let rate: Double
-    /// Percent of the numbers of each attack.
+    /// Percent of the full scale of each attack.
     private let scale: Int
     private let milliseconds: Int64
 
-    /// Descriptors for strangers; more than these are half open at once in the attack of that name.
+    /// Descriptors for unauthenticated peers; the attack on half-open connections uses more than these.
     private static let descriptorsForStrangers = 768
-    /// Devices that are the attackers' own.
+    /// Number of devices of the attackers.
     private static let hostileDevices = 10
-    /// Seconds that an attack may take to reach what it must.
+    /// Seconds that an attack may take to have its effects.
     private static let longestSeconds = 120
-    /// Seconds in which memory is to be back, and all messages to have arrived.
+    /// Seconds in which memory must be returned and all messages delivered.
     private static let recoverySeconds = 40
-    /// Descriptors more than ccsd has open, in the attack on them.
+    /// Descriptors that ccsd may open in addition to its current ones, in the attack on descriptors.
     private static let sparedDescriptors = Limits.Connection.descriptorsSpared + 4
 
-    /// Milliseconds for which the good ones go on after the attackers have left.
+    /// Milliseconds for which the good peers continue after the attackers have left.
     private static let restMilliseconds: Int64 = 300
 
     init(_ bench: Bench, rate: Int, scale: Int) throws(BenchError) {
@@ -58,7 +58,7 @@ final class AttackRun {
             target, devices, receivers, name: "good", lifetimeSeconds: Bench.lifetime)
     }
 
-    /// Makes one attack, and says what came of it.
+    /// Runs one attack and returns its result.
     func run(_ attack: Attack) throws(BenchError) -> AttackRow {
         var row = AttackRow(name: attack.name)
         let counters = good.counters
@@ -114,7 +114,7 @@ final class AttackRun {
             row.memory.peak = max(row.memory.peak, resident)
             let passed = Now.read().monotonic.milliseconds(since: begin)
             bench.progress.show(attack.name, Int(passed), of: Int(milliseconds))
-            // However slow the machine is: what must be reached decides, not the time.
+            // On a slow machine too: the effects decide, not the time.
             guard passed >= milliseconds || !isRunning else { continue }
             if isRunning { evidence = try self.evidence(since: earlier, crowd, renegotiator) }
             row.reached = attack.reached(evidence, seconds: bench.seconds, scale: scale)
@@ -146,11 +146,11 @@ final class AttackRun {
         bench.progress.clear()
     }
 
-    /// What both sides have counted since `earlier` was read.
+    /// Returns the counts of both sides since `earlier` was read.
     private func evidence(
         since earlier: DaemonCounts, _ crowd: HostileCrowd?, _ renegotiator: Renegotiator?
     ) throws(BenchError) -> AttackEvidence {
-        // Connections are counted first: none may look as if it had never been accepted.
+        // Connections are counted first, so that none looks as if it had never been accepted.
         let begun = crowd?.begun ?? renegotiator?.soFar.connections ?? 0
         let daemon = try metrics.read().since(earlier)
         var evidence = crowd?.evidence ?? AttackEvidence()
@@ -162,7 +162,7 @@ final class AttackRun {
 
     private func scaled(_ number: Int) -> Int { max(1, number * scale / 100) }
 
-    /// Lets ccsd have as many descriptors as it has open now, and so many more; nil: as many as it ever may.
+    /// Limits ccsd's descriptors to those that it has open plus `spared`; `nil` restores its limit.
     private func limitDescriptors(spared: Int?) {
         let most = spared.map { ProcessProbe(process: process).descriptors + $0 } ?? .max
         DescriptorLimit.set(process: process, to: most)
@@ -177,7 +177,7 @@ final class AttackRun {
             delivered: counters.delivered, ended: counters.failures)
     }
 
-    /// Stops the good ones, and lets arrive what is on its way.
+    /// Stops the good peers, and waits for pending messages.
     private func settle() {
         good.pause()
         _ = bench.turn(seconds: Self.recoverySeconds) {

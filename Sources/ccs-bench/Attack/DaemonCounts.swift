@@ -7,7 +7,7 @@ struct DaemonCounts: Equatable {
 
     private static let byName = Dictionary(uniqueKeysWithValues: Metric.allCases.map { ($0.name, $0) })
 
-    /// Reads the text format of Prometheus; lines of other metrics are left out.
+    /// Parses the Prometheus text format; lines of other metrics are ignored.
     init(_ text: String = "") {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let parts = line.split(separator: " ")
@@ -22,14 +22,14 @@ struct DaemonCounts: Equatable {
         }
     }
 
-    /// Returns the sum of a metric over all samples in which each of `labels` is the value of a label.
+    /// Returns the sum of a metric over all samples that have each of `labels` as the value of a label.
     func count(_ metric: Metric, _ labels: String...) -> Int {
         values[metric, default: [:]].reduce(0) { sum, sample in
             labels.allSatisfy(sample.key.contains) ? sum + sample.value : sum
         }
     }
 
-    /// Returns what was added to each counter after `old` was read.
+    /// Returns the increase of each counter since `old` was read.
     func since(_ old: DaemonCounts) -> DaemonCounts {
         var change = self
         for (metric, samples) in old.values {
@@ -38,16 +38,16 @@ struct DaemonCounts: Equatable {
         return change
     }
 
-    /// Listeners that strangers reach.
+    /// Listeners for public connections.
     private static let listeners = ["app_server", "device", "https"]
 
-    /// Connections that the listeners for strangers accepted.
+    /// Connections accepted by the public listeners.
     var accepted: Int { Self.listeners.reduce(0) { $0 + count(.connectionsAccepted, $1) } }
 
-    /// Connections that the listeners for strangers closed at once, for any reason.
+    /// Connections refused by the public listeners, for any reason.
     var refused: Int { Self.listeners.reduce(0) { $0 + count(.connectionsRefused, $1) } }
 
-    /// What became of `begun` connections: why they ended, why they were refused, and how many were never accepted.
+    /// Returns the fate of `begun` connections: close reasons, refusals, and how many were never accepted.
     func words(begun: Int) -> [(word: String, count: Int)] {
         let ended = CloseReason.allCases.map { ($0.rawValue, count(.connectionsClosed, $0.rawValue)) }
         let turnedAway = DoorRefusal.allCases.map { ($0.rawValue, count(.connectionsRefused, $0.rawValue)) }

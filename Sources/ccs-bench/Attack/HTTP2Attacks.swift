@@ -1,6 +1,6 @@
 import Basics
 
-/// Attacks on HTTP/2, by frames made by hand.
+/// Attacks on HTTP/2, by handcrafted frames.
 extension Attack {
     static var http2: [Attack] {
         [
@@ -44,7 +44,7 @@ extension Attack {
                 name: "h2-bodies", connections: 30, blocks: 400,
                 aims: [.reach(.requestBytes, 1_000_000), .reach(.streamResets), .reach(.heldOn)],
                 script: { _, _ in
-                    // As many streams as there may be, each with a body that never ends.
+                    // All permitted streams, each with a body that never ends.
                     var script = flood { block in
                         HTTP2Frames.streams(block, 32).flatMap {
                             HTTP2Frames.headers($0, flags: 4, "/fcm/send")
@@ -66,7 +66,7 @@ extension Attack {
                             HTTP2Frames.headers($0, flags: 5, "/openapi.json", method: 0x82)
                         }
                     }
-                    // No more streams than there may be: beyond that the protocol itself would end it.
+                    // No more than the permitted streams: beyond that the protocol itself would end the connection.
                     script.blocks = Limits.HTTP2.streams / 50
                     script.reads = false
                     return script
@@ -74,11 +74,11 @@ extension Attack {
         ]
     }
 
-    /// A connection that knows the server's windows, and then floods.
+    /// Returns a script that reads the server's windows, and then floods.
     private static func flood(_ block: @escaping (Int) -> [UInt8]) -> HostileScript {
         HostileScript(
             door: .https, disguise: .http2,
-            // Windows for answers as large as they may be.
+            // The largest windows for responses.
             opening: HTTP2Frames.preface + HTTP2Frames.frame(4, 0, 0, [0, 4, 127, 255, 255, 255]),
             turns: [
                 .init(awaited: "", answer: HTTP2Frames.frame(4, 1, 0, [])),
@@ -88,7 +88,7 @@ extension Attack {
     }
 }
 
-/// Frames of HTTP/2 as they are on the wire (RFC 9113); header blocks use no table and no Huffman codes.
+/// HTTP/2 frames in wire format (RFC 9113); header blocks use neither tables nor Huffman codes.
 enum HTTP2Frames {
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
@@ -98,7 +98,8 @@ enum HTTP2Frames {
         return length + [type, flags] + number + payload
     }
 
-    /// HEADERS of a request; flags 4 ends the header block, 1 the stream. `method` is an entry of the static table: POST.
+    /// Returns a HEADERS frame of a request; flag 4 ends the header block, flag 1 the stream. `method` is an entry of the
+    /// static table: POST.
     static func headers(_ stream: Int, flags: UInt8, _ path: String, method: UInt8 = 0x83) -> [UInt8] {
         let name = Array("localhost".utf8)
         let block =
@@ -106,12 +107,12 @@ enum HTTP2Frames {
         return frame(1, flags, stream, block)
     }
 
-    /// A header with a name of its own; both parts are shorter than 127 bytes.
+    /// Returns a header with a literal name; both parts are shorter than 127 bytes.
     static func literal(_ name: String, _ value: String) -> [UInt8] {
         [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
     }
 
-    /// The numbers of the streams of a block.
+    /// Returns the stream numbers of a block.
     static func streams(_ block: Int, _ count: Int) -> [Int] {
         (0..<count).map { (block * count + $0) * 2 + 1 }
     }

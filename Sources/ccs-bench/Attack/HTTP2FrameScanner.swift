@@ -1,11 +1,11 @@
 import Basics
 
-/// Counts the frames of HTTP/2 that come on one connection, cut anywhere; their content is skipped.
+/// Counts the HTTP/2 frames received on one connection, split anywhere; their content is skipped.
 struct HTTP2FrameScanner {
     private var head: [UInt8] = []
     private var skipped = 0
 
-    /// Takes bytes and calls `body` with the type of each frame that begins in them.
+    /// Consumes bytes and calls `body` with the type of each frame that starts in them.
     mutating func take(_ bytes: RawSpan, _ body: (UInt8) -> Void) {
         var at = 0
         while at < bytes.byteCount {

@@ -2,7 +2,7 @@ import Basics
 import Client
 import Transport
 
-/// All hostile connections of one attack: as many as are wanted at once; who is thrown out comes again.
+/// All hostile connections of one attack: a fixed number at once; a closed one is replaced.
 final class HostileCrowd {
     let bench: Bench
     private let target: DaemonTarget
@@ -13,24 +13,22 @@ final class HostileCrowd {
     private var peers: [ObjectIdentifier: HostilePeer] = [:]
     private var begin = Instant.distantPast
     private var isOver = false
-    /// Connections begun.
+    /// Connections started.
     private(set) var begun = 0
     /// Of these, those that were open for data.
     var opened = 0
-    /// Of these, those that came as far as their flood.
+    /// Of these, those that reached their flood.
     var flooding = 0
     /// Blocks of floods that were sent.
     var blocks = 0
-    /// Bytes that were sent.
     var bytes = 0
-    /// Bytes that came.
     private(set) var receivedBytes = 0
-    /// Answers, by what they say.
+    /// Responses, by their first words.
     private(set) var answers: [String: Int] = [:]
-    /// Handshakes begun in one turn: the good ones have the same thread.
+    /// Handshakes started in one turn: the good peers use the same thread.
     private static let perTurn = 16
 
-    /// A crowd of `wanted`, of which at most `perSecond` knock in a second.
+    /// Creates a crowd of `wanted` connections, of which at most `perSecond` are opened in a second.
     init(
         _ target: DaemonTarget, wanted: Int, perSecond: Int, _ make: @escaping (Int) -> HostileScript
     ) throws(BenchError) {
@@ -44,10 +42,10 @@ final class HostileCrowd {
         } catch { throw BenchError(error.description) }
     }
 
-    /// Connections that are under way.
+    /// Connections in progress.
     var present: Int { peers.count }
 
-    /// Lets those knock that are due.
+    /// Opens connections that are due.
     func tend(_ now: Instant) throws(BenchError) {
         guard !isOver else { return }
         if begin == .distantPast { begin = now }
@@ -69,7 +67,7 @@ final class HostileCrowd {
         _ = bench.turn(seconds: 5) { peers.isEmpty }
     }
 
-    /// An address of loopback other than that of the good ones, for each connection its own.
+    /// Returns a loopback address for each connection, distinct from that of the good peers.
     private func source(_ number: Int) -> SocketAddress {
         .ipv4(0x7f01_0001 + UInt32(number % 0xfe_0000), port: 0)
     }
@@ -90,7 +88,7 @@ final class HostileCrowd {
         }
     }
 
-    /// Something came: what is told of it is its first words.
+    /// Counts received bytes by their first words.
     func heard(_ bytes: RawSpan) {
         receivedBytes += bytes.byteCount
         let words: String? =
@@ -106,7 +104,7 @@ final class HostileCrowd {
         if let words { answers[words, default: 0] += 1 }
     }
 
-    /// A frame of HTTP/2 came: those that end a connection or a stream are counted.
+    /// Counts a received HTTP/2 frame if it ends a connection or a stream.
     func heardFrame(type: UInt8) {
         switch type {
         case 3: answers["RST_STREAM", default: 0] += 1
@@ -115,12 +113,12 @@ final class HostileCrowd {
         }
     }
 
-    /// What is known on this side.
+    /// The attackers' counts.
     var evidence: AttackEvidence {
         AttackEvidence(
             begun: begun, blocks: blocks, receivedBytes: receivedBytes, heldOn: present, answers: answers)
     }
 
-    /// A connection has ended.
+    /// Removes a connection that has ended.
     func left(_ peer: HostilePeer) { peers[ObjectIdentifier(peer)] = nil }
 }

@@ -1,7 +1,7 @@
 import Basics
 import Transport
 
-/// One hostile connection: it plays its script until it is thrown out or the attack is over.
+/// One hostile connection: it plays its script until it is closed or the attack is over.
 final class HostilePeer: ConnectionDelegate {
     private unowned let crowd: HostileCrowd
     private let script: HostileScript
@@ -10,9 +10,9 @@ final class HostilePeer: ConnectionDelegate {
     private var turn = 0
     private var block = 0
     private(set) var connection: Connection?
-    /// Bytes that may wait on our own side before the flood pauses: the server does not read.
+    /// Pending output in bytes above which the flood pauses: the server does not read.
     private static let waitingBytes = 262_144
-    /// Bytes of an answer that are searched for what is awaited.
+    /// Bytes of a response that are searched for the awaited text.
     private static let heardBytes = 65_536
 
     init(_ crowd: HostileCrowd, _ script: HostileScript) {
@@ -20,7 +20,7 @@ final class HostilePeer: ConnectionDelegate {
         self.script = script
     }
 
-    /// Knocks, from an address of its own.
+    /// Connects, from its own source address.
     func connect(from source: SocketAddress) throws(TransportError) {
         connection = try crowd.bench.reactor.connect(
             to: crowd.address(of: script.door), from: source, tls: crowd.settings(for: script.disguise),

@@ -1,8 +1,8 @@
 import Basics
 
-/// What one hostile connection says, and how.
+/// What one hostile connection sends, and how.
 struct HostileScript {
-    /// Where it knocks.
+    /// The port that it connects to.
     enum Door {
         case appServers
         case devices
@@ -11,7 +11,7 @@ struct HostileScript {
 
     /// How far it takes part in TLS.
     enum Disguise {
-        /// It speaks TCP alone: to a listener with TLS that is a handshake which never ends.
+        /// It uses TCP alone: for a listener with TLS that is a handshake which never ends.
         case none
         /// TLS without an application protocol.
         case tls
@@ -19,7 +19,7 @@ struct HostileScript {
         case http2
     }
 
-    /// One step of a conversation: what is waited for, and what is said then. Nothing to wait for means: any bytes.
+    /// One step of a conversation: a text to wait for, and the bytes to send then. An empty text stands for any bytes.
     struct Turn {
         var awaited: StaticString
         var answer: [UInt8]
@@ -27,22 +27,22 @@ struct HostileScript {
 
     var door: Door
     var disguise = Disguise.tls
-    /// Said as soon as the connection is open.
+    /// Sent as soon as the connection is open.
     var opening: [UInt8] = []
-    /// What must be said before the flood begins, a login for instance.
+    /// Steps before the flood starts, such as a login.
     var turns: [Turn] = []
-    /// The block of the flood with a number; nil: it says no more.
+    /// Returns the block of the flood with a number; `nil` if there is no flood.
     var block: ((Int) -> [UInt8])?
-    /// Blocks of one connection at most.
+    /// Maximum of blocks on one connection.
     var blocks = Int.max
     /// Milliseconds between two blocks.
     var pauseMilliseconds: Int64 = 20
-    /// Whether it reads what comes once its flood has begun.
+    /// Whether it reads input during its flood.
     var reads = true
 }
 
 extension HostileScript {
-    /// The login of an app server, as the turns of a conversation.
+    /// Returns a script that logs an app server in.
     static func appServer(_ login: StreamCredential) -> HostileScript {
         var script = HostileScript(door: .appServers, opening: Array(login.header.utf8))
         script.turns = [

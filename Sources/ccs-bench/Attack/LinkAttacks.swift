@@ -1,9 +1,9 @@
 import Basics
 import Wire
 
-/// Attacks on the links of devices.
+/// Attacks on the connections of devices.
 extension Attack {
-    /// What they may bring.
+    /// All attacks on device connections.
     static var links: [Attack] {
         [
             Attack(
@@ -23,7 +23,7 @@ extension Attack {
                     .reach(.closed(.loginDeadline), after: Limits.Login.deadlineSeconds),
                 ],
                 script: { _, _ in
-                    // A login as long as may be, all of it received ids, whose end never comes.
+                    // A login of the maximum length, all of it received IDs, which never ends.
                     var script = HostileScript(
                         door: .devices, opening: [41, 2] + varint(Limits.MCS.loginFrameBytes),
                         block: { _ in receivedIDs })
@@ -34,7 +34,7 @@ extension Attack {
                 name: "mcs-heartbeats", connections: 10,
                 aims: [.reach(.deviceLogins), .reach(.receivedBytes, 1_000)],
                 script: { scene, number in
-                    // The tag of a ping, and no byte in it.
+                    // The tag of a ping with length 0.
                     let pings = [UInt8]((0..<1_000).flatMap { _ in [0, 0] })
                     return loggedIn(scene, number) { _ in pings }
                 }),
@@ -42,7 +42,7 @@ extension Attack {
                 name: "mcs-acks", connections: 10,
                 aims: [.reach(.deviceLogins), .reach(.deviceBytes, 100_000)],
                 script: { scene, number in
-                    // Of frames and messages that were never sent.
+                    // Acks of frames and messages that were never sent.
                     loggedIn(scene, number) { block in
                         octets(of: 500) { at, frames in
                             let ids = (0..<10).map { Array("0:\(number)-\(block)-\(at)-\($0)".utf8) }
@@ -61,7 +61,7 @@ extension Attack {
                     .reach(.refusedUpstreamMessages, 200),
                 ],
                 script: { scene, number in
-                    // To a sender that there is not, so that the good ones' app servers have nothing of it.
+                    // To an unknown sender, so that the good peers' app servers are not involved.
                     loggedIn(scene, number) { block in
                         octets(of: 200) { at, frames in
                             var message = MCS.DataMessage()
@@ -76,19 +76,19 @@ extension Attack {
         ]
     }
 
-    /// The first bytes of a device.
+    /// Returns the first bytes of a device connection.
     static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
         octets { _, buffer in device.appendLogin(to: &buffer) }
     }
 
-    /// What so many frames are, each of which `append` writes.
+    /// Returns `count` frames, each written by `append`.
     private static func octets(of count: Int = 1, _ append: (Int, inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
         for at in 0..<count { append(at, &buffer) }
         return buffer.copied()
     }
 
-    /// A device that logs in and then floods.
+    /// Returns a script of a device that logs in and then floods.
     private static func loggedIn(
         _ scene: AttackScene, _ number: Int, _ block: @escaping (Int) -> [UInt8]
     ) -> HostileScript {
@@ -97,7 +97,7 @@ extension Attack {
             turns: [.init(awaited: "", answer: [])], block: block, pauseMilliseconds: 50)
     }
 
-    /// Ids of received messages as they stand in a login (field 10), 64 KiB of them.
+    /// Received IDs as in a login (field 10), 64 KiB of them.
     private static let receivedIDs: [UInt8] = {
         let id = Array("0:1700000000000000%0123456789abcdef".utf8)
         let field = [0x52, UInt8(id.count)] + id

@@ -5,12 +5,12 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// Reads the counters of a ccsd over one connection to its administrative port, which it keeps: a server that has no descriptor
-/// left still answers on it.
+/// Reads the counters of a ccsd over one kept connection to its administrative port, which works even if the server has no
+/// descriptors left.
 final class MetricsProbe {
     private let bench: Bench
     private let client: HTTPClient
-    /// Seconds that the server may take to answer while it is under attack.
+    /// Seconds in which the server must respond while it is under attack.
     private static let patienceSeconds = 30
 
     init(_ bench: Bench, port: UInt16) {
@@ -21,7 +21,7 @@ final class MetricsProbe {
 
     deinit { client.close() }
 
-    /// Reads all counters; the good peers go on meanwhile.
+    /// Reads all counters; the good peers continue meanwhile.
     func read() throws(BenchError) -> DaemonCounts {
         var answer: Result<HTTPAnswer, ClientError>?
         client.send(HTTPCall("GET", "/metrics")) { answer = $0 }
@@ -31,7 +31,7 @@ final class MetricsProbe {
             return DaemonCounts(String(decoding: answer.body, as: UTF8.self))
         case .success(let answer): throw BenchError("ccsd, /metrics: HTTP \(answer.status)")
         case .failure(let error): throw BenchError("ccsd, /metrics: \(error)")
-        case nil: throw BenchError("ccsd, /metrics: no answer in \(Self.patienceSeconds) seconds")
+        case nil: throw BenchError("ccsd, /metrics: no response in \(Self.patienceSeconds) seconds")
         }
     }
 }

@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 import Transport
 
-/// Asks for new handshakes on TLS 1.2 connections, on a thread of its own: our own TLS has no way to ask.
+/// Requests renegotiation on TLS 1.2 connections, on its own thread, since the Transport module cannot request it.
 @safe final class Renegotiator: Sendable {
-    /// What came of it, counted by the thread.
+    /// The results, counted by the thread.
     struct Counts {
         var connections = 0
         var refused = 0
@@ -16,17 +16,17 @@ import Transport
     private let isOver = Atomic(false)
     private let hasEnded = Atomic(false)
     private let port: UInt16
-    /// Between two connections: a whole handshake costs the server a millisecond.
+    /// Pause between two connections: a full handshake costs the server a millisecond.
     private static let pauseMicroseconds: UInt32 = 5_000
     /// Seconds that the server may be silent.
     private static let patienceSeconds = 5
 
     init(port: UInt16) { self.port = port }
 
-    /// What came of it so far.
+    /// The results so far.
     var soFar: Counts { counts.withLock { $0 } }
 
-    /// Begins.
+    /// Starts the thread.
     func begin() throws(TransportError) {
         try Thread(name: "renegotiator") { [self] in
             while !isOver.load(ordering: .relaxed) {
@@ -37,7 +37,7 @@ import Transport
         }.detach()
     }
 
-    /// Ends; returns whether the thread has ended.
+    /// Stops it. Returns whether the thread has ended.
     func end() -> Bool {
         isOver.store(true, ordering: .relaxed)
         return hasEnded.load(ordering: .acquiring)
@@ -68,7 +68,7 @@ import Transport
         guard connected == 0, unsafe SSL_set_fd(ssl, descriptor) == 1, unsafe SSL_connect(ssl) == 1 else {
             return
         }
-        // A ClientHello within the connection; the server may answer with its own, with an alert, or not at all.
+        // A ClientHello within the connection; the server may respond with its own, with an alert, or not at all.
         let isGranted =
             unsafe SSL_renegotiate(ssl) == 1 && SSL_do_handshake(ssl) == 1
             && SSL_renegotiate_pending(ssl) == 0

@@ -2,7 +2,7 @@ import Basics
 
 /// Attacks on HTTP/1.1.
 extension Attack {
-    /// What requests may bring.
+    /// All attacks with requests.
     static var requests: [Attack] {
         [
             Attack(
@@ -20,9 +20,9 @@ extension Attack {
                 name: "held-bodies", connections: 200, blocks: 2_500,
                 aims: [.reach(.requestBytes, 1_000_000), .reach(.heldOn), .atFullScale(.closed(.flood))],
                 script: { scene, _ in
-                    // All but the last bytes of a body as long as may be, and nobody's key.
+                    // All but the last bytes of the longest permitted body, with an unknown key.
                     var stranger = scene
-                    stranger.key = "nobody"
+                    stranger.key = "unknown"
                     var script = HostileScript(
                         door: .https,
                         opening: head("/fcm/send", stranger, length: Limits.HTTP.requestBodyBytes),
@@ -72,9 +72,9 @@ extension Attack {
     }
 }
 
-/// Little that becomes much.
+/// Compressed data that expands to far more.
 enum GzipBomb {
-    /// Zeros, a thousand bytes of them in about four packed ones.
+    /// Returns compressed zeros: a thousand bytes of them take about four.
     static func zeros(packedBytes: Int) -> [UInt8] {
         var bits = BitWriter()
         // One last block with the fixed codes (RFC 1951, 3.2.6).
@@ -87,7 +87,7 @@ enum GzipBomb {
         }
         bits.write([0, 0, 0, 0, 0, 0, 0])
         bits.flush()
-        // The checksum is wrong: a reader that looks at it has unpacked all.
+        // The checksum is wrong: a reader that checks it has expanded everything.
         return [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255] + bits.bytes + [UInt8](repeating: 0, count: 8)
     }
 

@@ -2,7 +2,7 @@ import Basics
 
 /// Attacks on the listeners themselves and on the streams of app servers.
 extension Attack {
-    /// Connections that take a place and do next to nothing with it.
+    /// Connections that are open and nearly idle.
     static var openings: [Attack] {
         [
             Attack(
@@ -19,7 +19,7 @@ extension Attack {
                     .reach(.closed(.handshakeDeadline), after: Limits.Login.handshakeDeadlineSeconds),
                 ],
                 script: { _, number in
-                    // The head of a ClientHello of 512 bytes, whose rest comes one byte at a time.
+                    // The head of a ClientHello of 512 bytes; the remainder follows one byte at a time.
                     HostileScript(
                         door: doors[number % 3], disguise: .none,
                         opening: [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3],
@@ -48,7 +48,7 @@ extension Attack {
         ]
     }
 
-    /// Guesses at keys, each from an address of its own.
+    /// Guesses of keys, each from its own address.
     static var logins: [Attack] {
         [
             Attack(
@@ -72,7 +72,7 @@ extension Attack {
         ]
     }
 
-    /// What an app server's stream may bring.
+    /// Attacks within an app server's stream.
     static var streams: [Attack] {
         [
             Attack(
@@ -96,7 +96,7 @@ extension Attack {
                 aims: [.reach(.appServerLogins), .reach(.closed(.tooLarge))],
                 script: { scene, number in
                     var script = HostileScript.appServer(scene.login)
-                    // Every other one does not log in; its elements are fewer than what is too long without a login.
+                    // Every other one does not log in; its elements stay below the limit before login.
                     let isStranger = number.isMultiple(of: 2)
                     if isStranger { script.turns = [.init(awaited: "</stream:features>", answer: [])] }
                     script.block = { _ in
@@ -133,7 +133,7 @@ extension Attack {
                 name: "message-flood", connections: 10,
                 aims: [.reach(.appServerLogins), .reach(.acks, 100)],
                 script: { scene, number in
-                    // Three windows at once, to devices that are away; whether answers come does not matter to it.
+                    // Three windows at once, to devices that are offline; responses are ignored.
                     stanzas(scene, 300) {
                         "{\"to\":\"\(scene.devices[number % scene.devices.count].token)\",\"message_id\":\"f\($0)\",\"time_to_live\":0}"
                     }
@@ -145,9 +145,9 @@ extension Attack {
                     .reach(.closed(.slowConsumer), after: Limits.Connection.writeDeadlineSeconds),
                 ],
                 script: { scene, _ in
-                    // Each is refused with words, which nobody takes.
+                    // Each is refused with a text that is never read.
                     var script = stanzas(scene, 200) {
-                        "{\"to\":\"nobody\",\"message_id\":\"r\($0)\",\"data\":7}"
+                        "{\"to\":\"unknown\",\"message_id\":\"r\($0)\",\"data\":7}"
                     }
                     script.reads = false
                     return script
@@ -155,10 +155,10 @@ extension Attack {
         ]
     }
 
-    /// Milliseconds between two bytes of those who are slow.
+    /// Milliseconds between two bytes of slow peers.
     private static let slow: Int64 = 1_000
 
-    /// An app server that logs in and then sends so many stanzas at once; each has a number of its own.
+    /// Returns a script of an app server that logs in and then sends `count` stanzas at once; each has its own number.
     private static func stanzas(
         _ scene: AttackScene, _ count: Int, _ payload: @escaping (Int) -> String
     ) -> HostileScript {

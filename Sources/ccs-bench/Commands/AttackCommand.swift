@@ -3,14 +3,14 @@ import Catalogue
 import Wire
 
 extension Bench {
-    /// Attacks, one after the other, while good messages go their way.
+    /// Runs attacks, one after the other, in parallel with good messages.
     func attack() throws(BenchError) {
         let wanted = invocation.texts("--only")
         let attacks = Attack.all.filter { wanted.isEmpty || wanted.contains($0.name) }
         let unknown = wanted.filter { name in !Attack.all.contains { $0.name == name } }
         guard unknown.isEmpty else {
             throw BenchError(
-                "no attack is called \(unknown.joined(separator: ", ")); there are "
+                "unknown attack \(unknown.joined(separator: ", ")): expected one of "
                     + Attack.all.map(\.name).joined(separator: ", "))
         }
         let run = try AttackRun(

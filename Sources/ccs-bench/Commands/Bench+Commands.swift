@@ -1,8 +1,8 @@
 import Catalogue
 
-/// The measurements, one for each command.
+/// The entry point of all commands.
 extension Bench {
-    /// Does what the command line asks for.
+    /// Runs the command of the command line.
     func run() throws(BenchError) {
         do throws(BenchError) {
             try measure()

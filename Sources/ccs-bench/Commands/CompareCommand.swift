@@ -4,12 +4,12 @@ import Transport
 import Wire
 
 extension Bench {
-    /// The floor, ccsd and its peers side by side.
+    /// Compares the relay, ccsd and other servers.
     func comparison() throws(BenchError) {
         let (chosen, absent) = try contestants()
         for host in absent {
             Terminal.error(
-                "\(host.rawValue) is not installed and is left out; Scripts/bootstrap --peers installs it\n")
+                "\(host.rawValue) is not installed and skipped; Scripts/bootstrap --peers installs it\n")
         }
         guard !chosen.isEmpty else { throw BenchError("nothing is left to compare") }
         let crowd = invocation.integer("--idle") ?? 1_000
@@ -37,14 +37,14 @@ extension Bench {
             ]))
     }
 
-    /// What is to be compared, and what cannot be, since it is not installed.
+    /// Returns the contestants, and the servers that are skipped because they are not installed.
     private func contestants() throws(BenchError) -> ([Contestant], [Contestant.Host]) {
         let wanted = invocation.texts("--only")
         let known = Contestant.allCases.flatMap { [$0.rawValue, $0.host.rawValue] }
         let unknown = wanted.filter { !known.contains($0) }
         guard unknown.isEmpty else {
             throw BenchError(
-                "nothing is called \(unknown.joined(separator: ", ")); there are "
+                "unknown server \(unknown.joined(separator: ", ")): expected one of "
                     + Contestant.allCases.map(\.rawValue).joined(separator: ", "))
         }
         let chosen = Contestant.allCases.filter {
@@ -56,15 +56,15 @@ extension Bench {
         return (chosen.filter { !absent.contains($0.host) }, absent)
     }
 
-    /// Shares of the most that a server can do at which its latency is drawn.
+    /// Shares of a server's maximum rate at which its latency is plotted.
     private static let drawnShares = [0.1, 0.25, 0.5, 0.75, 0.9]
 
-    /// Draws latency against load where that is wanted, and says where the picture is.
+    /// Plots latency against load if requested. Returns a line with the file's path.
     private func draw(_ run: CompareRun) throws(BenchError) -> String? {
         guard let path = invocation.text("--plot") else { return nil }
         let plot = Plot(
             title: "ccs-bench compare", x: "messages per second, open loop",
-            y: "p99 in milliseconds from due to answered",
+            y: "p99 in milliseconds from due to acknowledged",
             series: try run.curves(seconds: seconds, shares: Self.drawnShares))
         do throws(TransportError) {
             try SmallFile.replace(path, with: Array(plot.svg.utf8), mode: 0o644)

@@ -3,7 +3,7 @@ import Catalogue
 import Wire
 
 extension Bench {
-    /// A message to a topic with many subscribers.
+    /// Measures a message to a topic with many subscribers.
     func fanout() throws(BenchError) {
         let subscribers = invocation.integer("--subscribers") ?? 1_000
         let online = min(invocation.integer("--online") ?? 0, subscribers)
@@ -38,12 +38,12 @@ extension Bench {
             )
         }
         if let bytes = result.storedBytes {
-            lines.append("store: \(Figure.fixed(bytes, 1)) octets for each offline subscriber")
+            lines.append("store: \(Figure.fixed(bytes, 1)) bytes for each offline subscriber")
         }
         lines.append(
-            "resident: \(Figure.whole(result.residentKiB.before)) KiB before, \(Figure.whole(result.residentKiB.most)) KiB at most, \(Figure.whole(result.residentKiB.after)) KiB after"
+            "resident: \(Figure.whole(result.residentKiB.before)) KiB before, at most \(Figure.whole(result.residentKiB.most)) KiB, \(Figure.whole(result.residentKiB.after)) KiB after"
         )
-        lines.append("other messages, alone and meanwhile:")
+        lines.append("other messages, alone and during the fan-out:")
         lines += [result.before.line, result.meanwhile.line]
         return lines.joined(separator: "\n")
     }

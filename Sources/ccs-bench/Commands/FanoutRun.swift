@@ -5,28 +5,27 @@ import Operator
 import Transport
 import Wire
 
-/// One message to a topic with many subscribers, while other messages go their way.
+/// One message to a topic with many subscribers, in parallel with other messages.
 final class FanoutRun {
-    /// What was found.
+    /// The result.
     struct Result {
-        /// From the answer to the send until every subscriber had been sent the message, in seconds.
+        /// Seconds from the response to the request until every subscriber had been sent the message.
         var seconds = 0.0
-        /// CPU of the server meanwhile, in microseconds for each subscriber, other messages included.
+        /// Server CPU in that time, in microseconds for each subscriber, other messages included.
         var serverMicroseconds = 0.0
-        /// From the send to the arrival at those that are online.
+        /// Latency from the request to the delivery to online subscribers.
         var delivery: Latencies
-        /// From the send until the last of them had it, in seconds.
+        /// Seconds from the request to the last of these deliveries.
         var deliverySeconds = 0.0
-        /// Other messages, before and meanwhile.
+        /// Other messages, before the fan-out and during it.
         var before: LoadResult
         var meanwhile: LoadResult
-        /// Memory of the server, in KiB: before, the most meanwhile, at the end.
+        /// Resident memory of the server in KiB: before, the maximum, at the end.
         var residentKiB: (before: Int, most: Int, after: Int)
-        /// Bytes of the store's files that each offline subscriber takes; nil without any.
+        /// Bytes of the store's files for each offline subscriber; `nil` if all are online.
         var storedBytes: Double?
     }
 
-    /// The topic.
     private static let topic = "bench"
     private let bench: Bench
     private let target: DaemonTarget
@@ -34,7 +33,7 @@ final class FanoutRun {
     private let online: [BenchDevice]
     private let others: [BenchDevice]
 
-    /// Enrols devices: subscribers, of which so many will be online, and others.
+    /// Enrols devices: subscribers, of which `online` will be connected, and others.
     init(_ bench: Bench, subscribers: Int, online: Int) throws(BenchError) {
         self.bench = bench
         self.subscribers = subscribers
@@ -44,11 +43,11 @@ final class FanoutRun {
             target, bench, count: subscribers, kept: online, topic: Self.topic
         ).run { bench.progress.show("subscribers enrolled", $0, of: subscribers) }
         bench.progress.clear()
-        // Nothing of the enrolment stays in memory, and its changes go from the log into the store's files.
+        // The restart clears the memory used by the enrolment, and flushes its changes from the log into the store's files.
         try target.restart()
     }
 
-    /// Sends the message; other messages go at `rate` a second for so many seconds before, and until it is done.
+    /// Sends the message; other messages are sent at `rate` a second for `seconds` before, and until it is done.
     func run(seconds: Int, rate: Int) throws(BenchError) -> Result {
         let storedBefore = target.storedBytes
         let receivers = try Receivers(bench, target, others)
@@ -77,7 +76,7 @@ final class FanoutRun {
         try load.settle()
         guard members.counters.delivered == online.count, members.counters.failures.isEmpty else {
             throw BenchError(
-                "\(members.counters.delivered) of \(online.count) online subscribers have the message: \(members.counters.failures)"
+                "\(members.counters.delivered) of \(online.count) online subscribers received the message: \(members.counters.failures)"
             )
         }
         try target.restart()
@@ -92,7 +91,7 @@ final class FanoutRun {
                 ? Double(target.storedBytes - storedBefore) / Double(offline) : nil)
     }
 
-    /// Sends the message over HTTP; when it was answered.
+    /// Sends the message over HTTP. Returns when the response arrived.
     private func send() throws(BenchError) -> Instant {
         let time = Now.read().monotonic
         var value = ByteBuffer()
@@ -119,11 +118,11 @@ final class FanoutRun {
             guard answer.status == 200, !answer.text.contains("error") else {
                 throw .status(answer.status, answer.text)
             }
-        } catch { throw BenchError("the message to the topic is refused: \(error)") }
+        } catch { throw BenchError("the message to the topic was refused: \(error)") }
         return Now.read().monotonic
     }
 
-    /// Turns the generator until every subscriber has been sent the message; the most memory that the server had meanwhile.
+    /// Turns the generator until every subscriber has been sent the message. Returns the server's maximum memory in KiB.
     private func waitUntilReached(_ probe: ProcessProbe) throws(BenchError) -> Int {
         let end = Now.read().monotonic.advanced(seconds: 60 + subscribers / 500)
         var most = 0
@@ -140,16 +139,16 @@ final class FanoutRun {
                 }
                 return most
             }
-            guard Now.read().monotonic < end else { throw BenchError("the fan-out does not end") }
+            guard Now.read().monotonic < end else { throw BenchError("the fan-out did not finish in time") }
             bench.turn(milliseconds: pause)
-            // The question costs the generator a moment in which it measures nothing: less often where it takes long.
+            // The request interrupts the generator: it is sent less often if the fan-out takes long.
             pause = min(200, pause + 5)
         }
     }
 }
 
 extension Bench {
-    /// Turns the reactor for so long.
+    /// Turns the reactor for a time.
     func turn(milliseconds: Int) {
         let end = Now.read().monotonic.advanced(milliseconds: Int64(milliseconds))
         while Now.read().monotonic < end { turn(waitMilliseconds: 5) }

@@ -3,7 +3,7 @@ import Catalogue
 import Wire
 
 extension Bench {
-    /// Whether cost stays flat as devices and stored messages become many.
+    /// Measures whether cost stays flat as the number of devices and stored messages grows.
     func flat() throws(BenchError) {
         let run = try FlatRun(
             self, registered: invocation.integer("--registered") ?? 1_000_000,
@@ -30,23 +30,22 @@ extension Bench {
     }
 }
 
-/// One start of the server with all that it stores.
+/// One start of the server with all its stored data.
 struct FlatStart {
-    /// How it had ended.
+    /// How the previous process had ended.
     let name: String
     /// From the start of the program until its control socket answered, to about 20 ms.
     let readyMilliseconds: Int64
     /// From the start of the program until a device was logged in.
     let servedMilliseconds: Int64
-    /// Memory of the server then, in KiB.
+    /// Resident memory of the server at that time, in KiB.
     let residentKiB: Int
 
-    /// One line for people.
+    /// The text for people.
     var line: String {
         "\(Figure.pad(name, 11)) started in \(Figure.whole(Int(readyMilliseconds))) ms, a device logged in after \(Figure.whole(Int(servedMilliseconds))) ms, \(Figure.whole(residentKiB)) KiB resident"
     }
 
-    /// The same for programs.
     var json: JSONValue {
         .object([
             .init("after", .string(name)), .init("ready_ms", .integer(Int(readyMilliseconds))),

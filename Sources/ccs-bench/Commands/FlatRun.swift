@@ -1,23 +1,23 @@
 import Basics
 import Catalogue
 
-/// The same load on a server with few devices and on one with many, for which messages wait.
+/// The same load on a server with few devices, and on one with many devices and stored messages.
 final class FlatRun {
     /// Devices of the large server.
     let registered: Int
-    /// Messages that it stores for devices that are away.
+    /// Messages stored for offline devices.
     private(set) var stored = 0
     private let bench: Bench
     private let few: DaemonTarget
     private let many: DaemonTarget
-    /// Those that are online, of each.
+    /// The online devices of each server.
     private let online: (few: [BenchDevice], many: [BenchDevice])
     /// Devices of the small server.
     private static let fewDevices = 1_000
-    /// Absent devices that are sent messages at a time: what a stanza for each takes is the generator's memory.
+    /// Offline devices that are sent messages at a time: a stanza for each is in the generator's memory.
     private static let devicesAtOnce = 250_000
 
-    /// Makes both servers, and fills the large one.
+    /// Starts both servers, and fills the large one.
     init(_ bench: Bench, registered: Int, messages: Int) throws(BenchError) {
         self.bench = bench
         self.registered = registered
@@ -28,7 +28,7 @@ final class FlatRun {
         let all = try bench.devices(many, registered)
         online.many = Array(all.prefix(count))
         try store(messages, for: all.dropFirst(count))
-        // What filling it left in memory goes, and the last of it from the log into the store's files, on both.
+        // The restart clears memory used for filling, and flushes the log into the store's files, on both servers.
         try few.restart()
         try many.restart()
     }
@@ -42,12 +42,12 @@ final class FlatRun {
             let load = try bench.appServers(
                 many, part, nil, name: "stored", lifetimeSeconds: 24 * Bench.lifetime)
             let result = try load.send(part.count * messages)
-            guard result.refused == 0 else { throw load.failed("\(result.refused) messages are refused") }
+            guard result.refused == 0 else { throw load.failed("\(result.refused) messages were refused") }
             stored += result.messages
         }
     }
 
-    /// The medians of each load on the small server and on the large one, measured in turns.
+    /// Returns the medians of each load on the small server and on the large one, measured in turns.
     func measure(rounds: Int) throws(BenchError) -> [(few: Medians, many: Medians)] {
         var loads: [(few: LoadRun, many: LoadRun)] = []
         let receivers = (
@@ -80,7 +80,7 @@ final class FlatRun {
         return found
     }
 
-    /// Starts the large server after an orderly end, and after a crash.
+    /// Restarts the large server after an orderly stop, and after a crash.
     func restart() throws(BenchError) -> [FlatStart] {
         [
             try start("after stop", many.stop), try start("after kill", many.crash),

@@ -3,12 +3,12 @@ import Catalogue
 import Wire
 
 extension Bench {
-    /// Memory of idle device connections.
+    /// Measures the memory of idle device connections.
     func idle() throws(BenchError) {
         let count = try crowd(5_000)
         let target = try DaemonTarget(self, reactors: reactors)
         let devices = try devices(target, count)
-        // What enrolling left in the daemon's memory would be taken for room of connections.
+        // Otherwise the connections would reuse memory that the enrolment left free.
         try target.restart()
         let probe = ProcessProbe(process: target.process)
         _ = turn(seconds: 1) { false }
@@ -17,7 +17,7 @@ extension Bench {
         _ = turn(seconds: 3) { false }
         let after = probe.residentKiB
         guard receivers.counters.failures.isEmpty else {
-            throw BenchError("devices do not stay: \(receivers.counters.failures)")
+            throw BenchError("devices were disconnected: \(receivers.counters.failures)")
         }
         let each = Double(after - before) / Double(count)
         tell(

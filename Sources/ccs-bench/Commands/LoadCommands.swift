@@ -4,7 +4,7 @@ import Wire
 
 /// Messages through a server.
 extension Bench {
-    /// Downstream messages through ccsd.
+    /// Measures downstream messages through ccsd.
     func down() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
         let devices = try devices(target)
@@ -14,14 +14,14 @@ extension Bench {
         try measure([run])
     }
 
-    /// Upstream messages through ccsd.
+    /// Measures upstream messages through ccsd.
     func up() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
         let (run, receivers) = try upstream(target, try devices(target))
         try withExtendedLifetime(receivers) { () throws(BenchError) in try measure([run]) }
     }
 
-    /// Both at once, from and to devices of their own.
+    /// Measures both directions at once, from and to distinct devices.
     func both() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
         let devices = try devices(target)
@@ -31,7 +31,7 @@ extension Bench {
         try withExtendedLifetime(upReceivers) { () throws(BenchError) in try measure([down, up]) }
     }
 
-    /// What it costs that messages are on disk before they are answered: none of them, those downstream, those upstream, in turns.
+    /// Measures the cost of durable acknowledgements: for no messages, downstream messages and upstream messages, in turns.
     func durable() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
         let devices = try devices(target)
@@ -46,7 +46,7 @@ extension Bench {
         try withExtendedLifetime(upReceivers) { () throws(BenchError) in try compare(runs) }
     }
 
-    /// The same messages over XMPP, the legacy HTTP interface and HTTP v1, in turns.
+    /// Compares XMPP, the legacy HTTP interface and HTTP v1, in turns.
     func http() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
         let devices = try devices(target)
@@ -68,7 +68,7 @@ extension Bench {
         try compare(runs)
     }
 
-    /// The same load through the relay and through ccsd, in turns.
+    /// Compares the relay and ccsd under the same load, in turns.
     func relay() throws(BenchError) {
         var runs: [LoadRun] = []
         var targets: [any Target] = [
@@ -83,10 +83,10 @@ extension Bench {
         try compare(runs)
     }
 
-    /// Seconds that a message lives that is to be on disk before its answer.
+    /// Lifetime in seconds of a message that must be on disk before its acknowledgement.
     static let lifetime = 3_600
 
-    /// Measures loads that run at once as often as is wanted, and prints each result, then the medians.
+    /// Measures concurrent loads `rounds` times, and prints each result, then the medians.
     private func measure(_ runs: [LoadRun]) throws(BenchError) {
         if let path = invocation.text("--plot") { return try plot(runs, to: path) }
         var results: [LoadResult] = []
@@ -98,7 +98,7 @@ extension Bench {
         tell(results, against: nil)
     }
 
-    /// Measures loads in turns, and prints their medians against those of the first.
+    /// Measures loads in turns, and prints their medians compared with the first.
     private func compare(_ runs: [LoadRun]) throws(BenchError) {
         var results: [LoadResult] = []
         for _ in 0..<(invocation.integer("--rounds") ?? 3) {
@@ -111,7 +111,7 @@ extension Bench {
         tell(results, against: runs[0].name)
     }
 
-    /// Prints the medians of results, against those of one load where there is one.
+    /// Prints the medians of results, compared with one load if given.
     func tell(
         _ results: [LoadResult], against first: String?, _ rate: String = "msg/s",
         _ cost: String = "us CPU/msg"
@@ -130,7 +130,7 @@ extension Bench {
         }
     }
 
-    /// Prints a result in the form asked for.
+    /// Prints a result in the requested format.
     func tell(_ line: String, _ json: JSONValue) {
         Terminal.print((invocation.has("--json") ? json.compact : line) + "\n")
     }

@@ -2,9 +2,9 @@ import Basics
 import Catalogue
 import Wire
 
-/// The loads that commands are made of.
+/// The loads of the commands.
 extension Bench {
-    /// App servers over XMPP that send to devices.
+    /// Connects app servers that send to devices over XMPP.
     func appServers(
         _ target: any Target, _ devices: [BenchDevice], _ receivers: Receivers?, name: String? = nil,
         lifetimeSeconds: Int
@@ -23,7 +23,7 @@ extension Bench {
         return run
     }
 
-    /// App servers over HTTP that send to devices.
+    /// Connects app servers that send to devices over HTTP.
     func requests(
         _ target: DaemonTarget, _ devices: [BenchDevice], _ receivers: Receivers, name: String,
         _ make: (BenchDevice) -> Template
@@ -41,13 +41,13 @@ extension Bench {
         return run
     }
 
-    /// Devices that send to app servers.
+    /// Connects devices that send to app servers.
     func upstream(
         _ target: DaemonTarget, _ devices: [BenchDevice], name: String? = nil
     ) throws(BenchError) -> (LoadRun, UpstreamReceivers) {
         let run = LoadRun(self, target, name: name ?? target.name, receivers: nil)
         let receivers = try UpstreamReceivers(run, target, count: connections)
-        // A device may have so many messages on their way (FCM); more would only wait.
+        // A device may have only this many messages pending (FCM); more would only wait.
         let window = min(self.window, Limits.Mailbox.waitingUpstream)
         try run.connect(devices.count, "devices") { (number, run) throws(BenchError) in
             try DeviceLane(run, target, devices[number], window: window)
@@ -55,18 +55,18 @@ extension Bench {
         return (run, receivers)
     }
 
-    /// Enrols devices, and says how far that is.
+    /// Enrols devices, and shows the progress.
     func devices(_ target: any Target, _ count: Int? = nil) throws(BenchError) -> [BenchDevice] {
         let count = count ?? deviceCount
         return try target.makeDevices(count) { progress.show("devices enrolled", $0, of: count) }
     }
 
-    /// Each connection begins at another device.
+    /// Returns the first device of a connection; each connection starts at another one.
     private func first(_ number: Int, of count: Int) -> Int {
         number * max(1, count / connections) % max(1, count)
     }
 
-    /// Open loop where a rate is asked for.
+    /// Open loop if a rate is given.
     var pacing: Pacing { invocation.integer("--rate").map { .rate(Double($0)) } ?? .window }
 
     /// How often each load is measured.

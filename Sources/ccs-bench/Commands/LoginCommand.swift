@@ -4,7 +4,7 @@ import Transport
 import Wire
 
 extension Bench {
-    /// Logins of devices, against the least that a C program can do.
+    /// Measures logins of devices, compared with the relay.
     func login() throws(BenchError) {
         let count = try crowd(2_000)
         let resumes = invocation.has("--resume")
@@ -15,7 +15,7 @@ extension Bench {
         progress.clear()
         var settings: [TLSClientSettings] = []
         for (target, crowd) in zip(targets, crowds) {
-            // What enrolling left in the daemon's memory would be taken for room of connections.
+            // Otherwise the connections would reuse memory that the enrolment left free.
             try (target as? DaemonTarget)?.restart()
             settings.append(resumes ? try ticket(target, crowd) : tls)
         }
@@ -23,7 +23,7 @@ extension Bench {
         for round in 0..<(invocation.integer("--rounds") ?? 3) {
             for (at, target) in targets.enumerated() {
                 let (result, room) = try logins(target, crowds[at], settings[at], resumes: resumes)
-                // Later crowds get what the first has left free.
+                // Later crowds reuse the memory of the first one.
                 let memory = round == 0 ? ", \(Figure.fixed(room, 1)) KiB for each while it is idle" : ""
                 if !invocation.has("--json") { Terminal.print(loginLine(result) + memory + "\n") }
                 results.append(result)
@@ -32,7 +32,7 @@ extension Bench {
         tell(results, against: targets[0].name, "logins/s", "us CPU/login")
     }
 
-    /// Logs all in and breaks them off again; KiB that each took meanwhile.
+    /// Logs all devices in and disconnects them. Returns the KiB that each used.
     private func logins(
         _ target: any Target, _ crowd: [BenchDevice], _ tls: TLSClientSettings, resumes: Bool
     ) throws(BenchError) -> (LoadResult, Double) {
@@ -42,7 +42,7 @@ extension Bench {
         let begin = LoadSample(LoadCounters(), target)
         let receivers = try Receivers(self, target, crowd, tls: tls)
         let counters = receivers.counters
-        // A login is what counts here, in place of a message.
+        // A login counts here in place of a message.
         counters.acknowledged = counters.ready
         let result = LoadResult(
             target.name, from: begin, to: LoadSample(counters, target), counters: counters)
@@ -56,14 +56,14 @@ extension Bench {
         return (result, room)
     }
 
-    /// Has one device log in, so that its server offers a session to resume; all that log in with the result do.
+    /// Logs one device in so that its server offers a TLS session, which all connections with the result resume.
     private func ticket(_ target: any Target, _ crowd: [BenchDevice]) throws(BenchError) -> TLSClientSettings
     {
         let settings: TLSClientSettings
         do throws(TransportError) {
             settings = try TLSClientSettings(trust: .anyone, resumes: true)
         } catch { throw BenchError(error.description) }
-        // Its login is answered behind the ticket.
+        // The login response follows the session ticket.
         try Receivers(self, target, Array(crowd.prefix(1)), tls: settings).leave(self)
         return settings
     }

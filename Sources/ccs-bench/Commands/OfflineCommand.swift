@@ -3,7 +3,7 @@ import Catalogue
 import Wire
 
 extension Bench {
-    /// Messages to devices that are away, and their coming back.
+    /// Measures messages to offline devices, and their delivery after login.
     func offline() throws(BenchError) {
         let target = try DaemonTarget(self, reactors: reactors)
         let devices = try devices(target)
@@ -16,7 +16,7 @@ extension Bench {
         let receivers = try Receivers(self, target, devices, counters)
         let all = devices.count * each
         guard turn(seconds: 60 + all / 500, until: { counters.delivered >= all }) else {
-            throw BenchError("only \(counters.delivered) of \(all) messages came: \(counters.failures)")
+            throw BenchError("only \(counters.delivered) of \(all) messages arrived: \(counters.failures)")
         }
         let end = LoadSample(counters, target)
         receivers.leave(self)

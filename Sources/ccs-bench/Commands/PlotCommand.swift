@@ -4,13 +4,13 @@ import Transport
 import Wire
 
 extension Bench {
-    /// Shares of the most that the server can do at which the latency is measured.
+    /// Shares of the server's maximum rate at which the latency is measured.
     private static let shares = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
 
-    /// Latency against load: the most that the server can do by a closed loop, then open loops at shares of it.
+    /// Plots latency against load: measures the maximum rate by a closed loop, then open loops at shares of it.
     func plot(_ runs: [LoadRun], to path: String) throws(BenchError) {
         guard let run = runs.first, runs.count == 1 else {
-            throw BenchError("one load makes one plot")
+            throw BenchError("a plot needs exactly one load")
         }
         let most = try run.measure(seconds: seconds)
         var results: [LoadResult] = []
@@ -26,7 +26,7 @@ extension Bench {
         ]
         let plot = Plot(
             title: "ccs-bench \(invocation.command.name)", x: "messages per second, open loop",
-            y: "milliseconds from due to answered", series: series)
+            y: "milliseconds from due to acknowledged", series: series)
         do throws(TransportError) {
             try SmallFile.replace(path, with: Array(plot.svg.utf8), mode: 0o644)
         } catch { throw BenchError(error.description, code: .inputOutput) }

@@ -4,7 +4,7 @@ import Transport
 import Wire
 
 extension Bench {
-    /// A restart of the daemon under load, and what became of all that was accepted.
+    /// Restarts the daemon under load, and reports what happened to all accepted messages.
     func restart() throws(BenchError) {
         let run = try RestartRun(
             self, connections: invocation.integer("--connections") ?? 1_000,
@@ -40,7 +40,7 @@ extension Bench {
             refused and sent again: \(refusals.isEmpty ? "none" : refusals.joined(separator: ", ")); the conservation law \(holds ? "holds" : "is broken")
             """, json)
         guard isBack, isSettled, holds, run.down.missing == 0, run.up.missing == 0, refusedAccepted.isEmpty
-        else { throw BenchError("the restart was noticed") }
+        else { throw BenchError("the restart was not seamless") }
     }
 
     private static func row(_ books: Books) -> String {

@@ -4,10 +4,10 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// A rolling restart under load: app servers and devices talk, the daemon is told to stop, drains, and comes back on the same
-/// ports; all that was accepted must arrive.
+/// A rolling restart under load: app servers and devices exchange messages, the daemon gets SIGTERM, drains, and starts again
+/// on the same ports; all accepted messages must arrive.
 final class RestartRun {
-    /// An app server with what it has sent on its connection and has no answer to.
+    /// An app server with the pending messages of its connection.
     final class Server {
         let client: AppServerClient
         var unanswered: Set<Int> = []
@@ -28,7 +28,7 @@ final class RestartRun {
     private(set) var up = Books()
     /// Refusals by their word.
     private(set) var refusals: [String: Int] = [:]
-    /// Connections that ended.
+    /// Number of closed connections.
     private(set) var closes = 0
     private var begin = Instant.distantPast
     private var offered = 0
@@ -78,7 +78,7 @@ final class RestartRun {
         case .upstream(let message): up.arrived(message["n"].flatMap { Int($0) })
         case .closed:
             closes += 1
-            // Whether they were taken is not known: they go again, as real app servers do it.
+            // Whether they were accepted is not known: they are sent again, as by real app servers.
             again += server.unanswered
             server.unanswered = []
         default: break
@@ -127,14 +127,14 @@ final class RestartRun {
         bench.progress.clear()
     }
 
-    /// App servers and devices that are logged in.
+    /// Number of logged-in app servers and devices.
     var connected: Int { servers.count { $0.client.isReady } + devices.count { $0.isReady } }
-    /// All of them.
+    /// Number of app servers and devices.
     var peers: Int { servers.count + devices.count }
 
     // MARK: Load
 
-    /// Turns the reactor under load, until something holds; false if it does not within so many seconds.
+    /// Turns the reactor under load until a condition holds. Returns false if it does not within `seconds`.
     func load(seconds: Int, until isDone: () -> Bool = { false }) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         begin = Now.read().monotonic
@@ -148,7 +148,7 @@ final class RestartRun {
         return true
     }
 
-    /// Sends what is due by now; what nobody can take is not made up for later.
+    /// Sends messages that are due; those that cannot be sent now are skipped.
     private func offer(_ now: Instant) {
         let due = Int(now.milliseconds(since: begin)) * rate / 1_000
         while offered < due {
@@ -191,13 +191,13 @@ final class RestartRun {
         device.send(message)
     }
 
-    /// Whether nothing is under way.
+    /// Whether no message is pending.
     var isSettled: Bool {
         again.isEmpty && servers.allSatisfy { $0.unanswered.isEmpty }
             && devices.allSatisfy { $0.waitingUpstream == 0 } && down.missing == 0 && up.missing == 0
     }
 
-    /// Sends again what is owed, and waits for the rest; false if something does not come within so many seconds.
+    /// Resends unacknowledged messages, and waits for the others. Returns false if some are still pending after `seconds`.
     func settle(seconds: Int) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while Now.read().monotonic < end {

@@ -6,7 +6,7 @@ import Transport
 import Wire
 
 extension Bench {
-    /// Worlds of fresh seeds, until there were enough of them or it took long enough.
+    /// Runs simulated worlds with new seeds, up to a number or for a time.
     func simulate() throws(BenchError) {
         let first = UInt64(invocation.integer("--first") ?? Int.random(in: 1...1 << 40))
         let most = invocation.integer("--seeds") ?? (invocation.has("--minutes") ? Int.max : 1_000)
@@ -23,7 +23,7 @@ extension Bench {
                 Terminal.error("\(failure)\n\n")
             }
             count += 1
-            // Nothing else here would hear Ctrl-C, and leave no folder behind.
+            // Nothing else here handles Ctrl-C, which must remove the scratch directory.
             reactor.turn(waitMilliseconds: 0)
             if count % 64 == 0 { progress.show("seeds", count, of: min(most, 1_000_000)) }
         }
@@ -34,7 +34,7 @@ extension Bench {
             "\(count) seeds from \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) seeds/s, "
                 + "\(tally.messages) messages, \(tally.faults) faults: "
                 + (failures.isEmpty
-                    ? "nothing wrong" : "\(failures.count) wrong; lines for Fixtures/seeds.txt above")
+                    ? "all passed" : "\(failures.count) failed; lines for Fixtures/seeds.txt above")
                 + Rule.allCases.map { "\n  \($0): \(tally[$0])" }.joined(),
             .object([
                 .init("seeds", .integer(count)), .init("first", .integer(Int(first))),
@@ -43,6 +43,6 @@ extension Bench {
                 .init("rules", .object(Rule.allCases.map { .init($0.rawValue, .integer(tally[$0])) })),
                 .init("failed", .array(failures.map { .string("\($0.seed)") })),
             ]))
-        if !failures.isEmpty { throw BenchError("\(failures.count) of \(count) seeds went wrong") }
+        if !failures.isEmpty { throw BenchError("\(failures.count) of \(count) seeds failed") }
     }
 }

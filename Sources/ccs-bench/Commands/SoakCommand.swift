@@ -4,7 +4,7 @@ import Transport
 import Wire
 
 extension Bench {
-    /// A steady load both ways for a long time, and what of the daemon grows meanwhile.
+    /// Runs a steady load in both directions for a long time, and reports which resources of the daemon grow.
     func soak() throws(BenchError) {
         let seconds =
             invocation.integer("--minutes").map { $0 * 60 } ?? invocation.integer("--seconds") ?? 3_600
@@ -20,7 +20,7 @@ extension Bench {
             guard Int(sample.seconds / 60) > toldMinutes else { return }
             toldMinutes = Int(sample.seconds / 60)
             if !invocation.has("--json") { Terminal.error(sample.line + "\n") }
-            // What is known is kept, should the machine stop.
+            // Intermediate results are kept in case the machine stops.
             try? write(samples, nil)
         }
         if let plant = invocation.text("--plant").flatMap({ SoakPlant(rawValue: $0) }) {
@@ -32,7 +32,7 @@ extension Bench {
         guard verdict.faults.isEmpty else { throw BenchError(verdict.faults.joined(separator: "; ")) }
     }
 
-    /// Writes the samples where that is asked for, and what is said of them when all is over.
+    /// Writes the samples if requested, with the verdict at the end.
     private func write(_ samples: [SoakSample], _ verdict: SoakVerdict?) throws(BenchError) {
         guard let path = invocation.text("--samples") else { return }
         let json = JSONValue.object([

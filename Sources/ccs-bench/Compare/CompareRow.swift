@@ -1,20 +1,20 @@
 import Wire
 
-/// What a comparison has found of one contestant: medians of its rounds.
+/// The result for one contestant: medians of its rounds.
 struct CompareRow {
     let contestant: Contestant
     let rate: Double
     let serverMicroseconds: Double
     let answer: (p50: Double, p99: Double)
-    /// p99 at half of the most; nil where that was not measured.
+    /// p99 at half of the maximum rate; `nil` if it was not measured.
     let calm: Double?
-    /// CPU of a login in microseconds, and KiB of an idle connection; nil where another row of the same server has them.
+    /// CPU of a login in microseconds, and KiB of an idle connection; `nil` if another row of the same server has them.
     let login: (microseconds: Double, idleKiB: Double)?
     let serverLoad: Double
     let ownLoad: Double
     let refused: Int
 
-    /// From this share of a processor on, the generator is taken to be at its limit.
+    /// Share of a processor from which on the generator counts as the bottleneck.
     static let fullLoad = 0.95
 
     init(
@@ -31,20 +31,20 @@ struct CompareRow {
         refused = closed.reduce(0) { $0 + $1.refused }
     }
 
-    /// Whether the server could have done more.
+    /// Whether the generator was the bottleneck.
     var isGeneratorFull: Bool { ownLoad >= Self.fullLoad }
 
-    /// How often the CPU of the floor a message takes; nil without a floor.
+    /// Returns the CPU of a message as a multiple of the baseline's; `nil` without a baseline.
     func ratio(to floor: CompareRow?) -> Double? {
         floor.map { serverMicroseconds / max(0.001, $0.serverMicroseconds) }
     }
 
-    /// The floor among some rows: the relay that is tuned, or else the other.
+    /// Returns the baseline among some rows: the tuned relay, or else the other.
     static func floor(of rows: [CompareRow]) -> CompareRow? {
         rows.first { $0.contestant == .relay } ?? rows.first { $0.contestant == .relayPlain }
     }
 
-    /// All rows, for people.
+    /// Returns all rows as a table.
     static func table(_ rows: [CompareRow]) -> String {
         let floor = floor(of: rows)
         let hasCalm = rows.contains { $0.calm != nil }
@@ -52,7 +52,7 @@ struct CompareRow {
         var head = ["server", "msg/s", "CPU us/msg", "x floor", "ACK p50", "p99"]
         if hasCalm { head.append("p99 at half") }
         if hasLogin { head += ["login us", "idle KiB"] }
-        head += ["server %", "generator %", "an ACK says"]
+        head += ["server %", "generator %", "an ACK means"]
         let lines = rows.map { row in
             var cells = [
                 row.contestant.rawValue, Figure.whole(row.rate), Figure.fixed(row.serverMicroseconds, 2),
@@ -75,11 +75,10 @@ struct CompareRow {
         let note =
             full.isEmpty
             ? ""
-            : "\nThe generator was at its limit with \(full.joined(separator: ", ")): the server can do more messages a second than that; CPU per message stands."
+            : "\nThe generator was at its limit with \(full.joined(separator: ", ")): the server can handle more messages a second; CPU per message is valid."
         return Table.text([head] + lines, lastIsWords: true) + note
     }
 
-    /// The same for programs.
     func json(floor: CompareRow?) -> JSONValue {
         .object([
             .init("name", .string(contestant.rawValue)), .init("server", .string(contestant.host.rawValue)),

@@ -1,8 +1,8 @@
 import Basics
 
-/// All contestants of a comparison: started side by side, measured turn by turn.
+/// All contestants of a comparison: started together, measured in turns.
 final class CompareRun {
-    /// What a login costs at one server, and what an idle connection takes there.
+    /// The cost of a login at one server, and of an idle connection.
     struct Login {
         var microseconds: [Double] = []
         var idleKiB = 0.0
@@ -12,9 +12,9 @@ final class CompareRun {
     let contestants: [Contestant]
     private var competitors: [Contestant.Host: any Competitor] = [:]
     private var loads: [LoadRun] = []
-    /// What was found by a full window, in the order of the contestants, round by round.
+    /// Results with full windows, in the order of the contestants, for each round.
     private(set) var closed: [[LoadResult]]
-    /// What was found at half of that.
+    /// Results at half of that rate.
     private(set) var half: [[LoadResult]]
     private(set) var logins: [Contestant.Host: Login] = [:]
 
@@ -54,7 +54,7 @@ final class CompareRun {
         return PairCompetitor(bench, process, pairs: pairs)
     }
 
-    /// Logs a crowd in at each server in turn, `rounds` times, and looks at what its connections take while they are idle.
+    /// Logs a crowd in at each server in turn, `rounds` times, and measures the memory of its idle connections.
     func measureLogins(_ crowd: Int, rounds: Int) throws(BenchError) {
         for round in 0..<rounds {
             for host in Contestant.Host.allCases {
@@ -71,30 +71,30 @@ final class CompareRun {
         let server = competitor.server
         bench.separate(server)
         let probe = ProcessProbe(process: server.process)
-        // These load what is loaded at the first login only, and stay: they take no room that the crowd finds free.
+        // These make the server load what the first login loads, and stay connected: their memory is not reused by the crowd.
         let early = try competitor.crowd(0..<Self.early)
         bench.run(milliseconds: Self.settleMilliseconds, "idle at \(server.name)")
         let before = (resident: probe.residentKiB, cpu: probe.cpuNanoseconds)
         let receivers = try competitor.crowd(Self.early..<crowd + Self.early)
         login.microseconds.append(Double(probe.cpuNanoseconds - before.cpu) / 1_000 / Double(crowd))
         if isFirst {
-            // Later crowds get what the first has left free.
+            // Later crowds reuse the memory of the first one.
             bench.run(milliseconds: Self.restMilliseconds, "idle at \(server.name)")
             login.idleKiB = Double(probe.residentKiB - before.resident) / Double(crowd)
         }
         for crowd in [early, receivers] {
             crowd.leave(bench)
             guard crowd.counters.failures.isEmpty else {
-                throw BenchError("\(server.name) breaks connections off: \(crowd.counters.failures)")
+                throw BenchError("\(server.name) closed connections: \(crowd.counters.failures)")
             }
         }
     }
 
-    /// Connections that come before a crowd.
+    /// Connections made before a crowd.
     static let early = 50
-    /// Milliseconds until what logins have begun is done.
+    /// Milliseconds until work started by logins is done.
     private static let settleMilliseconds: Int64 = 500
-    /// As long as buffers may take to be given back.
+    /// Milliseconds until buffers are freed.
     private static let restMilliseconds: Int64 = 3_000
 
     /// Connects all loads.
@@ -105,13 +105,13 @@ final class CompareRun {
         }
     }
 
-    /// Measures each contestant once with full windows, and where that is wanted once at half of what it did then;
-    /// `progress` is told each result.
+    /// Measures each contestant once with full windows, and, if requested, once at half of that rate; calls `progress` with
+    /// each result.
     func measure(seconds: Int, half wantsHalf: Bool, _ progress: (LoadResult) -> Void) throws(BenchError) {
         for (at, load) in loads.enumerated() {
             let result = try load.measure(seconds: seconds)
             progress(result)
-            guard load.counters.delivered > 0 else { throw load.failed("nothing arrives") }
+            guard load.counters.delivered > 0 else { throw load.failed("no messages arrived") }
             closed[at].append(result)
             guard wantsHalf else { continue }
             let calm = try load.measure(seconds: seconds, .rate(max(1, result.rate / 2)))
@@ -120,7 +120,7 @@ final class CompareRun {
         }
     }
 
-    /// Latency against load for each contestant, at shares of the most that it can do.
+    /// Returns latency against load for each contestant, at shares of its maximum rate.
     func curves(seconds: Int, shares: [Double]) throws(BenchError) -> [Plot.Series] {
         var series: [Plot.Series] = []
         for (at, load) in loads.enumerated() {
@@ -135,11 +135,11 @@ final class CompareRun {
         return series
     }
 
-    /// What was found, a row for each contestant.
+    /// The results, one row for each contestant.
     var rows: [CompareRow] {
         var seen: Set<String> = []
         return contestants.enumerated().map { at, contestant in
-            // What belongs to a server stands with the first of its loads.
+            // Figures of a server are in the row of its first load.
             let isFirst = seen.insert(contestant.host.rawValue).inserted
             return CompareRow(
                 contestant, closed: closed[at], half: half[at],

@@ -1,36 +1,35 @@
 import Basics
 import Transport
 
-/// One server of a comparison, started.
+/// A started server of a comparison.
 protocol Competitor: AnyObject {
-    /// The server.
     var server: any Server { get }
-    /// Logs receivers in that nobody sends to, by number.
+    /// Logs in receivers with the given numbers, which are sent no messages.
     func crowd(_ numbers: Range<Int>) throws(BenchError) -> Receivers
-    /// Connects all that a load needs.
+    /// Connects a load.
     func load(_ contestant: Contestant) throws(BenchError) -> LoadRun
 }
 
-/// The floor or ccsd: app servers and devices.
+/// The relay or ccsd: app servers and devices.
 final class TargetCompetitor: Competitor {
     private let bench: Bench
     private let target: any Target
     private let devices: [BenchDevice]
     private let pairs: Int
-    /// The devices that all loads send to: each may be logged in once.
+    /// The devices that all loads send to; each may be logged in only once.
     private var receivers: Receivers?
-    /// Who counts what app servers get of devices: they live as long as the load.
+    /// The app servers that receive upstream messages, kept alive as long as the load.
     private var upstream: UpstreamReceivers?
     var server: any Server { target }
 
-    /// With so many devices, of which one belongs to each app server.
+    /// Creates `count` devices, of which `pairs` are used by loads.
     init(_ bench: Bench, _ target: any Target, devices count: Int, pairs: Int) throws(BenchError) {
         self.bench = bench
         self.target = target
         self.pairs = pairs
         devices = try bench.devices(target, count)
         bench.progress.clear()
-        // What enrolling left in the daemon's memory would be taken for room of connections.
+        // Otherwise the connections would reuse memory that the enrolment left free.
         try (target as? DaemonTarget)?.restart()
     }
 
@@ -41,7 +40,7 @@ final class TargetCompetitor: Competitor {
     func load(_ contestant: Contestant) throws(BenchError) -> LoadRun {
         let own = Array(devices.prefix(pairs))
         if contestant == .ccsdUp, let target = target as? DaemonTarget {
-            // Devices of their own: those that receive acknowledge what comes to them as well.
+            // Other devices than the receivers, which also send: they acknowledge what they receive.
             let others = try target.makeDevices(pairs) { _ in }
             let (run, receivers) = try bench.upstream(target, others, name: contestant.rawValue)
             upstream = receivers
@@ -54,14 +53,13 @@ final class TargetCompetitor: Competitor {
     }
 }
 
-/// A peer: each sender has a receiver of its own.
+/// Another server: each sender has its own receiver.
 final class PairCompetitor: Competitor {
     private let bench: Bench
     private let process: PeerProcess
     private let pairs: Int
     var server: any Server { process }
 
-    /// With so many pairs.
     init(_ bench: Bench, _ process: PeerProcess, pairs: Int) {
         self.bench = bench
         self.process = process
@@ -94,7 +92,7 @@ final class PairCompetitor: Competitor {
                 message: { .publication(subject: "bench.\($0)", size: bench.size) }, answersByArrival: true)
         case .ejabberdCount, .prosodyCount: try stanzas(contestant, .count)
         case .ejabberdReceipt, .prosodyReceipt: try stanzas(contestant, .receipt)
-        default: throw BenchError("\(process.name) knows no load \(contestant.rawValue)")
+        default: throw BenchError("\(process.name) does not support the load \(contestant.rawValue)")
         }
     }
 
@@ -114,7 +112,7 @@ final class PairCompetitor: Competitor {
     private func stanzas(_ contestant: Contestant, _ answer: StanzaAnswer) throws(BenchError) -> LoadRun {
         let name = contestant.rawValue
         let user = { (number: Int) in "\(PeerServers.user(number))@localhost/\(name)" }
-        // Of each pair the even account sends, the odd one receives.
+        // In each pair the even account sends and the odd one receives.
         return try pair(
             contestant,
             receiver: {

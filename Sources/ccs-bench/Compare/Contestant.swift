@@ -1,4 +1,4 @@
-/// What is compared: one load on one server.
+/// A contestant of a comparison: one load on one server.
 enum Contestant: String, CaseIterable {
     case relay
     case relayPlain = "relay-plain"
@@ -13,13 +13,13 @@ enum Contestant: String, CaseIterable {
     case prosodyCount = "prosody-ack"
     case prosodyReceipt = "prosody-receipt"
 
-    /// Servers, of which several loads may use one.
+    /// Servers; several loads may use the same one.
     enum Host: String, CaseIterable {
         case relay
         case relayPlain = "relay-plain"
         case ccsd, mosquitto, nats, ejabberd, prosody
 
-        /// The program that must be installed; nil: it comes with the bench.
+        /// The program that must be installed; `nil` if it is part of the project.
         var program: PeerProgram? {
             switch self {
             case .relay, .relayPlain, .ccsd: nil
@@ -31,7 +31,7 @@ enum Contestant: String, CaseIterable {
         }
     }
 
-    /// Where it runs.
+    /// Its server.
     var host: Host {
         switch self {
         case .relay: .relay
@@ -44,7 +44,7 @@ enum Contestant: String, CaseIterable {
         }
     }
 
-    /// What an answer says there.
+    /// What an acknowledgement means there.
     var promise: String {
         switch self {
         case .relay: "forwarded, nothing stored; reads many TLS records at once"

@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// When messages of an open loop are due: a Poisson process, whose next message does not wait for any answer.
+/// Arrival times of an open loop: a Poisson process, in which a message does not wait for acknowledgements.
 ///
 /// Times are nanoseconds of the monotonic clock. The same seed gives the same times.
 struct Arrivals {
@@ -9,11 +9,10 @@ struct Arrivals {
     private var random: SeededRandom
     /// Kept as a fraction: rounding each step would change the rate.
     private var time: Double
-    /// Nanoseconds since the begin at which the next message is due; the begin itself is kept apart, since a Double has too
-    /// few digits for both.
+    /// The start in nanoseconds; `time` is relative to it, since a Double has too few digits for both.
     private let start: Int64
 
-    /// So many messages a second (more than 0) from `start` on.
+    /// Creates arrivals at `perSecond` (more than 0) messages a second from `start` on.
     init(perSecond: Double, seed: UInt64, from start: Int64) {
         precondition(perSecond > 0, "an open loop needs a rate")
         meanNanoseconds = 1e9 / perSecond
@@ -26,7 +25,7 @@ struct Arrivals {
     /// When the next message is due.
     var upcoming: Int64 { start + Int64(time) }
 
-    /// Takes the next message that is due by now; nil: none is.
+    /// Returns and removes the next message that is due by `now`, or `nil` if there is none.
     mutating func next(by now: Int64) -> Int64? {
         let due = upcoming
         guard due <= now else { return nil }

@@ -1,6 +1,6 @@
 /// Numbers as text, without Foundation.
 enum Figure {
-    /// With so many decimals.
+    /// Formats a number with a fixed number of decimals.
     static func fixed(_ value: Double, _ decimals: Int) -> String {
         guard value >= 0 else { return "-" + fixed(-value, decimals) }
         var scale = 1.0
@@ -11,7 +11,7 @@ enum Figure {
         return "\(whole)." + padLeft(String(rest), decimals, "0")
     }
 
-    /// Rounded, with commas between thousands.
+    /// Formats a number rounded, with commas between thousands.
     static func whole(_ value: Double) -> String {
         guard value >= 0 else { return "-" + whole(-value) }
         let digits = Array(String(Int(value.rounded())))
@@ -23,10 +23,10 @@ enum Figure {
         return text
     }
 
-    /// The same of a count.
+    /// Formats a count with commas between thousands.
     static func whole(_ value: Int) -> String { whole(Double(value)) }
 
-    /// Microseconds in the unit that reads best.
+    /// Formats microseconds in a suitable unit.
     static func duration(_ microseconds: Double) -> String {
         switch microseconds {
         case ..<1_000: "\(whole(microseconds)) us"
@@ -35,17 +35,17 @@ enum Figure {
         }
     }
 
-    /// Filled up to a width.
+    /// Pads a text on the right to a width.
     static func pad(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    /// Filled up to a width from the left.
+    /// Pads a text on the left to a width.
     static func padLeft(_ text: String, _ width: Int, _ filler: Character = " ") -> String {
         String(repeating: filler, count: max(0, width - text.count)) + text
     }
 
-    /// The middle of some figures; 0 for none.
+    /// Returns the median; 0 if there are no values.
     static func median(_ values: [Double]) -> Double {
         let sorted = values.sorted()
         guard !sorted.isEmpty else { return 0 }

@@ -2,22 +2,22 @@
 struct Histogram {
     private static let steps = 32
     private var counts = [UInt32](repeating: 0, count: 60 * 32)
-    /// Durations noted.
+    /// Number of recorded durations.
     private(set) var total = 0
 
-    /// Notes a duration in nanoseconds.
+    /// Records a duration in nanoseconds.
     mutating func note(_ nanoseconds: Int64) {
         counts[Self.place(UInt64(max(1, nanoseconds)))] &+= 1
         total += 1
     }
 
-    /// Forgets all.
+    /// Removes all durations.
     mutating func reset() {
         for at in counts.indices { counts[at] = 0 }
         total = 0
     }
 
-    /// The duration that a share of all did not exceed, in microseconds; nil where nothing was noted.
+    /// Returns the duration in microseconds that a share of all did not exceed, or `nil` if the histogram is empty.
     func microseconds(at share: Double) -> Double? {
         guard total > 0 else { return nil }
         let wanted = max(1, Int((Double(total) * share).rounded(.up)))

@@ -1,6 +1,6 @@
 import Wire
 
-/// What is told of a histogram, in microseconds.
+/// Percentiles of a histogram, in microseconds.
 struct Latencies {
     let count: Int
     let p50: Double
@@ -16,12 +16,11 @@ struct Latencies {
         p999 = histogram.microseconds(at: 0.999) ?? 0
     }
 
-    /// For people.
+    /// The text for people.
     var text: String {
         "p50 \(Figure.duration(p50)) p99 \(Figure.duration(p99)) p99.9 \(Figure.duration(p999))"
     }
 
-    /// For programs.
     var json: JSONValue {
         .object([
             .init("count", .integer(count)), .init("p50_us", .number(p50)), .init("p90_us", .number(p90)),

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A plot as SVG: a linear axis to the right, a logarithmic one upward.
+/// A plot as SVG, with a linear x axis and a logarithmic y axis.
 struct Plot {
-    /// Points that a line joins.
+    /// Points joined by a line.
     struct Series {
         let name: String
         let points: [(x: Double, y: Double)]
 
-        /// Points in the order in which they are joined.
+        /// Creates a series; points are joined in order.
         init(_ name: String, _ points: [(x: Double, y: Double)]) {
             self.name = name
             self.points = points
@@ -30,10 +30,10 @@ struct Plot {
         "#7f7f7f", "#000000",
     ]
 
-    /// The largest value of the axis to the right, a round number that no point exceeds.
+    /// The end of the x axis: a round number that no point exceeds.
     var xEnd: Double { Self.roundUp(points.map(\.x).max() ?? 1) }
 
-    /// The powers of ten between which all points lie.
+    /// The powers of ten that enclose all points.
     var decades: ClosedRange<Int> {
         let values = points.map(\.y).filter { $0 > 0 }
         let low = Int(log10(values.min() ?? 1).rounded(.down))
@@ -43,14 +43,14 @@ struct Plot {
 
     private var points: [(x: Double, y: Double)] { series.flatMap(\.points) }
 
-    /// The smallest of 1, 2 and 5 times a power of ten that is not below a value; 1 for what is not positive.
+    /// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `value`; 1 if it is not positive.
     static func roundUp(_ value: Double) -> Double {
         guard value > 0 else { return 1 }
         let power = pow(10, log10(value).rounded(.down))
         return ([1, 2, 5, 10].first { $0 * power >= value * 0.999_999 } ?? 10) * power
     }
 
-    /// Where a point lies on the picture; what is not positive lies on the floor.
+    /// Returns the position of a point in the picture; values that are not positive are drawn on the x axis.
     func place(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
         let decades = decades
         let share = point.x / xEnd
@@ -62,7 +62,7 @@ struct Plot {
         )
     }
 
-    /// The picture.
+    /// The picture as SVG text.
     var svg: String {
         var text =
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(Int(Self.width))\" height=\"\(Int(Self.height))\" font-family=\"sans-serif\" font-size=\"13\">\n"

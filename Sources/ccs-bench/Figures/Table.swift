@@ -1,7 +1,7 @@
-/// A table for people.
+/// Formats tables.
 enum Table {
-    /// Rows in columns, the head first: words to the left in the first column, numbers to the right in the others, and the last
-    /// one as long as it is where it has words.
+    /// Returns rows in columns, the head first: text aligned to the left in the first column, numbers to the right in the
+    /// others, and the last column unpadded if it is text.
     static func text(_ rows: [[String]], lastIsWords: Bool) -> String {
         guard let head = rows.first else { return "" }
         let widths = head.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

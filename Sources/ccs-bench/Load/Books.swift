@@ -1,55 +1,56 @@
-/// One direction's books, by message number: what was offered, what the server has said that it has, and what arrived.
+/// Tracks the messages of one direction by number: offered, accepted by the server, and delivered.
 ///
-/// Each message is one account, which is closed when it is both accepted and arrived; closed ones at the begin are dropped, so
-/// that the books of an hour are no longer than what is under way.
+/// Each message is one entry, which is closed when the message is both accepted and delivered; closed entries at the start are
+/// dropped, so that the table stays as small as the number of pending messages.
 struct Books {
-    /// When each was due, nanoseconds of the monotonic clock, from `first` on.
+    /// When each was due, in nanoseconds of the monotonic clock, from `first` on.
     private var times: [Int64] = []
     private(set) var states: [UInt8] = []
-    /// The number of the account at offset 0.
+    /// The number of the entry at offset 0.
     private var first = 0
-    /// Closed accounts at the begin, not dropped yet.
+    /// Closed entries at the start that are not dropped yet.
     private var closed = 0
     private static let accepted: UInt8 = 1
     private static let arrived: UInt8 = 2
     private static let settled: UInt8 = 3
-    /// Refused, whatever else was said of it: nothing more is owed.
+    /// Refused; other states no longer matter.
     private static let refused: UInt8 = 7
-    /// So many closed ones are dropped at once: moving what is behind them costs little for each.
+    /// Number of closed entries that are dropped at once, so that moving the others costs little for each.
     private static let droppedAtOnce = 65_536
 
-    /// Messages that the server has said it has.
+    /// Messages that the server has accepted.
     private(set) var accepted = 0
     /// Of these, how many have arrived.
     private(set) var delivered = 0
-    /// Messages that were refused: also those that had been taken for accepted, as a device does until it is told.
+    /// Refused messages, including those that counted as accepted until the refusal was reported to the device.
     private(set) var refused = 0
-    /// Arrivals of what had arrived before.
+    /// Repeated arrivals.
     private(set) var repeated = 0
 
     /// Accepted and not arrived.
     var missing: Int { accepted - delivered }
     /// Neither accepted nor refused.
     var unanswered: Int { opened - accepted - refused }
-    /// Accounts that were opened.
+    /// Number of entries so far.
     var opened: Int { first + states.count }
 
-    /// Opens the account of a new message that was due at a time; its number.
+    /// Adds an entry for a new message that was due at `time`, and returns its number.
     mutating func open(dueAt time: Int64 = 0) -> Int {
         times.append(time)
         states.append(0)
         return opened - 1
     }
 
-    /// Notes an arrival; when the message was due, nil where it had arrived before or is unknown.
+    /// Records an arrival. Returns when the message was due, or `nil` if the arrival is repeated or the number unknown.
     @discardableResult
     mutating func arrived(_ number: Int?) -> Int64? { note(number, Self.arrived) }
 
-    /// Notes that the server has it; when the message was due, nil where that was known or it is unknown.
+    /// Records that the server has accepted a message. Returns when it was due, or `nil` if that was recorded before or it is
+    /// unknown.
     @discardableResult
     mutating func accepted(_ number: Int?) -> Int64? { note(number, Self.accepted) }
 
-    /// Notes that the server will not have it; not what has arrived all the same.
+    /// Records that the server has refused a message, unless it has arrived.
     mutating func refused(_ number: Int?) {
         guard let number, number >= first, number < opened else { return }
         let at = number - first

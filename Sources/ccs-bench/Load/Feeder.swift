@@ -1,27 +1,27 @@
 import Basics
 
-/// Gives lanes messages to send, as the pacing says.
+/// Gives messages to lanes according to the pacing.
 final class Feeder {
     private let counters: LoadCounters
     private var lanes: [any Lane] = []
     private var pacing = Pacing.window
     private var arrivals: Arrivals?
-    /// When those were due that no lane had room for; the first is at `head`.
+    /// When the waiting messages were due that no lane had room for; the first is at `head`.
     private var backlog: [Int64] = []
     private var head = 0
     private var turn = 0
     private var isFeeding = false
     /// Messages that may still be sent.
     private var left = Int.max
-    /// Far more than a server that keeps up leaves: beyond it messages are left out, and counted.
+    /// Far more than a server leaves that keeps up; beyond it messages are skipped and counted.
     private static let backlogLimit = 1_000_000
 
     init(_ counters: LoadCounters) { self.counters = counters }
 
-    /// Takes one more lane, before it begins.
+    /// Adds a lane, before the start.
     func add(_ lane: any Lane) { lanes.append(lane) }
 
-    /// Begins to feed; at most `limit` messages.
+    /// Starts to feed at most `limit` messages.
     func begin(_ pacing: Pacing, limit: Int = .max, seed: UInt64, now: Now) {
         self.pacing = pacing
         left = limit
@@ -35,20 +35,20 @@ final class Feeder {
         }
     }
 
-    /// Feeds no more; what no lane had room for is never sent.
+    /// Stops feeding; waiting messages are never sent.
     func end() {
         isFeeding = false
         arrivals = nil
     }
 
-    /// A lane has been answered: it may have room.
+    /// Uses a lane that may have room after an acknowledgement.
     func answered(_ lane: any Lane, now: Now) {
         guard isFeeding else { return }
         let time = now.monotonic.nanoseconds
         if arrivals == nil { fill(lane, time) } else if head < backlog.count { spend() }
     }
 
-    /// Sends what is due.
+    /// Sends messages that are due.
     func feed(_ now: Now) {
         guard isFeeding, arrivals != nil else { return }
         let time = now.monotonic.nanoseconds
@@ -59,10 +59,10 @@ final class Feeder {
         spend()
     }
 
-    /// When the next message is due, nanoseconds of the monotonic clock; nil: nobody knows.
+    /// When the next message is due, in nanoseconds of the monotonic clock; `nil` in a closed loop.
     var upcoming: Int64? { isFeeding ? arrivals?.upcoming : nil }
 
-    /// Messages that were due and that no lane had room for yet.
+    /// Messages that are due and that no lane had room for yet.
     var waiting: Int { backlog.count - head }
 
     private func fill(_ lane: any Lane, _ time: Int64) {
@@ -71,7 +71,7 @@ final class Feeder {
         lane.flush()
     }
 
-    /// Sends of the backlog what the lanes have room for, each lane in turn.
+    /// Sends waiting messages as far as lanes have room, each lane in turn.
     private func spend() {
         while head < backlog.count, left > 0, let lane = laneWithRoom() {
             send(on: lane, dueAt: backlog[head])

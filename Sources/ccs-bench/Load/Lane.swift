@@ -1,21 +1,20 @@
-/// One connection that messages are sent on.
+/// A connection on which messages are sent.
 protocol Lane: AnyObject {
-    /// Messages sent on it and not yet answered.
+    /// Messages sent and not yet acknowledged.
     var outstanding: Int { get }
-    /// How many there may be.
+    /// Maximum of outstanding messages.
     var window: Int { get }
-    /// Writes one message that was due at a time, nanoseconds of the monotonic clock: its latency counts from there.
+    /// Writes one message that was due at `time`, in nanoseconds of the monotonic clock: its latency counts from there.
     func send(dueAt time: Int64)
-    /// Hands over what was written.
+    /// Passes written messages to the connection.
     func flush()
 }
 
 /// How messages are offered.
 enum Pacing: Equatable {
-    /// Closed loop: the window of every lane is kept full. Shows the most that a server can do; the queue is in the
-    /// latencies.
+    /// Closed loop: the window of every lane is kept full. Measures the maximum rate of a server; latencies include the queue.
     case window
-    /// Open loop: so many messages a second at random times, whatever the server does. Shows what somebody who sends
-    /// now and then waits.
+    /// Open loop: a rate in messages a second at random times, independent of the server. Measures the latency of occasional
+    /// senders.
     case rate(Double)
 }

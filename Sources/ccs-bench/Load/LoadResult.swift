@@ -1,7 +1,7 @@
 import Basics
 import Wire
 
-/// What was counted up to one moment.
+/// The counters at one moment.
 struct LoadSample {
     var time: Instant
     var messages: Int
@@ -11,7 +11,7 @@ struct LoadSample {
     var server: Int64
     var own: Int64
 
-    /// What is counted now.
+    /// Reads the counters.
     init(_ counters: LoadCounters, _ target: any Server) {
         time = Now.read().monotonic
         messages = counters.acknowledged
@@ -23,7 +23,7 @@ struct LoadSample {
     }
 }
 
-/// What one measurement found.
+/// The result of one measurement.
 struct LoadResult {
     let name: String
     let messages: Int
@@ -35,15 +35,15 @@ struct LoadResult {
     let serverMicroseconds: Double
     /// CPU of the generator for one message, in microseconds.
     let ownMicroseconds: Double
-    /// Shares of one processor that server and generator used.
+    /// Shares of one processor used by server and generator.
     let serverLoad: Double
     let ownLoad: Double
     let answer: Latencies
     let delivery: Latencies
-    /// How late the generator was; nil in a closed loop.
+    /// Lateness of the generator; `nil` in a closed loop.
     let lag: Latencies?
 
-    /// `all` is the messages of all loads on the server in that time: they share its CPU.
+    /// `all` is the number of messages of all loads on the server in that time, which share its CPU.
     init(
         _ name: String, from begin: LoadSample, to end: LoadSample, all: Int? = nil, counters: LoadCounters
     ) {
@@ -63,10 +63,10 @@ struct LoadResult {
         lag = counters.lag.total > 0 ? Latencies(counters.lag) : nil
     }
 
-    /// Messages in a second.
+    /// Messages per second.
     var rate: Double { Double(messages) / max(0.001, seconds) }
 
-    /// One line for people.
+    /// The text for people.
     var line: String {
         var columns = [
             Figure.pad(name, 11), Figure.padLeft(Figure.whole(rate), 9), "msg/s,",
@@ -80,7 +80,6 @@ struct LoadResult {
         return columns.joined(separator: " ")
     }
 
-    /// The same for programs.
     var json: JSONValue {
         .object([
             .init("name", .string(name)), .init("messages", .integer(messages)),

@@ -2,18 +2,18 @@ import Basics
 import Client
 import Transport
 
-/// One load on one server: connections are made once, and may then be measured several times.
+/// One load on one server: connected once, and then measured several times.
 final class LoadRun {
     let bench: Bench
     let target: any Server
     let counters = LoadCounters()
     private let feeder: Feeder
-    /// What it is called in reports.
+    /// Its name in reports.
     let name: String
-    /// Who counts arrivals of what it sends; nil: the lanes themselves do.
+    /// Counts the arrivals of its messages; `nil` if the lanes themselves do.
     private let receivers: Receivers?
 
-    /// A load without connections.
+    /// Creates a load without connections.
     init(_ bench: Bench, _ target: any Server, name: String, receivers: Receivers?) {
         self.bench = bench
         self.target = target
@@ -22,14 +22,14 @@ final class LoadRun {
         feeder = Feeder(counters)
     }
 
-    /// Makes as many lanes as are wanted and connects them; `make` is told which one it makes.
+    /// Makes `count` lanes and connects them; `make` gets the number of each.
     func connect(
         _ count: Int, _ what: String, _ make: (Int, LoadRun) throws(BenchError) -> any Lane
     ) throws(BenchError) {
         let before = counters.ready
         for number in 0..<count {
             feeder.add(try make(number, self))
-            // Few handshakes at once, so that none waits beyond its deadline.
+            // Few handshakes at once, so that none exceeds its deadline.
             guard bench.turn(seconds: 10, until: { counters.ready - before > number - 100 }) else { break }
             bench.progress.show("\(what) connected", number, of: count)
         }
@@ -39,20 +39,20 @@ final class LoadRun {
         bench.progress.clear()
     }
 
-    /// A lane has been answered.
+    /// Uses a lane that may have room after an acknowledgement.
     func answered(_ lane: any Lane, now: Now) { feeder.answered(lane, now: now) }
 
-    /// An error with what is known of why.
+    /// Returns an error with the failures of connections.
     func failed(_ words: String) -> BenchError {
         BenchError(([words + " (\(target.name))"] + counters.failures).joined(separator: "; "))
     }
 
-    /// Warms up, then measures for so many seconds, and lets what is on its way arrive.
+    /// Warms up, measures for `seconds`, and waits for pending messages.
     func measure(seconds: Int, _ pacing: Pacing = .window) throws(BenchError) -> LoadResult {
         try Self.measure([self], seconds: seconds, pacing)[0]
     }
 
-    /// The same for several loads on one server at once.
+    /// Measures several loads on one server at once.
     static func measure(
         _ runs: [LoadRun], seconds: Int, _ pacing: Pacing = .window
     ) throws(BenchError) -> [LoadResult] {
@@ -74,7 +74,7 @@ final class LoadRun {
         return results
     }
 
-    /// Sends so many messages as fast as the windows allow.
+    /// Sends `count` messages as fast as the windows allow.
     func send(_ count: Int) throws(BenchError) -> LoadResult {
         bench.separate(target)
         let begin = beginMeasuring()
@@ -91,32 +91,32 @@ final class LoadRun {
         return result
     }
 
-    /// Begins to send, and to hear of arrivals; at most `limit` messages.
+    /// Starts to send at most `limit` messages, and to count arrivals.
     func begin(_ pacing: Pacing, limit: Int = .max) {
         receivers?.counters = counters
         feeder.begin(pacing, limit: limit, seed: 1, now: Now.read())
         bench.feeders.append(feeder)
     }
 
-    /// What counts from now on; the result is where it begins.
+    /// Resets the measurements, and returns the counters at the start.
     func beginMeasuring() -> LoadSample {
         counters.beginMeasuring()
         return LoadSample(counters, target)
     }
 
-    /// Stops to send; what is on its way is on its way.
+    /// Stops sending; pending messages are not awaited.
     func pause() {
         feeder.end()
         bench.feeders.removeAll { $0 === feeder }
     }
 
-    /// Stops to send, and lets what is on its way arrive; throws what went wrong meanwhile.
+    /// Stops sending, and waits for pending messages. Throws if anything failed meanwhile.
     func settle() throws(BenchError) {
         pause()
         _ = bench.turn(seconds: 5) { counters.acknowledged + counters.refused >= counters.sent }
         bench.progress.clear()
         guard counters.failures.isEmpty else { throw failed("connections ended") }
         if counters.refused > 0 { Terminal.error("the first refusal: \(counters.refusal)\n") }
-        guard counters.acknowledged > 0 else { throw failed("no message was answered") }
+        guard counters.acknowledged > 0 else { throw failed("no message was acknowledged") }
     }
 }

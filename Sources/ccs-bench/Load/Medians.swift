@@ -1,8 +1,8 @@
 import Wire
 
-/// The middle of several measurements of one load.
+/// The medians of several measurements of one load.
 struct Medians {
-    /// What is taken of one measurement.
+    /// The figures of one measurement.
     struct Sample {
         var name: String
         var rate: Double
@@ -15,7 +15,7 @@ struct Medians {
     let serverMicroseconds: Double
     let p99: Double
 
-    /// The medians of each load, in the order in which they were first measured.
+    /// Returns the medians of each load, in the order in which they were first measured.
     static func of(_ results: [Sample]) -> [Medians] {
         var names: [String] = []
         for result in results where !names.contains(result.name) { names.append(result.name) }
@@ -28,7 +28,7 @@ struct Medians {
         }
     }
 
-    /// One line for people, with ratios to another load where there is one.
+    /// Returns the text for people, with ratios to another load if given.
     func line(
         against first: Medians?, _ rateUnit: String = "msg/s", _ costUnit: String = "us CPU/msg"
     ) -> String {
@@ -41,7 +41,7 @@ struct Medians {
         return text
     }
 
-    /// The same for programs.
+    /// The JSON for programs.
     func json(against first: Medians) -> JSONValue {
         .object([
             .init("messages_per_second", .number(rate)),
@@ -54,7 +54,7 @@ struct Medians {
 }
 
 extension LoadResult {
-    /// What medians are made of.
+    /// The figures for medians.
     var sample: Medians.Sample {
         Medians.Sample(name: name, rate: rate, serverMicroseconds: serverMicroseconds, p99: answer.p99)
     }

@@ -1,6 +1,6 @@
 import Basics
 
-/// What an app server of the bench says over XMPP.
+/// The XMPP side of an app server of the bench.
 struct AppServerTalk: SenderTalk {
     static let what = "app server"
     private var login: StreamLogin

@@ -3,7 +3,7 @@ import Client
 import ClientProtocol
 import Transport
 
-/// One device that sends to app servers; its messages are answered when the server has them on disk.
+/// One device that sends to app servers; its messages are acknowledged when they are on the server's disk.
 ///
 /// Devices and app servers of this load are those of the Client module: disk and protocol cost more here than the generator.
 final class DeviceLane: Lane {
@@ -16,7 +16,7 @@ final class DeviceLane: Lane {
     private var number = 0
     private var times: [[UInt8]: Int64] = [:]
 
-    /// Begins to log in.
+    /// Starts the login.
     init(
         _ load: LoadRun, _ target: any Target, _ device: BenchDevice, window: Int
     ) throws(BenchError) {
@@ -64,11 +64,11 @@ final class DeviceLane: Lane {
     func flush() {}
 }
 
-/// App servers that acknowledge what devices send, and count it.
+/// App servers that acknowledge and count messages of devices.
 final class UpstreamReceivers {
     private var clients: [AppServerClient] = []
 
-    /// Logs so many in.
+    /// Logs in `count` app servers.
     init(_ load: LoadRun, _ target: DaemonTarget, count: Int) throws(BenchError) {
         var ready = 0
         for at in 0..<count {

@@ -2,7 +2,7 @@ import Basics
 import Transport
 import Wire
 
-/// What a device of the bench says: logs in, and acknowledges every ten messages, as Chromium does.
+/// The MCS side of a device of the bench: logs in, and acknowledges every ten messages, as Chromium does.
 struct DeviceTalk: ReceiverTalk {
     static let what = "device"
     private let device: BenchDevice
@@ -12,7 +12,7 @@ struct DeviceTalk: ReceiverTalk {
 
     init(_ device: BenchDevice) { self.device = device }
 
-    /// The first frame is the answer to the login.
+    /// The first frame is the response to the login.
     var isReady: Bool { frames.total > 0 }
 
     mutating func begin(_ outbox: inout Outbox) {
@@ -33,17 +33,17 @@ struct DeviceTalk: ReceiverTalk {
     }
 }
 
-/// Counts frames of a device link without looking into them.
+/// Counts the frames of a device connection without parsing their content.
 struct FrameCounter {
     private var needsVersion = true
     private var length = 0
     private var shift = 0
     private var inLength = false
     private var rest = 0
-    /// Frames that have come whole.
+    /// Complete frames.
     private(set) var total = 0
 
-    /// Takes the next bytes, cut anywhere.
+    /// Consumes the next bytes, split anywhere.
     mutating func count(_ bytes: RawSpan) {
         var at = 0
         while at < bytes.byteCount {

@@ -1,11 +1,11 @@
 import Basics
 
-/// What an app server of the bench says over HTTP/1.1: of each answer no more is read than its status and length.
+/// The HTTP/1.1 side of an app server of the bench: of each response only status and length are read.
 struct HTTPTalk: SenderTalk {
     static let what = "HTTP"
     private var answers = AnswerCounter()
 
-    /// Nothing comes before the first request.
+    /// Requests need no login.
     var isReady: Bool { true }
 
     mutating func begin(_ outbox: inout Outbox) {}
@@ -22,15 +22,15 @@ struct HTTPTalk: SenderTalk {
     }
 }
 
-/// Counts answers of HTTP/1.1 that say their length, as those of ccsd do.
+/// Counts HTTP/1.1 responses with a Content-Length, as ccsd sends them.
 struct AnswerCounter {
-    /// A head that is not whole yet.
+    /// An incomplete head.
     private var head: [UInt8] = []
-    /// Bytes of a body that are still to come, and the status of its answer.
+    /// Bytes of the current body that are still to come, and the status of its response.
     private var rest = 0
     private var status = 0
 
-    /// Takes the next bytes, cut anywhere; calls `found` with the status of each answer that is whole.
+    /// Consumes the next bytes, split anywhere; calls `found` with the status of each complete response.
     mutating func count(_ bytes: RawSpan, _ found: (_ status: Int) -> Void) {
         var at = 0
         while at < bytes.byteCount {
@@ -43,7 +43,7 @@ struct AnswerCounter {
             }
             let known = head.count
             if known > 0 {
-                // Rare: a head that was cut. Its end may be cut as well.
+                // Rare: a head that was split. Its end may be split as well.
                 head += [UInt8](copying: bytes.extracting(at..<bytes.byteCount))
                 let whole = head
                 guard let end = Bytes.offset(of: "\r\n\r\n", in: whole.raw) else { return }

@@ -1,8 +1,8 @@
 import Basics
 
-/// What the bench needs of MQTT 3.1.1, as a client.
+/// The part of MQTT 3.1.1 that the bench needs, as a client.
 enum MQTT {
-    /// Kinds of packets that matter (2.2.1).
+    /// Types of packets that the bench uses (2.2.1).
     enum Kind: UInt8 {
         case connectAck = 2
         case publish = 3
@@ -10,26 +10,26 @@ enum MQTT {
         case subscribeAck = 9
     }
 
-    /// Opens a session without a past and without keepalive (3.1).
+    /// Returns a CONNECT packet with a clean session and without keepalive (3.1).
     static func connect(client: String) -> [UInt8] {
         packet(0x10, text("MQTT") + [4, 2, 0, 0] + text(client))
     }
 
-    /// Subscribes to one topic (3.8).
+    /// Returns a SUBSCRIBE packet for one topic (3.8).
     static func subscribe(topic: String, quality: UInt8) -> [UInt8] {
         packet(0x82, [0, 1] + text(topic) + [quality])
     }
 
-    /// All of a PUBLISH before its payload; the packet identifier, where there is one, is its last two bytes (3.3).
+    /// Returns a PUBLISH packet up to its payload; the packet identifier, if any, is its last two bytes (3.3).
     static func publishHead(topic: String, payload: Int, hasIdentifier: Bool) -> [UInt8] {
         let head = text(topic) + (hasIdentifier ? [0, 0] : [])
         return [hasIdentifier ? 0x32 : 0x30] + length(head.count + payload) + head
     }
 
-    /// The packet identifier of a message; the lower bits are those of its number, and it is never 0.
+    /// Returns the packet identifier of a message; it contains the lower bits of the message number, and is never 0.
     static func identifier(of number: Int) -> UInt16 { UInt16(number & 0x7FFF) + 1 }
 
-    /// The lower bits of the number of the message that has this packet identifier.
+    /// Returns the lower bits of the message number of a packet identifier.
     static func number(of identifier: UInt16) -> Int { Int(identifier) - 1 }
 
     private static func packet(_ first: UInt8, _ body: [UInt8]) -> [UInt8] {
@@ -41,7 +41,7 @@ enum MQTT {
         return [UInt8(octets.count >> 8), UInt8(truncatingIfNeeded: octets.count)] + octets
     }
 
-    /// The remaining length (2.2.3).
+    /// Encodes the remaining length (2.2.3).
     private static func length(_ count: Int) -> [UInt8] {
         var rest = count
         var octets: [UInt8] = []
@@ -53,12 +53,13 @@ enum MQTT {
     }
 }
 
-/// Cuts a stream into packets of MQTT.
+/// Splits a stream into MQTT packets.
 struct MQTTReader {
-    /// What has come of a packet that is not whole.
+    /// The incomplete packet so far.
     private var carry: [UInt8] = []
 
-    /// Takes the next bytes, cut anywhere; tells of each whole packet its first byte and its body. False: no MQTT.
+    /// Consumes the next bytes, split anywhere; calls `found` with the first byte and the body of each packet. Returns false if
+    /// it is not MQTT.
     mutating func take(_ bytes: RawSpan, _ found: (UInt8, RawSpan) -> Void) -> Bool {
         guard carry.isEmpty else {
             let joined = carry + [UInt8](copying: bytes)
@@ -81,7 +82,7 @@ struct MQTTReader {
                 shift += 7
                 body += 1
                 isWhole = octet & 128 == 0
-                // The remaining length has four bytes at most.
+                // The remaining length has at most four bytes.
                 guard isWhole || shift < 28 else { return false }
             }
             guard isWhole, body + length <= bytes.byteCount else { break }

@@ -1,13 +1,13 @@
 import Basics
 
-/// What a publisher of the bench says: a login, and packets that are answered by PUBACK, or by nothing (QoS 0).
+/// The side of an MQTT publisher: a login, and packets that are acknowledged by PUBACK, or not at all (QoS 0).
 struct PublisherTalk: SenderTalk {
     static let what = "publisher"
     private let client: String
     private var reader = MQTTReader()
     private(set) var isReady = false
 
-    /// With a name of its own.
+    /// Creates a publisher with a client ID.
     init(client: String) { self.client = client }
 
     mutating func begin(_ outbox: inout Outbox) {
@@ -25,14 +25,14 @@ struct PublisherTalk: SenderTalk {
                 let identifier = UInt16(body.byte(at: 0)) << 8 | UInt16(body.byte(at: 1))
                 answered(.number(MQTT.number(of: identifier)))
             case .connectAck where body.byteCount == 2 && body.byte(at: 1) == 0: isReady = true
-            default: verdict = .failed("the broker refuses the publisher")
+            default: verdict = .failed("the broker refused the publisher")
             }
         }
         return isMQTT ? verdict : .failed("the broker does not speak MQTT")
     }
 }
 
-/// What a subscriber of the bench says: a login, a subscription, and a PUBACK for each packet that wants one.
+/// The side of an MQTT subscriber: a login, a subscription, and a PUBACK for each packet of QoS 1.
 struct SubscriberTalk: ReceiverTalk {
     static let what = "subscriber"
     private let client: String
@@ -41,7 +41,7 @@ struct SubscriberTalk: ReceiverTalk {
     private var reader = MQTTReader()
     private(set) var isReady = false
 
-    /// With a name of its own, for one topic.
+    /// Creates a subscriber of one topic with a client ID.
     init(client: String, topic: String, quality: UInt8) {
         self.client = client
         self.topic = topic
@@ -64,10 +64,10 @@ struct SubscriberTalk: ReceiverTalk {
             case .connectAck where body.byteCount == 2 && body.byte(at: 1) == 0:
                 outbox.bytes.append(MQTT.subscribe(topic: topic, quality: quality))
             case .subscribeAck where body.byteCount == 3 && body.byte(at: 2) == quality: isReady = true
-            default: verdict = .failed("the broker refuses the subscriber")
+            default: verdict = .failed("the broker refused the subscriber")
             }
         }
-        // What answers bytes that came together goes back together.
+        // The responses to bytes that came together are sent together.
         if outbox.bytes.count > before { outbox.endRecord() }
         return isMQTT ? verdict : .failed("the broker does not speak MQTT")
     }

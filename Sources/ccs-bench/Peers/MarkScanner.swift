@@ -1,12 +1,12 @@
 import Basics
 
-/// Finds marks and the digits behind them in a stream that may be cut anywhere.
+/// Finds marks and the digits after them in a stream that may be split anywhere.
 struct MarkScanner {
     private let mark: (UInt8, UInt8)
     private let digits: Int
     private var carry: [UInt8] = []
 
-    /// Looks for a mark of two bytes with so many digits behind it.
+    /// Creates a scanner for a mark of two bytes with `digits` digits after it.
     init(mark: [UInt8], digits: Int) {
         self.mark = (mark[0], mark[1])
         self.digits = digits
@@ -37,7 +37,7 @@ struct MarkScanner {
             found(bytes, at + 2)
             at += 2 + digits
         }
-        // What may begin a mark stays for the next piece.
+        // A possible start of a mark is kept for the next piece.
         if at < count, bytes.byte(at: at) == mark.0 { carry = [UInt8](copying: bytes.extracting(at..<count)) }
     }
 }

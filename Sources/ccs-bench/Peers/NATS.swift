@@ -1,41 +1,42 @@
 import Basics
 
-/// What the bench needs of the text protocol of NATS, as a client.
+/// The part of the NATS text protocol that the bench needs, as a client.
 enum NATS {
-    /// What a server says that matters.
+    /// Kinds of server messages that the bench distinguishes.
     enum Word {
         /// The payload of a message.
         case message
         case ping
         case pong
-        /// It refuses something, in its own words.
+        /// A refusal, with its text.
         case error
-        /// About itself, or that it agrees.
+        /// Server information, or an OK.
         case other
     }
 
-    /// Logs in, without an answer to each message.
+    /// Logs in, without a response to each message.
     static let connect = Array(
         #"CONNECT {"verbose":false,"pedantic":false,"tls_required":true,"name":"ccs-bench"}\#r\#n"#.utf8)
-    /// Asks whether all before it was taken.
+    /// Requests a PONG, which confirms everything before it.
     static let ping = Array("PING\r\n".utf8)
     static let pong = Array("PONG\r\n".utf8)
 
-    /// Subscribes to one subject.
+    /// Returns the subscription to a subject.
     static func subscribe(subject: String) -> [UInt8] { Array("SUB \(subject) 1\r\n".utf8) }
 
-    /// All of a message before its payload.
+    /// Returns a message up to its payload.
     static func publishHead(subject: String, payload: Int) -> String { "PUB \(subject) \(payload)\r\n" }
 }
 
-/// Cuts a stream into what a server of NATS says.
+/// Splits the stream of a NATS server into its messages.
 struct NATSReader {
-    /// Bytes of a line; longer is none of theirs.
+    /// Largest size of a line in bytes; a server sends none longer.
     private static let longestLine = 65_536
-    /// What has come of something that is not whole.
+    /// The incomplete message so far.
     private var carry: [UInt8] = []
 
-    /// Takes the next bytes, cut anywhere; tells of each word with the payload of a message, or the line. False: no NATS.
+    /// Consumes the next bytes, split anywhere; calls `found` with each kind and the payload of a message, or the line. Returns
+    /// false if it is not NATS.
     mutating func take(_ bytes: RawSpan, _ found: (NATS.Word, RawSpan) -> Void) -> Bool {
         guard carry.isEmpty else {
             let joined = carry + [UInt8](copying: bytes)
@@ -62,7 +63,7 @@ struct NATSReader {
                 continue
             }
             let payload = end + 1
-            // Behind the payload the line ends once more.
+            // A line end follows the payload.
             let next = payload + Self.length(bytes, at, end) + 2
             guard next <= count else { break }
             found(.message, bytes.extracting(payload..<next - 2))
@@ -72,7 +73,7 @@ struct NATSReader {
         return true
     }
 
-    /// What a line begins with; nil: nothing that a server says.
+    /// Returns the kind of a line, or `nil` if it is not a line of a server.
     private static func word(_ bytes: RawSpan, _ at: Int, _ end: Int) -> NATS.Word? {
         guard end - at >= 3 else { return nil }
         return switch (bytes.byte(at: at), bytes.byte(at: at + 1)) {
@@ -85,10 +86,10 @@ struct NATSReader {
         }
     }
 
-    /// The number at the end of a line: bytes of the payload.
+    /// Returns the number at the end of a line: the size of the payload.
     private static func length(_ bytes: RawSpan, _ begin: Int, _ end: Int) -> Int {
         var at = end - 1
-        // Before it stands a carriage return.
+        // A carriage return precedes the end.
         while at > begin, bytes.byte(at: at - 1) != UInt8(ascii: " ") { at -= 1 }
         var length = 0
         while at < end, case let digit = bytes.byte(at: at) &- 0x30, digit < 10, length < 1 << 32 {

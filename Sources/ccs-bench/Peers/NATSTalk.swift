@@ -1,11 +1,11 @@
 import Basics
 
-/// What both kinds of clients of NATS say and hear: a login, and that they are still there.
+/// The shared part of NATS clients: a login, and responses to PING.
 private struct NATSLogin {
     private var reader = NATSReader()
     private(set) var isReady = false
 
-    /// Logs in, and says what must be taken before the connection is ready.
+    /// Logs in, and sends what must be confirmed before the connection is ready.
     func begin(_ outbox: inout Outbox, _ more: [UInt8] = []) {
         outbox.bytes.append(NATS.connect)
         outbox.bytes.append(more)
@@ -13,7 +13,7 @@ private struct NATSLogin {
         outbox.endRecord()
     }
 
-    /// Takes bytes, cut anywhere; tells the payload of each message.
+    /// Consumes bytes, split anywhere; calls `found` with the payload of each message.
     mutating func take(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ message: (RawSpan) -> Void
     ) -> TalkVerdict {
@@ -28,7 +28,7 @@ private struct NATSLogin {
                 outbox.endRecord()
             case .error:
                 verdict = .failed(
-                    "the server refuses: \(String(decoding: [UInt8](copying: body), as: UTF8.self))")
+                    "the server refused: \(String(decoding: [UInt8](copying: body), as: UTF8.self))")
             case .other: break
             }
         }
@@ -37,7 +37,7 @@ private struct NATSLogin {
     }
 }
 
-/// What a publisher of the bench says to NATS: messages that nothing answers.
+/// The side of a NATS publisher: messages without acknowledgement.
 struct NATSPublisherTalk: SenderTalk {
     static let what = "publisher"
     private var login = NATSLogin()
@@ -52,14 +52,14 @@ struct NATSPublisherTalk: SenderTalk {
     }
 }
 
-/// What a subscriber of the bench says to NATS: one subscription, and no word on what comes.
+/// The side of a NATS subscriber: one subscription, no acknowledgements.
 struct NATSSubscriberTalk: ReceiverTalk {
     static let what = "subscriber"
     private let subject: String
     private var login = NATSLogin()
     var isReady: Bool { login.isReady }
 
-    /// For one subject.
+    /// Creates a subscriber of one subject.
     init(subject: String) { self.subject = subject }
 
     mutating func begin(_ outbox: inout Outbox) {

@@ -1,30 +1,30 @@
 import Basics
 import Transport
 
-/// What a receiver says and hears in one protocol: no books, no clock.
+/// The receiving side of one protocol, without counters and clock.
 protocol ReceiverTalk {
-    /// What such a connection is called in reports.
+    /// The name of such a connection in reports.
     static var what: String { get }
     /// Whether it is logged in.
     var isReady: Bool { get }
-    /// Writes what the login begins with.
+    /// Writes the start of the login.
     mutating func begin(_ outbox: inout Outbox)
-    /// Takes bytes, cut anywhere: goes on with the login, tells when each message was due that has come, and writes what
-    /// acknowledges it.
+    /// Consumes bytes, split anywhere: continues the login, calls `due` with the time at which each received message was due,
+    /// and writes acknowledgements.
     mutating func take(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
     ) -> TalkVerdict
 }
 
-/// One connection that messages come on, whatever it speaks.
+/// A connection that receives messages in any protocol.
 protocol Receiving: ConnectionDelegate {
-    /// Breaks its connection off.
+    /// Breaks the connection off.
     func leave()
-    /// Whether its connection is gone.
+    /// Whether the connection is closed.
     var hasLeft: Bool { get }
 }
 
-/// One connection of the bench that messages come on: logs in, and counts what comes.
+/// A receiving connection of the bench: logs in, and counts messages.
 final class Receiver<Talk: ReceiverTalk>: Receiving {
     private let receivers: Receivers
     private var talk: Talk
@@ -32,10 +32,10 @@ final class Receiver<Talk: ReceiverTalk>: Receiving {
     private weak var connection: Connection?
     private var isLeaving = false
     private(set) var hasLeft = false
-    /// Is told how many messages have come, where the sender waits for that.
+    /// Called with the number of messages that have arrived, if the sender waits for that.
     var onArrival: ((Int, Now) -> Void)?
 
-    /// Counts for whom `receivers` count.
+    /// Creates a receiver that counts for the load of `receivers`.
     init(_ receivers: Receivers, _ talk: Talk) {
         self.receivers = receivers
         self.talk = talk

@@ -1,13 +1,13 @@
 import Transport
 
-/// Connections that are logged in and count what comes for the lane that is measured just now.
+/// Logged-in connections that count messages for the load that is being measured.
 final class Receivers {
-    /// Who that is.
+    /// The counters of that load.
     var counters: LoadCounters
-    /// In the order in which they were made.
+    /// In the order of their creation.
     private(set) var all: [any Receiving] = []
 
-    /// Logs devices in; over TLS of their own where that is given.
+    /// Logs devices in, with their own TLS settings if given.
     convenience init(
         _ bench: Bench, _ target: any Target, _ devices: [BenchDevice],
         _ counters: LoadCounters = LoadCounters(), tls: TLSClientSettings? = nil
@@ -20,7 +20,7 @@ final class Receivers {
         }
     }
 
-    /// Logs so many receivers in; `make` connects one of them.
+    /// Logs in `count` receivers; `make` connects one of them.
     init(
         _ bench: Bench, _ server: any Server, _ count: Int, _ what: String,
         _ counters: LoadCounters = LoadCounters(),
@@ -42,7 +42,7 @@ final class Receivers {
         bench.progress.clear()
     }
 
-    /// So few that none waits beyond its deadline.
+    /// Concurrent handshakes, few enough that none exceeds its deadline.
     static let handshakesAtOnce = 100
 
     /// Breaks all connections off.

@@ -1,15 +1,15 @@
 import Basics
 import Transport
 
-/// What a sender says and hears in one protocol: no books, no clock.
+/// The sending side of one protocol, without counters and clock.
 protocol SenderTalk {
-    /// What such a connection is called in reports.
+    /// The name of such a connection in reports.
     static var what: String { get }
     /// Whether messages may be sent.
     var isReady: Bool { get }
-    /// Writes what the login begins with.
+    /// Writes the start of the login.
     mutating func begin(_ outbox: inout Outbox)
-    /// Takes bytes, cut anywhere: goes on with the login, or tells each answer.
+    /// Consumes bytes, split anywhere: continues the login, or calls `found` with each acknowledgement.
     mutating func take(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict
@@ -20,24 +20,24 @@ protocol SenderTalk {
 }
 
 extension SenderTalk {
-    /// Most protocols have nothing to say there.
+    /// Most protocols need nothing there.
     mutating func sent(_ outbox: inout Outbox) {}
     mutating func endBatch(_ outbox: inout Outbox) {}
 }
 
-/// What bytes of a server were good for.
+/// The result of consuming bytes of a server.
 enum TalkVerdict: Equatable {
-    /// Nothing to complain of.
+    /// No error.
     case fine
-    /// An answer among them refuses a message.
+    /// One of the responses refuses a message.
     case refused
-    /// The server will not have us; in words for people.
+    /// The server refused the connection; contains the text for people.
     case failed(String)
 }
 
-/// One connection of the bench that messages are sent on: logs in, sends what its load gives it, and counts the answers.
+/// A sending connection of the bench: logs in, sends messages of its load, and counts acknowledgements.
 ///
-/// Answers are taken apart no further than their numbers, so that the generator costs less than the server.
+/// Responses are parsed only as far as their numbers, so that the generator costs less than the server.
 final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
     private weak let load: LoadRun?
     private let counters: LoadCounters
@@ -47,7 +47,7 @@ final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
     var outstanding: Int { underway.outstanding }
     private weak var connection: Connection?
 
-    /// Sends one of `messages` after the other, beginning with `first`; the window is at most `Underway.kept`.
+    /// Creates a lane that sends `messages` in turn, starting with `first`; the window is at most `Underway.kept`.
     init(_ load: LoadRun, _ talk: Talk, messages: [Template], window: Int, first: Int = 0) {
         self.load = load
         counters = load.counters
@@ -69,7 +69,7 @@ final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
         connection.setNeedsFlush()
     }
 
-    /// So many messages have arrived: where the server answers nothing, that is the answer.
+    /// Counts `count` arrived messages as acknowledged, for servers without acknowledgements.
     func arrived(_ count: Int, now: Now) {
         take(.next(count), now.monotonic.nanoseconds)
         counters.acknowledged += count

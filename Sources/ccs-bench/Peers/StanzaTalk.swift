@@ -1,17 +1,17 @@
 import Basics
 
-/// What answers a stanza of plain XMPP.
+/// How a stanza of plain XMPP is acknowledged.
 enum StanzaAnswer: Equatable {
-    /// The server's count of stanzas that it has taken over (XEP-0198).
+    /// By the server's count of handled stanzas (XEP-0198).
     case count
-    /// A message of the receiver (XEP-0184).
+    /// By a message of the receiver (XEP-0184).
     case receipt
 }
 
-/// What a sender of plain XMPP says.
+/// The side of a sender of plain XMPP.
 struct StanzaTalk: SenderTalk {
     static let what = "sender"
-    /// A request for the server's count follows each batch, and so many stanzas within one.
+    /// A request for the server's count follows each batch, and this many stanzas within one.
     static let stanzasPerRequest = 10
 
     private var login: StreamLogin
@@ -35,7 +35,7 @@ struct StanzaTalk: SenderTalk {
         guard login.isReady else { return login.take(bytes, &outbox) }
         if Bytes.contains(bytes, "type='error'") || Bytes.contains(bytes, "<stream:error") {
             return .failed(
-                "the server refuses a stanza: \(String(decoding: [UInt8](copying: bytes), as: UTF8.self))")
+                "the server refused a stanza: \(String(decoding: [UInt8](copying: bytes), as: UTF8.self))")
         }
         switch answer {
         case .count: counts.scan(bytes) { answered(.before($0)) }
@@ -57,16 +57,16 @@ struct StanzaTalk: SenderTalk {
     private mutating func ask(_ outbox: inout Outbox) {
         unasked = 0
         guard answer == .count else { return }
-        // It is a part of the record that follows, or of the last one of its batch.
+        // It is part of the record that follows, or of the last one of its batch.
         outbox.bytes.append("<r xmlns=\"urn:xmpp:sm:3\"/>")
     }
 }
 
-/// What a receiver of plain XMPP says.
+/// The side of a receiver of plain XMPP.
 struct StanzaReceiverTalk: ReceiverTalk {
     static let what = "receiver"
     private var login: StreamLogin
-    /// Who wants receipts; nil: nobody.
+    /// The user that gets receipts; `nil` if they are not requested.
     private let sender: String?
     private var times = MarkScanner(mark: Template.timeMark, digits: Template.timeDigits)
     private var numbers = MarkScanner(mark: Template.numberMark, digits: Template.numberDigits)
@@ -97,15 +97,15 @@ struct StanzaReceiverTalk: ReceiverTalk {
     }
 }
 
-/// Finds the counts of a server (`<a h='17'/>`, XEP-0198) in a stream that may be cut anywhere, and in which no other element has
-/// such an attribute.
+/// Finds the counts of a server (`<a h='17'/>`, XEP-0198) in a stream that may be split anywhere, and in which no other element
+/// has such an attribute.
 struct CountScanner {
     private static let mark: [UInt8] = Array(" h=".utf8)
-    /// How much of the mark has come; then a quote, then digits.
+    /// How much of the mark was matched; a quote and digits follow.
     private var matched = 0
     private var value: UInt32 = 0
 
-    /// Takes the next bytes; tells each count.
+    /// Consumes the next bytes; calls `found` with each count.
     mutating func scan(_ bytes: RawSpan, _ found: (UInt32) -> Void) {
         for at in 0..<bytes.byteCount {
             let byte = bytes.byte(at: at)

@@ -1,20 +1,20 @@
 import Basics
 
-/// What somebody logs in with over XMPP, as bytes of the stream.
+/// The credentials of an XMPP login, as bytes of the stream.
 struct StreamCredential {
-    /// Opens a stream, before and after the login.
+    /// Opens a stream, before and after authentication.
     let header: String
-    /// The login itself (SASL PLAIN).
+    /// The authentication (SASL PLAIN).
     let auth: String
     /// Binds the resource.
     let bind: String
 
-    /// An app server of CCS.
+    /// Credentials of an app server of CCS.
     init(sender: String, key: String) {
         self.init(user: "\(sender)@gcm.googleapis.com", domain: "gcm.googleapis.com", password: key)
     }
 
-    /// A user of any server; without a resource the server makes one.
+    /// Credentials of a user of any server; without a resource the server chooses one.
     init(user: String, domain: String, password: String, resource: String? = nil) {
         let plain = [0] + Array(user.utf8) + [0] + Array(password.utf8)
         header =
@@ -26,7 +26,7 @@ struct StreamCredential {
     }
 }
 
-/// The way of a stream of XMPP from its first byte until stanzas may be sent.
+/// The login of an XMPP stream, from its first byte until stanzas may be sent.
 struct StreamLogin {
     private enum Stage {
         case features, authenticating, binding, enabling, ready
@@ -37,7 +37,7 @@ struct StreamLogin {
     private var stage = Stage.features
     private var early: [UInt8] = []
 
-    /// With `acknowledges`, the server is asked to count stanzas (XEP-0198).
+    /// Creates a login; with `acknowledges`, it enables stream management (XEP-0198).
     init(_ credential: StreamCredential, acknowledges: Bool = false) {
         self.credential = credential
         self.acknowledges = acknowledges
@@ -46,10 +46,10 @@ struct StreamLogin {
     /// Whether stanzas may be sent.
     var isReady: Bool { stage == .ready }
 
-    /// Writes what a stream begins with.
+    /// Writes the start of a stream.
     func begin(_ outbox: inout Outbox) { say(credential.header, &outbox) }
 
-    /// Takes bytes, cut anywhere, before it is ready.
+    /// Consumes bytes, split anywhere, before the stream is ready.
     mutating func take(_ bytes: RawSpan, _ outbox: inout Outbox) -> TalkVerdict {
         early += [UInt8](copying: bytes)
         let text = early
@@ -61,7 +61,7 @@ struct StreamLogin {
             stage = .binding
             say(credential.header, &outbox)
         case .authenticating where Bytes.contains(text.raw, "<failure"):
-            return .failed("the server refuses the login")
+            return .failed("the server refused the login")
         case .binding where Bytes.contains(text.raw, "</stream:features>"):
             say(credential.bind, &outbox)
         case .binding where Bytes.contains(text.raw, "</iq>"):
@@ -69,7 +69,7 @@ struct StreamLogin {
             if acknowledges { say("<enable xmlns=\"urn:xmpp:sm:3\"/>", &outbox) }
         case .enabling where Bytes.contains(text.raw, "<enabled"): stage = .ready
         case .enabling where Bytes.contains(text.raw, "<failed"):
-            return .failed("the server does not count stanzas")
+            return .failed("the server does not support XEP-0198")
         default: return .fine
         }
         early.removeAll()
@@ -89,7 +89,7 @@ enum Bytes {
         offset(of: text, in: bytes) != nil
     }
 
-    /// Where a text first occurs, from an offset on.
+    /// Returns the offset of the first occurrence of a text, from an offset on.
     static func offset(of text: StaticString, in bytes: RawSpan, from start: Int = 0) -> Int? {
         let length = text.utf8CodeUnitCount
         guard bytes.byteCount - start >= length else { return nil }

@@ -1,23 +1,21 @@
 import Basics
 
-/// A message that is sent again and again: only its number and its time change.
+/// A message that is sent repeatedly with a new number and time.
 struct Template {
-    /// What marks the time of sending within a payload: 16 hexadecimal digits follow.
+    /// Marks the time of sending within a payload: 16 hexadecimal digits follow.
     static let timeMark: [UInt8] = Array("~~".utf8)
-    /// What marks the number within a message id: 10 decimal digits follow.
+    /// Marks the number within a message ID: 10 decimal digits follow.
     static let numberMark: [UInt8] = Array("m#".utf8)
-    /// Digits of a time.
     static let timeDigits = 16
-    /// Digits of a number.
     static let numberDigits = 10
 
-    /// Where the number of a message stands, and how it is written.
+    /// The position and format of a message number.
     private enum Number {
-        /// There is none, since answers come in order.
+        /// No number, since acknowledgements come in order.
         case none
-        /// As ten decimal digits at an offset.
+        /// Ten decimal digits at an offset.
         case digits(Int)
-        /// As two bytes at an offset, never 0 (MQTT 3.1.1, 2.3.1).
+        /// Two bytes at an offset, never 0 (MQTT 3.1.1, 2.3.1).
         case octets(Int)
     }
 
@@ -25,7 +23,7 @@ struct Template {
     private let number: Number
     private let timeAt: Int
 
-    /// A message of these parts; `middle` stands before the time, `head` before the number, where there is one.
+    /// Creates a message of these parts; `middle` precedes the time, `head` the number, if any.
     private init(head: String, hasNumber: Bool, middle: String, tail: String) {
         bytes = Array(head.utf8)
         number = hasNumber ? .digits(bytes.count) : .none
@@ -35,7 +33,7 @@ struct Template {
         bytes += [UInt8](repeating: 0x30, count: Self.timeDigits) + Array(tail.utf8)
     }
 
-    /// A packet of MQTT with a payload of `size` bytes; without a packet identifier it is of QoS 0.
+    /// Returns an MQTT packet with a payload of `size` bytes; without a packet identifier it has QoS 0.
     static func packet(topic: String, size: Int, hasIdentifier: Bool) -> Template {
         let filler = max(0, size - timeMark.count - timeDigits)
         return Template(topic: topic, filler: filler, hasIdentifier: hasIdentifier)
@@ -51,7 +49,7 @@ struct Template {
         bytes += [UInt8](repeating: 0x78, count: filler)
     }
 
-    /// A message of NATS with a payload of `size` bytes.
+    /// Returns a NATS message with a payload of `size` bytes.
     static func publication(subject: String, size: Int) -> Template {
         let fixed = timeMark.count + timeDigits
         return Template(
@@ -59,7 +57,7 @@ struct Template {
             middle: "~~", tail: String(repeating: "x", count: max(0, size - fixed)) + "\r\n")
     }
 
-    /// A stanza of plain XMPP of `size` bytes, or as long as its parts.
+    /// Returns a stanza of plain XMPP of `size` bytes, or of its minimum size.
     static func chat(to user: String, size: Int) -> Template {
         let head = "<message to=\"\(user)\" id=\"m#"
         let middle = "\"><body>~~"
@@ -70,7 +68,7 @@ struct Template {
             tail: String(repeating: "x", count: max(0, size - fixed)) + end)
     }
 
-    /// A stanza of XMPP of `size` bytes, or as long as its parts; `lifetimeSeconds` 0 is now or never.
+    /// Returns a CCS stanza of `size` bytes, or of its minimum size; with `lifetimeSeconds` 0 it is sent now or never.
     static func stanza(token: String, size: Int, lifetimeSeconds: Int) -> Template {
         let (head, middle, end) = stanzaParts(token, lifetimeSeconds)
         return Template(
@@ -84,7 +82,7 @@ struct Template {
         )
     }
 
-    /// What makes a stanza so long: messages of all protocols carry the same data.
+    /// Returns the filler for the size of a stanza: messages of all protocols carry the same data.
     private static func filler(_ token: String, _ size: Int, _ lifetime: Int) -> String {
         let parts = stanzaParts(token, lifetime)
         let fixed =
@@ -92,14 +90,14 @@ struct Template {
         return String(repeating: "x", count: max(0, size - fixed))
     }
 
-    /// A request of the legacy interface with the data of the stanza of that size (http 2.1).
+    /// Returns a request of the legacy interface with the data of the stanza of that size (http 2.1).
     static func legacy(token: String, size: Int, lifetimeSeconds: Int, key: String) -> Template {
         request(
             "/fcm/send", authorization: "key=\(key)", "{\"to\":\"\(token)\",\"data\":{\"n\":\"~~",
             filler(token, size, lifetimeSeconds) + "\"},\"time_to_live\":\(lifetimeSeconds)}")
     }
 
-    /// A request of HTTP v1 with the data of the stanza of that size (http 8).
+    /// Returns a request of HTTP v1 with the data of the stanza of that size (http 8).
     static func v1(
         token: String, size: Int, lifetimeSeconds: Int, project: String, bearer: String
     ) -> Template {
@@ -119,7 +117,7 @@ struct Template {
         return Template(head: head, hasNumber: false, middle: begin, tail: end)
     }
 
-    /// Appends the message with a number and a time; as one record, unless more is to go into it.
+    /// Appends the message with a number and a time; as one record, unless more is to be added to it.
     @inline(__always)
     func append(number: Int, time: Int64, to outbox: inout Outbox, endsRecord: Bool = true) {
         let start = outbox.bytes.count
@@ -137,7 +135,7 @@ struct Template {
     }
 }
 
-/// Numbers at fixed places, of fixed length.
+/// Reads and writes numbers at fixed offsets, of fixed length.
 enum Digits {
     /// Overwrites ten digits.
     static func put(_ number: Int, at start: Int, into buffer: inout ByteBuffer) {
@@ -156,14 +154,14 @@ enum Digits {
         }
     }
 
-    /// The number that begins at an offset.
+    /// Reads the number at an offset.
     static func number(in bytes: RawSpan, at start: Int) -> Int {
         var value = 0
         for at in 0..<Template.numberDigits { value = value * 10 + Int(bytes.byte(at: start + at) & 15) }
         return value
     }
 
-    /// The time that begins at an offset.
+    /// Reads the time at an offset.
     static func time(in bytes: RawSpan, at start: Int) -> Int64 {
         var value: UInt64 = 0
         for at in 0..<Template.timeDigits {

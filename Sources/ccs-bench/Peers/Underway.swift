@@ -1,8 +1,8 @@
 import Basics
 
-/// The books of one lane: which message it sends next, and when those were due that have no answer yet.
+/// The pending messages of one lane: the next message to send, and when unacknowledged ones were due.
 struct Underway {
-    /// Of so many messages the times are kept, a power of two: far more than a window.
+    /// Number of messages whose times are kept, a power of two: far more than a window.
     static let kept = 4_096
 
     private let messages: [Template]
@@ -10,11 +10,11 @@ struct Underway {
     private var target: Int
     private var times = [Int64](repeating: 0, count: kept)
     private var next = 0
-    /// Messages that have no answer.
+    /// Unacknowledged messages.
     private(set) var outstanding = 0
 
-    /// Sends one of `messages` after the other, beginning with `first`; each is a record of its own, or else all of a batch are
-    /// one.
+    /// Creates the state of a lane that sends `messages` in turn, starting with `first`; each is its own record, unless a batch
+    /// forms one.
     init(_ messages: [Template], first: Int = 0, endsRecords: Bool = true) {
         self.messages = messages
         self.endsRecords = endsRecords
@@ -31,7 +31,7 @@ struct Underway {
         outstanding += 1
     }
 
-    /// Takes an answer, and says when each message was due that it answers.
+    /// Applies an acknowledgement, and calls `due` with the time at which each acknowledged message was due.
     @inline(__always)
     mutating func take(_ answer: Answer, _ due: (Int64) -> Void) {
         switch answer {
@@ -39,13 +39,13 @@ struct Underway {
             due(times[number & (Self.kept - 1)])
             outstanding -= 1
         case .next(let count): takeOldest(count, due)
-        // What the server counts is cut to 32 bits; what it has said before is behind the oldest.
+        // The server's count has 32 bits; repeated counts are before the oldest pending message.
         case .before(let number):
             takeOldest(Int(Int32(bitPattern: number &- UInt32(truncatingIfNeeded: oldest))), due)
         }
     }
 
-    /// The number of the oldest message without an answer, where answers come in order.
+    /// The number of the oldest unacknowledged message, if acknowledgements come in order.
     private var oldest: Int { next - outstanding }
 
     private mutating func takeOldest(_ count: Int, _ due: (Int64) -> Void) {
@@ -56,11 +56,11 @@ struct Underway {
     }
 }
 
-/// What a server has answered.
+/// An acknowledgement of a server.
 enum Answer: Equatable {
-    /// The message of that number; of numbers that are cut only the lower bits count.
+    /// The message of that number; only the lower bits count if the number is cut.
     case number(Int)
-    /// So many of the oldest messages.
+    /// The oldest messages, by count.
     case next(Int)
     /// All messages before that number.
     case before(UInt32)

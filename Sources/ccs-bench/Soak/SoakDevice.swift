@@ -3,28 +3,28 @@ import Client
 import ClientProtocol
 import Transport
 
-/// A device of the soak: receives, sends, and may leave and come back all the time.
+/// A device of the soak: receives and sends, and may disconnect and reconnect repeatedly.
 final class SoakDevice: Lane {
-    /// Where it is with its connection.
+    /// The state of its connection.
     private enum Stage {
         case coming, here, leaving, away
     }
 
-    /// Whom it tells of what happens.
+    /// The run, which is notified of events.
     private weak var run: SoakRun?
     private let client: DeviceClient
     private let number: Int
-    /// What app servers send to.
+    /// The token that app servers send to.
     let token: [UInt8]
-    /// Messages sent to it that have not come.
+    /// Messages sent to it that have not arrived.
     var owed = 0
-    /// When it logged in last, nanoseconds of the monotonic clock.
+    /// Time of its last login, in nanoseconds of the monotonic clock.
     private(set) var loggedInAt: Int64 = .max
-    /// When it began to come back last.
+    /// Time at which it last started to reconnect.
     private(set) var cameAt = Int64.max
     var outstanding: Int { client.waitingUpstream }
     private var stage = Stage.away
-    /// When it next leaves or comes back.
+    /// When it next disconnects or reconnects.
     private var due = Instant.distantPast
 
     init(_ run: SoakRun, _ made: BenchDevice, number: Int) {
@@ -39,19 +39,19 @@ final class SoakDevice: Lane {
         client.onEvent = { [weak self] _, event, now in self?.heard(event, now) }
     }
 
-    /// How devices acknowledge, in turns: at once, as Chromium does, and by name.
+    /// Modes of acknowledgement, in turns: at once, as Chromium does, and by ID.
     private static let habits: [DeviceAcknowledgement] = [.stream, .streamEvery(10), .selective]
 
     var isHere: Bool { stage == .here }
 
     // MARK: Sending
 
-    /// As many as a device may have on their way (FCM); none while it is away.
+    /// The maximum of pending messages of a device (FCM); 0 while it is disconnected.
     var window: Int { isHere ? Limits.Mailbox.waitingUpstream : 0 }
 
     func send(dueAt time: Int64) {
         guard let run else { return }
-        // The device stands in the id as well: the receiver must know whose login it is.
+        // The ID contains the device too: the receiver must find the time of its login.
         let id = Array("\(number)-\(run.up.open(dueAt: time))".utf8)
         var message = Upstream(
             sender: run.target.sender, category: Array(DaemonTarget.category.utf8), messageID: id,
@@ -73,7 +73,7 @@ final class SoakDevice: Lane {
         do throws(TransportError) { try client.connect() } catch { run?.failed("device", error.description) }
     }
 
-    /// Leaves or comes back where it is time to, or where so much waits for it that more would be discarded.
+    /// Disconnects or reconnects when it is time, or when further messages would make the server discard all.
     func tend(_ now: Instant, _ flapping: inout Flapping) {
         switch stage {
         case .here where now >= due:
@@ -88,10 +88,10 @@ final class SoakDevice: Lane {
         }
     }
 
-    /// When it leaves first.
+    /// Sets when it disconnects first.
     func leave(at time: Instant) { due = time }
 
-    /// Acknowledges all that it has received.
+    /// Acknowledges all received messages.
     func acknowledge() { client.heartbeat() }
 
     private func heard(_ event: DeviceEvent, _ now: Now) {
@@ -122,35 +122,35 @@ final class SoakDevice: Lane {
     }
 }
 
-/// When devices leave and how long they stay away.
+/// Decides when devices disconnect and for how long.
 struct Flapping {
     private var random: SeededRandom
 
-    /// So much may be owed to a device: well below the 100 at which all that waits for it is discarded.
+    /// Maximum of messages that wait for a device: well below the 100 at which all waiting messages are discarded.
     static let mostOwed = 60
-    /// Milliseconds for which a device stays.
+    /// Milliseconds for which a device stays connected.
     static let stays: ClosedRange<Int64> = 5_000...25_000
-    /// Milliseconds for which most are away: a change of the network.
+    /// Milliseconds for which most devices are disconnected: a change of the network.
     static let shortAbsences: ClosedRange<Int64> = 200...2_000
-    /// Milliseconds for which every fourth is away: messages are stored meanwhile.
+    /// Milliseconds for which every fourth is disconnected: messages are stored meanwhile.
     static let longAbsences: ClosedRange<Int64> = 5_000...15_000
 
-    /// In a run of fewer seconds devices stay shorter, in proportion: some come back within it.
+    /// In a shorter run devices stay connected for proportionally less time, so that some reconnect within it.
     private static let fullSeconds = 100
     private let seconds: Int
 
-    /// For a run of so many seconds; the same seed gives the same comings and goings.
+    /// Creates the decisions for a run of `seconds`; the same seed gives the same ones.
     init(seed: UInt64, seconds: Int) {
         random = SeededRandom(seed: seed)
         self.seconds = min(seconds, Self.fullSeconds)
     }
 
-    /// How long a device stays now, milliseconds.
+    /// Returns how long a device now stays connected, in milliseconds.
     mutating func stay() -> Int64 {
         Int64.random(in: Self.stays, using: &random) * Int64(seconds) / Int64(Self.fullSeconds)
     }
 
-    /// How long it is away, and whether it ends its connection in order before.
+    /// Returns how long it is disconnected, and whether it closes its connection properly before.
     mutating func leave() -> (awayMilliseconds: Int64, isOrderly: Bool) {
         let absences = random.next() % 4 == 0 ? Self.longAbsences : Self.shortAbsences
         return (Int64.random(in: absences, using: &random), random.next() % 2 == 0)

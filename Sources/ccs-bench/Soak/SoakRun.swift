@@ -6,14 +6,14 @@ import Operator
 import Transport
 import Wire
 
-/// A ccsd under a steady load both ways for a long time, while devices leave and come back.
+/// A ccsd under a steady load in both directions for a long time, while devices disconnect and reconnect.
 final class SoakRun {
     let bench: Bench
     let target: DaemonTarget
     private let rate: Int
     private(set) var devices: [SoakDevice] = []
     private var servers: [SoakServer] = []
-    /// How many devices flap: the first ones.
+    /// Number of devices that disconnect and reconnect: the first ones.
     private let flappers: Int
     private var flapping = Flapping(seed: 1, seconds: 0)
     private var nextDevice = 0
@@ -23,7 +23,7 @@ final class SoakRun {
     let upCounters = LoadCounters()
     let downFeeder: Feeder
     let upFeeder: Feeder
-    /// Logins of devices so far.
+    /// Device logins so far.
     var logins = 0
     private var fetches = Histogram()
     private let probe: ProcessProbe
@@ -32,21 +32,21 @@ final class SoakRun {
     private var cpu: (server: Int64, own: Int64) = (0, 0)
     private var faults: [String] = []
 
-    /// What fills a message up, so that a stanza is about as long as those of the other measurements.
+    /// Filler of a message, so that a stanza is about as long as those of the other measurements.
     static let filler = [UInt8](repeating: 0x78, count: 64)
-    /// Milliseconds between two looks at who is to leave or to come back.
+    /// Milliseconds between two checks for devices that must disconnect or reconnect.
     private static let tendMilliseconds: Int64 = 50
-    /// Seconds for which what is under way may take to arrive when the load is over.
+    /// Seconds in which pending messages must arrive after the load.
     private static let settleSeconds = 120
-    /// So many seconds lie between two samples at most; a short run has at least so many samples.
+    /// Maximum seconds between two samples; a short run has at least `fewestSamples`.
     private static let sampleSeconds: Int64 = 5
     private static let fewestSamples: Int64 = 30
-    /// So many samples a run has even where the machine is so busy that its time is over before: three thirds of three.
+    /// Minimum of samples, even if the machine was too busy to take them in time: three thirds of three.
     private static let neededSamples = 9
-    /// Seconds beyond its time that a run may take for them, and for the first message each way.
+    /// Seconds by which a run may be extended for them, and for the first message in each direction.
     private static let patienceSeconds = 120
 
-    /// Enrols devices and logs all in; `flappingPercent` of the devices leave and come back all the time.
+    /// Enrols devices and logs all in; `flappingPercent` of the devices disconnect and reconnect repeatedly.
     init(
         _ bench: Bench, rate: Int, connections: Int, devices count: Int, flappingPercent: Int
     ) throws(BenchError) {
@@ -85,29 +85,29 @@ final class SoakRun {
 
     // MARK: Messages
 
-    /// Whom the next message goes to: all in turns.
+    /// Returns the token of the next target: all devices in turn.
     func nextTarget() -> [UInt8] {
         nextDevice = nextDevice + 1 < devices.count ? nextDevice + 1 : 0
         devices[nextDevice].owed += 1
         return devices[nextDevice].token
     }
 
-    /// A message has come to a device.
+    /// Records a message that has arrived at a device.
     func arrived(_ message: DeviceMessage, at device: SoakDevice, _ now: Now) {
         let again = down.repeated
         guard let time = down.arrived(message["n"].flatMap(Self.number)) else {
             guard down.repeated == again else { return }
-            // A device that sent more than may wait is told so, after the stream ack (mcs-device 4.4).
+            // A device with too many pending messages gets an error, after the stream ack (mcs-device 4.4).
             if message["message_type"].map({ $0 == Array("send_error".utf8) }) ?? false {
                 up.refused(message["message_id"].flatMap(Self.number))
             }
             let pairs = message.pairs.map { pair in
                 String(decoding: pair.key, as: UTF8.self) + "=" + String(decoding: pair.value, as: UTF8.self)
             }
-            return failed("device", "was told \(pairs)")
+            return failed("device", "received an error: \(pairs)")
         }
         device.owed -= 1
-        // What was due before the login waited for the device, not for the daemon.
+        // Messages that were due before the login waited for the device, not for the daemon.
         if time >= device.loggedInAt {
             downCounters.deliveryTimes.note(now.monotonic.nanoseconds - time)
         } else {
@@ -115,7 +115,7 @@ final class SoakRun {
         }
     }
 
-    /// A device's message has come to an app server; its id tells the device and the number.
+    /// Records a device's message that has arrived at an app server; its ID contains the device and the number.
     func arrived(upstream id: [UInt8], _ now: Now) {
         guard let time = up.arrived(Self.number(id)), let device = Self.device(id) else { return }
         if time >= devices[device].loggedInAt {
@@ -123,12 +123,12 @@ final class SoakRun {
         }
     }
 
-    /// Notes what must not be.
+    /// Records a failure.
     func failed(_ who: String, _ what: String) {
         if faults.count < 10 { faults.append("\(who): \(what)") }
     }
 
-    /// The number at the end of an id.
+    /// Returns the number at the end of an ID.
     static func number(_ id: [UInt8]) -> Int? {
         Int(String(decoding: id.split(separator: UInt8(ascii: "-")).last ?? [], as: UTF8.self))
     }
@@ -139,7 +139,7 @@ final class SoakRun {
 
     // MARK: The run
 
-    /// Runs for so many seconds, and on until there are samples to judge; `tell` is given every sample.
+    /// Runs for `seconds`, and longer until there are enough samples; calls `tell` with each sample.
     func measure(seconds: Int, tell: (SoakSample) -> Void) throws(BenchError) -> SoakRecord {
         var record = SoakRecord(rate: rate)
         _ = bench.turn(seconds: 2) { false }
@@ -179,12 +179,12 @@ final class SoakRun {
         return record
     }
 
-    /// Whether a judge has something to go by, with a last sample that is due now.
+    /// Whether there are enough samples for a verdict, including the one that is due now.
     private func hasEnough(_ record: SoakRecord) -> Bool {
         record.samples.count + 1 >= Self.neededSamples && down.accepted > 0 && up.accepted > 0
     }
 
-    /// Ends the load, has all devices come back, and balances the books.
+    /// Ends the load, reconnects all devices, and compares the books.
     private func settle(_ record: inout SoakRecord) throws(BenchError) {
         guard target.isRunning else { throw BenchError("ccsd has ended") }
         downFeeder.end()
@@ -199,7 +199,7 @@ final class SoakRun {
         record.socketsAfter = probe.sockets
         record.down = side(down, downCounters)
         record.up = side(up, upCounters)
-        // Acknowledgements ride with later writes.
+        // Acknowledgements are written with later commits.
         for _ in 0..<10 {
             let audit = try target.control(AuditStore())
             record.auditHolds = audit.holds

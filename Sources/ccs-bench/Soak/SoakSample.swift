@@ -1,9 +1,9 @@
 import Wire
 
-/// What was seen of the soak at one moment, or since the one before.
+/// The figures of the soak at one moment, or since the previous sample.
 struct SoakSample: Equatable {
-    /// Latencies of one direction since the sample before, in microseconds from the time at which a message was due: its answer,
-    /// and its arrival. Those whose device was away meanwhile are not in them.
+    /// Latencies of one direction since the previous sample, in microseconds from the time at which a message was due: to its
+    /// acknowledgement, and to its arrival. Messages whose device was disconnected are excluded.
     struct Times: Equatable {
         var answerP50 = 0.0
         var answerP99 = 0.0
@@ -11,44 +11,42 @@ struct SoakSample: Equatable {
         var p99 = 0.0
     }
 
-    /// Counts of one direction since the begin.
+    /// Counts of one direction since the start.
     struct Counts: Equatable {
         var sent = 0
         var accepted = 0
         var delivered = 0
         var repeated = 0
-        /// Messages that were due and that no connection had room for yet.
+        /// Messages that are due and that no connection had room for yet.
         var late = 0
     }
 
-    /// Seconds since the begin.
+    /// Seconds since the start.
     var seconds = 0.0
-    /// The daemon's resident memory.
     var residentKiB = 0
     /// The daemon's descriptors, and how many of them are sockets.
     var descriptors = 0
     var sockets = 0
-    /// Shares of one processor that daemon and generator used.
+    /// Shares of one processor used by daemon and generator.
     var serverLoad = 0.0
     var ownLoad = 0.0
     var downTimes = Times()
     var upTimes = Times()
-    /// From a device's coming back, handshake and login included, to the arrival of what had waited for it.
+    /// From the start of a device's reconnect, handshake and login included, to the arrival of its waiting messages.
     var fetchP99 = 0.0
-    /// How late the generator was.
+    /// Lateness of the generator.
     var lagP99 = 0.0
     var down = Counts()
     var up = Counts()
-    /// Bytes of the store's files.
+    /// Size of the store's files in bytes.
     var storeBytes = 0
-    /// Devices that are logged in, and logins so far.
+    /// Logged-in devices, and logins so far.
     var devices = 0
     var logins = 0
 
-    /// Messages that were accepted and have not arrived.
+    /// Accepted messages that have not arrived.
     var pending: Int { down.accepted - down.delivered + up.accepted - up.delivered }
 
-    /// For programs.
     var json: JSONValue {
         .object([
             .init("seconds", .number(seconds)), .init("resident_kib", .integer(residentKiB)),
@@ -71,7 +69,7 @@ struct SoakSample: Equatable {
         ])
     }
 
-    /// One line for people who watch.
+    /// The progress line for people.
     var line: String {
         let columns = [
             "\(Figure.padLeft(Figure.fixed(seconds / 60, 1), 6)) min",

@@ -3,7 +3,7 @@ import Client
 import ClientProtocol
 import Transport
 
-/// An app server of the soak: sends to all devices in turns, and acknowledges what they send.
+/// An app server of the soak: sends to all devices in turn, and acknowledges their messages.
 final class SoakServer: Lane {
     private weak var run: SoakRun?
     private let client: AppServerClient
@@ -20,7 +20,6 @@ final class SoakServer: Lane {
         do throws(TransportError) { try client.connect() } catch { throw BenchError(error.description) }
     }
 
-    /// Whether it is logged in.
     var isReady: Bool { client.isReady }
     var outstanding: Int { client.outstanding }
     var window: Int { client.isReady ? most : 0 }

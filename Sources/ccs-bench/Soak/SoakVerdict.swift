@@ -1,21 +1,21 @@
 import Basics
 import Wire
 
-/// All that a soak has seen, for a judge who was not there.
+/// All observations of a soak, for the verdict.
 struct SoakRecord: Equatable {
-    /// One direction, when all was over.
+    /// One direction, at the end.
     struct Side: Equatable {
         var counts = SoakSample.Counts()
         var refused = 0
         /// Messages sent that were neither accepted nor refused.
         var unanswered = 0
-        /// What the daemon's own books say that it has accepted, delivered and still has.
+        /// Messages that the daemon's own audit counts as accepted, delivered and still stored.
         var audited = 0
         var auditedDelivered = 0
         var auditedPending = 0
     }
 
-    /// Messages a second that were to flow each way.
+    /// Target rate in messages a second in each direction.
     var rate = 0
     var samples: [SoakSample] = []
     var down = Side()
@@ -23,31 +23,30 @@ struct SoakRecord: Equatable {
     /// The daemon's sockets before and after, with the same peers connected.
     var socketsBefore = 0
     var socketsAfter = 0
-    /// Whether the daemon's audit says that its law holds.
+    /// Whether the conservation law holds in the daemon's audit.
     var auditHolds = false
-    /// Connections that ended of themselves, and what else must not be, in words.
+    /// Connections that ended unexpectedly, and other failures, as text.
     var ended: [String] = []
 }
 
-/// What is said of a soak.
+/// The verdict of a soak.
 struct SoakVerdict {
     let record: SoakRecord
-    /// KiB of resident memory in an hour, least squares over the samples after the warm-up.
+    /// KiB of resident memory per hour, least squares over the samples after the warm-up.
     let memorySlope: Double
 
     /// The share of the time that is warm-up.
     static let warmUpShare = 1.0 / 6
-    /// Seconds of warm-up after which the store's cache and write buffers are full: until then memory grows, by no more than
-    /// these may hold.
+    /// Seconds of warm-up after which the store's cache and memtables are full: until then memory grows, by at most their size.
     static let fillSeconds = 300.0
     /// KiB by which memory may grow in an hour: at 5,000 messages a second each way that is less than one byte for each. A
-    /// shorter run may grow by as much: what the allocator keeps is no leak.
+    /// shorter run may grow by the same amount: memory that the allocator keeps is not a leak.
     static let growthKiB = 32_768.0
-    /// A latency may be so many times as long at the end as at the begin,
+    /// Factor by which a latency may be larger at the end than at the start,
     static let driftFactor = 2.0
-    /// and so many microseconds more: below that the machine's other work is all that is measured.
+    /// plus this many microseconds: smaller differences come from other work of the machine.
     static let driftMicroseconds = 5_000.0
-    /// Seconds of messages that may wait for room when the time is over: beyond it the rate was not held.
+    /// Seconds of messages that may wait for room at the end: beyond it the rate was not reached.
     static let lateSeconds = 2
 
     init(_ record: SoakRecord) {
@@ -56,20 +55,20 @@ struct SoakVerdict {
         memorySlope = Self.slope(samples.map { ($0.seconds / 3_600, Double($0.residentKiB)) })
     }
 
-    /// KiB by which memory may grow in an hour, as seen in a run of so many seconds.
+    /// Returns the KiB by which memory may grow in an hour, as extrapolated from a run of `seconds`.
     static func slopeLimit(seconds: Double) -> Double {
         let isFull = seconds * warmUpShare >= fillSeconds
         let store = Double(Limits.Store.cacheBytes + Limits.Store.writeBuffersBytes) / 1_024
         return (growthKiB + (isFull ? 0 : store)) / max(0.000_1, min(1, seconds / 3_600))
     }
 
-    /// The samples after the warm-up.
+    /// Returns the samples after the warm-up.
     static func steady(_ samples: [SoakSample]) -> [SoakSample] {
         let end = samples.last?.seconds ?? 0
         return samples.filter { $0.seconds >= end * warmUpShare }
     }
 
-    /// The slope of the line that lies closest to points (least squares); 0 for fewer than two.
+    /// Returns the slope of the least-squares line through points; 0 for fewer than two.
     static func slope(_ points: [(x: Double, y: Double)]) -> Double {
         let count = Double(points.count)
         guard count > 1 else { return 0 }
@@ -80,8 +79,8 @@ struct SoakVerdict {
         return points.reduce(0) { $0 + ($1.x - x) * ($1.y - y) } / square
     }
 
-    /// A figure in the first and in the last third after the warm-up: that of the quietest quarter of the samples, since what
-    /// else the machine does comes and goes, and what drifts stays.
+    /// Returns a figure in the first and in the last third after the warm-up: the lower quartile of the samples, since other
+    /// work of the machine is temporary and a drift is not.
     func drift(_ figure: (SoakSample) -> Double) -> (first: Double, last: Double) {
         let values = Self.steady(record.samples).map(figure)
         let third = values.count / 3
@@ -92,14 +91,14 @@ struct SoakVerdict {
         values.isEmpty ? 0 : values.sorted()[values.count / 4]
     }
 
-    /// What is wrong; empty: it stayed as it was.
+    /// All faults; empty if all figures were stable.
     var faults: [String] {
         var found = record.ended.map { "ended: \($0)" }
-        if record.samples.count < 3 { found.append("too few samples to say anything") }
+        if record.samples.count < 3 { found.append("too few samples for a verdict") }
         found += faults(of: record.down, "downstream") + faults(of: record.up, "upstream")
         if !record.auditHolds { found.append("the daemon's books do not balance") }
         if record.socketsAfter > record.socketsBefore {
-            found.append("\(record.socketsAfter - record.socketsBefore) sockets more than at the begin")
+            found.append("\(record.socketsAfter - record.socketsBefore) sockets more than at the start")
         }
         let limit = Self.slopeLimit(seconds: record.samples.last?.seconds ?? 0)
         if memorySlope > limit {
@@ -119,14 +118,14 @@ struct SoakVerdict {
     private func faults(of side: SoakRecord.Side, _ name: String) -> [String] {
         var found: [String] = []
         let counts = side.counts
-        if counts.accepted == 0 { found.append("no message was taken \(name)") }
+        if counts.accepted == 0 { found.append("no message was accepted \(name)") }
         let lost = counts.accepted - counts.delivered
         if lost > 0 { found.append("\(lost) acknowledged messages lost \(name)") }
         if side.refused > 0 { found.append("\(side.refused) messages refused \(name)") }
-        if side.unanswered > 0 { found.append("\(side.unanswered) messages not answered \(name)") }
+        if side.unanswered > 0 { found.append("\(side.unanswered) messages not acknowledged \(name)") }
         if side.audited != counts.accepted || side.auditedDelivered != counts.delivered {
             found.append(
-                "the daemon's books tell \(side.audited) accepted and \(side.auditedDelivered) delivered \(name), the peers' \(counts.accepted) and \(counts.delivered)"
+                "the daemon's audit shows \(side.audited) accepted and \(side.auditedDelivered) delivered \(name), the peers' \(counts.accepted) and \(counts.delivered)"
             )
         }
         if side.auditedPending > 0 {
@@ -135,12 +134,12 @@ struct SoakVerdict {
         if let late = record.samples.last.map({ name == "upstream" ? $0.up.late : $0.down.late }),
             late > record.rate * Self.lateSeconds
         {
-            found.append("the rate was not held: \(late) messages were due and not sent \(name)")
+            found.append("the rate was not reached: \(late) messages were due and not sent \(name)")
         }
         return found
     }
 
-    /// The latencies whose drift is judged.
+    /// The latencies that are checked for drift.
     private static let latencies: [(name: String, figure: @Sendable (SoakSample) -> Double)] = [
         ("downstream p50", { $0.downTimes.p50 }), ("downstream p99", { $0.downTimes.p99 }),
         ("upstream p50", { $0.upTimes.p50 }), ("upstream p99", { $0.upTimes.p99 }),
@@ -148,7 +147,7 @@ struct SoakVerdict {
 
     // MARK: For people and programs
 
-    /// The table.
+    /// The text for people.
     var text: String {
         let first = Self.steady(record.samples).first ?? SoakSample()
         let last = record.samples.last ?? SoakSample()
@@ -177,7 +176,6 @@ struct SoakVerdict {
         ].map { Figure.padLeft(Figure.whole($0.0), $0.1) }.joined(separator: " ")
     }
 
-    /// The same for programs.
     var json: JSONValue {
         let drifts = Self.latencies.map { name, figure in
             let (first, last) = drift(figure)
@@ -207,9 +205,9 @@ struct SoakVerdict {
     }
 }
 
-/// A weakness that is planted into what was seen: the command must then fail.
+/// A fault planted into the observations, which must make the command fail.
 enum SoakPlant: String, CaseIterable {
-    /// A message that was acknowledged and never came.
+    /// An acknowledged message that was never delivered.
     case loss
     /// Memory that grows with the messages.
     case leak
@@ -220,10 +218,10 @@ enum SoakPlant: String, CaseIterable {
     /// Books that do not balance.
     case books
 
-    /// Puts it into a record.
+    /// Plants the fault into a record.
     func spoil(_ record: inout SoakRecord) {
         let seconds = record.samples.last?.seconds ?? 0
-        // However slow the machine was: far more than all that was seen.
+        // On a slow machine too: far more than any observed latency.
         let drift = 1e6 + 20 * (record.samples.map(\.downTimes.p50).max() ?? 0)
         let leak = 2 * SoakVerdict.slopeLimit(seconds: seconds) * seconds / 3_600
         for at in record.samples.indices {

@@ -6,30 +6,30 @@ import Operator
 import Transport
 import Wire
 
-/// A ccsd that the bench starts in its scratch folder.
+/// A ccsd that the bench starts in its scratch directory.
 final class DaemonTarget: Target {
     let name: String
-    /// What its devices have installed.
+    /// The app that its devices register.
     static let category = "org.example.bench"
     let bench: Bench
     private var child: Child
     private(set) var appServers = SocketAddress.loopback(port: 0)
     private(set) var devices = SocketAddress.loopback(port: 0)
-    /// Where HTTP is served.
+    /// The address of the HTTPS listener.
     private(set) var https = SocketAddress.loopback(port: 0)
     private(set) var credential = StreamCredential(sender: "0", key: "")
     private(set) var sender = SenderID(0)
     private(set) var key: [UInt8] = []
     private let reactors: Int
     private let flags: [String]
-    /// Where its store is.
+    /// The directory of its store.
     var dataDirectory: String { Self.folder(bench, name) }
     private var ports: [String: UInt16] = [:]
     var process: Int32 { child.process }
-    /// Whether it has not ended.
+    /// Whether it is running.
     var isRunning: Bool { child.isRunning }
 
-    /// Starts one; with at most so many descriptors, where that is said. Two on one bench have names of their own.
+    /// Starts a ccsd, with a limit of descriptors if given. Two in one bench need distinct names.
     init(
         _ bench: Bench, named name: String = "ccsd", reactors: Int, flags: [String] = [],
         descriptors: Int? = nil
@@ -47,7 +47,7 @@ final class DaemonTarget: Target {
         credential = StreamCredential(sender: String(id.number), key: key)
     }
 
-    /// Makes a sender with a key.
+    /// Creates a sender with a key.
     func addSender(_ label: String) throws(BenchError) -> (id: SenderID, key: String) {
         let answer = try control(AddSender(label: label))
         return (answer.sender, answer.key.revealed)
@@ -61,13 +61,13 @@ final class DaemonTarget: Target {
         _ bench: Bench, _ name: String, _ reactors: Int, _ flags: [String],
         ports: [String: UInt16], descriptors: Int? = nil
     ) throws(BenchError) -> Child {
-        // Rates are counted, as always, but so high that no message of the bench is refused.
+        // Rates are counted as always, but so high that no message of the bench is refused.
         let rates = [
             "device-messages-per-minute", "device-messages-per-hour", "device-upstream-per-minute",
             "sender-upstream-per-minute", "topic-changes-per-second", "stranger-requests-per-address",
             "stranger-requests-per-minute",
         ].flatMap { ["--\($0)", "\(Limits.Message.highestRate)"] }
-        // The limit is lowered for good, and before ccsd begins: it raises its own as far as that goes.
+        // The limit is lowered permanently and before ccsd starts, since it raises its own limit as far as possible.
         let shell = descriptors.map {
             ["-c", "ulimit -n \($0) && exec \"$0\" \"$@\"", bench.program("ccsd")]
         }
@@ -81,19 +81,19 @@ final class DaemonTarget: Target {
             ] + rates + flags, log: "\(name).log")
     }
 
-    /// Stops it and starts it again over the same data: nothing that came before is in its memory.
+    /// Stops it and starts it again with the same data, so that its memory is fresh.
     func restart() throws(BenchError) {
         stop()
         try startAgain()
     }
 
-    /// Stops it in good order.
+    /// Stops it properly.
     func stop() { child.end() }
 
-    /// Kills it, as a crash would.
+    /// Kills it, as in a crash.
     func crash() { child.crash() }
 
-    /// Starts it over the same data.
+    /// Starts it with the same data.
     func startAgain() throws(BenchError) {
         child = try Self.start(bench, name, reactors, flags, ports: [:])
         try findPorts()
@@ -101,8 +101,8 @@ final class DaemonTarget: Target {
 
     /// Restarts it as an operator does: one SIGTERM, whose drain takes its time, then a start on the same ports.
     ///
-    /// `turn` runs the generator until what it is given holds, or a second has passed. The result: milliseconds until it
-    /// had ended, and from then until it served again.
+    /// `turn` runs the generator until the given condition holds, or a second has passed. Returns the milliseconds until the
+    /// process had ended, and from then until it served again.
     func rollOver(_ turn: (_ isDone: () -> Bool) -> Void) throws(BenchError) -> (
         drained: Int64, started: Int64
     ) {
@@ -110,7 +110,7 @@ final class DaemonTarget: Target {
         _ = kill(child.process, SIGTERM)
         let end = begin.advanced(seconds: 180)
         while child.isRunning {
-            guard Now.read().monotonic < end else { throw BenchError("ccsd does not end") }
+            guard Now.read().monotonic < end else { throw BenchError("ccsd did not exit in time") }
             turn { !child.isRunning }
         }
         let ended = Now.read().monotonic
@@ -121,13 +121,13 @@ final class DaemonTarget: Target {
         )
     }
 
-    /// Whether the conservation law holds in its store.
+    /// Returns whether the conservation law holds in its store.
     func auditHolds() throws(BenchError) -> Bool {
         try control(AuditStore()).holds
     }
 
     private func findPorts() throws(BenchError) {
-        var last = BenchError("ccsd does not start", code: .unavailable)
+        var last = BenchError("ccsd did not start", code: .unavailable)
         let end = Now.read().monotonic.advanced(seconds: 20)
         while Now.read().monotonic < end {
             guard child.isRunning else {
@@ -152,7 +152,7 @@ final class DaemonTarget: Target {
         throw last
     }
 
-    /// Asks the control socket.
+    /// Sends a command to the control socket.
     func control<Command: OperatorCommand>(_ command: Command) throws(BenchError) -> Command.Answer {
         do throws(ControlError) {
             var client = try ControlClient(path: dataDirectory + "/control.sock")
@@ -165,13 +165,13 @@ final class DaemonTarget: Target {
 }
 
 extension DaemonTarget {
-    /// Bytes of the store's table files: what the log holds is not in them yet.
+    /// Size of the store's table files in bytes, without the log.
     var storedBytes: Int { Self.bytes(of: ".sst", in: dataDirectory) }
 
-    /// Bytes of all files of the store, its log included.
+    /// Size of all files of the store in bytes, including its log.
     var diskBytes: Int { Self.bytes(of: "", in: dataDirectory) }
 
-    /// Bytes of the files below a folder whose names end so.
+    /// Returns the size of the files below a directory whose names have an ending.
     private static func bytes(of ending: String, in path: String) -> Int {
         var sum = 0
         for name in Folder.names(in: path) {

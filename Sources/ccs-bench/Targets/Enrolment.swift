@@ -4,8 +4,8 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// Makes devices as they are made in life: each checks in and registers an app over HTTPS, and is subscribed to a topic through
-/// Instance ID. Connections are kept, which is what makes a million of them a matter of minutes.
+/// Creates devices in the usual way: each checks in and registers an app over HTTPS, and is subscribed to a topic through
+/// Instance ID. Connections are reused, so that a million devices take minutes.
 final class Enrolment {
     private let target: DaemonTarget
     private let reactor: Reactor
@@ -24,7 +24,7 @@ final class Enrolment {
     /// Tokens in one request (http 7.3).
     private static let tokensPerRequest = 1_000
 
-    /// So many devices, of which the first `kept` are told; all subscribe to `topic`, if there is one.
+    /// Creates `count` devices, of which the first `kept` are returned; all subscribe to `topic`, if given.
     init(_ target: DaemonTarget, _ bench: Bench, count: Int, kept: Int, topic: String?) {
         self.target = target
         reactor = bench.reactor
@@ -35,7 +35,7 @@ final class Enrolment {
         self.topic = topic
     }
 
-    /// Makes them; `progress` is told how many are made.
+    /// Creates the devices; calls `progress` with the number so far.
     func run(progress: (Int) -> Void) throws(BenchError) -> [BenchDevice] {
         for _ in 0..<min(count, Limits.Client.enrolmentsAtOnce - 4) {
             let lane = HTTPClient(reactor: reactor, endpoint: endpoint)
@@ -46,7 +46,7 @@ final class Enrolment {
         while failure == nil, topic == nil ? registered < count : subscribed < count {
             reactor.turn(waitMilliseconds: 100)
             progress(topic == nil ? registered : subscribed)
-            if Now.read().monotonic > end { throw BenchError("ccsd does not enrol devices in time") }
+            if Now.read().monotonic > end { throw BenchError("ccsd did not enrol the devices in time") }
         }
         for lane in lanes { lane.close() }
         if let failure { throw failure }

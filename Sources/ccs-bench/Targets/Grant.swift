@@ -5,7 +5,7 @@ import Operator
 import Transport
 import Wire
 
-/// What an app server of HTTP v1 sends with.
+/// The credentials of an app server of HTTP v1.
 struct Grant {
     /// The project in the path.
     var project: String
@@ -14,11 +14,11 @@ struct Grant {
 }
 
 extension DaemonTarget {
-    /// Makes a service account and has an access token granted to it, as an SDK does (http 9.1).
+    /// Creates a service account and obtains an access token for it, as an SDK does (http 9.1).
     func grant() throws(BenchError) -> Grant {
         guard let key = ServiceAccountKey(), let publicKey = Base64.bytes(Array(key.publicKey.utf8).raw)
         else {
-            throw BenchError("no key can be made")
+            throw BenchError("cannot create a key")
         }
         let account = try control(AddAccount(sender: sender, publicKey: publicKey))
         guard

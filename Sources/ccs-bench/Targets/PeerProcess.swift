@@ -3,20 +3,21 @@ import Catalogue
 import Glibc
 import Transport
 
-/// A server of somebody else's that the bench starts: on loopback, in a folder of its own, without privileges.
+/// Another server that the bench starts: on loopback, in its own directory, without privileges.
 final class PeerProcess: Server {
     let name: String
-    /// Where it listens.
+    /// The address it listens on.
     let address: SocketAddress
-    /// Its folder within the scratch folder.
+    /// Its directory within the scratch directory.
     let folder: String
     private let child: Child
     var process: Int32 { child.process }
 
-    /// Seconds until it must serve: an Erlang machine that makes its tables takes the longest.
+    /// Seconds in which it must start: an Erlang node that creates its tables takes the longest.
     private static let startSeconds = 60
 
-    /// Starts `program` when its folder is filled; it serves when somebody listens and, where one is named, a file is there.
+    /// Starts `program` after filling its directory; it is ready when its port accepts connections and, if given, a file
+    /// exists.
     init(
         _ bench: Bench, _ name: String, _ program: PeerProgram, readyFile: String? = nil,
         _ prepare: (PeerPlace) throws(BenchError) -> PeerCommand
@@ -27,7 +28,7 @@ final class PeerProcess: Server {
         let command = try prepare(place)
         try place.giveAway(bench)
         address = .loopback(port: place.port)
-        // What it prints goes where its errors go: nobody reads it while it runs.
+        // Its standard output is written to the log too, since it is not read while it runs.
         let words =
             PeerPlace.withoutPrivileges + ["env", "-C", folder]
             + command.environment.map { "\($0.0)=\($0.1)" } + [try program.path()] + command.arguments
@@ -39,22 +40,22 @@ final class PeerProcess: Server {
         {
             guard child.isRunning, Now.read().monotonic < end else {
                 throw BenchError(
-                    "\(name) does not start; see \(bench.scratch)/\(name).log", code: .unavailable)
+                    "\(name) did not start; see \(bench.scratch)/\(name).log", code: .unavailable)
             }
             _ = usleep(20_000)
         }
     }
 
-    /// Opens a connection of the generator to a server that says a line before TLS begins.
+    /// Opens a connection of the generator to a server that sends a line before TLS.
     func connectAfterGreeting(_ bench: Bench, _ owner: any ConnectionDelegate) throws(BenchError) {
-        guard let connected = Self.dial(address) else { throw BenchError("\(name) listens no more") }
+        guard let connected = Self.dial(address) else { throw BenchError("\(name) no longer listens") }
         var octet: UInt8 = 0
         repeat {
             var wait = pollfd(fd: connected.number, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&wait, 1, Self.greetingMilliseconds) == 1,
                 unsafe read(connected.number, &octet, 1) == 1
             else {
-                throw BenchError("\(name) does not greet")
+                throw BenchError("\(name) did not send a greeting")
             }
         } while octet != UInt8(ascii: "\n")
         do throws(TransportError) {
@@ -63,13 +64,13 @@ final class PeerProcess: Server {
         } catch { throw BenchError(error.description) }
     }
 
-    /// How long it may be silent.
+    /// Milliseconds in which the greeting must arrive.
     private static let greetingMilliseconds: Int32 = 10_000
 
-    /// Whether somebody listens.
+    /// Whether the port accepts connections.
     private static func isServed(_ address: SocketAddress) -> Bool { dial(address) != nil }
 
-    /// A connection to loopback; nil: nobody listens.
+    /// Returns a connection to loopback, or `nil` if it fails.
     private static func dial(_ address: SocketAddress) -> Descriptor? {
         let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return nil }
@@ -88,29 +89,29 @@ final class PeerProcess: Server {
     }
 }
 
-/// What a peer is started with.
+/// The command line of a peer.
 struct PeerCommand {
-    /// After the program.
+    /// The arguments after the program.
     var arguments: [String]
-    /// In addition to what the bench itself was given.
+    /// In addition to the environment of the bench.
     var environment: [(String, String)] = []
 }
 
-/// A program of Debian.
+/// A program of a Debian package.
 struct PeerProgram {
-    /// Places where it may be.
+    /// Possible paths.
     let paths: [String]
 
-    /// What must be there as well.
+    /// Another file that must exist.
     var needs: String?
 
-    /// Where it is; nil: it is not installed.
+    /// Its path; `nil` if it is not installed.
     var installed: String? {
         guard needs.map({ unsafe access($0, F_OK) == 0 }) ?? true else { return nil }
         return paths.first { unsafe access($0, X_OK) == 0 }
     }
 
-    /// Where it is.
+    /// Returns its path. Throws if it is not installed.
     func path() throws(BenchError) -> String {
         guard let installed else { throw BenchError("\(paths[0]) is not installed", code: .unavailable) }
         return installed
@@ -119,13 +120,12 @@ struct PeerProgram {
     static let mosquitto = PeerProgram(paths: ["/usr/sbin/mosquitto"])
     static let nats = PeerProgram(paths: ["/usr/sbin/nats-server"])
     static let prosody = PeerProgram(paths: ["/usr/bin/prosody"])
-    /// ejabberd is started by Erlang itself: Debian's `ejabberdctl` serves a user of its own alone.
+    /// ejabberd is started with `erl` itself: Debian's `ejabberdctl` requires its own user.
     static let ejabberd = PeerProgram(paths: ["/usr/bin/erl"], needs: "/usr/sbin/ejabberdctl")
 }
 
-/// What a peer finds when it starts: a folder with the certificate, and a free port.
+/// The environment of a peer before its start: a directory with the certificate, and a free port.
 struct PeerPlace {
-    /// Its folder.
     let folder: String
     /// A port that was free a moment ago.
     let port: UInt16
@@ -134,11 +134,11 @@ struct PeerPlace {
     var key: String { folder + "/key.pem" }
     var both: String { folder + "/both.pem" }
 
-    /// Makes the folder; the certificate is that of all peers, for `localhost`, with one key on P-256.
+    /// Creates the directory; the certificate is the same for all peers, for `localhost`, with a key on P-256.
     init(_ bench: Bench, folder: String) throws(BenchError) {
         self.folder = folder
         guard unsafe mkdir(folder, 0o700) == 0 else {
-            throw BenchError("cannot make \(folder)", code: .inputOutput)
+            throw BenchError("cannot create \(folder)", code: .inputOutput)
         }
         port = try Self.freePort()
         let authority = CertificateAuthority(directory: bench.scratch)
@@ -154,14 +154,14 @@ struct PeerPlace {
         try write("both.pem", chain + secret)
     }
 
-    /// A port of loopback that was free a moment ago, for a server that cannot choose one itself.
+    /// Returns a loopback port that was free a moment ago, for a server that cannot choose one itself.
     static func freePort() throws(BenchError) -> UInt16 {
         do throws(TransportError) {
             return try ListeningSocket(tcp: .loopback(port: 0)).address.port
         } catch { throw BenchError(error.description) }
     }
 
-    /// Writes a file for the peer, not synced: there are thousands of them.
+    /// Writes a file for the peer without a sync: there are thousands of them.
     func write(_ name: String, _ text: String) throws(BenchError) {
         let path = folder + "/" + name
         guard let file = unsafe fopen(path, "w") else {
@@ -173,33 +173,33 @@ struct PeerPlace {
         }
     }
 
-    /// Makes a folder for the peer, below its own.
+    /// Creates a directory for the peer, below its own.
     func makeFolder(_ name: String) throws(BenchError) {
         guard unsafe mkdir(folder + "/" + name, 0o700) == 0 else {
-            throw BenchError("cannot make \(name)", code: .inputOutput)
+            throw BenchError("cannot create \(name)", code: .inputOutput)
         }
     }
 
-    /// The user and the group that have nothing, where the bench itself is root (`nobody`, `nogroup` of Debian).
+    /// The ID of Debian's unprivileged user and group, for a bench that runs as root.
     private static let nobody: uid_t = 65_534
 
-    /// What a program is started through, so that it has no privileges; nothing where the bench has none itself.
+    /// A prefix of commands that drops privileges; empty if the bench has none.
     static var withoutPrivileges: [String] {
         guard geteuid() == 0 else { return [] }
         return ["setpriv", "--reuid", "\(nobody)", "--regid", "\(nobody)", "--clear-groups"]
     }
 
-    /// Hands the folder over to that user.
+    /// Changes the owner of the directory to that user.
     func giveAway(_ bench: Bench) throws(BenchError) {
         guard geteuid() == 0 else { return }
-        // It must get there; what else is in the scratch folder is for its owner alone.
+        // The user must be able to reach it; everything else in the scratch directory is private.
         guard unsafe chmod(bench.scratch, 0o711) == 0, Self.handOver(folder) else {
-            throw BenchError("cannot hand over \(folder)", code: .inputOutput)
+            throw BenchError("cannot change the owner of \(folder)", code: .inputOutput)
         }
     }
 
     private static func handOver(_ path: String) -> Bool {
-        // Only a folder has entries.
+        // Only a directory has entries.
         unsafe chown(path, nobody, nobody) == 0
             && Folder.names(in: path).allSatisfy { handOver(path + "/" + $0) }
     }

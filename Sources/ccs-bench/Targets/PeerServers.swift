@@ -1,16 +1,16 @@
-/// How each peer is started: as somebody would who wants all it can do, with what it promises by default.
+/// How each peer is started: for maximum performance, with its default guarantees.
 ///
-/// One certificate with a key on P-256, TLS 1.2 and 1.3, no limits of rates, errors alone in the log.
+/// All have one certificate with a key on P-256, TLS 1.2 and 1.3, no rate limits, and log only errors.
 enum PeerServers {
     /// The password of all accounts.
     static let password = "bench"
 
-    /// The name of an account.
+    /// Returns the name of an account.
     static func user(_ number: Int) -> String {
         "u" + Figure.padLeft(String(number), 6, "0")
     }
 
-    /// mosquitto: messages of QoS 1 are kept in memory and saved now and then, 100 may be on their way to a client.
+    /// Starts mosquitto: messages of QoS 1 are kept in memory and saved periodically, up to 100 may be pending for a client.
     static func mosquitto(_ bench: Bench) throws(BenchError) -> PeerProcess {
         try PeerProcess(bench, "mosquitto", .mosquitto) { (place) throws(BenchError) in
             try place.makeFolder("store")
@@ -35,7 +35,7 @@ enum PeerServers {
         }
     }
 
-    /// NATS without JetStream: nothing is stored, and nothing is answered. It has one processor.
+    /// Starts NATS without JetStream: nothing is stored or acknowledged. It has one processor.
     static func nats(_ bench: Bench) throws(BenchError) -> PeerProcess {
         try PeerProcess(bench, "nats", .nats) { (place) throws(BenchError) in
             try place.write(
@@ -51,8 +51,8 @@ enum PeerServers {
         }
     }
 
-    /// Prosody on epoll, with its own file store and so many accounts. The generational collector takes a third of what the default
-    /// one takes where there were a thousand connections.
+    /// Starts Prosody on epoll, with its own file store and `accounts` accounts. With a thousand connections the generational
+    /// collector needs a third of the CPU of the default one.
     static func prosody(_ bench: Bench, accounts: Int) throws(BenchError) -> PeerProcess {
         try PeerProcess(bench, "prosody", .prosody) { (place) throws(BenchError) in
             for folder in ["data", "data/localhost", "data/localhost/accounts"] {
@@ -87,10 +87,10 @@ enum PeerServers {
         }
     }
 
-    /// ejabberd with Mnesia and so many accounts, made before it is taken to serve.
+    /// Starts ejabberd with Mnesia and `accounts` accounts, created before it counts as ready.
     ///
     /// It is a node without a name: nothing but its port listens, and no epmd is started. It has one scheduler, which does not
-    /// spin while there is nothing to do, since it has one processor.
+    /// spin while it is idle, since it has one processor.
     static func ejabberd(_ bench: Bench, accounts: Int) throws(BenchError) -> PeerProcess {
         try PeerProcess(bench, "ejabberd", .ejabberd, readyFile: "ready") { (place) throws(BenchError) in
             try place.write(

@@ -12,15 +12,15 @@ final class RelayTarget: Target {
     let sender = SenderID(1)
     var process: Int32 { child.process }
 
-    /// What it does other than it does by itself.
+    /// Deviations from its default behaviour.
     enum Habit: String {
-        /// OpenSSL reads record by record, as it does unless told otherwise.
+        /// OpenSSL reads record by record, which is its own default.
         case plainReads = "plain-reads"
         /// Clients may resume their TLS sessions.
         case tickets
     }
 
-    /// Starts one.
+    /// Starts a relay.
     init(_ bench: Bench, _ habit: Habit? = nil, name: String = "relay") throws(BenchError) {
         self.name = name
         let authority = CertificateAuthority(directory: bench.scratch)
@@ -33,7 +33,7 @@ final class RelayTarget: Target {
                 + (habit.map { [$0.rawValue] } ?? []), log: "\(name).log")
         let ports = (child.line(seconds: 10) ?? "").split(separator: " ").compactMap { UInt16($0) }
         guard ports.count == 2 else {
-            throw BenchError("ccs-relay does not start; see \(bench.scratch)/\(name).log", code: .unavailable)
+            throw BenchError("ccs-relay did not start; see \(bench.scratch)/\(name).log", code: .unavailable)
         }
         appServers = .loopback(port: ports[0])
         devices = .loopback(port: ports[1])
@@ -42,7 +42,7 @@ final class RelayTarget: Target {
     func makeDevices(_ count: Int, progress: (Int) -> Void) -> [BenchDevice] {
         (0..<count).map { at in
             let number = 1_000_000_000_000_000_000 + UInt64(at)
-            // As long as a real token, so that the stanzas are of the same length.
+            // As long as a real token, so that the stanzas have the same length.
             let text = "\(number):"
             let filler = String(repeating: "x", count: TokenSeal.length - text.utf8.count)
             return BenchDevice(number: number, secret: number, token: text + filler)

@@ -4,36 +4,35 @@ import Wire
 
 /// A server under load.
 protocol Server: AnyObject {
-    /// Its name in reports.
     var name: String { get }
-    /// Its process.
+    /// Its process ID.
     var process: Int32 { get }
 }
 
-/// A server that app servers and devices connect to.
+/// A server for app servers and devices.
 protocol Target: Server {
-    /// Where app servers connect.
+    /// The address for app servers.
     var appServers: SocketAddress { get }
-    /// Where devices connect.
+    /// The address for devices.
     var devices: SocketAddress { get }
-    /// What app servers log in with.
+    /// The credentials of app servers.
     var credential: StreamCredential { get }
     /// The sender ID of all messages.
     var sender: SenderID { get }
-    /// So many devices, ready to log in; `progress` is told how many are made.
+    /// Returns `count` devices, ready to log in; calls `progress` with the number so far.
     func makeDevices(_ count: Int, progress: (Int) -> Void) throws(BenchError) -> [BenchDevice]
 }
 
-/// What makes a device of the bench.
+/// The identity of a device of the bench.
 struct BenchDevice {
-    /// The Android id.
+    /// The Android ID.
     var number: UInt64
     /// The security token.
     var secret: UInt64
     /// The registration token that app servers send to.
     var token: String
 
-    /// The first bytes of its connection: the version of MCS, and who it is.
+    /// Appends the first bytes of its connection: the version of MCS, and the login.
     func appendLogin(to buffer: inout ByteBuffer) {
         var login = MCS.LoginRequest()
         login.id = Array("ccs-bench".utf8)

@@ -1,7 +1,7 @@
 public import Basics
 
 extension Hex {
-    /// The bytes of a text with an even number of digits; nil for any other text.
+    /// Decodes text with an even number of digits. Returns `nil` for any other text.
     public static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -1,6 +1,6 @@
 public import Basics
 
 extension Log {
-    /// A log that writes nothing.
+    /// A log without output.
     public static var silent: Log { Log(level: .error, write: { _ in }) }
 }
