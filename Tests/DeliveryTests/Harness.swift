@@ -101,7 +101,7 @@ final class Harness {
             lastDurable.marksOfProcess[mark] = number
             effects.mutations = []
         }
-        if let batch = partition.core.endTurn(now: now, effects: &effects) {
+        if let batch = partition.core.endTurn(effects: &effects) {
             if batch.isDurable { durableBatches += 1 }
             partition.batches.append(batch)
         }

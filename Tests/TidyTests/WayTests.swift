@@ -55,7 +55,7 @@ import Testing
         let lines = overview.split(separator: "\n", omittingEmptySubsequences: false)
         var lacks: [String] = []
         if lines.first?.hasPrefix("# \(module): ") != true { lacks.append("a title with its purpose") }
-        if !lines.contains("## What it may assume") { lacks.append("what it may assume") }
+        if !lines.contains("## Assumptions") { lacks.append("what it may assume") }
         if !overview.lowercased().contains("where to start") { lacks.append("where to start") }
         if lines.count > 80 { lacks.append("an end within 80 lines") }
         return lacks
@@ -85,7 +85,7 @@ import Testing
         ),
         ("Caps of a mailbox", ["Basics", "Delivery", "Sessions", "Simulation"]),
         (
-            "Who gets an upstream message",
+            "Routing of an upstream message",
             ["ClientProtocol", "Delivery", "RocksStore", "Server", "Sessions", "Simulation", "Store"]
         ),
     ]

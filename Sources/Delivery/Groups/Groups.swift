@@ -23,6 +23,7 @@ public struct GroupRecord: Sendable, Equatable {
 
 /// An app server's request on its groups (http 6.1, 6.2). The caller has checked that the members' tokens are authentic.
 public struct GroupRequest: Sendable {
+    /// What a request does with a group.
     public enum Operation: Sendable {
         /// Create a group with this label.
         case create(label: [UInt8], members: [RegistrationName])

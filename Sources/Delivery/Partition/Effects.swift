@@ -126,6 +126,7 @@ public struct MilestoneCounts: Sendable, Equatable {
     /// Creates counts of 0.
     public init() {}
 
+    /// The count of one milestone.
     public subscript(milestone: Milestone) -> Int {
         get {
             switch milestone {
@@ -155,6 +156,7 @@ public struct MilestoneCounts: Sendable, Equatable {
         }
     }
 
+    /// Adds the counts of another turn or partition.
     public mutating func add(_ other: MilestoneCounts) {
         accepted += other.accepted
         stored += other.stored

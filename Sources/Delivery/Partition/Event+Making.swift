@@ -9,8 +9,10 @@ extension Event {
         .device(submission.target.device, .submitted(submission))
     }
 
+    /// A device logs in.
     public static func deviceLogin(_ login: DeviceLogin) -> Event { .device(login.device, .login(login)) }
 
+    /// A device acknowledges these messages.
     public static func deviceAcknowledged(
         _ connection: ConnectionID, _ device: DeviceID, _ sequences: [Sequence]
     ) -> Event { .device(device, .acknowledged(connection, sequences)) }
@@ -25,14 +27,17 @@ extension Event {
         .device(device, .congested(connection))
     }
 
+    /// A device reports that it is idle, or active again.
     public static func deviceIdleChanged(
         _ connection: ConnectionID, _ device: DeviceID, isIdle: Bool
     ) -> Event { .device(device, .idleChanged(connection, isIdle: isIdle)) }
 
+    /// The connection of a device has ended.
     public static func deviceClosed(_ connection: ConnectionID, _ device: DeviceID) -> Event {
         .device(device, .closed(connection))
     }
 
+    /// A device sends a message to an app server.
     public static func upstreamReceived(_ upstream: UpstreamSubmission) -> Event {
         .device(upstream.device, .upstreamReceived(upstream))
     }
@@ -58,10 +63,12 @@ extension Event {
         .device(checkIn.claimed?.0 ?? checkIn.freshDevice, .checkIn(checkIn))
     }
 
+    /// An app registers.
     public static func register(_ request: RegistrationRequest) -> Event {
         .device(request.device, .register(request))
     }
 
+    /// An app unregisters.
     public static func unregister(_ request: RegistrationRequest) -> Event {
         .device(request.device, .unregister(request))
     }
@@ -90,6 +97,7 @@ extension Event {
         _ request: InstallationRequest, _ names: [RegistrationName], at device: DeviceID
     ) -> Event { .device(device, .installationFound(request, names)) }
 
+    /// An operator removes a device.
     public static func forgetDevice(_ device: DeviceID, _ origin: Origin) -> Event {
         .device(device, .forget(origin))
     }
@@ -99,6 +107,7 @@ extension Event {
 
     // MARK: Of a sender
 
+    /// An app server logs in with its key.
     public static func appServerLogin(
         _ connection: ConnectionID, _ sender: SenderID, key: SecretDigest
     ) -> Event { .sender(sender, .login(connection, key: key)) }
@@ -128,6 +137,7 @@ extension Event {
         .sender(sender, .writable(connection))
     }
 
+    /// The connection of an app server has ended.
     public static func appServerClosed(_ connection: ConnectionID, _ sender: SenderID) -> Event {
         .sender(sender, .closed(connection))
     }
@@ -168,6 +178,7 @@ extension Event {
 
     // MARK: Of an installation
 
+    /// A request names an installation.
     public static func installation(_ request: InstallationRequest) -> Event {
         .installation(request.installation, .requested(request))
     }
@@ -179,6 +190,7 @@ extension Event {
         .group(request.sender, .requested(request))
     }
 
+    /// A message to a group.
     public static func groupSubmitted(_ submission: GroupSubmission) -> Event {
         .group(submission.group.sender, .submitted(submission))
     }
@@ -189,6 +201,7 @@ extension Event {
         .group(sender, .memberAnswered(member, answer))
     }
 
+    /// A message to a topic or a condition.
     public static func topicSubmitted(_ submission: TopicSubmission) -> Event {
         .topic(submission.sender, .submitted(submission))
     }
@@ -216,6 +229,7 @@ extension Event {
     /// The machine's wall clock is right.
     public static var clockAccepted: Event { .partition(.clockAccepted) }
 
+    /// Time has passed.
     public static var tick: Event { .partition(.tick) }
 
     /// An operator starts to trace a device.

@@ -46,6 +46,7 @@ public struct TraceNote: Sendable, Equatable {
         }
     }
 
+    /// Whether the message goes to the device or comes from it.
     public var direction: Direction
     public var step: Step
     /// The submitter's or app's ID of the message; empty if unknown.
