@@ -111,7 +111,7 @@ import Testing
             Self.modules(["Sources/A/B.swift", "Sources/C/d.c", "Sources/D/shim.h", "Tests/E/F.swift"]) == [
                 "A", "C",
             ])
-        let good = "# A: does\n\n## What it may assume\n\n## Where to start\n"
+        let good = "# A: does\n\n## Assumptions\n\n## Where to start\n"
         #expect(Self.lacks(good, of: "A").isEmpty)
         #expect(Self.lacks(good, of: "B").count == 1 && Self.lacks("", of: "A").count == 3)
         #expect(Self.lacks(good + String(repeating: "\n", count: 80), of: "A").count == 1)

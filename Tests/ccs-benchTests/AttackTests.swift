@@ -35,7 +35,7 @@ struct AttackTests {
         let spoilt: [(String, (inout AttackRow) -> Void)] = [
             ("ccsd has ended", { $0.isRunning = false }),
             ("messages lost", { $0.books.delivered -= 7 }), ("delivered twice", { $0.books.delivered += 1 }),
-            ("refused", { $0.books.refused = 1 }), ("not answered", { $0.books.sent += 2 }),
+            ("refused", { $0.books.refused = 1 }), ("not acknowledged", { $0.books.sent += 2 }),
             ("connections ended", { $0.books.ended = ["device: idle"] }),
             ("renegotiation", { $0.breaches = ["renegotiation was granted"] }),
             ("no good message", { $0.books = AttackRow.Books() }),

@@ -57,7 +57,7 @@ struct SoakTests {
         let spoilt: [(String, (inout SoakRecord) -> Void)] = [
             ("lost downstream", { $0.down.counts.delivered -= 1 }),
             ("lost upstream", { $0.up.counts.delivered -= 1 }),
-            ("refused upstream", { $0.up.refused = 1 }), ("not answered", { $0.down.unanswered = 2 }),
+            ("refused upstream", { $0.up.refused = 1 }), ("not acknowledged", { $0.down.unanswered = 2 }),
             ("do not balance", { $0.auditHolds = false }), ("audit shows", { $0.up.audited -= 1 }),
             ("still stored", { $0.down.auditedPending = 1 }), ("1 sockets more", { $0.socketsAfter += 1 }),
             ("ended: device: idle", { $0.ended = ["device: idle"] }),

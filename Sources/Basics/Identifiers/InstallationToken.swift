@@ -12,6 +12,7 @@ public struct InstallationToken: Sendable, Equatable {
     /// Characters of an installation ID.
     public static let idLength = 22
 
+    /// Which of its two uses the token is for.
     public var purpose: Purpose
     /// The installation ID: 22 characters of base64url.
     public var installation: [UInt8]

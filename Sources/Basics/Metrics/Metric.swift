@@ -65,6 +65,7 @@ public enum Metric: Int, CaseIterable, Sendable {
 
     /// The name in the Prometheus output.
     public var name: String { Self.rows[rawValue].name }
+    /// Whether the value only grows (counter) or may fall (gauge).
     public var kind: Kind { Self.rows[rawValue].kind }
     /// One sentence on what is counted.
     public var help: String { Self.rows[rawValue].help }
@@ -75,12 +76,14 @@ public enum Metric: Int, CaseIterable, Sendable {
     public static let listeners = [
         "app_server", "app_server_preproduction", "device", "https", "admin", "control",
     ]
+    /// The values of the label `kind` of sessions.
     public static let sessionKinds = ["app_server", "device"]
     public static let directions = ["downstream", "upstream"]
     /// The milestones of Delivery, in the same order; a test compares them.
     public static let milestones = [
         "accepted", "stored", "sent", "delivered", "replaced", "expired", "refused", "discarded", "removed",
     ]
+    /// The values of the label `result`.
     public static let results = ["ok", "failed"]
     /// The words of `Refusal`; a test compares them.
     public static let refusalWords = [

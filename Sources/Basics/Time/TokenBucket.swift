@@ -13,6 +13,7 @@ public struct Rate: Sendable, Equatable {
     /// No limit.
     public static var unlimited: Rate { Rate(0, perSeconds: 1) }
 
+    /// Whether there is a limit at all.
     public var isLimited: Bool { burst > 0 }
 
     /// Returns an equal share of the rate for each of `count`: a burst of at least one, and over time no more than the share.

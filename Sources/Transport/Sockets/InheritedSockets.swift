@@ -2,6 +2,7 @@ import Glibc
 
 /// Sockets passed by systemd (sd_listen_fds): descriptors from 3 on, with names.
 public enum InheritedSockets {
+    /// A socket that was handed over, with its name.
     public struct Entry: Sendable, Hashable {
         /// `FileDescriptorName` of the socket unit; `unknown` if it has none.
         public var name: String
