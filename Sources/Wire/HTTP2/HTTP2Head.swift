@@ -77,7 +77,7 @@ struct HTTP2Head {
                 length = try FramingFields.length(value)
             } else if name.equals("expect") {
                 guard ASCII.equals(value, ignoringCase: "100-continue") else {
-                    throw RequestFault(.expectationFailed, "The only expectation met is 100-continue.")
+                    throw RequestFault(.expectationFailed, "unsupported Expect: expected 100-continue")
                 }
                 expectsContinue = true
             }
