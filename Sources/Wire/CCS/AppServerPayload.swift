@@ -25,7 +25,7 @@ public enum PayloadError: Error, Sendable, Equatable {
 /// The steps of ccs-xmpp 3.4 are separate calls, since the connection's own checks come between them: `kind`, then
 /// `messageID`, then (after duplicate, draining and window) `DownstreamMessage` or `Acknowledgement`.
 public struct AppServerPayload: ~Copyable, ~Escapable {
-    /// What `message_type` says.
+    /// The type of a payload.
     public enum Kind: Sendable, Equatable {
 /// A message to a device: `message_type` is absent.
         case downstream
@@ -33,7 +33,7 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         case acknowledgement
     }
 
-    /// The document.
+/// The reader of the document.
     public let reader: JSONReader
     private let places: InlineArray<19, JSONSlice>
     /// One bit for each field that is present. Most are absent, and a look into `places` would copy all of it.

@@ -2,6 +2,7 @@ public import Basics
 
 /// A message to a device with every field checked; `data` and `notification` are still JSON.
 public struct DownstreamMessage: Sendable, Equatable {
+    /// The values of `priority`.
     public enum Priority: Sendable, Equatable {
         case normal
         case high

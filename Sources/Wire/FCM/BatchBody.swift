@@ -6,7 +6,7 @@ import Basics
 /// version, as the SDKs for Node, Java and .NET write it. The host in such a URL is ignored, as in any other request:
 /// every part is handled by this server.
 public struct BatchBody: Sendable {
-    /// One request.
+/// A request within the batch.
     public struct Part: Sendable {
         /// The part's `Content-ID` as written, or `nil`.
         public var contentID: [UInt8]?
@@ -16,7 +16,6 @@ public struct BatchBody: Sendable {
         public var path: [UInt8] = []
         /// The request's own `Authorization`, or `nil`.
         public var authorization: [UInt8]?
-        /// The body.
         public var body: [UInt8] = []
     }
 

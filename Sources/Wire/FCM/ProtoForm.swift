@@ -74,7 +74,7 @@ struct ProtoEnumeration: Sendable {
 
 /// Why a document does not match the schema of its message.
 public struct ProtoFault: Error, Sendable, Equatable {
-    /// What is wrong.
+/// The type of fault.
     enum Kind: Sendable, Equatable {
         /// The message has no field of this name.
         case unknown(String)

@@ -14,6 +14,7 @@ public struct V1Message: Sendable {
         case condition([UInt8])
     }
 
+    /// The only target.
     public var target: Target
     /// `validate_only`: nothing is stored or delivered.
     public var isDryRun: Bool

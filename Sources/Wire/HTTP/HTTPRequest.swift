@@ -18,6 +18,7 @@ public struct HTTPRequest: Sendable {
     private let head: [UInt8]
     /// The ranges of the headers in `head`, where names are in lower case.
     private let fields: [HeaderField]
+    /// The request method.
     public let method: HTTPMethod
     /// The path of the target: it starts with `/` and is still percent-encoded; `*` for `OPTIONS *`.
     public let path: [UInt8]

@@ -3,7 +3,6 @@ import Basics
 /// A strictly parsed request line and headers: whatever two parsers could interpret differently is refused.
 struct RequestHead {
     var request: HTTPRequest
-    /// How the body is marked off.
     var framing: Framing
     /// Whether the peer waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool
