@@ -18,7 +18,7 @@ public final class AppServerClient: ConnectionDelegate {
     /// Whether the client reconnects when the connection ends without a call of `end` or `abort`.
     public var reconnects = false
 
-/// Creates a client that is not connected yet.
+    /// Creates a client that is not connected yet.
     public init(reactor: Reactor, endpoint: Endpoint, login: AppServerLogin) {
         self.reactor = reactor
         self.endpoint = endpoint
@@ -33,7 +33,7 @@ public final class AppServerClient: ConnectionDelegate {
     public var isReady: Bool { machine.isReady && connection != nil }
     /// Messages sent and not yet answered.
     public var outstanding: Int { machine.outstanding }
-/// Whether the server has sent `CONNECTION_DRAINING`.
+    /// Whether the server has sent `CONNECTION_DRAINING`.
     public var isDraining: Bool { machine.isDraining }
     /// Whether there is a connection, logged in or not.
     public var isConnected: Bool { connection != nil }

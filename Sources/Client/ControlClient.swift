@@ -5,7 +5,7 @@ public import Wire
 
 /// Why a command could not be sent to the daemon, or was not answered.
 public enum ControlError: Error, Sendable, Equatable {
-/// There is no file at the path.
+    /// There is no file at the path.
     case noSocket
     /// There is a socket at the path, but no process is listening.
     case notRunning
@@ -157,7 +157,9 @@ public struct ControlClient: ~Copyable {
                 return line
             }
             searched = buffer.count
-            guard buffer.count <= Limits.Operator.lineBytes else { throw .malformed("a line that is too long") }
+            guard buffer.count <= Limits.Operator.lineBytes else {
+                throw .malformed("a line that is too long")
+            }
             try receive()
         }
     }

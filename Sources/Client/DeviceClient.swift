@@ -73,7 +73,7 @@ public final class DeviceClient: ConnectionDelegate {
         if isReady { write { $0.send(message, now: reactor.now.wall, out: &$1) } }
     }
 
-/// Sends a heartbeat.
+    /// Sends a heartbeat.
     public func heartbeat() { if isReady { write { $0.heartbeat(out: &$1) } } }
 
     /// Reports whether the device is idle, now, with each heartbeat and at later logins (mcs-device 3.5).

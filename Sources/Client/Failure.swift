@@ -15,24 +15,24 @@ public struct Failure: Error, Equatable {
         case noPermission = 77
     }
 
-/// The exit code.
+    /// The exit code.
     public var code: Code
     /// What went wrong, without a full stop.
     public var problem: String
     /// What to do next; empty if there is no advice.
     public var hint: String
 
-/// Creates a failure.
+    /// Creates a failure.
     public init(_ code: Code, _ problem: String, hint: String = "") {
         self.code = code
         self.problem = problem
         self.hint = hint
     }
 
-/// The failure for a transport error.
+    /// The failure for a transport error.
     public init(_ error: TransportError) { self.init(.unavailable, error.description) }
 
-/// The failure for a request to a server.
+    /// The failure for a request to a server.
     public init(_ error: ClientError, _ endpoint: Endpoint) {
         let place = endpoint.address.description
         switch error {

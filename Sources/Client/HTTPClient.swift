@@ -16,7 +16,7 @@ public final class HTTPClient: ConnectionDelegate {
     private var machine = HTTPCallMachine()
     private var completions: [Completion] = []
 
-/// Creates a client that is not connected yet.
+    /// Creates a client that is not connected yet.
     public init(reactor: Reactor, endpoint: Endpoint) {
         self.reactor = reactor
         self.endpoint = endpoint

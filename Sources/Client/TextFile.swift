@@ -8,7 +8,8 @@ public enum TextFile {
         do throws(TransportError) {
             return Redacted(String(decoding: try SmallFile.read(path, limit: limit), as: UTF8.self))
         } catch {
-            throw Failure(.inputOutput, error.description, hint: "run it as a user with permission to read \(path)")
+            throw Failure(
+                .inputOutput, error.description, hint: "run it as a user with permission to read \(path)")
         }
     }
 }

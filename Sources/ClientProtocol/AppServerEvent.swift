@@ -42,7 +42,7 @@ public struct ReceivedUpstream: Sendable {
     /// `data`, as JSON.
     public var data: [UInt8] = []
 
-/// Creates an empty message.
+    /// Creates an empty message.
     public init() {}
 
     /// The members of `data` that are strings.

@@ -13,7 +13,7 @@ public struct AppServerLogin: Sendable {
     /// Whether upstream messages and receipts are acknowledged automatically.
     public var acknowledges = true
 
-/// Creates a login with a server key.
+    /// Creates a login with a server key.
     public init(sender: SenderID, key: Redacted<[UInt8]>) {
         self.sender = sender
         self.key = key

@@ -20,7 +20,7 @@ public struct AppServerMachine: ~Copyable {
     /// Whether `CONNECTION_DRAINING` was received.
     public private(set) var isDraining = false
 
-/// Creates a machine for one connection.
+    /// Creates a machine for one connection.
     public init(login: AppServerLogin) { self.login = login }
 
     /// Starts the stream; call when the connection is open.
@@ -29,7 +29,7 @@ public struct AppServerMachine: ~Copyable {
         appendHeader(&out)
     }
 
-/// Processes bytes from the server.
+    /// Processes bytes from the server.
     public mutating func receive(
         _ bytes: RawSpan, out: inout Outbox, events: inout [AppServerEvent]
     ) {
@@ -137,7 +137,7 @@ public struct AppServerMachine: ~Copyable {
         return start..<end
     }
 
-// MARK: Sending
+    // MARK: Sending
 
     /// Sends a message; only while `isReady`.
     public mutating func send(_ message: Downstream, out: inout Outbox) {

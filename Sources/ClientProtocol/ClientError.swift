@@ -13,7 +13,7 @@ public enum ClientError: Error, Sendable, CustomStringConvertible {
     /// The answer is invalid.
     case malformed(String)
 
-/// The error as one line for humans.
+    /// The error as one line for humans.
     public var description: String {
         switch self {
         case .connection(let reason, let detail):

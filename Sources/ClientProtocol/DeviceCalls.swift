@@ -3,7 +3,7 @@ public import Wire
 
 /// The HTTPS requests of a device, and the parsing of their answers (mcs-device 5).
 public enum DeviceCalls {
-/// An app to register.
+    /// An app to register.
     public struct App: Sendable {
         /// `app`: package or extension name.
         public var category: String
@@ -14,7 +14,7 @@ public enum DeviceCalls {
         /// `X-appid`: the instance of the app, which changes when its data is cleared; `nil` leaves it out.
         public var instance: String?
 
-/// Creates an app.
+        /// Creates an app.
         public init(category: String, sender: String, subtype: String? = nil, instance: String? = nil) {
             self.category = category
             self.sender = sender
@@ -36,7 +36,7 @@ public enum DeviceCalls {
         return call
     }
 
-/// Returns the identity in the answer to a check-in.
+    /// Returns the identity in the answer to a check-in.
     public static func identity(_ answer: HTTPAnswer) throws(ClientError) -> DeviceIdentity {
         guard answer.status == 200 else { throw .status(answer.status, answer.text) }
         do {
@@ -46,7 +46,7 @@ public enum DeviceCalls {
         } catch { throw .malformed("expected a check-in response") }
     }
 
-/// Returns the registration of an app.
+    /// Returns the registration of an app.
     public static func register(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
         call(app, identity) { _ in }
     }
@@ -56,7 +56,7 @@ public enum DeviceCalls {
         try value(answer, of: "token=")
     }
 
-/// Returns the removal of a registration.
+    /// Returns the removal of a registration.
     public static func unregister(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
         call(app, identity) { $0.add("delete", [0x31]) }
     }

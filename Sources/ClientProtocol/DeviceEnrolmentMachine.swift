@@ -5,7 +5,7 @@ public struct DeviceEnrolmentMachine: Sendable {
     /// The result: the device and its registration token.
     public typealias Outcome = Result<(identity: DeviceIdentity, token: String), ClientError>
 
-/// The next action of the owner.
+    /// The next action of the owner.
     public enum Step: Sendable {
         /// Send this call.
         case call(HTTPCall)

@@ -14,7 +14,7 @@ public struct DeviceIdentity: Sendable {
 
 /// An event on the connection of a device.
 public enum DeviceEvent: Sendable {
-/// The login succeeded.
+    /// The login succeeded.
     case loggedIn
     /// The login was refused with this code.
     case loginRefused(code: Int32)

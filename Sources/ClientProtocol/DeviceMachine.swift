@@ -72,7 +72,7 @@ public struct DeviceMachine: ~Copyable {
         endFrame(&out)
     }
 
-/// Processes bytes from the server.
+    /// Processes bytes from the server.
     public mutating func receive(_ bytes: RawSpan, out: inout Outbox, events: inout [DeviceEvent]) {
         guard stage != .ended else { return }
         // The reader is moved out of `self`, so that its visitor may mutate `self`.
@@ -241,7 +241,7 @@ public struct DeviceMachine: ~Copyable {
         upstream.removeAll { named.contains($0.persistentID) }
     }
 
-// MARK: Sending
+    // MARK: Sending
 
     /// Sends a message; only while `isReady`.
     public mutating func send(_ message: Upstream, now: UnixMilliseconds, out: inout Outbox) {

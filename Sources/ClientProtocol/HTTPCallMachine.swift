@@ -24,7 +24,7 @@ public struct HTTPCallMachine: ~Copyable {
     /// Whether the connection has carried an answer; the server may then close it just as the next call is sent.
     private var isReused = false
 
-/// Creates a machine without calls and without a connection.
+    /// Creates a machine without calls and without a connection.
     public init() {}
 
     /// Whether a call is waiting and there is no connection.
@@ -33,14 +33,14 @@ public struct HTTPCallMachine: ~Copyable {
     /// Appends a call to the queue.
     public mutating func add(_ call: HTTPCall) { waiting.append(call) }
 
-/// Call when a connection is being opened.
+    /// Call when a connection is being opened.
     public mutating func connectionOpening() {
         state = .opening
         reader = ResponseReader()
         isReused = false
     }
 
-/// Call when the connection is open.
+    /// Call when the connection is open.
     public mutating func connectionOpened() { state = .open }
 
     /// Writes the next call if the connection is open and no answer is due. Returns whether a call was written.
@@ -52,7 +52,7 @@ public struct HTTPCallMachine: ~Copyable {
         return true
     }
 
-/// Processes bytes from the server.
+    /// Processes bytes from the server.
     public mutating func receive(_ bytes: RawSpan) -> Step {
         // Unsolicited bytes must not be mistaken for the answer to the next call.
         guard isSent else { return leave() }

@@ -5,7 +5,7 @@ import COpenSSL
 public enum RSAKey {
     /// A key pair in its encodings.
     public struct Pair: Sendable {
-/// PEM of PKCS #8, a secret.
+        /// PEM of PKCS #8, a secret.
         public let privateKey: Redacted<String>
         /// DER of SubjectPublicKeyInfo.
         public let publicKey: [UInt8]

@@ -5,7 +5,7 @@ import COpenSSL
 ///
 /// One context serves all records of a message.
 @safe struct RecordCipher: ~Copyable {
-/// The length of the tag that encryption appends to a record.
+    /// The length of the tag that encryption appends to a record.
     static let tagBytes = 16
 
     private let context: OpaquePointer

@@ -6,7 +6,7 @@ public struct HTTP2Fields: ~Copyable {
     private var bytes = ByteBuffer()
     private var ends: [(name: Int, value: Int, isUnindexed: Bool)] = []
 
-/// Creates an empty list.
+    /// Creates an empty list.
     public init() {}
 
     /// Appends a field. An unindexed one does not enter the compression table (RFC 7541, 7.1.3).

@@ -126,7 +126,7 @@ import CNGHTTP2
         unsafe nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
     }
 
-// MARK: Connection
+    // MARK: Connection
 
     /// Sends PING; the acknowledgement arrives as a frame.
     public func ping() { unsafe nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }

@@ -27,13 +27,13 @@ public enum PayloadError: Error, Sendable, Equatable {
 public struct AppServerPayload: ~Copyable, ~Escapable {
     /// The type of a payload.
     public enum Kind: Sendable, Equatable {
-/// A message to a device: `message_type` is absent.
+        /// A message to a device: `message_type` is absent.
         case downstream
-/// The answer to an upstream message or receipt: `ack` or `nack`.
+        /// The answer to an upstream message or receipt: `ack` or `nack`.
         case acknowledgement
     }
 
-/// The reader of the document.
+    /// The reader of the document.
     public let reader: JSONReader
     private let places: InlineArray<19, JSONSlice>
     /// One bit for each field that is present. Most are absent, and a look into `places` would copy all of it.

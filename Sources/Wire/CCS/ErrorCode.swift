@@ -2,7 +2,7 @@ public import Basics
 
 /// The `error` and `error_description` of a NACK for each refusal (ccs-xmpp 3.3).
 public enum ErrorCode {
-/// Returns the `error` for a refusal.
+    /// Returns the `error` for a refusal.
     public static func code(_ refusal: Refusal) -> StaticString {
         switch refusal {
         case .missingTarget, .wrongType, .outOfRange, .notAllowed, .tooLarge, .reservedKey, .conflict,

@@ -2,15 +2,15 @@ public import Basics
 
 /// Why a condition was refused.
 public enum TopicConditionFault: String, Error, Sendable {
-/// The text does not match the grammar.
+    /// The text does not match the grammar.
     case syntax = "it is not a condition on topics"
-/// A quoted name is not a valid topic name.
+    /// A quoted name is not a valid topic name.
     case name = "the name of a topic has 1 to 900 of a-z A-Z 0-9 - _ . ~ %"
-/// The condition tests more than `Limits.Topic.conditionTests` topics.
+    /// The condition tests more than `Limits.Topic.conditionTests` topics.
     case tooManyTopics = "it tests more than 5 topics"
-/// The condition has more operators than the caller allows.
+    /// The condition has more operators than the caller allows.
     case tooManyOperators = "it has more operators than are allowed"
-/// The parentheses are nested deeper than `Limits.Topic.conditionDepth`.
+    /// The parentheses are nested deeper than `Limits.Topic.conditionDepth`.
     case tooDeep = "its parentheses are nested deeper than 16"
 }
 
@@ -36,7 +36,7 @@ public struct TopicCondition: Sendable, Equatable {
 
 /// A recursive-descent parser; every subexpression evaluates to its truth table.
 private struct ConditionParser {
-/// The truth table of each topic by itself, by the index of the topic.
+    /// The truth table of each topic by itself, by the index of the topic.
     private static let columns: [UInt32] = [
         0xAAAA_AAAA, 0xCCCC_CCCC, 0xF0F0_F0F0, 0xFF00_FF00, 0xFFFF_0000,
     ]
@@ -59,7 +59,7 @@ private struct ConditionParser {
         return value
     }
 
-/// Parses `expr` and the whitespace after it.
+    /// Parses `expr` and the whitespace after it.
     private mutating func expression(depth: Int) throws(TopicConditionFault) -> UInt32 {
         var value = try operand(depth: depth)
         while true {
@@ -74,7 +74,7 @@ private struct ConditionParser {
         }
     }
 
-/// Parses `unary`.
+    /// Parses `unary`.
     private mutating func operand(depth: Int) throws(TopicConditionFault) -> UInt32 {
         let isNegated = take("!")
         if isNegated { skipBlanks() }
@@ -82,7 +82,7 @@ private struct ConditionParser {
         return isNegated ? ~value : value
     }
 
-/// Parses a group after its opening parenthesis, up to and with the closing one.
+    /// Parses a group after its opening parenthesis, up to and with the closing one.
     private mutating func group(depth: Int) throws(TopicConditionFault) -> UInt32 {
         guard depth <= Limits.Topic.conditionDepth else { throw .tooDeep }
         skipBlanks()
@@ -91,7 +91,7 @@ private struct ConditionParser {
         return value
     }
 
-/// Parses `'NAME' in topics`.
+    /// Parses `'NAME' in topics`.
     private mutating func test() throws(TopicConditionFault) -> UInt32 {
         guard take("'") else { throw .syntax }
         guard let end = text[at...].firstIndex(of: UInt8(ascii: "'")) else { throw .syntax }
@@ -108,7 +108,7 @@ private struct ConditionParser {
         return Self.columns[topics.count - 1]
     }
 
-/// Skips whitespace. Returns whether there was any.
+    /// Skips whitespace. Returns whether there was any.
     @discardableResult
     private mutating func skipBlanks() -> Bool {
         let start = at
@@ -125,7 +125,7 @@ private struct ConditionParser {
         return true
     }
 
-/// Consumes a word, ignoring case; `word` is in lower case. Returns false if another text follows.
+    /// Consumes a word, ignoring case; `word` is in lower case. Returns false if another text follows.
     private mutating func takeWord(_ word: StaticString) -> Bool {
         let length = word.utf8CodeUnitCount
         guard text.count - at >= length else { return false }
@@ -137,7 +137,7 @@ private struct ConditionParser {
 }
 
 extension TopicCondition {
-/// Whether the bytes are a valid topic name (http 5.1).
+    /// Whether the bytes are a valid topic name (http 5.1).
     public static func isName(_ octets: [UInt8]) -> Bool {
         !octets.isEmpty && octets.count <= Limits.Topic.nameBytes
             && octets.allSatisfy { octet in

@@ -6,7 +6,7 @@ import Basics
 /// version, as the SDKs for Node, Java and .NET write it. The host in such a URL is ignored, as in any other request:
 /// every part is handled by this server.
 public struct BatchBody: Sendable {
-/// A request within the batch.
+    /// A request within the batch.
     public struct Part: Sendable {
         /// The part's `Content-ID` as written, or `nil`.
         public var contentID: [UInt8]?
@@ -39,7 +39,9 @@ public struct BatchBody: Sendable {
             guard tail.isEmpty || isClosed else { continue }
             if let start {
                 guard parts.count < Limits.HTTP.batchParts else {
-                    throw V1Error(.badRequest, "too many parts in the batch: expected at most \(Limits.HTTP.batchParts)")
+                    throw V1Error(
+                        .badRequest, "too many parts in the batch: expected at most \(Limits.HTTP.batchParts)"
+                    )
                 }
                 let part = Self.part(body[start..<max(start, line.content.lowerBound)])
                 guard part.contentID?.count ?? 0 <= Limits.HTTP.contentIDBytes else {

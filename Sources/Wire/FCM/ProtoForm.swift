@@ -47,7 +47,7 @@ indirect enum ProtoForm: Sendable {
     /// Any object.
     case free
 
-/// The type's name in errors.
+    /// The type's name in errors.
     var typeName: String {
         switch self {
         case .string, .map: "TYPE_STRING"
@@ -74,7 +74,7 @@ struct ProtoEnumeration: Sendable {
 
 /// Why a document does not match the schema of its message.
 public struct ProtoFault: Error, Sendable, Equatable {
-/// The type of fault.
+    /// The type of fault.
     enum Kind: Sendable, Equatable {
         /// The message has no field of this name.
         case unknown(String)

@@ -2,7 +2,7 @@ public import Basics
 
 /// An error of HTTP v1: the JSON of Google's services with the details that SDKs read (http 8.5).
 public struct V1Error: Error, Sendable {
-/// The `errorCode` of an `FcmError` detail.
+    /// The `errorCode` of an `FcmError` detail.
     public enum Code: String, Sendable, CaseIterable {
         case invalidArgument = "INVALID_ARGUMENT"
         case senderIDMismatch = "SENDER_ID_MISMATCH"
@@ -12,27 +12,27 @@ public struct V1Error: Error, Sendable {
         case internalError = "INTERNAL"
     }
 
-/// An invalid field and the reason: a detail of `BadRequest`.
+    /// An invalid field and the reason: a detail of `BadRequest`.
     public typealias Violation = (field: String, description: String)
 
-/// The HTTP status; `HTTPStatus.rpcWord` is its name in the JSON.
+    /// The HTTP status; `HTTPStatus.rpcWord` is its name in the JSON.
     public var status: HTTPStatus
-/// The text for humans.
+    /// The text for humans.
     public var message: String
-/// The code of the `FcmError` detail, or `nil` for no such detail.
+    /// The code of the `FcmError` detail, or `nil` for no such detail.
     public var code: Code?
-/// The invalid fields.
+    /// The invalid fields.
     public var violations: [Violation]
-/// What exceeded its quota: a detail of `QuotaFailure`.
+    /// What exceeded its quota: a detail of `QuotaFailure`.
     public var quotaSubject: String?
-/// Seconds for `Retry-After` with 429; set only where endless retries do no harm (http 1.4).
+    /// Seconds for `Retry-After` with 429; set only where endless retries do no harm (http 1.4).
     public var retrySeconds: Int?
-/// Whether the error reports an expired access token; clients then fetch another one and retry without limit.
+    /// Whether the error reports an expired access token; clients then fetch another one and retry without limit.
     public var isExpiry = false
-/// The refusal behind the error; `nil` if the request was malformed or not authenticated.
+    /// The refusal behind the error; `nil` if the request was malformed or not authenticated.
     public private(set) var refusal: Refusal?
 
-/// Creates an error.
+    /// Creates an error.
     public init(
         _ status: HTTPStatus, _ message: String, code: Code? = nil, violations: [Violation] = []
     ) {
@@ -42,17 +42,17 @@ public struct V1Error: Error, Sendable {
         self.violations = violations
     }
 
-/// An error for a field whose value has the right type but is invalid.
+    /// An error for a field whose value has the right type but is invalid.
     public init(invalid field: String, _ text: String) {
         self.init(.badRequest, text, code: .invalidArgument, violations: [(field, text)])
     }
 
-/// An error for a document that does not match its schema; the real service sends no `FcmError` detail with it.
+    /// An error for a document that does not match its schema; the real service sends no `FcmError` detail with it.
     public init(_ fault: ProtoFault) {
         self.init(.badRequest, fault.text, violations: [(fault.field, fault.text)])
     }
 
-/// The v1 error for a refusal by the core or the translation (http 8.6).
+    /// The v1 error for a refusal by the core or the translation (http 8.6).
     public init(_ refusal: Refusal) {
         switch refusal {
         case .invalidToken:
@@ -94,27 +94,27 @@ public struct V1Error: Error, Sendable {
         self.refusal = refusal
     }
 
-/// The error for a token or a project of another sender.
+    /// The error for a token or a project of another sender.
     public static let senderMismatch = {
         var error = V1Error(.forbidden, "SenderId mismatch", code: .senderIDMismatch)
         error.refusal = .senderMismatch
         return error
     }()
 
-/// The error for a missing or unacceptable access token.
+    /// The error for a missing or unacceptable access token.
     public static let unauthenticated = V1Error(
         .unauthorized,
         "Request is missing required authentication credential. Expected OAuth 2 access token of a service account of this server."
     )
 
-/// The error for an expired access token.
+    /// The error for an expired access token.
     public static let expired = {
         var error = V1Error(.unauthorized, "Request had invalid authentication credentials: it has expired.")
         error.isExpiry = true
         return error
     }()
 
-/// The HTTP response.
+    /// The HTTP response.
     public var response: HTTPResponse {
         var body = ByteBuffer()
         body.append("{\"error\":{\"code\":")

@@ -2,7 +2,7 @@ import Basics
 
 /// A validated HTTP v1 message, reduced to what Android and web devices receive (http 8.2, 8.3).
 public struct V1Message: Sendable {
-/// The target, as written.
+    /// The target, as written.
     public enum Target: Sendable, Equatable {
         /// `token`: a registration token or a notification key.
         case token([UInt8])

@@ -29,7 +29,7 @@ extension CheckInRequest {
 }
 
 extension CheckInResponse {
-/// The response in JSON.
+    /// The response in JSON.
     public var json: JSONValue {
         var members: [JSONValue.Member] = [
             JSONValue.Member("stats_ok", true),

@@ -128,7 +128,7 @@ public struct CheckInResponse: Sendable, Equatable {
 
 /// Settings that a browser receives at check-in: where to register and where to connect (mcs-device 5.1).
 public struct CheckInSettings: Sendable, Equatable {
-/// A setting.
+    /// A setting.
     public struct Pair: Sendable, Equatable {
         public var name: String
         /// The value; numbers are text as well.

@@ -4,7 +4,7 @@ public import Basics
 public struct FormBody: Sendable {
     private var fields: [(name: [UInt8], value: [UInt8])] = []
 
-/// Why a form is invalid.
+    /// Why a form is invalid.
     public enum Fault: Error, Sendable {
         /// `%` is not followed by two hexadecimal digits.
         case badEscape
@@ -77,14 +77,14 @@ public struct FormBody: Sendable {
 
 /// Writes an `application/x-www-form-urlencoded` body.
 public struct FormWriter: ~Copyable {
-/// The encoded body so far.
+    /// The encoded body so far.
     public var bytes = ByteBuffer()
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-/// Creates a form without fields.
+    /// Creates a form without fields.
     public init() {}
 
-/// Appends a field, percent-encoded.
+    /// Appends a field, percent-encoded.
     public mutating func add(_ name: StaticString, _ value: [UInt8]) {
         if !bytes.isEmpty { bytes.append("&") }
         bytes.append(name)

@@ -13,7 +13,7 @@ public struct HTTPCall: Sendable {
     /// The body.
     public var body: [UInt8] = []
 
-/// Creates a request without headers and body.
+    /// Creates a request without headers and body.
     public init(_ method: String, _ path: String) {
         self.method = method
         self.path = path

@@ -76,12 +76,12 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
 
 /// Why a request is refused: a status, and a reason that quotes nothing the peer sent.
 public struct RequestFault: Error, Sendable {
-/// The status of the response.
+    /// The status of the response.
     public var status: HTTPStatus
-/// One sentence for the response body and the log.
+    /// One sentence for the response body and the log.
     public var reason: StaticString
 
-/// Creates a fault.
+    /// Creates a fault.
     public init(_ status: HTTPStatus, _ reason: StaticString) {
         self.status = status
         self.reason = reason

@@ -2,7 +2,7 @@ import Basics
 import Compression
 
 extension HTTPRequest {
-/// Whether the body is compressed by gzip.
+    /// Whether the body is compressed by gzip.
     public var isPacked: Bool {
         guard let coding = header("content-encoding") else { return false }
         return ASCII.equals(coding.raw, ignoringCase: "gzip")

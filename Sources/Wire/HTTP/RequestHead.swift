@@ -7,7 +7,7 @@ struct RequestHead {
     /// Whether the peer waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool
 
-/// How a body is delimited.
+    /// How a body is delimited.
     enum Framing: Equatable {
         case length(Int)
         case chunked
@@ -114,7 +114,8 @@ struct FramingFields {
             throw RequestFault(.badRequest, "invalid Host: expected exactly one")
         }
         guard !isChunked || length == nil && !isOld else {
-            throw RequestFault(.badRequest, "invalid Transfer-Encoding: not allowed with Content-Length or in HTTP/1.0")
+            throw RequestFault(
+                .badRequest, "invalid Transfer-Encoding: not allowed with Content-Length or in HTTP/1.0")
         }
         isFramed = isChunked || length != nil
         framing = isChunked ? .chunked : .length(length ?? 0)

@@ -3,9 +3,9 @@ import Basics
 /// The first line of a request: `POST /checkin HTTP/1.1`.
 struct RequestLine {
     var method: HTTPMethod
-/// The path, still percent-encoded.
+    /// The path, still percent-encoded.
     var path: [UInt8]
-/// The query, still percent-encoded.
+    /// The query, still percent-encoded.
     var query: [UInt8]
     /// Whether the version is 1.0: no transfer coding and no persistent connection.
     var isVersion10: Bool

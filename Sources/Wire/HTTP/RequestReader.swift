@@ -21,7 +21,7 @@ public struct RequestReader: ~Copyable {
     /// Whether the peer waits for `100 Continue` before it sends a body; cleared by the sender of that response.
     public var expectsContinue = false
 
-/// Creates a reader for a new connection.
+    /// Creates a reader for a new connection.
     public init() {}
 
     /// Bytes received and not yet returned in a request.
@@ -45,7 +45,7 @@ public struct RequestReader: ~Copyable {
         }
     }
 
-/// Appends bytes from the peer.
+    /// Appends bytes from the peer.
     public mutating func append(_ bytes: RawSpan) {
         if case .failed = stage { return }
         buffer.append(bytes)

@@ -39,13 +39,13 @@ public struct ResponseReader: ~Copyable {
         case untilEnd(HTTPAnswer)
     }
 
-/// Creates a reader for a new connection.
+    /// Creates a reader for a new connection.
     public init() {}
 
     /// Whether no bytes of an incomplete response are buffered.
     public var isEmpty: Bool { buffer.isEmpty }
 
-/// Appends bytes from the server.
+    /// Appends bytes from the server.
     public mutating func append(_ bytes: RawSpan) { buffer.append(bytes) }
 
     /// Returns the next complete response, or `nil` if more bytes are needed. `isHead`: the request was HEAD, so there is no body.

@@ -7,7 +7,7 @@ public struct FrameBudget {
     private var resets = TokenBucket()
     private var since: Instant
 
-/// Creates a full budget.
+    /// Creates a full budget.
     public init(now: Instant) { since = now }
 
     /// Charges a tally to the budget. Returns false once it is exceeded, which no legitimate client does.

@@ -139,7 +139,7 @@ public final class HTTP2ClientConnection {
 
     // MARK: Bytes
 
-/// Processes bytes from the server.
+    /// Processes bytes from the server.
     public func receive(_ bytes: borrowing RawSpan, now: Instant) {
         guard failure == nil else { return }
         lastReceived = now
@@ -171,7 +171,7 @@ public final class HTTP2ClientConnection {
     /// Returns the next event, or `nil` if there is none.
     public func next() -> HTTP2ClientEvent? { events.isEmpty ? nil : events.removeFirst() }
 
-/// Call when the transport has ended.
+    /// Call when the transport has ended.
     public func connectionLost() { end(.lost) }
 
     // MARK: Time
@@ -225,7 +225,7 @@ public final class HTTP2ClientConnection {
         return true
     }
 
-/// Fails a request.
+    /// Fails a request.
     func fail(_ stream: Int32, _ failure: HTTP2RequestFailure, resets: Bool = true) {
         guard close(stream, resets: resets) else { return }
         events.append(.failed(UInt32(bitPattern: stream), failure))

@@ -23,7 +23,7 @@ public enum HTTP2RequestFailure: Sendable, Equatable {
     case answerTooLong
     /// The answer was not complete in time.
     case noAnswer
-/// The connection ended before the answer was complete.
+    /// The connection ended before the answer was complete.
     case connectionEnded
 
     /// Whether the request can be retried without the risk of carrying it out twice (RFC 9113, 8.7).

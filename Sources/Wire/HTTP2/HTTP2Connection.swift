@@ -79,7 +79,7 @@ public final class HTTP2Connection {
     /// Whether something can be written now; data that waits for the peer's flow control does not count.
     public var canWrite: Bool { session.canWrite }
 
-/// Returns the counts since the last call, and resets them.
+    /// Returns the counts since the last call, and resets them.
     public func takeTally() -> Tally {
         defer { tally = Tally() }
         return tally
@@ -134,7 +134,7 @@ public final class HTTP2Connection {
     /// Bytes of heads and bodies held for an unauthenticated peer; 0 once a request has authenticated it.
     public var strangersBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
 
-/// Call when a request has authenticated the peer.
+    /// Call when a request has authenticated the peer.
     public func trust() { isTrusted = true }
 
     /// Sends GOAWAY (RFC 9113, 6.8): requests in flight are finished, and new ones are not accepted.

@@ -15,10 +15,10 @@ public struct HTTP2Preface: Sendable {
         case isHTTP2(Bool, earlier: Int)
     }
 
-/// Creates a detector at the start of a connection.
+    /// Creates a detector at the start of a connection.
     public init() {}
 
-/// Compares the next bytes with the preface.
+    /// Compares the next bytes with the preface.
     public mutating func look(at bytes: borrowing RawSpan) -> Verdict {
         let earlier = matched
         for at in 0..<bytes.byteCount {

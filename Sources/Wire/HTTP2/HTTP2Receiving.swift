@@ -17,7 +17,7 @@ struct HTTP2ServerHandler: HTTP2SessionHandler {
     func goAwayReceived(_ code: HTTP2ErrorCode, _ reason: borrowing RawSpan) {
         connection.peerLeaves = true
     }
-/// Ignored, since `streamClosed` follows.
+    /// Ignored, since `streamClosed` follows.
     func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode) {}
     func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) { connection.streamClosed(stream) }
     func frameSent(_ frame: HTTP2FrameHeader) { connection.frameSent(frame) }
@@ -30,7 +30,7 @@ struct HTTP2ServerHandler: HTTP2SessionHandler {
 /// Handling of the peer's frames.
 extension HTTP2Connection {
     /// Handles the start of a frame, and counts it as idle unless it advances a request.
-    /// 
+    ///
     /// Any frame but CONTINUATION ends an open header block, even one whose stream is closed.
     func frameBegan(_ frame: HTTP2FrameHeader) {
         if frame.type != .continuation { head = nil }
@@ -41,7 +41,7 @@ extension HTTP2Connection {
         }
     }
 
-/// Handles the start of a header block.
+    /// Handles the start of a header block.
     func headersBegan(_ stream: Int32, opensStream: Bool) {
         head = HTTP2Head(stream: stream, isTrailer: !opensStream)
         guard opensStream else { return }
@@ -94,7 +94,7 @@ extension HTTP2Connection {
         }
     }
 
-/// Handles a piece of a body.
+    /// Handles a piece of a body.
     func bodyCame(_ stream: Int32, _ bytes: borrowing RawSpan) {
         guard case .body? = streams[stream]?.stage else { return session.consumeConnection(bytes.byteCount) }
         let count = (streams[stream]?.body.count ?? 0) + bytes.byteCount
@@ -163,7 +163,7 @@ extension HTTP2Connection {
         }
     }
 
-/// Resets a stream and frees its request.
+    /// Resets a stream and frees its request.
     func reset(_ stream: Int32, _ code: HTTP2ErrorCode) {
         letGo(of: stream)
         session.reset(stream, code)

@@ -47,7 +47,7 @@ extension HTTP2Connection {
         return (answer[old.written..<old.written + count], count == old.unwritten)
     }
 
-/// Handles a frame that this side has written.
+    /// Handles a frame that this side has written.
     func frameSent(_ frame: HTTP2FrameHeader) {
         guard frame.endsStream, let stream = streams[frame.stream] else { return }
         tally.answers += 1

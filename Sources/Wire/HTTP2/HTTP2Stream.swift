@@ -2,11 +2,11 @@ import Basics
 
 /// A request and its answer on an HTTP/2 connection.
 struct HTTP2Stream {
-/// The state of the request.
+    /// The state of the request.
     enum Stage {
-/// The headers are being received.
+        /// The headers are being received.
         case head
-/// The body is being received.
+        /// The body is being received.
         case body(HTTPRequest)
         /// The request is complete and not yet returned by `next`.
         case whole(HTTPRequest)

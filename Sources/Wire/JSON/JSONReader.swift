@@ -44,7 +44,7 @@ public struct JSONCursor: Sendable {
 /// The last of several equal keys counts (ccs-xmpp 2.4), which the caller of `nextMember` implements.
 public struct JSONReader: ~Escapable {
     public let text: RawSpan
-/// The top-level value.
+    /// The top-level value.
     public let root: JSONSlice
     /// Whether the document contains a backslash. Usually not, and then the bytes of every string are its content.
     let hasEscapes: Bool

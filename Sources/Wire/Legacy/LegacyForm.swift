@@ -30,7 +30,8 @@ public struct LegacyForm: Sendable {
         delaysWhileIdle = try Self.flag(form["delay_while_idle"], .delayWhileIdle)
         isDryRun = try Self.flag(form["dry_run"], .dryRun)
         guard Self.text(form["raw_data"]) == nil else {
-            throw .conflict(field: PayloadField.rawData.name, reason: "it is allowed in JSON only, not in a form")
+            throw .conflict(
+                field: PayloadField.rawData.name, reason: "it is allowed in JSON only, not in a form")
         }
         data = form.pairs(prefix: "data.")
     }

@@ -6,7 +6,7 @@ public enum LegacyReply {
     public enum Result: Sendable, Equatable {
         /// Accepted. The ID is `nil` for a dry run; `canonical` is the token that replaced the one in the request, if any.
         case sent(PersistentID?, canonical: [UInt8]?)
-/// Refused for this reason.
+        /// Refused for this reason.
         case refused(Refusal)
     }
 

@@ -6,7 +6,7 @@ extension MCS {
     /// A frame that is complete in the input is visited in place; only a split frame is buffered, so that an idle connection
     /// holds no memory. Tags over `highestTag` are errors; lower ones without a `Tag` are visited as well.
     public struct FrameReader: ~Copyable {
-/// The maximum length of a message in bytes.
+        /// The maximum length of a message in bytes.
         public var limit: Int
         /// The maximum length of a login in bytes; one over `limit` is visited without its oldest received IDs.
         public var loginLimit: Int

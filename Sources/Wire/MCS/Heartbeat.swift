@@ -10,7 +10,7 @@ extension MCS {
         /// Bit 0: the device is idle; the ack repeats it.
         public var status: Int64?
 
-/// Creates a heartbeat.
+        /// Creates a heartbeat.
         public init(streamID: Int32? = nil, lastStreamIDReceived: Int32? = nil, status: Int64? = nil) {
             self.streamID = streamID
             self.lastStreamIDReceived = lastStreamIDReceived
@@ -32,7 +32,9 @@ extension MCS {
 
         /// Appends the whole frame, as `.heartbeatPing` or `.heartbeatAck`.
         public func append(as tag: Tag, to buffer: inout ByteBuffer) {
-            assert(tag == .heartbeatPing || tag == .heartbeatAck, "invalid tag: expected heartbeatPing or heartbeatAck")
+            assert(
+                tag == .heartbeatPing || tag == .heartbeatAck,
+                "invalid tag: expected heartbeatPing or heartbeatAck")
             buffer.appendFrame(tag) { buffer in
                 if let streamID { buffer.appendField(1, varint: streamID) }
                 if let lastStreamIDReceived { buffer.appendField(2, varint: lastStreamIDReceived) }

@@ -26,7 +26,7 @@ extension MCS {
         /// Bit 0: the device is idle.
         public var status: Int64?
 
-/// Creates an IQ of type set.
+        /// Creates an IQ of type set.
         public init(_ content: Content, lastStreamIDReceived: Int32? = nil) {
             self.content = content
             self.lastStreamIDReceived = lastStreamIDReceived

@@ -9,7 +9,7 @@ extension MCS {
         public var domain: [UInt8] = []
         /// The Android ID in decimal.
         public var user: [UInt8] = []
-/// The Android ID in decimal again.
+        /// The Android ID in decimal again.
         public var resource: [UInt8] = []
         /// The security token in decimal; some clients send it as a signed number.
         public var authToken: [UInt8] = []
@@ -104,7 +104,7 @@ extension MCS {
         /// The value as text.
         public var value: [UInt8]
 
-/// Creates a setting.
+        /// Creates a setting.
         public init(name: [UInt8], value: [UInt8]) {
             self.name = name
             self.value = value
@@ -137,7 +137,7 @@ extension MCS {
         /// The requested heartbeat interval in milliseconds.
         public var intervalMilliseconds: Int32
 
-/// Creates statistics.
+        /// Creates statistics.
         public init(ip: [UInt8] = [], hasTimedOut: Bool, intervalMilliseconds: Int32) {
             self.ip = ip
             self.hasTimedOut = hasTimedOut

@@ -58,12 +58,12 @@ extension MCS {
     public struct ErrorInfo: Sendable, Equatable {
         /// A code like that of HTTP; 401 for wrong credentials.
         public var code: Int32
-/// The text for humans.
+        /// The text for humans.
         public var message: [UInt8]?
-/// The machine-readable type.
+        /// The machine-readable type.
         public var type: [UInt8]?
 
-/// Creates an error.
+        /// Creates an error.
         public init(code: Int32, message: [UInt8]? = nil, type: [UInt8]? = nil) {
             self.code = code
             self.message = message
@@ -99,7 +99,7 @@ extension MCS {
         /// Milliseconds between pings.
         public var intervalMilliseconds: Int32?
 
-/// Creates a configuration.
+        /// Creates a configuration.
         public init(uploadsStat: Bool? = nil, ip: [UInt8]? = nil, intervalMilliseconds: Int32? = nil) {
             self.uploadsStat = uploadsStat
             self.ip = ip

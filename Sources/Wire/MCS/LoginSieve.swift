@@ -31,10 +31,10 @@ extension MCS {
         /// Creates a filter for a message of `size` bytes.
         init(size: Int) { left = size }
 
-/// Bytes buffered.
+        /// Bytes buffered.
         var heldBytes: Int { field.count + others.count + older.count + newer.count }
 
-/// Whether the whole message has been read.
+        /// Whether the whole message has been read.
         var isWhole: Bool { left == 0 }
 
         /// Consumes bytes from `offset` up to the end of the message, and advances `offset`.

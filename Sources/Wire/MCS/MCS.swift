@@ -54,7 +54,7 @@ public enum MCSError: Error, Equatable, Sendable {
     /// A required field is missing.
     case missingField(Int)
 
-/// The close reason of a connection with this error.
+    /// The close reason of a connection with this error.
     public var closeReason: CloseReason {
         if case .tooLarge = self { .tooLarge } else { .protocolViolation }
     }

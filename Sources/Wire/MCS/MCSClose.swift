@@ -3,7 +3,7 @@ public import Basics
 extension MCS {
     /// The last frame of a connection (tag 4): the peer should reconnect (mcs-device 3.7). It has no fields.
     public struct Close: Sendable, Equatable {
-/// Creates a close frame.
+        /// Creates a close frame.
         public init() {}
 
         /// Decodes the message of a frame; all fields are skipped.
@@ -21,12 +21,12 @@ extension MCS {
 
     /// A stream error (tag 10); never sent by this server, since old clients fail on it (mcs-device 1.3).
     public struct StreamError: Sendable, Equatable {
-/// The machine-readable type.
+        /// The machine-readable type.
         public var type: [UInt8]
-/// The text for humans.
+        /// The text for humans.
         public var text: [UInt8]?
 
-/// Creates a stream error.
+        /// Creates a stream error.
         public init(type: [UInt8], text: [UInt8]? = nil) {
             self.type = type
             self.text = text

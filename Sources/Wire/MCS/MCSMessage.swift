@@ -1,7 +1,7 @@
 public import Basics
 
 extension MCS {
-/// The decoded message of any frame.
+    /// The decoded message of any frame.
     public enum Message: Sendable, Equatable {
         case heartbeatPing(Heartbeat)
         case heartbeatAck(Heartbeat)

@@ -4,7 +4,7 @@ import Basics
 ///
 /// After each `next` call exactly one of the value methods, such as `varint`, `bytes` or `skip`.
 public struct ProtobufReader: ~Escapable {
-/// The number and wire type of a field.
+    /// The number and wire type of a field.
     public struct Field: Equatable, Sendable {
         /// 1 … 2^29-1.
         public var number: Int
@@ -18,11 +18,11 @@ public struct ProtobufReader: ~Escapable {
     /// The offset of the next field, or of the value of the current one.
     public var position: Int { offset }
 
-/// Creates a reader of a complete message.
+    /// Creates a reader of a complete message.
     @_lifetime(copy message)
     public init(_ message: RawSpan) { self.message = message }
 
-/// Returns the next field, or `nil` at the end.
+    /// Returns the next field, or `nil` at the end.
     @_lifetime(self: copy self)
     public mutating func next() throws(MCSError) -> Field? {
         guard offset < message.byteCount else { return nil }
@@ -34,7 +34,7 @@ public struct ProtobufReader: ~Escapable {
         return Field(number: Int(number), wireType: wireType)
     }
 
-/// Reads a varint field.
+    /// Reads a varint field.
     @_lifetime(self: copy self)
     public mutating func varint(_ field: Field) throws(MCSError) -> UInt64 {
         guard field.wireType == 0 else { throw .wrongWireType(field: field.number) }
@@ -47,13 +47,13 @@ public struct ProtobufReader: ~Escapable {
         Int32(truncatingIfNeeded: try varint(field))
     }
 
-/// Reads an `int64` field.
+    /// Reads an `int64` field.
     @_lifetime(self: copy self)
     public mutating func int64(_ field: Field) throws(MCSError) -> Int64 {
         Int64(bitPattern: try varint(field))
     }
 
-/// Reads a `fixed64` field.
+    /// Reads a `fixed64` field.
     @_lifetime(self: copy self)
     public mutating func fixed64(_ field: Field) throws(MCSError) -> UInt64 {
         guard field.wireType == 1 else { throw .wrongWireType(field: field.number) }
@@ -62,7 +62,7 @@ public struct ProtobufReader: ~Escapable {
         return message.word(at: offset)
     }
 
-/// Reads a `bool` field.
+    /// Reads a `bool` field.
     @_lifetime(self: copy self)
     public mutating func bool(_ field: Field) throws(MCSError) -> Bool {
         try varint(field) != 0
@@ -92,7 +92,7 @@ public struct ProtobufReader: ~Escapable {
         [UInt8](copying: try bytes(field))
     }
 
-/// Skips an unknown field.
+    /// Skips an unknown field.
     @_lifetime(self: copy self)
     public mutating func skip(_ field: Field) throws(MCSError) {
         switch field.wireType {

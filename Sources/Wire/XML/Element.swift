@@ -20,7 +20,7 @@ public struct Element: Sendable, Equatable {
         /// Value, references resolved.
         public var value: String
 
-/// Creates an attribute.
+        /// Creates an attribute.
         public init(name: String, namespace: String = "", value: String) {
             self.name = name
             self.namespace = namespace
@@ -28,7 +28,7 @@ public struct Element: Sendable, Equatable {
         }
     }
 
-/// Creates an element.
+    /// Creates an element.
     public init(
         name: String, namespace: String, attributes: [Attribute] = [], children: [Element] = [],
         text: String = ""
@@ -58,22 +58,22 @@ public struct Element: Sendable, Equatable {
 
 /// Namespaces of the app-server protocol.
 public enum Namespace {
-/// The stream root, its features and stream errors.
+    /// The stream root, its features and stream errors.
     public static let streams = "http://etherx.jabber.org/streams"
-/// Stanzas.
+    /// Stanzas.
     public static let client = "jabber:client"
-/// `gcm`, the element that contains the JSON.
+    /// `gcm`, the element that contains the JSON.
     public static let gcm = "google:mobile:data"
-/// SASL elements.
+    /// SASL elements.
     public static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"
-/// Resource binding.
+    /// Resource binding.
     public static let bind = "urn:ietf:params:xml:ns:xmpp-bind"
-/// Session establishment.
+    /// Session establishment.
     public static let session = "urn:ietf:params:xml:ns:xmpp-session"
-/// XEP-0199 pings.
+    /// XEP-0199 pings.
     public static let ping = "urn:xmpp:ping"
-/// XEP-0198 stream management.
+    /// XEP-0198 stream management.
     public static let streamManagement = "urn:xmpp:sm:3"
-/// `xml:lang`.
+    /// `xml:lang`.
     public static let xml = "http://www.w3.org/XML/1998/namespace"
 }

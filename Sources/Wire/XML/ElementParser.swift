@@ -62,7 +62,7 @@ enum ElementParser {
 private final class ElementBuilder: XMLStreamHandler {
     /// The open elements, outermost first.
     private(set) var open: [Element] = []
-/// The number of open elements within the frame.
+    /// The number of open elements within the frame.
     var depth = 0
     /// The last complete top-level element.
     private(set) var result: Element?

@@ -5,7 +5,7 @@ import Basics
 /// It checks the syntax and nesting of tags and all limits, so that an unauthenticated peer is stopped before anything is
 /// built; references, namespaces and characters are left to the parser of the complete element.
 struct Framer {
-/// The type of a complete frame.
+    /// The type of a complete frame.
     enum Kind {
         case declaration
         case header
@@ -190,7 +190,7 @@ struct Framer {
         return false
     }
 
-/// Processes a byte within an end tag.
+    /// Processes a byte within an end tag.
     private mutating func end(_ byte: UInt8) throws(XMLFailure) -> Bool {
         switch state {
         case .endStart:
@@ -282,7 +282,7 @@ extension UInt8 {
         (self | 0x20) &- 0x61 < 26 || self == 0x5F || self == 0x3A || self >= 0x80
     }
 
-/// Whether the byte may continue a name.
+    /// Whether the byte may continue a name.
     @inline(__always) var isNameByte: Bool {
         isNameStart || self &- 0x30 < 10 || self == 0x2D || self == 0x2E
     }

@@ -19,7 +19,7 @@ public enum StreamEvent: ~Copyable {
 /// In the usual shape nothing is copied: the parts are ranges of the chunk that was passed to `next`, so the accessors
 /// take the same chunk again. In any other shape they are ranges of a buffer that the stanza owns.
 public struct MessageStanza: ~Copyable {
-/// The shape of the `gcm` child.
+    /// The shape of the `gcm` child.
     public enum Form: Sendable, Equatable {
         /// One `gcm` with text only: `payload` is that text.
         case usable

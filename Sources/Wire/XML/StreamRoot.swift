@@ -12,7 +12,7 @@ struct StreamRoot {
     private static let usualProlog = Array(
         "<stream:stream xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">".utf8)
 
-/// The start tag that precedes a stanza which is parsed by itself.
+    /// The start tag that precedes a stanza which is parsed by itself.
     var prolog: [UInt8] { unusualProlog ?? Self.usualProlog }
 
     /// Parses and checks a header (ccs-xmpp 1.3); a self-closed one also opens the stream.

@@ -22,7 +22,7 @@ struct UsualStanza {
         end = cursor.at
     }
 
-/// A position in borrowed bytes.
+    /// A position in borrowed bytes.
     private struct Cursor: ~Escapable {
         let bytes: RawSpan
         let end: Int
@@ -31,7 +31,9 @@ struct UsualStanza {
         @_lifetime(copy bytes)
         @inline(__always)
         init(_ bytes: RawSpan, at: Int, end: Int) {
-            precondition(at >= 0 && at <= end && end <= bytes.byteCount, "invalid cursor: expected a range within the span")
+            precondition(
+                at >= 0 && at <= end && end <= bytes.byteCount,
+                "invalid cursor: expected a range within the span")
             self.bytes = bytes
             self.at = at
             self.end = end
@@ -77,7 +79,7 @@ struct UsualStanza {
             return true
         }
 
-/// Parses `=` and a quoted value of plain ASCII.
+        /// Parses `=` and a quoted value of plain ASCII.
         @_lifetime(self: copy self)
         @inline(__always)
         mutating func value() -> Slice? {
@@ -110,7 +112,7 @@ struct UsualStanza {
             return nil
         }
 
-/// Parses the attributes and the `>` of `message`.
+        /// Parses the attributes and the `>` of `message`.
         @_lifetime(self: copy self)
         @inline(__always)
         mutating func attributes(of stanza: inout UsualStanza) -> Bool {
@@ -140,7 +142,7 @@ struct UsualStanza {
             return false
         }
 
-/// Parses the one attribute and the `>` of `gcm`.
+        /// Parses the one attribute and the `>` of `gcm`.
         @_lifetime(self: copy self)
         @inline(__always)
         mutating func gcmAttributes() -> Bool {

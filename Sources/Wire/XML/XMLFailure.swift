@@ -19,7 +19,7 @@ public enum XMLFailure: Error, Sendable, CaseIterable {
     /// Well-formed, but not a stream: another root, or text between stanzas.
     case badFormat
 
-/// The condition of the stream error.
+    /// The condition of the stream error.
     public var condition: StreamCondition {
         switch self {
         case .invalidXML: .invalidXML
@@ -33,7 +33,7 @@ public enum XMLFailure: Error, Sendable, CaseIterable {
         }
     }
 
-/// The close reason of the connection.
+    /// The close reason of the connection.
     public var closeReason: CloseReason {
         switch self {
         case .invalidXML, .badNamespacePrefix, .invalidNamespace, .badFormat: .invalidXML

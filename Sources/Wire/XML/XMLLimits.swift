@@ -14,12 +14,12 @@ public struct XMLLimits: Sendable, Equatable {
     /// The largest `depth` that a reader supports.
     public static let deepest = 16
 
-/// The limits before login.
+    /// The limits before login.
     public static let beforeLogin = XMLLimits(
         bytes: Limits.Stanza.bytesBeforeLogin, elements: Limits.Stanza.elementsBeforeLogin,
         depth: Limits.Stanza.depthBeforeLogin, attributes: Limits.Stanza.attributesPerElement)
 
-/// The limits after login.
+    /// The limits after login.
     public static let afterLogin = XMLLimits(
         bytes: Limits.Stanza.bytes, elements: Limits.Stanza.elements,
         depth: min(Limits.Stanza.depth, deepest), attributes: Limits.Stanza.attributesPerElement)

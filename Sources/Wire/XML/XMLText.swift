@@ -145,9 +145,9 @@ extension ByteBuffer {
 
 /// One of the five entities, or a numeric reference to a character of XML 1.0 (ccs-xmpp 1.12).
 struct CharacterReference {
-/// The UTF-8, first byte in the lowest bits.
+    /// The UTF-8, first byte in the lowest bits.
     var utf8: UInt32
-/// The length of the UTF-8 in bytes.
+    /// The length of the UTF-8 in bytes.
     var length: Int
     /// The length of the reference in bytes, from `&` to `;`.
     var sourceLength: Int

@@ -2,11 +2,11 @@ public import Basics
 
 /// The stream features before and after login, in the exact bytes that several clients match on (ccs-xmpp 1.4).
 public enum Features {
-/// Which SCRAM-SHA-256 mechanisms are offered.
+    /// Which SCRAM-SHA-256 mechanisms are offered.
     public enum SCRAMOffer: Sendable, Equatable {
         /// Nothing.
         case none
-/// The mechanism without channel binding.
+        /// The mechanism without channel binding.
         case plain
         /// The mechanism, and -PLUS with channel binding.
         case bound

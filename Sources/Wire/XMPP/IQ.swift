@@ -2,7 +2,7 @@ public import Basics
 
 /// An IQ stanza from a client; the answer repeats its `id` if it has one (ccs-xmpp 1.6 to 1.9).
 public struct IQ: Sendable, Equatable {
-/// The type of a request.
+    /// The type of a request.
     public enum Request: Sendable, Equatable {
         /// Resource binding, with the requested resource.
         case bind(resource: String?)
@@ -22,7 +22,7 @@ public struct IQ: Sendable, Equatable {
     public var to: String?
     /// The sender's JID, if given.
     public var from: String?
-/// The request.
+    /// The request.
     public var request: Request
 
     /// Reads an `iq` of `jabber:client`. Returns `nil` for any other element.

@@ -22,7 +22,7 @@ public enum SASL {
         }
     }
 
-/// An element that a client sends during login.
+    /// An element that a client sends during login.
     public enum Step: Sendable, Equatable {
         /// `<auth>` of a known mechanism with its first message, still in Base64.
         case auth(payload: String)
@@ -59,7 +59,7 @@ public enum SASL {
         }
     }
 
-/// The identity that logs in, and its proof.
+    /// The identity that logs in, and its proof.
     public struct Credentials: Sendable, Equatable {
         /// The sender.
         public var sender: SenderID

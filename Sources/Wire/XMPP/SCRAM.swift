@@ -9,7 +9,7 @@ public enum SCRAM {
         /// HMAC-SHA-256 of a text with a key.
         public var authenticate: @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
 
-/// Creates a set of functions.
+        /// Creates a set of functions.
         public init(
             hash: @escaping @Sendable ([UInt8]) -> [UInt8],
             authenticate: @escaping @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
@@ -45,7 +45,7 @@ public enum SCRAM {
         Array("v=\(Base64.text(signature))".utf8)
     }
 
-/// Returns the AuthMessage, which both sides sign.
+    /// Returns the AuthMessage, which both sides sign.
     public static func authMessage(first: ClientFirst, serverFirst: [UInt8], final: ClientFinal) -> [UInt8] {
         first.bare + [comma] + serverFirst + [comma] + final.withoutProof
     }
@@ -56,7 +56,7 @@ public enum SCRAM {
 extension SCRAM {
     /// The first message of a client.
     public struct ClientFirst: Sendable, Equatable {
-/// The client's channel binding flag.
+        /// The client's channel binding flag.
         public enum Binding: Sendable, Equatable {
             /// `n`: the client does not support channel binding.
             case unsupported
@@ -66,13 +66,13 @@ extension SCRAM {
             case type(String)
         }
 
-/// The channel binding flag.
+        /// The channel binding flag.
         public var binding: Binding
         /// The identity to act as; empty for none.
         public var authzid: String
         /// The user name, its escapes resolved.
         public var user: String
-/// The client's nonce.
+        /// The client's nonce.
         public var nonce: [UInt8]
         /// The GS2 header, up to and including the second comma; part of the channel binding.
         public var header: [UInt8]

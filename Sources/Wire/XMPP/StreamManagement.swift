@@ -2,7 +2,7 @@ public import Basics
 
 /// XEP-0198: acknowledgement of stanzas, and resumption of streams on another connection (ccs-xmpp 1.15).
 public enum StreamManagement {
-/// An element that a client sends.
+    /// An element that a client sends.
     public enum Request: Sendable, Equatable {
         /// `<enable/>`; `resumes` requests a resumable stream.
         case enable(resumes: Bool)
@@ -29,11 +29,11 @@ public enum StreamManagement {
 
     /// Why a request failed; the raw value is the element's name.
     public enum Failure: String, Sendable, CaseIterable {
-/// The request is not allowed in this state.
+        /// The request is not allowed in this state.
         case unexpectedRequest = "unexpected-request"
-/// The stream does not exist or has expired.
+        /// The stream does not exist or has expired.
         case itemNotFound = "item-not-found"
-/// The request is malformed.
+        /// The request is malformed.
         case badRequest = "bad-request"
 
         /// Appends the failure.
