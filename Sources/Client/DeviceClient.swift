@@ -95,7 +95,7 @@ public final class DeviceClient: ConnectionDelegate {
         connection?.close(.responseComplete)
     }
 
-    /// Breaks the connection off without a word.
+    /// Closes the connection abruptly, without reconnecting.
     public func abort() {
         isEnding = true
         connection?.abort(.peerReset)

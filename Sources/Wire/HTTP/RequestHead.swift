@@ -1,6 +1,6 @@
 import Basics
 
-/// A strictly parsed request line and headers: whatever two parsers could interpret differently is refused.
+/// A strictly parsed request line and headers: input that two parsers could interpret differently is refused.
 struct RequestHead {
     var request: HTTPRequest
     var framing: Framing
