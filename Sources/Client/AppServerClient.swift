@@ -2,9 +2,9 @@ public import Basics
 public import ClientProtocol
 public import Transport
 
-/// An app server on a reactor: ten thousand of them fit into one process.
+/// An app server on a reactor; one process can run ten thousand of them.
 ///
-/// Used on the reactor's thread only. Everything that happens is told to `onEvent`.
+/// Used on the reactor's thread only. All events are reported to `onEvent`.
 public final class AppServerClient: ConnectionDelegate {
     private let reactor: Reactor
     private let endpoint: Endpoint
@@ -13,12 +13,12 @@ public final class AppServerClient: ConnectionDelegate {
     private var connection: Connection?
     private var backoff: Backoff
     private var isEnding = false
-    /// What is told of everything that happens.
+    /// The callback for all events.
     public var onEvent: ((AppServerClient, AppServerEvent, Now) -> Void)?
-    /// Whether it connects again when the connection ends without `close` having been called.
+    /// Whether the client reconnects when the connection ends without a call of `end` or `abort`.
     public var reconnects = false
 
-    /// A client that is not connected yet.
+    /// Creates a client that is not connected yet.
     public init(reactor: Reactor, endpoint: Endpoint, login: AppServerLogin) {
         self.reactor = reactor
         self.endpoint = endpoint
@@ -33,9 +33,9 @@ public final class AppServerClient: ConnectionDelegate {
     public var isReady: Bool { machine.isReady && connection != nil }
     /// Messages sent and not yet answered.
     public var outstanding: Int { machine.outstanding }
-    /// Whether the server has asked to go elsewhere.
+    /// Whether the server has sent `CONNECTION_DRAINING`.
     public var isDraining: Bool { machine.isDraining }
-    /// Whether there is a connection, ready or not.
+    /// Whether there is a connection, logged in or not.
     public var isConnected: Bool { connection != nil }
 
     /// Opens the connection and logs in; `.ready`, `.loginFailed` or `.closed` follows.
@@ -47,23 +47,23 @@ public final class AppServerClient: ConnectionDelegate {
             to: endpoint.address, tls: endpoint.tls, serverName: endpoint.serverName, delegate: self)
     }
 
-    /// Sends a message; false if the client is not ready.
+    /// Sends a message. Returns false if the client is not ready.
     @discardableResult
     public func send(_ message: Downstream) -> Bool {
         guard isReady else { return false }
         return write { $0.send(message, out: &$1) }
     }
 
-    /// Acknowledges a message or receipt, where that is not done by itself: no tool does, the daemon's tests choose when.
+    /// Acknowledges a message or receipt if the login does not do it automatically. For the daemon's tests; no tool uses it.
     public func acknowledge(_ message: ReceivedUpstream) { write { $0.acknowledge(message, out: &$1) } }
 
-    /// Ends the stream in order; `.streamEnded` and `.closed` follow.
+    /// Ends the stream gracefully; `.streamEnded` and `.closed` follow.
     public func end() {
         isEnding = true
         write { $0.end(out: &$1) }
     }
 
-    /// Breaks the connection off without a word.
+    /// Closes the connection without ending the stream.
     public func abort() {
         isEnding = true
         connection?.abort(.peerReset)

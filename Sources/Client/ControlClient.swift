@@ -3,39 +3,39 @@ import Glibc
 public import Operator
 public import Wire
 
-/// Why the daemon could not be asked.
+/// Why a command could not be sent to the daemon, or was not answered.
 public enum ControlError: Error, Sendable, Equatable {
-    /// Nothing is at the path.
+    /// There is no file at the path.
     case noSocket
-    /// A socket is there, but nobody listens.
+    /// There is a socket at the path, but no process is listening.
     case notRunning
-    /// The user may not open it.
+    /// The user has no permission to open the socket.
     case notPermitted
-    /// The path is longer than the kernel takes.
+    /// The path is longer than the kernel allows.
     case pathTooLong
-    /// No line came in time; the seconds waited.
+    /// No line arrived within this time.
     case silent(seconds: Int)
-    /// The daemon closed before it answered.
+    /// The daemon closed the connection before it answered.
     case ended
-    /// The daemon said what is no answer.
+    /// The daemon sent something other than an answer.
     case malformed(String)
-    /// Another failure of the system, in its words.
+    /// Another system error, with the text of the system.
     case system(String)
 }
 
 /// The daemon's answer.
 public enum ControlAnswer<Answer: Sendable>: Sendable {
-    /// Done; the answer.
+    /// The command was carried out.
     case done(Answer)
-    /// Refused: why, and what to do instead.
+    /// The command was refused, with the reason and what to do instead.
     case refused(OperatorProblem)
 }
 
 extension ControlAnswer: Equatable where Answer: Equatable {}
 
-/// Commands to a running daemon over its control socket: one JSON object a line, each way.
+/// Sends commands to a running daemon over its control socket: one JSON object per line in each direction.
 ///
-/// It blocks, which is what a tool wants. One connection serves any number of commands, one after the other.
+/// Calls block, as tools need it. One connection serves any number of commands, one after the other.
 public struct ControlClient: ~Copyable {
     private let descriptor: Int32
     private let silenceSeconds: Int
@@ -80,7 +80,7 @@ public struct ControlClient: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Sends a command and waits for its answer. `onProgress` is called with how far it is, `onLine` with each line before the answer.
+    /// Sends a command and waits for its answer. `onProgress` and `onLine` are called for each report and line before it.
     public mutating func run<Command: OperatorCommand>(
         _ command: Command, onProgress: (OperatorProgress) -> Void = { _ in },
         onLine: (Command.Line) -> Void = { _ in }
@@ -88,13 +88,13 @@ public struct ControlClient: ~Copyable {
         switch try result(of: command, onProgress: onProgress, onLine: onLine) {
         case .done(let json):
             do throws(FieldProblem) { return .done(try Command.Answer(json: json)) } catch {
-                throw .malformed("an answer that is not understood: \(error.text)")
+                throw .malformed("an invalid answer: \(error.text)")
             }
         case .refused(let problem): return .refused(problem)
         }
     }
 
-    /// The same with the answer as it is: for what has to understand daemons of other versions.
+    /// Sends a command and returns the answer as JSON, for tools that support daemons of other versions.
     public mutating func result<Command: OperatorCommand>(
         of command: Command, onProgress: (OperatorProgress) -> Void = { _ in },
         onLine: (Command.Line) -> Void = { _ in }
@@ -120,7 +120,7 @@ public struct ControlClient: ~Copyable {
     {
         let line: Line?
         do throws(FieldProblem) { line = try Line(name: name, json: json) } catch {
-            throw .malformed("a line that is not understood: \(error.text)")
+            throw .malformed("an invalid line: \(error.text)")
         }
         guard let line else { throw malformed(.unknownForm) }
         return line
@@ -128,9 +128,9 @@ public struct ControlClient: ~Copyable {
 
     private static func malformed(_ problem: OperatorReply.ReadingProblem) -> ControlError {
         switch problem {
-        case .notJSON: .malformed("a line that is no JSON")
+        case .notJSON: .malformed("a line that is not JSON")
         case .unknownForm: .malformed("an answer without ok")
-        case .progress(let problem): .malformed("a line that is not understood: \(problem.text)")
+        case .progress(let problem): .malformed("an invalid line: \(problem.text)")
         }
     }
 
@@ -157,7 +157,9 @@ public struct ControlClient: ~Copyable {
                 return line
             }
             searched = buffer.count
-            guard buffer.count <= Limits.Operator.lineBytes else { throw .malformed("a line without end") }
+            guard buffer.count <= Limits.Operator.lineBytes else {
+                throw .malformed("a line that is too long")
+            }
             try receive()
         }
     }

@@ -2,10 +2,10 @@ public import Basics
 public import ClientProtocol
 public import Transport
 
-/// A device on a reactor: ten thousand of them fit into one process.
+/// A device on a reactor; one process can run ten thousand of them.
 ///
-/// Used on the reactor's thread only. It keeps over connections what a device keeps: the ids of messages that it has, and
-/// messages that the server has not acknowledged, which are sent again with the same ids.
+/// Used on the reactor's thread only. Like a real device it retains across connections the IDs of received messages, and
+/// its messages that the server has not acknowledged, which are sent again with the same IDs.
 public final class DeviceClient: ConnectionDelegate {
     private let reactor: Reactor
     private let endpoint: Endpoint
@@ -17,20 +17,20 @@ public final class DeviceClient: ConnectionDelegate {
     private var wasAskedToGo = false
     private var unstored: [Upstream] = []
     private var isIdle = false
-    /// Who this device is.
+    /// The identity of the device.
     public let identity: DeviceIdentity
-    /// What is told of everything that happens.
+    /// The callback for all events.
     public var onEvent: ((DeviceClient, DeviceEvent, Now) -> Void)?
-    /// Whether it connects again when the connection ends without `close` having been called.
+    /// Whether the device reconnects when the connection ends without a call of `close` or `abort`.
     public var reconnects = false
-    /// Seconds between its own signs of life; 0: none.
+    /// The heartbeat interval in seconds. 0 disables heartbeats.
     public var heartbeatSeconds = 0
-    /// Whether each login names every message it ever had (as many as one login may), known to be acknowledged or not.
+    /// Whether each login lists all messages ever received, even acknowledged ones, up to the limit of a login.
     public var replays = false
-    /// Those messages, while it replays.
+    /// The IDs of those messages, if `replays`.
     private var history: [[UInt8]] = []
 
-    /// A device that is not connected yet; `received` are the ids that an earlier process left unconfirmed.
+    /// Creates a device that is not connected yet; `received` are the IDs that an earlier process left unconfirmed.
     public init(
         reactor: Reactor, endpoint: Endpoint, identity: DeviceIdentity, received: [[UInt8]] = [],
         acknowledgement: DeviceAcknowledgement = .stream
@@ -45,13 +45,13 @@ public final class DeviceClient: ConnectionDelegate {
             ceilingMilliseconds: Limits.Client.reconnectMostMilliseconds, seed: SecureRandom.number())
     }
 
-    /// Whether it is logged in.
+    /// Whether the device is logged in.
     public var isReady: Bool { machine.isReady && connection != nil }
-    /// Whether there is a connection, ready or not.
+    /// Whether there is a connection, logged in or not.
     public var isConnected: Bool { connection != nil }
-    /// Ids received and not yet known to be acknowledged: to be kept for the next process. All of them where it replays.
+    /// IDs received but possibly not yet acknowledged, to be saved for the next process; all IDs if `replays`.
     public var unconfirmed: [[UInt8]] { replays ? history : machine.unconfirmed }
-    /// Messages that the server has not acknowledged.
+    /// The number of messages that the server has not acknowledged.
     public var waitingUpstream: Int { unstored.count }
 
     /// Opens the connection and logs in; `.loggedIn`, `.loginRefused` or `.closed` follows.
@@ -67,35 +67,35 @@ public final class DeviceClient: ConnectionDelegate {
             to: endpoint.address, tls: endpoint.tls, serverName: endpoint.serverName, delegate: self)
     }
 
-    /// Sends a message, at once or after the next login; `.upstreamStored` follows when the server has it.
+    /// Sends a message, immediately or after the next login; `.upstreamStored` follows when the server has stored it.
     public func send(_ message: Upstream) {
         if !message.persistentID.isEmpty { unstored.append(message) }
         if isReady { write { $0.send(message, now: reactor.now.wall, out: &$1) } }
     }
 
-    /// Sends a sign of life.
+    /// Sends a heartbeat.
     public func heartbeat() { if isReady { write { $0.heartbeat(out: &$1) } } }
 
-    /// Says, now, with each sign of life and at later logins, whether nobody uses the device (mcs-device 3.5).
+    /// Reports whether the device is idle, now, with each heartbeat and at later logins (mcs-device 3.5).
     public func setIdle(_ isIdle: Bool) {
         self.isIdle = isIdle
         machine.isIdle = isIdle
         heartbeat()
     }
 
-    /// Ends its own direction of the connection and goes on listening, as a device that is half gone does.
+    /// Closes the device's direction of the connection and continues to receive, as a half-closed device does.
     public func halfClose() { if isReady { connection?.endOutput() } }
 
-    /// Breaks the connection off without a word, and comes again where it `reconnects`.
+    /// Closes the connection abruptly, and reconnects if `reconnects`.
     public func breakOff() { connection?.abort(.peerReset) }
 
-    /// Ends the connection in order.
+    /// Closes the connection gracefully, without reconnecting.
     public func close() {
         isEnding = true
         connection?.close(.responseComplete)
     }
 
-    /// Breaks the connection off without a word.
+    /// Closes the connection abruptly, without reconnecting.
     public func abort() {
         isEnding = true
         connection?.abort(.peerReset)
@@ -136,7 +136,7 @@ public final class DeviceClient: ConnectionDelegate {
                 connection.close(.peerClosed)
             case .message(let message):
                 remember(message.persistentID)
-                // What is refused once would be refused again.
+                // A refused message would be refused again.
                 if message.isRefusal { unstored.removeAll { $0.messageID == message["message_id"] } }
             case .upstreamStored(let id):
                 unstored.removeAll { $0.persistentID == id }

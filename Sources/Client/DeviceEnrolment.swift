@@ -3,14 +3,14 @@ public import ClientProtocol
 public import Transport
 import Wire
 
-/// Makes devices: check-in and registration over HTTPS.
+/// Creates devices by check-in and registration over HTTPS.
 ///
-/// Used on the reactor's thread only; each enrolment has a connection of its own and ends it.
+/// Used on the reactor's thread only; each enrolment opens and closes a connection of its own.
 public enum DeviceEnrolment {
-    /// What came of it: the device, and its registration token.
+    /// The result: the device and its registration token.
     public typealias Outcome = DeviceEnrolmentMachine.Outcome
 
-    /// Checks in (a known device keeps its numbers) and registers an app.
+    /// Checks in, with the existing identity if given, and registers an app.
     public static func begin(
         _ identity: DeviceIdentity?, _ app: DeviceCalls.App, reactor: Reactor, endpoint: Endpoint,
         completion: @escaping (Outcome) -> Void
@@ -30,7 +30,7 @@ public enum DeviceEnrolment {
         make(machine.first)
     }
 
-    /// The same, turning the reactor until it is done; not from within a callback.
+    /// Enrols a device and runs the reactor until it is done. Must not be called from a callback.
     public static func run(
         _ identity: DeviceIdentity?, _ app: DeviceCalls.App, reactor: Reactor, endpoint: Endpoint
     ) throws(ClientError) -> (identity: DeviceIdentity, token: String) {

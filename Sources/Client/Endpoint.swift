@@ -2,23 +2,23 @@ import Basics
 import Glibc
 public import Transport
 
-/// Where a server is, and how TLS is spoken to it.
+/// The address of a server and its TLS settings.
 public struct Endpoint: Sendable {
     /// The address and port.
     public var address: SocketAddress
-    /// The name that is asked for in TLS and checked in the certificate; nil: the address.
+    /// The server name for SNI and certificate verification; `nil` for the address.
     public var serverName: String?
-    /// How TLS is spoken; nil: not at all.
+    /// The TLS settings; `nil` for plaintext.
     public var tls: TLSClientSettings?
 
-    /// A server; all parts are the caller's.
+    /// Creates an endpoint.
     public init(address: SocketAddress, serverName: String? = nil, tls: TLSClientSettings?) {
         self.address = address
         self.serverName = serverName
         self.tls = tls
     }
 
-    /// Finds the address of a host, by name or literal; blocks while names are looked up.
+    /// Resolves a host name or address literal; blocks during the lookup.
     public init(host: String, port: UInt16, tls: TLSClientSettings?) throws(TransportError) {
         if let literal = SocketAddress(literal: host, port: port) {
             self.init(address: literal, tls: tls)
@@ -27,7 +27,7 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// What stands in the Host header.
+    /// The value of the Host header.
     var hostHeader: String { serverName ?? address.description }
 
     private static func lookUp(_ host: String, _ port: UInt16) throws(TransportError) -> SocketAddress {
@@ -46,14 +46,14 @@ public struct Endpoint: Sendable {
             NI_NUMERICHOST)
         let literal = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard named == 0, let address = SocketAddress(literal: literal, port: port) else {
-            throw TransportError("find \(host)", detail: "its address is of a kind that is not known")
+            throw TransportError("find \(host)", detail: "unsupported address family")
         }
         return address
     }
 }
 
 extension Reactor {
-    /// Turns until `isDone` says so; false if it does not within so many seconds. For tools and tests.
+    /// Runs until `isDone` returns true. Returns false after a timeout of `seconds`. For tools and tests.
     public func turn(seconds: Int, until isDone: () -> Bool) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while !isDone() {

@@ -3,11 +3,11 @@ public import ClientProtocol
 public import Transport
 public import Wire
 
-/// Requests to one server over one connection, one after the other; it is opened when it is needed.
+/// Sends requests to one server one after the other, over a connection that is opened on demand.
 ///
 /// Used on the reactor's thread only.
 public final class HTTPClient: ConnectionDelegate {
-    /// What is told of one request, once.
+    /// The callback for the result of one request.
     public typealias Completion = (Result<HTTPAnswer, ClientError>) -> Void
 
     private let reactor: Reactor
@@ -16,20 +16,20 @@ public final class HTTPClient: ConnectionDelegate {
     private var machine = HTTPCallMachine()
     private var completions: [Completion] = []
 
-    /// A client that is not connected yet.
+    /// Creates a client that is not connected yet.
     public init(reactor: Reactor, endpoint: Endpoint) {
         self.reactor = reactor
         self.endpoint = endpoint
     }
 
-    /// Makes a request after those made before.
+    /// Sends a request after all earlier ones.
     public func send(_ call: HTTPCall, _ completion: @escaping Completion) {
         machine.add(call)
         completions.append(completion)
         proceed()
     }
 
-    /// Makes a request and turns the reactor until it is answered; not from within a callback.
+    /// Sends a request and runs the reactor until it is answered. Must not be called from a callback.
     public func answer(
         to call: HTTPCall, seconds: Int = Limits.Client.answerSeconds
     ) throws(ClientError) -> HTTPAnswer {
@@ -39,7 +39,7 @@ public final class HTTPClient: ConnectionDelegate {
         return try result.get()
     }
 
-    /// Ends the connection; requests under way fail.
+    /// Closes the connection; requests in flight fail.
     public func close() { connection?.close(.responseComplete) }
 
     private func proceed() {
@@ -57,7 +57,7 @@ public final class HTTPClient: ConnectionDelegate {
         connection.setNeedsFlush()
     }
 
-    /// Reports the result of a request, and goes on with the next.
+    /// Reports the result of a request, and continues with the next one.
     private func finish(_ step: HTTPCallMachine.Step) {
         if step.leavesConnection {
             let left = connection

@@ -1,9 +1,9 @@
 public import Basics
 import Glibc
 
-/// A server key in a file, where no other user sees it.
+/// Reads a server key from a file, so that it is not visible to other users on a command line.
 public enum KeyFile {
-    /// The first line of a file.
+    /// Reads the key from the first line of a file.
     public static func read(_ path: String) throws(Failure) -> Redacted<String> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
@@ -11,7 +11,7 @@ public enum KeyFile {
         return try read(descriptor, path)
     }
 
-    /// The first line of an open file, which `name` stands for in complaints.
+    /// Reads the key from the first line of an open file; `name` is for error messages.
     public static func read(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: Limits.Client.keyFileBytes)
@@ -30,9 +30,9 @@ public enum KeyFile {
             line.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Failure(
-                .badData, "\(name): the first line is no server key",
+                .badData, "\(name): invalid server key in the first line",
                 hint:
-                    "a key is one word of at most \(Limits.Login.credentialBytes) printable ASCII characters")
+                    "expected one word of 1 to \(Limits.Login.credentialBytes) printable ASCII characters")
         }
         return Redacted(String(decoding: line, as: UTF8.self))
     }

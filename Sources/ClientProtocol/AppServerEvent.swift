@@ -1,31 +1,31 @@
 public import Basics
 import Wire
 
-/// What an app server hears from the server.
+/// An event on the stream of an app server.
 public enum AppServerEvent: Sendable {
-    /// Logged in and bound: messages may be sent. The full JID.
+    /// Logged in and bound to the full JID: messages may be sent.
     case ready(jid: String)
-    /// The login failed; the condition of SASL. The server then waits for another try, which is not made.
+    /// The login failed with a SASL condition. The server would allow another attempt, but none is made.
     case loginFailed(condition: String)
-    /// The server took a message; the token that replaced the one used, if there is one.
+    /// The server accepted a message; `canonical` is the token that replaces the one used, if any.
     case acknowledged(messageID: [UInt8], canonical: [UInt8]?)
     /// The server refused a message.
     case refused(messageID: [UInt8], error: String, description: String)
-    /// The server could not read a message: the text of the stanza error.
+    /// The server could not parse a message; `text` is that of the stanza error.
     case stanzaError(id: String, text: String)
-    /// A device's message.
+    /// A message from a device.
     case upstream(ReceivedUpstream)
-    /// The receipt of a message that asked for one.
+    /// The delivery receipt of a message that requested one.
     case receipt(ReceivedUpstream)
     /// `CONNECTION_DRAINING`: open another connection, and keep acknowledging on this one.
     case draining
-    /// The stream broke; the condition of the stream error.
+    /// The stream failed with the condition of a stream error.
     case streamError(condition: String)
-    /// The server ended the stream; the connection ends next.
+    /// The server ended the stream; the end of the connection follows.
     case streamEnded
-    /// Something that is understood by none of the above; a name for it.
+    /// Any other input, with a description.
     case unexpected(String)
-    /// The connection is gone, always the last event; the words of the system or of OpenSSL, where there are any.
+    /// The connection has ended, always the last event; `detail` is the error text of the system or of OpenSSL, if any.
     case closed(CloseReason, detail: String)
 }
 
@@ -37,21 +37,21 @@ public struct ReceivedUpstream: Sendable {
     public var messageID: [UInt8] = []
     /// `category`: the app.
     public var category: [UInt8] = []
-    /// `time_to_live` in seconds; nil where it is absent.
+    /// `time_to_live` in seconds; `nil` if absent.
     public var lifetimeSeconds: Int?
     /// `data`, as JSON.
     public var data: [UInt8] = []
 
-    /// A message without content.
+    /// Creates an empty message.
     public init() {}
 
-    /// The members of `data`, those that are strings.
+    /// The members of `data` that are strings.
     public var pairs: [(key: String, value: String)] {
         guard let members = (try? JSONValue(parsing: data.raw))?.members else { return [] }
         return members.compactMap { member in member.value.text.map { (member.key, $0) } }
     }
 
-    /// Appends the JSON that acknowledges it.
+    /// Appends the JSON that acknowledges the message.
     public func appendAcknowledgement(to buffer: inout ByteBuffer) {
         buffer.append("{\"to\":")
         JSONText.append(from, to: &buffer)

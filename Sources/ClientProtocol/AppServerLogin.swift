@@ -1,25 +1,25 @@
 public import Basics
 
-/// Who an app server is: what it logs in with.
+/// The credentials and login options of an app server.
 public struct AppServerLogin: Sendable {
     /// The sender ID.
     public var sender: SenderID
     /// The server key.
     public var key: Redacted<[UInt8]>
-    /// The domain that the stream is opened to, and that stands behind the sender ID.
+    /// The domain of the stream and of the login name.
     public var domain = "gcm.googleapis.com"
-    /// The resource asked for; empty: none.
+    /// The requested resource; empty for none.
     public var resource = "client"
-    /// Whether upstream messages and receipts are acknowledged as they come.
+    /// Whether upstream messages and receipts are acknowledged automatically.
     public var acknowledges = true
 
-    /// A login with a key.
+    /// Creates a login with a server key.
     public init(sender: SenderID, key: Redacted<[UInt8]>) {
         self.sender = sender
         self.key = key
     }
 
-    /// The message of SASL PLAIN, in Base64: nothing, NUL, the full name, NUL, the key (ccs-xmpp 1.5).
+    /// The message of SASL PLAIN in Base64: NUL, the full name, NUL, the key (ccs-xmpp 1.5).
     public var plain: String {
         Base64.text([0] + Array("\(sender.number)@\(domain)".utf8) + [0] + key.revealed)
     }
@@ -31,13 +31,13 @@ public struct Downstream: Sendable {
     public var to: [UInt8]
     /// `message_id`.
     public var messageID: [UInt8]
-    /// `data`, its pairs in order.
+    /// The pairs of `data`, in order.
     public var data: [(key: [UInt8], value: [UInt8])] = []
     /// `collapse_key`.
     public var collapseKey: String?
-    /// `time_to_live` in seconds; nil leaves it out.
+    /// `time_to_live` in seconds; `nil` leaves it out.
     public var lifetimeSeconds: Int?
-    /// `priority`: `normal` or `high`; nil leaves it out.
+    /// `priority`: `normal` or `high`; `nil` leaves it out.
     public var priority: String?
     /// `delivery_receipt_requested`.
     public var wantsReceipt = false
@@ -46,13 +46,13 @@ public struct Downstream: Sendable {
     /// `dry_run`.
     public var isDryRun = false
 
-    /// A message; both parts are the caller's.
+    /// Creates a message without data.
     public init(to: [UInt8], messageID: [UInt8]) {
         self.to = to
         self.messageID = messageID
     }
 
-    /// Appends the JSON as it stands in the stanza.
+    /// Appends the JSON for the stanza.
     public func append(to buffer: inout ByteBuffer) {
         buffer.append("{\"to\":")
         JSONText.append(to, to: &buffer)

@@ -1,9 +1,9 @@
 public import Basics
 import Wire
 
-/// The app server's side of one stream: bytes in, events and bytes out; it knows no socket and no clock.
+/// The app server's side of one stream: bytes in, events and bytes out. It has no socket and no clock.
 ///
-/// It is the counterpart of the server's session, and drives it in the same way: each stanza is one record of the outbox.
+/// The counterpart of the server's session, used in the same way: each stanza is one record of the outbox.
 public struct AppServerMachine: ~Copyable {
     private enum Stage {
         case idle, opened, authenticating, reopened, binding, ready, ended
@@ -17,19 +17,19 @@ public struct AppServerMachine: ~Copyable {
     public var isReady: Bool { stage == .ready }
     /// Messages sent and neither acknowledged nor refused.
     public private(set) var outstanding = 0
-    /// Whether `CONNECTION_DRAINING` was heard.
+    /// Whether `CONNECTION_DRAINING` was received.
     public private(set) var isDraining = false
 
-    /// A machine for one connection.
+    /// Creates a machine for one connection.
     public init(login: AppServerLogin) { self.login = login }
 
-    /// The connection is open: begins the stream.
+    /// Starts the stream; call when the connection is open.
     public mutating func open(out: inout Outbox) {
         stage = .opened
         appendHeader(&out)
     }
 
-    /// Bytes came from the server.
+    /// Processes bytes from the server.
     public mutating func receive(
         _ bytes: RawSpan, out: inout Outbox, events: inout [AppServerEvent]
     ) {
@@ -41,7 +41,7 @@ public struct AppServerMachine: ~Copyable {
             try read(bytes, &out, &events)
         } catch {
             stage = .ended
-            events.append(.unexpected("bytes that are no stream"))
+            events.append(.unexpected("malformed XML stream"))
         }
     }
 
@@ -114,7 +114,7 @@ public struct AppServerMachine: ~Copyable {
         }
     }
 
-    /// The content of the first `text` element: the reader tells only that a message is an error, not what it says.
+    /// Returns the content of the first `text` element; the reader only reports that a message is an error, not its text.
     private static func errorText(in bytes: RawSpan) -> String {
         let all = String(decoding: [UInt8](copying: bytes), as: UTF8.self)
         guard let opening = all.firstRange(of: "<text"),
@@ -124,7 +124,7 @@ public struct AppServerMachine: ~Copyable {
         return String(all[all.index(after: start)..<end.lowerBound])
     }
 
-    /// Where the JSON lies if the bytes are exactly one ACK, NACK or control stanza in the server's own form.
+    /// Returns the range of the JSON if the bytes are exactly one ACK, NACK or control stanza in the server's usual form.
     private static func answer(in bytes: RawSpan) -> Range<Int>? {
         let head: StaticString = "<message><data:gcm xmlns:data=\"google:mobile:data\">"
         let tail: StaticString = "</data:gcm></message>"
@@ -137,7 +137,7 @@ public struct AppServerMachine: ~Copyable {
         return start..<end
     }
 
-    // MARK: What is sent
+    // MARK: Sending
 
     /// Sends a message; only while `isReady`.
     public mutating func send(_ message: Downstream, out: inout Outbox) {
@@ -150,7 +150,7 @@ public struct AppServerMachine: ~Copyable {
         appendStanza(&out) { message.appendAcknowledgement(to: &$0) }
     }
 
-    /// Ends the stream; the server then ends the connection.
+    /// Ends the stream; the server then closes the connection.
     public mutating func end(out: inout Outbox) {
         guard !endIsSent else { return }
         endIsSent = true

@@ -1,19 +1,19 @@
 public import Basics
 
-/// Why a client did not get what it wanted.
+/// Why a client's request failed.
 public enum ClientError: Error, Sendable, CustomStringConvertible {
-    /// The connection failed or ended too early.
+    /// The connection failed or ended before the answer.
     case connection(CloseReason, detail: String)
-    /// No answer came in time.
+    /// The server did not answer in time.
     case noAnswer
-    /// The answer has this HTTP status.
+    /// The answer has this HTTP status and text.
     case status(Int, String)
-    /// The server refused, with this word.
+    /// The server refused with this error code.
     case refused(String)
-    /// The answer is none that could be expected.
+    /// The answer is invalid.
     case malformed(String)
 
-    /// One line for people.
+    /// The error as one line for humans.
     public var description: String {
         switch self {
         case .connection(let reason, let detail):
@@ -21,7 +21,7 @@ public enum ClientError: Error, Sendable, CustomStringConvertible {
         case .noAnswer: "the server did not answer in time"
         case .status(let status, let text): "the server answered \(status): \(text)"
         case .refused(let word): "the server refused: \(word)"
-        case .malformed(let what): "the server's answer is not understood: \(what)"
+        case .malformed(let what): "invalid answer from the server: \(what)"
         }
     }
 }

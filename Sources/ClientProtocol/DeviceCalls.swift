@@ -1,20 +1,20 @@
 import Basics
 public import Wire
 
-/// The requests that a device makes over HTTPS, and what their answers say (mcs-device 5).
+/// The HTTPS requests of a device, and the parsing of their answers (mcs-device 5).
 public enum DeviceCalls {
-    /// What is to be registered.
+    /// An app to register.
     public struct App: Sendable {
         /// `app`: package or extension name.
         public var category: String
-        /// `sender`: a sender ID, or whatever else a client sends there.
+        /// `sender`: a sender ID, or any other value that a client sends.
         public var sender: String
-        /// `X-subtype`; nil leaves it out.
+        /// `X-subtype`; `nil` leaves it out.
         public var subtype: String?
-        /// `X-appid`: the instance of the app, new after its data was cleared; nil leaves it out.
+        /// `X-appid`: the instance of the app, which changes when its data is cleared; `nil` leaves it out.
         public var instance: String?
 
-        /// An app with its sender.
+        /// Creates an app.
         public init(category: String, sender: String, subtype: String? = nil, instance: String? = nil) {
             self.category = category
             self.sender = sender
@@ -23,7 +23,7 @@ public enum DeviceCalls {
         }
     }
 
-    /// Check-in, of a new device or of a known one.
+    /// Returns the check-in of a new device or of an existing one.
     public static func checkIn(_ identity: DeviceIdentity?) -> HTTPCall {
         var call = HTTPCall("POST", "/checkin")
         call.add("Content-Type", "application/x-protobuf")
@@ -36,37 +36,37 @@ public enum DeviceCalls {
         return call
     }
 
-    /// What a check-in gave.
+    /// Returns the identity in the answer to a check-in.
     public static func identity(_ answer: HTTPAnswer) throws(ClientError) -> DeviceIdentity {
         guard answer.status == 200 else { throw .status(answer.status, answer.text) }
         do {
             let response = try CheckInResponse(decoding: answer.body.raw)
             return DeviceIdentity(
                 androidID: response.androidID, securityToken: Redacted(response.securityToken))
-        } catch { throw .malformed("no check-in response") }
+        } catch { throw .malformed("expected a check-in response") }
     }
 
-    /// Registration.
+    /// Returns the registration of an app.
     public static func register(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
         call(app, identity) { _ in }
     }
 
-    /// The registration token that a registration gave.
+    /// Returns the token in the answer to a registration.
     public static func token(_ answer: HTTPAnswer) throws(ClientError) -> String {
         try value(answer, of: "token=")
     }
 
-    /// Taking a registration back.
+    /// Returns the removal of a registration.
     public static func unregister(_ app: App, _ identity: DeviceIdentity) -> HTTPCall {
         call(app, identity) { $0.add("delete", [0x31]) }
     }
 
-    /// The app that was unregistered.
+    /// Returns the app in the answer to the removal of a registration.
     public static func unregistered(_ answer: HTTPAnswer) throws(ClientError) -> String {
         try value(answer, of: "deleted=")
     }
 
-    /// Subscribing a registration to a topic, or ending that (mcs-device 5.4). No tool does; the daemon's tests do it as devices do.
+    /// Returns the subscription of a registration to a topic, or its end (mcs-device 5.4). For the daemon's tests; no tool uses it.
     public static func topic(
         _ name: String, token: String, isEnd: Bool = false, _ app: App, _ identity: DeviceIdentity
     ) -> HTTPCall {
@@ -82,9 +82,9 @@ public enum DeviceCalls {
         }
     }
 
-    /// A token whose messages the server encrypts for a web app that has an endpoint already (mcs-device 5.6).
+    /// Returns the request for a token whose messages the server encrypts for a web app with an endpoint (mcs-device 5.6).
     ///
-    /// `publicKey` and `auth` are the app's keys, as its subscription has them.
+    /// `publicKey` and `auth` are the keys of the app's subscription.
     public static func subscribe(
         publicKey: [UInt8], auth: [UInt8], endpoint: String, sender: String
     ) -> HTTPCall {
@@ -100,7 +100,7 @@ public enum DeviceCalls {
         return call
     }
 
-    /// The token that a subscription gave.
+    /// Returns the token in the answer to a subscription.
     public static func subscribed(_ answer: HTTPAnswer) throws(ClientError) -> String {
         guard answer.status == 200 else { throw .status(answer.status, answer.text) }
         guard let json = try? JSONValue(parsing: answer.body.raw), let token = json["token"]?.text else {

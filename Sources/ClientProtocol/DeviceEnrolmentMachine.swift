@@ -1,31 +1,31 @@
 public import Wire
 
-/// Makes a device over HTTPS: check-in, then registration (mcs-device 5). Answers in, calls out.
+/// Creates a device over HTTPS by check-in and registration (mcs-device 5): answers in, calls out.
 public struct DeviceEnrolmentMachine: Sendable {
-    /// What came of it: the device, and its registration token.
+    /// The result: the device and its registration token.
     public typealias Outcome = Result<(identity: DeviceIdentity, token: String), ClientError>
 
-    /// What to do next.
+    /// The next action of the owner.
     public enum Step: Sendable {
-        /// Make this call.
+        /// Send this call.
         case call(HTTPCall)
-        /// It is over.
+        /// The enrolment is finished.
         case done(Outcome)
     }
 
     private let app: DeviceCalls.App
     /// The device, once checked in.
     private var device: DeviceIdentity?
-    /// The call to begin with.
+    /// The first call to send.
     public let first: HTTPCall
 
-    /// Checks in (a known device keeps its numbers) and registers an app.
+    /// Starts an enrolment: a check-in, with the existing identity if given, and the registration of an app.
     public init(_ identity: DeviceIdentity?, _ app: DeviceCalls.App) {
         self.app = app
         first = DeviceCalls.checkIn(identity)
     }
 
-    /// Takes the answer to the last call.
+    /// Processes the answer to the last call. Returns the next action.
     public mutating func take(_ answer: Result<HTTPAnswer, ClientError>) -> Step {
         do throws(ClientError) {
             if let device { return .done(.success((device, try DeviceCalls.token(try answer.get())))) }

@@ -1,7 +1,7 @@
 public import Basics
 import Wire
 
-/// The device's side of one connection: bytes in, events and bytes out; it knows no socket and no clock (mcs-device 3).
+/// The device's side of one connection: bytes in, events and bytes out (mcs-device 3). It has no socket and no clock.
 public struct DeviceMachine: ~Copyable {
     private enum Stage {
         case idle, loggingIn, ready, ended
@@ -11,34 +11,34 @@ public struct DeviceMachine: ~Copyable {
     private let acknowledgement: DeviceAcknowledgement
     private var reader = MCS.FrameReader()
     private var stage = Stage.idle
-    /// Frames sent, and frames received, the login included.
+    /// The numbers of frames sent and received, the login included.
     private var sent: Int32 = 0
     private var received: Int32 = 0
-    /// The last count of received frames that was told.
+    /// The last reported number of received frames.
     private var told: Int32 = 0
-    /// Persistent ids received and not yet known to be acknowledged.
+    /// Persistent IDs received but possibly not yet acknowledged.
     public private(set) var unconfirmed: [[UInt8]]
-    /// How many of them the login told.
+    /// The number of these IDs that the login reported.
     private var reported = 0
-    /// Ids received since the last acknowledgement.
+    /// IDs received since the last acknowledgement.
     private var fresh: [[UInt8]] = []
     private var freshCount = 0
     private var wantsAckNow = false
-    /// Whether nobody uses the device: its login, heartbeats and answers say so (mcs-device 3.5).
+    /// Whether the device is idle, as reported by its login, heartbeats and answers (mcs-device 3.5).
     public var isIdle = false {
         didSet { if isIdle || status != nil { status = isIdle ? 1 : 0 } }
     }
-    /// What its heartbeats say of that; nothing as long as it was never idle.
+    /// The idle status in heartbeats; `nil` while the device was never idle.
     private var status: Int64?
-    /// Acknowledgements on their way: the frame that carries each, and how many ids are then confirmed.
+    /// Unconfirmed acknowledgements: the number of the frame, and how many IDs it confirms.
     private var acks: [(frame: Int32, count: Int)] = []
-    /// Messages on their way to the server: the frame that carries each, and its ids.
+    /// Unconfirmed messages to the server: the number of the frame, and the message's IDs.
     private var upstream: [(frame: Int32, persistentID: [UInt8], messageID: [UInt8])] = []
 
     /// Whether messages may be sent.
     public var isReady: Bool { stage == .ready }
 
-    /// A machine for one connection; `received` are the ids that earlier connections left unconfirmed.
+    /// Creates a machine for one connection; `received` are the IDs that earlier connections left unconfirmed.
     public init(
         identity: DeviceIdentity, received: [[UInt8]] = [], acknowledgement: DeviceAcknowledgement = .stream
     ) {
@@ -47,12 +47,12 @@ public struct DeviceMachine: ~Copyable {
         unconfirmed = received
     }
 
-    /// The connection is open: version byte and login, at once (mcs-device 1.2).
+    /// Sends the version byte and the login (mcs-device 1.2); call when the connection is open.
     public mutating func open(out: inout Outbox) {
         stage = .loggingIn
         var login = MCS.LoginRequest()
         let number = Array(String(identity.androidID).utf8)
-        // It answers as Chromium does, also when asked whether it is idle.
+        // The machine behaves as Chromium, also in its answers to idle queries.
         login.id = Array("chrome-156.0.8078.79".utf8)
         login.domain = Array("mcs.android.com".utf8)
         login.user = number
@@ -72,10 +72,10 @@ public struct DeviceMachine: ~Copyable {
         endFrame(&out)
     }
 
-    /// Bytes came from the server.
+    /// Processes bytes from the server.
     public mutating func receive(_ bytes: RawSpan, out: inout Outbox, events: inout [DeviceEvent]) {
         guard stage != .ended else { return }
-        // The reader is lent out, so that the frames can be handled meanwhile.
+        // The reader is moved out of `self`, so that its visitor may mutate `self`.
         var reader = MCS.FrameReader()
         swap(&reader, &self.reader)
         do throws(MCSError) {
@@ -85,7 +85,7 @@ public struct DeviceMachine: ~Copyable {
             }
         } catch {
             stage = .ended
-            events.append(.unexpected("a frame that cannot be read"))
+            events.append(.unexpected("a malformed frame"))
         }
         swap(&reader, &self.reader)
         acknowledgeIfDue(&out)
@@ -105,7 +105,7 @@ public struct DeviceMachine: ~Copyable {
                 return events.append(.idleAsked)
             }
             let received = try note(message)
-            // The frame of a refused message has arrived, but the message is not stored.
+            // The server has received the frame of a refused message, but not stored the message.
             if received.isRefusal { forgetUpstream(received["message_id"] ?? []) }
             confirm(count, &events)
             events.append(.message(received))
@@ -133,7 +133,7 @@ public struct DeviceMachine: ~Copyable {
             stage = .ended
             return events.append(.loginRefused(code: error.code))
         }
-        // The server has stored what the login told, before it answers (mcs-device 3.1).
+        // The server stores the acknowledgements of the login before it answers (mcs-device 3.1).
         unconfirmed.removeFirst(min(reported, unconfirmed.count))
         reported = 0
         stage = .ready
@@ -141,7 +141,7 @@ public struct DeviceMachine: ~Copyable {
         confirm(response.lastStreamIDReceived, &events)
     }
 
-    /// Whether received ids are remembered for the next login.
+    /// Whether received IDs are retained for the next login.
     private var keepsIDs: Bool {
         switch acknowledgement {
         case .nothing, .manual: false
@@ -149,7 +149,7 @@ public struct DeviceMachine: ~Copyable {
         }
     }
 
-    /// Remembers a message for the next acknowledgement.
+    /// Records a message for the next acknowledgement, and decodes it.
     private mutating func note(_ message: MCS.DataMessage) throws(MCSError) -> DeviceMessage {
         if let id = message.persistentID, !id.isEmpty, keepsIDs {
             if unconfirmed.count == Limits.MCS.receivedIDs { unconfirmed.removeFirst() }
@@ -192,7 +192,7 @@ public struct DeviceMachine: ~Copyable {
         if case .selectiveAck = content { noteAck(frame: sent) }
     }
 
-    /// What to tell about received frames, if there is news and this device acknowledges at all.
+    /// Returns the number of received frames for the next frame to report, or `nil` if it is unchanged or not to be reported.
     private mutating func news() -> Int32? {
         switch acknowledgement {
         case .nothing, .never, .selective, .twice, .manual: return nil
@@ -204,7 +204,7 @@ public struct DeviceMachine: ~Copyable {
         return received
     }
 
-    /// The frame of that count carries an acknowledgement of all ids that are fresh.
+    /// Records that a frame acknowledges all IDs in `fresh`.
     private mutating func noteAck(frame: Int32) {
         if !fresh.isEmpty { acks.append((frame, fresh.count)) }
         fresh.removeAll(keepingCapacity: true)
@@ -212,11 +212,11 @@ public struct DeviceMachine: ~Copyable {
         wantsAckNow = false
     }
 
-    /// The server has received so many frames: the acknowledgements and messages in them have arrived.
+    /// Handles the server's count of received frames: the acknowledgements and messages in them have arrived.
     private mutating func confirm(_ count: Int32?, _ events: inout [DeviceEvent]) {
         guard let count else { return }
         if count > sent {
-            events.append(.unexpected("an acknowledgement of \(count) frames, of \(sent) sent"))
+            events.append(.unexpected("an acknowledgement of \(count) frames, but only \(sent) were sent"))
         }
         while let ack = acks.first, ack.frame <= count {
             unconfirmed.removeFirst(min(ack.count, unconfirmed.count))
@@ -228,22 +228,22 @@ public struct DeviceMachine: ~Copyable {
         }
     }
 
-    /// The server refused the first message on its way that has this id.
+    /// Handles the refusal of the first unconfirmed message with this ID.
     private mutating func forgetUpstream(_ messageID: [UInt8]) {
         guard let at = upstream.firstIndex(where: { $0.messageID == messageID }) else { return }
         upstream.remove(at: at)
     }
 
-    /// The server names messages that it has.
+    /// Handles the IDs of messages that the server has stored.
     private mutating func settle(_ ids: [[UInt8]], _ events: inout [DeviceEvent]) {
         for id in ids { events.append(.upstreamStored(persistentID: id)) }
         let named = Set(ids)
         upstream.removeAll { named.contains($0.persistentID) }
     }
 
-    // MARK: What is sent
+    // MARK: Sending
 
-    /// Sends a message; only while `isReady`. `now` is the wall clock.
+    /// Sends a message; only while `isReady`.
     public mutating func send(_ message: Upstream, now: UnixMilliseconds, out: inout Outbox) {
         var frame = MCS.DataMessage()
         frame.id = message.messageID
@@ -263,33 +263,33 @@ public struct DeviceMachine: ~Copyable {
         upstream.append((sent, message.persistentID, message.messageID))
     }
 
-    /// Acknowledges messages by their ids, whether or not they came (`DeviceAcknowledgement.manual`).
+    /// Acknowledges messages by their IDs, received or not (`DeviceAcknowledgement.manual`).
     public mutating func acknowledge(_ ids: [[UInt8]], out: inout Outbox) {
         MCS.Iq(.selectiveAck(ids)).append(to: &out.bytes)
         endFrame(&out)
     }
 
-    /// Acknowledges all that has come (`DeviceAcknowledgement.manual`).
+    /// Acknowledges all received frames (`DeviceAcknowledgement.manual`).
     public mutating func acknowledgeAll(out: inout Outbox) {
         MCS.Iq(.streamAck, lastStreamIDReceived: received).append(to: &out.bytes)
         endFrame(&out)
     }
 
-    /// Says that the connection ends now.
+    /// Sends a close frame; the connection ends.
     public mutating func close(out: inout Outbox) {
         stage = .ended
         MCS.Close().append(to: &out.bytes)
         endFrame(&out)
     }
 
-    /// Sends a sign of life; the answer is `.heartbeat`.
+    /// Sends a heartbeat ping; the answer is `.heartbeat`.
     public mutating func heartbeat(out: inout Outbox) {
         MCS.Heartbeat(lastStreamIDReceived: news(), status: status)
             .append(as: .heartbeatPing, to: &out.bytes)
         endFrame(&out)
     }
 
-    /// The answer of one who is asked whether it is idle.
+    /// Answers an idle query.
     private mutating func answerIdleNotification(_ out: inout Outbox) {
         var frame = MCS.DataMessage()
         frame.from = Array("gcm@android.com".utf8)

@@ -1,16 +1,16 @@
 public import Basics
 public import Wire
 
-/// Calls to one server over HTTP/1.1, one after the other: calls and bytes in, bytes and results out.
+/// Sends calls to one server over HTTP/1.1, one after the other: calls and bytes in, bytes and results out.
 ///
-/// It knows no socket and no clock. Its owner opens a connection when there is need, reports what becomes of it, and closes
-/// it when a step says that it carries no more calls.
+/// It has no socket and no clock. The owner opens a connection if `needsConnection`, reports its events, and closes it
+/// when a step has `leavesConnection`.
 public struct HTTPCallMachine: ~Copyable {
-    /// What came of something that happened on the connection.
+    /// The consequence of an event on the connection.
     public struct Step: Sendable {
-        /// The result of the call that was made first of those without one.
+        /// The result of the oldest unfinished call, if it is now finished.
         public var result: Result<HTTPAnswer, ClientError>?
-        /// Whether the connection carries no more calls.
+        /// Whether the owner must close the connection.
         public var leavesConnection = false
     }
 
@@ -21,29 +21,29 @@ public struct HTTPCallMachine: ~Copyable {
     private var waiting: [HTTPCall] = []
     /// Whether the first of `waiting` has been sent.
     private var isSent = false
-    /// Whether the connection has carried an answer before: then it may end just as the next call is sent.
+    /// Whether the connection has carried an answer; the server may then close it just as the next call is sent.
     private var isReused = false
 
-    /// A machine without calls and without a connection.
+    /// Creates a machine without calls and without a connection.
     public init() {}
 
-    /// Whether a call waits and there is no connection for it.
+    /// Whether a call is waiting and there is no connection.
     public var needsConnection: Bool { state == .closed && !waiting.isEmpty }
 
-    /// Adds a call after those added before.
+    /// Appends a call to the queue.
     public mutating func add(_ call: HTTPCall) { waiting.append(call) }
 
-    /// A connection is being opened.
+    /// Call when a connection is being opened.
     public mutating func connectionOpening() {
         state = .opening
         reader = ResponseReader()
         isReused = false
     }
 
-    /// The connection is open.
+    /// Call when the connection is open.
     public mutating func connectionOpened() { state = .open }
 
-    /// Writes the next call if there is one, the connection is open and no answer is due. Returns whether it did.
+    /// Writes the next call if the connection is open and no answer is due. Returns whether a call was written.
     public mutating func write(host: String, to out: inout Outbox) -> Bool {
         guard state == .open, !isSent, let call = waiting.first else { return false }
         isSent = true
@@ -52,9 +52,9 @@ public struct HTTPCallMachine: ~Copyable {
         return true
     }
 
-    /// Bytes came from the server.
+    /// Processes bytes from the server.
     public mutating func receive(_ bytes: RawSpan) -> Step {
-        // What is said unasked must not be taken for the answer to the next call.
+        // Unsolicited bytes must not be mistaken for the answer to the next call.
         guard isSent else { return leave() }
         reader.append(bytes)
         do throws(RequestFault) {
@@ -65,13 +65,13 @@ public struct HTTPCallMachine: ~Copyable {
         }
     }
 
-    /// The answer did not come in time.
+    /// Call when the answer did not arrive in time.
     public mutating func timedOut() -> Step {
         isSent ? finish(.failure(.noAnswer), leaves: true) : leave()
     }
 
-    /// The connection has ended, or could not be opened. A call that a connection in use before may not have carried is made
-    /// again on the next one.
+    /// Call when the connection has ended or could not be opened. A call on a reused connection may not have reached the
+    /// server, so it is sent again on the next one.
     public mutating func connectionClosed(_ reason: CloseReason, detail: String) -> Step {
         state = .closed
         if isSent, let answer = reader.finish() { return finish(.success(answer), leaves: false) }

@@ -1,21 +1,21 @@
 import Basics
 import Wire
 
-/// Writing of the JSON inside stanzas.
+/// Writes the JSON inside stanzas.
 enum JSONText {
-    /// Appends bytes as a string that needs no further escaping inside an element.
+    /// Appends bytes as a JSON string that needs no XML escaping.
     static func append(_ bytes: [UInt8], to buffer: inout ByteBuffer) {
         JSONWriter.append(string: bytes.raw, in: .element, to: &buffer)
     }
 }
 
 extension AppServerEvent {
-    /// Reads the payload of a `gcm` element from the server.
+    /// Parses the payload of a `gcm` element from the server.
     public init(payload: RawSpan) { self = Self.event(payload) }
 
     private static func event(_ payload: RawSpan) -> AppServerEvent {
         guard let reader = try? JSONReader(payload), reader.kind(reader.root) == .object else {
-            return .unexpected("a payload that is no JSON object")
+            return .unexpected("a payload that is not a JSON object")
         }
         var type = JSONSlice?.none
         var message = ReceivedUpstream()

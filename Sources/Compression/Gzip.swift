@@ -3,19 +3,19 @@ import CZlib
 
 /// Why a body cannot be decompressed.
 public enum GzipFailure: Error, Sendable, Equatable {
-    /// zlib has no memory for it.
+    /// zlib could not allocate memory.
     case outOfMemory
-    /// It decompresses to more bytes than the limit.
+    /// The decompressed body exceeds the limit.
     case tooLong
-    /// It is not gzip, or its end is missing.
+    /// The body is not gzip, or is truncated.
     case malformed
-    /// Bytes follow its end.
+    /// Bytes follow the gzip stream.
     case trailingBytes
 }
 
-/// The gzip format (RFC 1952), through zlib.
+/// Compression and decompression of gzip (RFC 1952) by zlib.
 public enum Gzip {
-    /// Fifteen bits of window, and a gzip frame around the data.
+    /// A window of 15 bits, and the gzip format.
     private static let windowBits: Int32 = 15 + 16
 
     /// Decompresses a body. Stops as soon as the result exceeds `limit` bytes.
@@ -39,7 +39,7 @@ public enum Gzip {
         return body.copied()
     }
 
-    /// Decompresses until the end, a fault, or one byte more than the limit.
+    /// Decompresses up to the end, an error, or one byte over the limit.
     private static func run(
         _ stream: inout z_stream, limit: Int, to body: inout ByteBuffer
     ) -> Int32 {
@@ -56,7 +56,7 @@ public enum Gzip {
         return status
     }
 
-    /// Compresses a body. Returns `nil` if zlib has no memory for it.
+    /// Compresses a body. Returns `nil` if zlib cannot allocate memory.
     public static func packed(_ body: [UInt8]) -> [UInt8]? {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)

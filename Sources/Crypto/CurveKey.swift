@@ -1,13 +1,13 @@
 import Basics
 import COpenSSL
 
-/// A key on P-256 as OpenSSL holds it.
+/// A P-256 key as an OpenSSL object.
 @safe struct CurveKey: ~Copyable {
     let raw: OpaquePointer
 
-    /// A public key, or with its scalar a key pair; nil where the bytes are no point of the curve.
+    /// Creates a public key, or with a scalar a key pair. Returns `nil` if the bytes are not a point on the curve.
     ///
-    /// OpenSSL checks that the point lies on the curve; `isValid` looks at all that there is to check.
+    /// OpenSSL only checks that the point is on the curve; `isValid` makes all checks.
     init?(publicKey: [UInt8], scalar: [UInt8]? = nil) {
         defer { ERR_clear_error() }
         guard publicKey.count == P256.publicKeyBytes, publicKey[0] == 4,
@@ -16,7 +16,7 @@ import COpenSSL
         defer { unsafe EVP_PKEY_CTX_free(context) }
         var group = Array("prime256v1".utf8CString)
         var point = publicKey
-        // OpenSSL takes numbers in the order of the machine; both that we run on are little-endian.
+        // OpenSSL expects native byte order; both supported architectures are little-endian.
         var number = Array((scalar ?? []).reversed())
         var made: OpaquePointer?
         let selection = scalar == nil ? copenssl_public_key_selection() : copenssl_key_pair_selection()
@@ -44,12 +44,12 @@ import COpenSSL
 
     deinit { unsafe EVP_PKEY_free(raw) }
 
-    /// A name that outlives the call it is given to, as OpenSSL keeps the address; literals end with a zero.
+    /// Returns a C string with static lifetime, since OpenSSL retains the address; literals end with a zero byte.
     private static func name(_ literal: StaticString) -> UnsafePointer<CChar> {
         unsafe UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// Whether the point is one of the curve and of its order, and not the one at infinity.
+    /// Whether the point is on the curve, of the right order, and not at infinity.
     var isValid: Bool {
         defer { ERR_clear_error() }
         guard let context = unsafe EVP_PKEY_CTX_new(raw, nil) else { return false }

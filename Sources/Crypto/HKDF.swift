@@ -1,11 +1,11 @@
 import Basics
 import COpenSSL
 
-/// Keys from a secret, by HKDF with SHA-256 (RFC 5869).
+/// Key derivation by HKDF with SHA-256 (RFC 5869).
 enum HKDF {
-    /// So many bytes, at most 32: web push needs no more, so that one round is enough.
+    /// Derives up to 32 bytes: Web Push needs no more, so one round of HKDF is enough.
     static func derive(salt: [UInt8], secret: [UInt8], info: [UInt8], count: Int) -> [UInt8] {
-        precondition(count <= 32, "one round of HKDF gives 32 octets")
+        precondition(count <= 32, "invalid count: expected at most 32 bytes")
         let key = mac(key: salt, secret)
         return Array(mac(key: key, info + [1]).prefix(count))
     }
@@ -14,7 +14,7 @@ enum HKDF {
         unsafe [UInt8](unsafeUninitializedCapacity: 32) { room, count in
             let mac = unsafe HMAC(
                 EVP_sha256(), key, Int32(key.count), text, text.count, room.baseAddress, nil)
-            precondition(unsafe mac != nil, "OpenSSL makes no HMAC")
+            precondition(unsafe mac != nil, "OpenSSL failed to compute an HMAC")
             count = 32
         }
     }

@@ -1,22 +1,22 @@
 import Basics
 import COpenSSL
 
-/// The curve of web push: agreement on a secret (RFC 8291, 3.1) and signatures of application servers (RFC 8292, 2).
+/// The curve of Web Push: key agreement (RFC 8291, 3.1) and signatures of application servers (RFC 8292, 2).
 public enum P256 {
-    /// Bytes of a public key: an uncompressed point.
+    /// The length of a public key: an uncompressed point.
     public static let publicKeyBytes = 65
-    /// Bytes of a private key: a number, the first byte the highest.
+    /// The length of a private key: a big-endian number.
     public static let privateKeyBytes = 32
-    /// Bytes of a signature: two numbers.
+    /// The length of a signature: two numbers.
     public static let signatureBytes = 64
 
-    /// Whether bytes are an uncompressed point of the curve.
+    /// Whether the bytes are an uncompressed point on the curve.
     public static func isPublicKey(_ octets: [UInt8]) -> Bool {
         guard let key = CurveKey(publicKey: octets) else { return false }
         return key.isValid
     }
 
-    /// Whether a signature in the form of JWS (ES256, RFC 7518, 3.4) is that of a key over a text.
+    /// Whether a JWS signature (ES256, RFC 7518, 3.4) of a text is valid for a public key.
     public static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard signature.count == signatureBytes, let key = CurveKey(publicKey: publicKey),
@@ -45,21 +45,21 @@ public enum P256 {
 
 /// A private key on P-256 with its public key.
 public struct KeyPair: Sendable {
-    /// The number: `P256.privateKeyBytes` bytes, a secret.
+    /// The scalar: `P256.privateKeyBytes` bytes, a secret.
     public let privateKey: [UInt8]
     /// The point: `P256.publicKeyBytes` bytes.
     public let publicKey: [UInt8]
 
-    /// The pair of a private key; nil where the number is not between 0 and the order of the curve.
+    /// Computes the pair of a private key. Returns `nil` if the number is not between 0 and the order of the curve.
     public init?(privateKey: [UInt8]) {
         guard let publicKey = Self.publicKey(of: privateKey) else { return nil }
         self.privateKey = privateKey
         self.publicKey = publicKey
     }
 
-    /// A fresh pair from random bytes; nil where the source gives nothing that is a key.
+    /// Generates a pair from random bytes. Returns `nil` if the source yields no valid key.
     public init?(random: (_ count: Int) -> [UInt8]) {
-        // One draw in four thousand million is no key.
+        // One draw in four thousand million is not a valid key.
         for _ in 0..<Limits.Registration.keyDraws {
             guard let pair = KeyPair(privateKey: random(P256.privateKeyBytes)) else { continue }
             self = pair
@@ -68,7 +68,7 @@ public struct KeyPair: Sendable {
         return nil
     }
 
-    /// What both sides of an agreement know: 32 bytes; nil where the other key is no point of the curve.
+    /// Computes the shared secret of 32 bytes. Returns `nil` if the other key is not a point on the curve.
     public func secret(with publicKey: [UInt8]) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard let own = CurveKey(publicKey: self.publicKey, scalar: privateKey),
@@ -85,7 +85,7 @@ public struct KeyPair: Sendable {
         return secret
     }
 
-    /// The curve; only read once it is made.
+    /// The curve, immutable after initialization.
     nonisolated(unsafe) private static let group = unsafe EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
 
     private static func publicKey(of privateKey: [UInt8]) -> [UInt8]? {

@@ -1,17 +1,17 @@
 public import Basics
 import COpenSSL
 
-/// RSA as service accounts sign with it: RS256 of JWS (RFC 7518, 3.3; http 9.1).
+/// The RSA keys and signatures of service accounts: RS256 of JWS (RFC 7518, 3.3; http 9.1).
 public enum RSAKey {
-    /// A fresh key pair as text: the private half as PEM of PKCS #8, the public half as DER of SubjectPublicKeyInfo.
+    /// A key pair in its encodings.
     public struct Pair: Sendable {
-        /// A secret.
+        /// PEM of PKCS #8, a secret.
         public let privateKey: Redacted<String>
-        /// What signatures are checked by.
+        /// DER of SubjectPublicKeyInfo.
         public let publicKey: [UInt8]
     }
 
-    /// Makes a key pair; nil where OpenSSL cannot.
+    /// Generates a key pair. Returns `nil` if OpenSSL fails.
     public static func make(bits: Int) -> Pair? {
         defer { ERR_clear_error() }
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { return nil }
@@ -28,7 +28,7 @@ public enum RSAKey {
         return Pair(privateKey: privateKey, publicKey: publicKey)
     }
 
-    /// Whether bytes are a public key of this many bits.
+    /// Whether the bytes are a public key of this size.
     public static func isPublicKey(_ octets: [UInt8], bits: Int) -> Bool {
         defer { ERR_clear_error() }
         guard let key = unsafe key(octets) else { return false }
@@ -36,19 +36,19 @@ public enum RSAKey {
         return unsafe EVP_PKEY_get_bits(key) == bits
     }
 
-    /// Whether a signature is that of a key over a text (RS256).
+    /// Whether a signature (RS256) of a text is valid for a public key.
     public static func verifies(_ signature: [UInt8], of text: [UInt8], by publicKey: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard let key = unsafe key(publicKey) else { return false }
         defer { unsafe EVP_PKEY_free(key) }
         guard let context = unsafe EVP_MD_CTX_new() else { return false }
         defer { unsafe EVP_MD_CTX_free(context) }
-        // PKCS #1 v1.5 is what EVP takes for RSA unless it is told another padding.
+        // EVP uses PKCS #1 v1.5 padding for RSA by default.
         return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
             && EVP_DigestVerify(context, signature, signature.count, text, text.count) == 1
     }
 
-    /// The signature of a key over a text (RS256), the private half as PEM; nil where it is none, or OpenSSL cannot.
+    /// Signs a text (RS256) with a private key as PEM. Returns `nil` if the key is invalid or OpenSSL fails.
     public static func signature(of text: [UInt8], by privateKey: Redacted<String>) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard let key = unsafe key(pem: privateKey) else { return nil }
@@ -63,7 +63,7 @@ public enum RSAKey {
         return Array(signature[..<length])
     }
 
-    /// The key of a SubjectPublicKeyInfo, all of the bytes; nil for anything else, and for other kinds of key.
+    /// Decodes a SubjectPublicKeyInfo of exactly these bytes. Returns `nil` for anything else, and for other key types.
     private static func key(_ octets: [UInt8]) -> OpaquePointer? {
         unsafe octets.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return nil }
@@ -77,11 +77,11 @@ public enum RSAKey {
         }
     }
 
-    /// The key of a PEM; nil for anything else, and for other kinds of key.
+    /// Decodes a private key as PEM. Returns `nil` for anything else, and for other key types.
     private static func key(pem text: Redacted<String>) -> OpaquePointer? {
         let octets = Array(text.revealed.utf8)
         return unsafe octets.withUnsafeBytes { buffer in
-            // The memory is borrowed: nothing of it may be read after this.
+            // OpenSSL borrows the memory: it must not be read after this closure.
             guard let input = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
                 return nil
             }

@@ -1,11 +1,11 @@
 import Basics
 import COpenSSL
 
-/// AES-128-GCM over records of one message: the nonce of each is the message's with the number of the record in it.
+/// AES-128-GCM over the records of one message; each nonce is the message's nonce XORed with the record number.
 ///
 /// One context serves all records of a message.
 @safe struct RecordCipher: ~Copyable {
-    /// Bytes that a record grows by.
+    /// The length of the tag that encryption appends to a record.
     static let tagBytes = 16
 
     private let context: OpaquePointer
@@ -13,12 +13,12 @@ import COpenSSL
     private let nonce: [UInt8]
     private var record: UInt64 = 0
 
-    /// Fetched once: each fetch by name takes a lock.
+    /// Fetched once, since each fetch by name takes a lock.
     nonisolated(unsafe) private static let algorithm = unsafe EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)
 
-    /// A cipher with a key of 16 bytes and a nonce of 12; nil where OpenSSL has none.
+    /// Creates a cipher with a key of 16 bytes and a nonce of 12. Returns `nil` if OpenSSL fails.
     init?(key: [UInt8], nonce: [UInt8]) {
-        precondition(key.count == 16 && nonce.count == 12, "AES-128-GCM takes 16 and 12 octets")
+        precondition(key.count == 16 && nonce.count == 12, "invalid key or nonce: expected 16 and 12 bytes")
         guard unsafe Self.algorithm != nil, let context = unsafe EVP_CIPHER_CTX_new() else { return nil }
         unsafe self.context = context
         self.key = key
@@ -27,7 +27,7 @@ import COpenSSL
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// The next record, encrypted, with its tag; nil where OpenSSL fails.
+    /// Encrypts the next record and appends its tag. Returns `nil` if OpenSSL fails.
     mutating func seal(_ text: [UInt8]) -> [UInt8]? {
         var sealed = [UInt8](repeating: 0, count: text.count + Self.tagBytes)
         var length: Int32 = 0
@@ -43,13 +43,13 @@ import COpenSSL
         return isDone && Int(length + rest) == text.count ? sealed : nil
     }
 
-    /// The text of the next record; nil where it is not what was sealed with this key.
+    /// Decrypts the next record. Returns `nil` if its tag is not valid for this key.
     mutating func open(_ sealed: [UInt8]) -> [UInt8]? {
         defer { ERR_clear_error() }
         guard sealed.count >= Self.tagBytes else { return nil }
         let count = sealed.count - Self.tagBytes
         var tag = Array(sealed[count...])
-        // One byte more, since the text may be empty and OpenSSL wants a place all the same.
+        // One byte more, since OpenSSL needs a buffer even if the text is empty.
         var text = [UInt8](repeating: 0, count: count + 1)
         var length: Int32 = 0
         var rest: Int32 = 0
@@ -65,7 +65,7 @@ import COpenSSL
         return text
     }
 
-    /// The nonce of a record: that of the message, its last eight bytes with the number of the record in them.
+    /// Returns the nonce of the next record: the message's nonce, its last eight bytes XORed with the record number.
     private mutating func nextNonce() -> [UInt8] {
         var octets = nonce
         for at in 0..<8 { octets[11 - at] ^= UInt8(truncatingIfNeeded: record >> UInt64(8 * at)) }

@@ -1,18 +1,18 @@
 public import Basics
 
-/// `aes128gcm` (RFC 8188, RFC 8291; mcs-device 7.4): everything that is needed stands in the body.
+/// `aes128gcm` (RFC 8188, RFC 8291; mcs-device 7.4): the body contains all parameters.
 extension WebPush {
-    /// What ends a record that is followed by another.
+    /// The delimiter of a record that is followed by another one.
     private static let moreFollows: UInt8 = 1
-    /// What ends the last record.
+    /// The delimiter of the last record.
     private static let isLast: UInt8 = 2
-    /// Bytes before the records: salt, record size, the length of the key and the key.
+    /// The length of the header: salt, record size, key length and key.
     private static let headBytes = saltBytes + 4 + 1 + P256.publicKeyBytes
 
-    /// Encrypts a text for a web app; nil where its keys are none.
+    /// Encrypts a text for a web app. Returns `nil` if its keys are invalid.
     ///
-    /// `random` gives bytes that nobody can guess: first those of the key made for the message, then those of the salt.
-    /// Only tests and the fuzzer encrypt so; it stands here beside `openBody`, whose inverse it is and whose keys it shares.
+    /// `random` returns secure random bytes: first for the message's key pair, then for the salt. Only tests and the fuzzer
+    /// use it; it is here as the inverse of `openBody`, with which it shares the key derivation.
     public static func sealBody(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8],
         recordSize: Int = Limits.Registration.webPushRecordBytes
@@ -39,14 +39,14 @@ extension WebPush {
         return body
     }
 
-    /// Decrypts a body; nil where it is not one for these keys, or is incomplete.
+    /// Decrypts a body. Returns `nil` if it is not for these keys, or is incomplete.
     public static func openBody(_ body: [UInt8], keys pair: KeyPair, auth: [UInt8]) -> [UInt8]? {
         guard auth.count == authBytes, body.count > headBytes, body.count <= Limits.MCS.frameBytes,
             Int(body[saltBytes + 4]) == P256.publicKeyBytes
         else { return nil }
         let salt = Array(body[..<saltBytes])
         let size = body[saltBytes..<saltBytes + 4].reduce(0) { $0 << 8 | Int($1) }
-        // RFC 8188, 2: a record holds its end and the tag, and at least one byte besides.
+        // RFC 8188, 2: a record has at least one byte besides the delimiter and the tag.
         guard size >= RecordCipher.tagBytes + 2,
             let agreement = Agreement(receiver: pair, sender: Array(body[saltBytes + 5..<headBytes]))
         else { return nil }
@@ -57,7 +57,7 @@ extension WebPush {
         while at < body.count {
             let end = min(at + size, body.count)
             guard let record = cipher.open(Array(body[at..<end])),
-                // Padding stands behind the mark.
+                // Zero padding follows the delimiter.
                 let mark = record.lastIndex(where: { $0 != 0 })
             else { return nil }
             text += record[..<mark]

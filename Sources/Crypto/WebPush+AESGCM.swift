@@ -1,17 +1,17 @@
 public import Basics
 
-/// `aesgcm` (draft-ietf-webpush-encryption-04; mcs-device 7.3): what every library reads.
+/// `aesgcm` (draft-ietf-webpush-encryption-04; mcs-device 7.3), which every library supports.
 extension WebPush {
     /// A message in `aesgcm`.
     public struct Sealed: Sendable {
-        /// The records, one after the other.
+        /// The concatenated records.
         public var records: [UInt8]
-        /// The public key made for this message: what `dh` says.
+        /// The public key of the message's key pair, sent as `dh`.
         public var publicKey: [UInt8]
-        /// What `salt` says.
+        /// The salt, sent as `salt`.
         public var salt: [UInt8]
 
-        /// A message; all parts are the caller's.
+        /// Creates a message.
         public init(records: [UInt8], publicKey: [UInt8], salt: [UInt8]) {
             self.records = records
             self.publicKey = publicKey
@@ -21,9 +21,9 @@ extension WebPush {
 
     private static let padLengthBytes = 2
 
-    /// Encrypts a text for a web app; nil where its keys are none.
+    /// Encrypts a text for a web app. Returns `nil` if its keys are invalid.
     ///
-    /// `random` gives bytes that nobody can guess: first those of the key made for the message, then those of the salt.
+    /// `random` returns secure random bytes: first for the message's key pair, then for the salt.
     public static func seal(
         _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8]
     ) -> Sealed? {
@@ -36,7 +36,7 @@ extension WebPush {
         let room = Limits.Registration.webPushRecordBytes - padLengthBytes
         var records: [UInt8] = []
         var at = 0
-        // The last record must be shorter than a full one: that is how the end is known.
+        // The last record must be shorter than a full one, which marks the end.
         repeat {
             let end = min(at + room, text.count)
             guard let record = cipher.seal([0, 0] + text[at..<end]) else { return nil }
@@ -47,7 +47,7 @@ extension WebPush {
         return Sealed(records: records, publicKey: own.publicKey, salt: salt)
     }
 
-    /// Decrypts a message; nil where it is not one for these keys, or is incomplete.
+    /// Decrypts a message. Returns `nil` if it is not for these keys, or is incomplete.
     public static func open(
         _ sealed: Sealed, keys pair: KeyPair, auth: [UInt8],
         recordSize: Int = Limits.Registration.webPushRecordBytes
@@ -80,7 +80,7 @@ extension WebPush {
     static func keys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
         let secret = HKDF.derive(
             salt: auth, secret: agreement.secret, info: Array("Content-Encoding: auth\0".utf8), count: 32)
-        // Each key behind its length in two bytes.
+        // Each key is preceded by its length in two bytes.
         let context =
             Array("P-256\0".utf8) + [0, UInt8(P256.publicKeyBytes)] + agreement.receiver
             + [0, UInt8(P256.publicKeyBytes)] + agreement.sender

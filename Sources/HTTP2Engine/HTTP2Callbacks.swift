@@ -37,9 +37,9 @@ extension HTTP2Session {
         unsafe nghttp2_option_set_no_closed_streams(options, 1)
         unsafe nghttp2_option_set_max_outbound_ack(options, Limits.HTTP2.waitingAcks)
         unsafe nghttp2_option_set_max_settings(options, Limits.HTTP2.settings)
-        // It counts pieces of frames as frames, so that the split of the stream would matter: the callers count bytes.
+        // nghttp2 counts pieces of frames as frames, so the result would depend on the split of the stream. Callers count bytes.
         unsafe nghttp2_option_set_max_continuations(options, Int(UInt32.max))
-        // It would look at a clock; resets are counted and bounded by the callers, which have the time.
+        // nghttp2 would read a clock; the callers, which have the time, count and limit resets.
         unsafe nghttp2_option_set_stream_reset_rate_limit(options, UInt64(UInt32.max), UInt64(UInt32.max))
     }
 
@@ -63,7 +63,7 @@ extension HTTP2Session {
             let goesOn = unsafe HTTP2Session.handler(user)?.fieldReceived(name.bytes, value.bytes) ?? true
             return goesOn ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
         }
-        // A header that is not proper is no mistake to pass over: its stream ends (RFC 9113, 8.2.1).
+        // An invalid header must not be ignored: its stream ends (RFC 9113, 8.2.1).
         unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
             NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
@@ -108,7 +108,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Where nghttp2 gets the bodies that are sent: from the handler, by stream.
+    /// Returns the source of outgoing bodies for nghttp2, which asks the handler by stream.
     static func bodySource() -> nghttp2_data_provider {
         var source = unsafe nghttp2_data_provider()
         unsafe source.read_callback = { _, stream, room, count, flags, _, user in

@@ -1,12 +1,12 @@
 public import Basics
 import CNGHTTP2
 
-/// A header list to send, in one run of bytes.
+/// A header list to send, stored in one buffer.
 public struct HTTP2Fields: ~Copyable {
     private var bytes = ByteBuffer()
     private var ends: [(name: Int, value: Int, isUnindexed: Bool)] = []
 
-    /// An empty list.
+    /// Creates an empty list.
     public init() {}
 
     /// Appends a field. An unindexed one does not enter the compression table (RFC 7541, 7.1.3).
@@ -18,7 +18,7 @@ public struct HTTP2Fields: ~Copyable {
         end(nameFrom: start, isUnindexed, value)
     }
 
-    /// Appends a field whose name is not known before.
+    /// Appends a field whose name is not a literal.
     public mutating func add(name: String, isUnindexed: Bool = false, _ value: (inout ByteBuffer) -> Void) {
         let start = bytes.count
         bytes.append(text: name)
@@ -36,7 +36,7 @@ public struct HTTP2Fields: ~Copyable {
         ends.append((middle, bytes.count, isUnindexed))
     }
 
-    /// Calls a function that copies the list.
+    /// Calls `body` with the list for nghttp2, which copies it.
     func withValues<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         unsafe bytes.bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, !ends.isEmpty else { return body(nil, 0) }

@@ -16,11 +16,11 @@ public enum HTTP2FrameType: UInt8, Sendable {
 
 /// The header of a frame (RFC 9113, 4.1).
 public struct HTTP2FrameHeader: Sendable {
-    /// The type. `nil` for one that RFC 9113 does not define.
+    /// The type; `nil` for one that RFC 9113 does not define.
     public var type: HTTP2FrameType?
     /// The stream; 0 is the connection.
     public var stream: Int32
-    /// Bytes of the payload.
+    /// The length of the payload in bytes.
     public var length: Int
     private var flags: UInt8
 
@@ -36,7 +36,7 @@ public struct HTTP2FrameHeader: Sendable {
         (type == .data || type == .headers) && flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
     }
 
-    /// Whether it acknowledges SETTINGS or PING.
+    /// Whether the frame acknowledges SETTINGS or PING.
     public var isAcknowledgement: Bool {
         (type == .settings || type == .ping) && flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
     }
@@ -47,18 +47,18 @@ public struct HTTP2ErrorCode: RawRepresentable, Sendable, Equatable {
     /// The number on the wire.
     public var rawValue: UInt32
 
-    /// Any number; a peer may send one that RFC 9113 does not define.
+    /// Creates a code; a peer may send one that RFC 9113 does not define.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// No error: an orderly end.
     public static let noError = HTTP2ErrorCode(rawValue: 0)
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     public static let protocolError = HTTP2ErrorCode(rawValue: 1)
-    /// The stream was not processed at all.
+    /// The request was not processed.
     public static let refusedStream = HTTP2ErrorCode(rawValue: 7)
-    /// The stream is not needed any more.
+    /// The stream is no longer needed.
     public static let cancel = HTTP2ErrorCode(rawValue: 8)
-    /// The peer does what only an attack does.
+    /// The peer behaves as only an attacker does.
     public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
 }
 
@@ -68,7 +68,7 @@ public enum HTTP2Setting: Sendable, Equatable {
     case enablePush(Bool)
     /// Streams that the peer may have open.
     case maxConcurrentStreams(Int)
-    /// Bytes that the peer may send on a new stream before it is given more.
+    /// Bytes that the peer may send on a new stream before a WINDOW_UPDATE.
     case initialWindowSize(Int)
     /// Bytes of a header list, uncompressed.
     case maxHeaderListSize(Int)

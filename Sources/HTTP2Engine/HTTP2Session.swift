@@ -1,31 +1,31 @@
 public import Basics
 import CNGHTTP2
 
-/// One side of an HTTP/2 connection (RFC 9113): an nghttp2 session, which frames, compresses headers and keeps the windows.
+/// One side of an HTTP/2 connection (RFC 9113): an nghttp2 session for framing, header compression and flow control.
 ///
-/// It decides nothing that is not in the RFC: what a peer may ask for, how much is kept and when a connection ends is
-/// decided by its caller.
+/// It implements only the RFC: which requests are allowed, memory limits and the end of a connection are decided by its
+/// caller.
 @safe public final class HTTP2Session {
     /// The side of the connection.
     public enum Role: Sendable { case server, client }
 
-    /// What came of bytes from the peer.
+    /// The result of processing bytes from the peer.
     public enum Outcome: Sendable {
-        /// They were taken; a breach of the protocol may have queued a GOAWAY.
+        /// The bytes were processed; a protocol violation may have queued a GOAWAY.
         case taken
-        /// They are what only an attack sends: more than nghttp2 queues answers for, or the handler stopped.
+        /// The bytes are an attack: they need more answers than nghttp2 queues, or the handler stopped.
         case flood
-        /// They cannot be read.
+        /// The bytes are not HTTP/2.
         case protocolError
     }
 
     let session: OpaquePointer
-    /// Whom the callbacks report to; set during `receive` and `write`.
+    /// The receiver of the callbacks; set during `receive` and `write`.
     private(set) var handler: (any HTTP2SessionHandler)?
 
     /// Creates a session. The settings, and as a client the preface, are the first bytes to be written.
     ///
-    /// As a client it opens `firstStreams` streams at once before the server's settings have come.
+    /// A client opens up to `firstStreams` streams before the server's SETTINGS have arrived.
     public init(_ role: Role, _ settings: [HTTP2Setting], firstStreams: Int = 1) {
         unsafe session = Self.makeSession(role, firstStreams: firstStreams)
         unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
@@ -37,7 +37,7 @@ import CNGHTTP2
 
     // MARK: Bytes
 
-    /// Takes bytes from the peer.
+    /// Processes bytes from the peer.
     public func receive(_ bytes: borrowing RawSpan, _ handler: any HTTP2SessionHandler) -> Outcome {
         self.handler = handler
         defer { self.handler = nil }
@@ -65,12 +65,12 @@ import CNGHTTP2
         return true
     }
 
-    /// Whether something can be written now. What waits for the peer's windows cannot.
+    /// Whether something can be written now; data that waits for the peer's flow control does not count.
     public var canWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
 
     // MARK: Windows
 
-    /// Bytes of bodies are kept no longer: the window of the connection opens again.
+    /// Returns bytes of freed bodies to the connection's flow-control window.
     public func consumeConnection(_ count: Int) {
         if count > 0 { unsafe nghttp2_session_consume_connection(session, count) }
     }
@@ -81,14 +81,14 @@ import CNGHTTP2
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, Int32(clamping: bytes))
     }
 
-    /// Streams that the peer lets this side have open.
+    /// The number of streams that the peer allows this side to open.
     public var peerStreamLimit: Int {
         Int(unsafe nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
     }
 
     // MARK: Streams
 
-    /// Opens a stream with a request. Returns `nil` if this connection opens no more streams.
+    /// Opens a stream with a request. Returns `nil` if the stream IDs are used up.
     public func submitRequest(_ fields: borrowing HTTP2Fields, hasBody: Bool) -> Int32? {
         var source = unsafe Self.bodySource()
         let stream = unsafe fields.withValues { values, count in
@@ -113,7 +113,7 @@ import CNGHTTP2
         }
     }
 
-    /// Sends a header list before the answer of a stream, such as that of `100 Continue`.
+    /// Sends an interim response on a stream, such as `100 Continue`.
     public func submitInterimAnswer(_ stream: Int32, _ fields: borrowing HTTP2Fields) {
         unsafe fields.withValues { values, count in
             _ = unsafe nghttp2_submit_headers(
@@ -126,19 +126,19 @@ import CNGHTTP2
         unsafe nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
     }
 
-    // MARK: The connection
+    // MARK: Connection
 
-    /// Sends PING; the acknowledgement comes as a frame.
+    /// Sends PING; the acknowledgement arrives as a frame.
     public func ping() { unsafe nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
-    /// Sends GOAWAY with the last stream of the peer; what is under way is finished, and no new stream is taken.
+    /// Sends GOAWAY with the last stream of the peer: open streams are finished, and new ones are refused.
     public func goAway() {
         let last = unsafe nghttp2_session_get_last_proc_stream_id(session)
         unsafe nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, NGHTTP2_NO_ERROR.rawValue, nil, 0)
     }
 
-    /// Ends the connection with an error; what is written next is the last.
+    /// Terminates the connection with an error; the next write is the last one.
     public func terminate(_ code: HTTP2ErrorCode) {
         unsafe nghttp2_session_terminate_session(session, code.rawValue)
     }

@@ -14,17 +14,17 @@ public struct XMLAttribute: Sendable, Equatable {
     public var value: String
 }
 
-/// Receives what a parser finds, in document order.
+/// Receives parser events in document order.
 public protocol XMLStreamHandler: AnyObject {
     /// A start tag.
     func elementStarted(_ name: XMLName, _ attributes: [XMLAttribute])
     /// An end tag, or the end of an empty element.
     func elementEnded()
-    /// Character data; one run may come in several pieces.
+    /// Character data; one run may be reported in several pieces.
     func textFound(_ text: String)
-    /// A namespace declaration; it precedes the start tag that holds it. The prefix is empty for the default namespace.
+    /// A namespace declaration, reported before its start tag. The prefix is empty for the default namespace.
     func namespaceDeclared(prefix: String, uri: String)
-    /// The XML declaration. `nil` is passed for what it does not have.
+    /// The XML declaration; parameters are `nil` if absent.
     func declarationFound(version: String?, encoding: String?)
 }
 

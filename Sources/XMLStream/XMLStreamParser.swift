@@ -2,12 +2,12 @@ import CExpat
 
 /// An expat parser that resolves namespaces and reports to a handler.
 ///
-/// It knows nothing of XMPP: what a stream may hold is decided by its caller.
+/// It is independent of XMPP: the caller decides what a stream may contain.
 @safe public final class XMLStreamParser {
     private let parser: OpaquePointer
     private let handler: any XMLStreamHandler
 
-    /// What expat puts between the URI and the local name. It cannot occur in either.
+    /// The separator that expat puts between URI and local name; it cannot occur in either.
     private static let separator: UInt8 = 0x0A
 
     /// Creates a parser for one document in UTF-8.
@@ -48,7 +48,7 @@ import CExpat
         }
     }
 
-    /// Parses the next bytes, which hold whole tags only.
+    /// Parses the next bytes, which must contain complete tags only.
     public func parse(_ bytes: borrowing RawSpan) throws(XMLStreamFailure) {
         let isParsed = unsafe bytes.withUnsafeBytes { bytes in
             unsafe XML_Parse(
@@ -72,7 +72,7 @@ import CExpat
         return unsafe Unmanaged<XMLStreamParser>.fromOpaque(user).takeUnretainedValue().handler
     }
 
-    /// The attributes as expat passes them: names and values in turn, ended by a null pointer.
+    /// Converts expat's attributes: alternating names and values, ended by a null pointer.
     private static func list(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) -> [XMLAttribute] {
         var list: [XMLAttribute] = []
         var index = 0
@@ -83,7 +83,7 @@ import CExpat
         return list
     }
 
-    /// A name as expat passes it: the URI, the separator and the local name, or the local name alone.
+    /// Splits expat's name: URI, separator and local name, or the local name only.
     private static func split(_ name: UnsafePointer<XML_Char>) -> XMLName {
         let whole = unsafe String(cString: name)
         guard let at = whole.utf8.lastIndex(of: separator) else {

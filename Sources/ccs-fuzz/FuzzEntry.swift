@@ -1,11 +1,11 @@
 import FuzzTargets
 import Glibc
 
-/// The target that the environment variable CCS_FUZZ_TARGET names.
+/// The target, from the environment variable CCS_FUZZ_TARGET.
 private let chosen: FuzzTarget = {
     guard let name = getenv("CCS_FUZZ_TARGET"), let target = FuzzTarget(rawValue: String(cString: name))
     else {
-        fatalError("CCS_FUZZ_TARGET must be one of \(FuzzTarget.allCases.map(\.rawValue))")
+        fatalError("invalid CCS_FUZZ_TARGET: expected one of \(FuzzTarget.allCases.map(\.rawValue))")
     }
     return target
 }()

@@ -22,6 +22,6 @@ enum SocketPath {
         }
         throw Failure(
             .unavailable, "no ccsd seems to run: neither \(places.joined(separator: " nor ")) exists",
-            hint: "start ccsd, or name the socket of the one that runs: --socket PATH")
+            hint: "start ccsd, or give the socket of a running one: --socket PATH")
     }
 }

@@ -3,7 +3,7 @@ import Client
 import ClientProtocol
 import Testing
 
-/// An app server's machine with what it sent and heard.
+/// An app server's machine with its output and events.
 final class AppServerBench {
     var machine: AppServerMachine
     var out = Outbox()
@@ -16,7 +16,7 @@ final class AppServerBench {
         machine = AppServerMachine(login: login)
     }
 
-    /// Gives bytes of the server in pieces of `step`, and returns what was sent meanwhile.
+    /// Passes bytes from the server in pieces of `step`. Returns the output.
     @discardableResult
     func hear(_ text: String, step: Int = .max) -> String {
         let bytes = Array(text.utf8)
@@ -47,7 +47,7 @@ final class AppServerBench {
     static let ownHeader =
         "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">"
 
-    /// Goes through the login.
+    /// Completes the login.
     func logIn(step: Int = .max) {
         machine.open(out: &out)
         hear(Self.header + Self.mechanisms, step: step)

@@ -4,7 +4,7 @@ import ClientProtocol
 import Testing
 import Transport
 
-/// An app server over a socket: when it may send, and when it comes again.
+/// An app server over a socket: when it may send, and when it reconnects.
 @Suite struct AppServerClientTests {
     private static let message = Downstream(to: [0x54], messageID: [0x6D])
     private static let ack = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m\"}")
@@ -15,7 +15,7 @@ import Transport
             login: AppServerLogin(sender: SenderID(1), key: Redacted([0x4B])))
     }
 
-    @Test("It has one connection, and sends on it from its login until its end")
+    @Test("A client has one connection, and sends on it from login until its end")
     func ready() throws {
         let script = AppServerScript { _ in Self.ack }
         let server = try ScriptedServer { script.take($1, $0) }
@@ -35,7 +35,7 @@ import Transport
         #expect(!client.isReady && !client.send(Self.message))
     }
 
-    @Test("After a loss it logs in anew, where it is to")
+    @Test("A client with reconnects logs in again after a loss")
     func again() throws {
         let script = AppServerScript { _ in nil }
         let server = try ScriptedServer { script.take($1, $0) }
@@ -60,7 +60,7 @@ import Transport
         #expect(server.reactor.turn(seconds: 10) { !client.isConnected })
     }
 
-    @Test("One that has ended does not come again: in order, broken off, or while it waits for its next try")
+    @Test("A client does not reconnect after end or abort, not even while it waits for the next attempt")
     func ended() throws {
         let script = AppServerScript { $0 == "</stream:stream>" ? "</stream:stream>" : nil }
         let server = try ScriptedServer { script.take($1, $0) }
@@ -74,7 +74,7 @@ import Transport
             try client.connect()
             let before = server.accepted
             #expect(server.reactor.turn(seconds: 10) { server.accepted > before && !client.isConnected })
-            // The last one waits for its next try now.
+            // The last one is now waiting for its next attempt.
             if at == 2 { client.end() }
         }
         let isBack = server.reactor.turn(seconds: 1) { server.accepted > endings.count }

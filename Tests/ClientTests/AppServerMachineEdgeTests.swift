@@ -3,7 +3,7 @@ import Client
 import ClientProtocol
 import Testing
 
-/// What an app server does at the edges of its stream.
+/// Edge cases of an app server's stream.
 @Suite struct AppServerMachineEdgeTests {
     private static let opening = "<message id=\"\"><gcm xmlns=\"google:mobile:data\">"
     private static let ending = "</gcm></message>"
@@ -15,7 +15,7 @@ import Testing
         return bench
     }
 
-    @Test("After bytes that are no stream nothing more is read")
+    @Test("After malformed XML nothing more is read")
     func garbage() {
         let bench = ready()
         bench.hear("x")
@@ -23,7 +23,7 @@ import Testing
         #expect(bench.events.count == 1)
     }
 
-    @Test("A message of two payloads is none: it is told as an error, and not acknowledged")
+    @Test("A message with two payloads is reported as an error and not acknowledged")
     func twoPayloads() {
         let bench = ready()
         let payload = "<gcm xmlns=\"google:mobile:data\">\(AppServerMachineTests.upstreamJSON)</gcm>"
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("An answer to a query that was never made is unexpected")
+    @Test("An answer without a query is unexpected")
     func unaskedAnswer() {
         let bench = ready()
         bench.hear("<iq type=\"error\" id=\"p1\"/>")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("The stream is ended once, whoever ends it first")
+    @Test("The stream is ended once, by either side")
     func endedOnce() {
         let bench = ready()
         bench.machine.end(out: &bench.out)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "A resource is asked for as it is, and none where there is none",
+        "A resource is requested escaped, or left out if empty",
         arguments: [("", ""), ("a<b", "<resource>a&lt;b</resource>")])
     func resource(_ resource: String, _ written: String) {
         let bench = AppServerBench()
@@ -73,7 +73,7 @@ import Testing
         #expect(bench.hear(AppServerBench.header + AppServerBench.features) == bind)
     }
 
-    @Test("Two answers that come in one piece are two")
+    @Test("Two answers in one piece are two events")
     func twoAnswers() {
         let bench = ready()
         let one = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m-1\"}")
@@ -88,7 +88,7 @@ import Testing
         #expect(first == Array("m-1".utf8) && second == Array("m-2".utf8))
     }
 
-    @Test("An answer in the usual form may be escaped")
+    @Test("An answer in the usual form may contain references")
     func escapedAnswer() {
         let bench = ready()
         bench.hear(
@@ -101,7 +101,7 @@ import Testing
         #expect(id == Array("m".utf8))
     }
 
-    @Test("A message without anything optional has exactly these bytes")
+    @Test("A message without optional fields has exactly these bytes")
     func plainMessage() {
         let bench = ready()
         bench.machine.send(

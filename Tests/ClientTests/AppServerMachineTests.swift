@@ -34,7 +34,7 @@ import Testing
         #expect(bench.events.count == 1)
     }
 
-    @Test("A wrong key is told, and the stream ended")
+    @Test("A wrong key is reported, and the stream ended")
     func wrongKey() {
         let bench = AppServerBench()
         bench.machine.open(out: &bench.out)
@@ -42,7 +42,7 @@ import Testing
         let failure = "<failure xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"><not-authorized/></failure>"
         #expect(bench.hear(failure) == "</stream:stream>")
         guard case .loginFailed("not-authorized")? = bench.events.last else {
-            Issue.record("not told")
+            Issue.record("the event is missing")
             return
         }
     }
@@ -104,7 +104,7 @@ import Testing
     static let receiptJSON =
         "{\"category\":\"a.b\",\"data\":{\"message_status\":\"MESSAGE_SENT_TO_DEVICE\",\"original_message_id\":\"m-1\"},\"message_id\":\"dr2:m-1\",\"message_type\":\"receipt\",\"time_to_live\":0,\"from\":\"gcm.googleapis.com\"}"
 
-    @Test("Upstream messages and receipts are acknowledged by themselves")
+    @Test("Upstream messages and receipts are acknowledged automatically")
     func upstream() {
         let bench = AppServerBench()
         bench.logIn()
@@ -128,7 +128,7 @@ import Testing
         #expect(receipt["original_message_id"] == "m-1")
     }
 
-    @Test("Nothing is acknowledged by itself where that is switched off (canary)")
+    @Test("Nothing is acknowledged automatically when that is disabled (canary)")
     func silent() {
         let bench = AppServerBench(acknowledges: false)
         bench.logIn()
@@ -137,7 +137,7 @@ import Testing
         #expect(bench.events.count == 2)
     }
 
-    @Test("Draining, pongs, blanks, errors and the end are told")
+    @Test("Draining, errors and the end are reported, whitespace is not")
     func rest() {
         let bench = AppServerBench()
         bench.logIn()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("A stanza error is told with its text")
+    @Test("A stanza error is reported with its text")
     func stanzaError() {
         let bench = AppServerBench()
         bench.logIn()
@@ -175,7 +175,7 @@ import Testing
         #expect(text == "InvalidJson: why")
     }
 
-    @Test("Bytes that are no stream are told once")
+    @Test("Malformed XML is reported once")
     func garbage() {
         let bench = AppServerBench()
         bench.logIn()

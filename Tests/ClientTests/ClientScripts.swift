@@ -3,13 +3,13 @@ import Client
 import Testing
 import Wire
 
-/// What a server says to one app server after the other, each on a connection of its own.
+/// A scripted server for app servers, each on a connection of its own.
 final class AppServerScript {
     private var connection = 0
     private var turn = 0
-    /// What is done when bytes have come, with how many times they came on this connection.
+    /// Called when bytes have arrived, with the number of times on this connection.
     var onTurn: (Int) -> Void = { _ in }
-    /// What is answered after the login; nil ends the connection.
+    /// Returns the answer after the login; `nil` closes the connection.
     var answer: (String) -> String?
 
     init(_ answer: @escaping (String) -> String?) { self.answer = answer }
@@ -27,12 +27,12 @@ final class AppServerScript {
     }
 }
 
-/// What a server says to one device after the other, and what it has heard of them.
+/// A scripted server for devices, which records their frames.
 final class DeviceScript {
     private var reader = MCS.FrameReader()
     private(set) var logins: [MCS.LoginRequest] = []
     private(set) var frames: [MCS.Message] = []
-    /// What is answered to a frame; nil ends the connection.
+    /// Returns the answer to a frame; `nil` closes the connection.
     var answer: (MCS.Message) -> [MCS.Message]?
 
     init(_ answer: @escaping (MCS.Message) -> [MCS.Message]?) { self.answer = answer }
@@ -58,14 +58,14 @@ final class DeviceScript {
         return out.copied()
     }
 
-    /// How many signs of life came.
+    /// The number of heartbeats received.
     var heartbeats: Int { frames.count(where: { if case .heartbeatPing = $0 { true } else { false } }) }
-    /// The messages that came.
+    /// The messages received.
     var messages: [MCS.DataMessage] {
         frames.compactMap { if case .dataMessage(let message) = $0 { message } else { nil } }
     }
 
-    /// The answer of a server to which every login is good, and that says nothing else.
+    /// The answers of a server that accepts every login and sends nothing else.
     static func greeting(_ frame: MCS.Message) -> [MCS.Message] {
         if case .loginRequest = frame { [.loginResponse(MCS.LoginResponse())] } else { [] }
     }

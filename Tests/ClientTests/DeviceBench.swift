@@ -4,7 +4,7 @@ import ClientProtocol
 import Testing
 import Wire
 
-/// A device's machine with what it sent and heard.
+/// A device's machine with its output and events.
 final class DeviceBench {
     static let identity = DeviceIdentity(
         androidID: 600_000_000_000_000_001, securityToken: Redacted(700_000_000_000_000_002))
@@ -19,7 +19,7 @@ final class DeviceBench {
             identity: Self.identity, received: received, acknowledgement: acknowledgement)
     }
 
-    /// The frames sent since the last call.
+    /// Returns the frames sent since the last call.
     func sent() -> [MCS.Message] {
         var frames: [MCS.Message] = []
         let bytes = out.bytes.copied()
@@ -33,7 +33,7 @@ final class DeviceBench {
         return frames
     }
 
-    /// Gives frames of the server in pieces of `step`, and returns what was sent meanwhile.
+    /// Passes frames from the server in pieces of `step`. Returns the frames sent.
     @discardableResult
     func hear(_ frames: MCS.Message..., version: Bool = false, step: Int = .max) -> [MCS.Message] {
         var buffer = ByteBuffer()
@@ -50,7 +50,7 @@ final class DeviceBench {
         return sent()
     }
 
-    /// Goes through the login; the server has then sent two frames, the device one.
+    /// Completes the login; the server has then sent two frames, the device one.
     func logIn(step: Int = .max) {
         machine.open(out: &out)
         _ = sent()

@@ -4,9 +4,9 @@ import ClientProtocol
 import Testing
 import Wire
 
-/// What a device asks for over HTTPS, besides tokens.
+/// HTTPS requests of a device other than those for tokens.
 @Suite struct DeviceCallsEdgeTests {
-    @Test("A check-in names the device that there is")
+    @Test("A check-in has the identity of an existing device")
     func checkIn() throws {
         let known = try CheckInRequest(decoding: DeviceCalls.checkIn(DeviceBench.identity).body.raw)
         #expect(known.androidID == 600_000_000_000_000_001 && known.securityToken == 700_000_000_000_000_002)
@@ -14,7 +14,7 @@ import Wire
         #expect(fresh.androidID == 0 && fresh.securityToken == 0)
     }
 
-    @Test("Taking a registration back has exactly these fields, and the instance of the app is one of them")
+    @Test("The removal of a registration has exactly these fields, with the instance of the app")
     func unregister() {
         let app = DeviceCalls.App(category: "a", sender: "1", instance: "i:1")
         let fields = "app=a&device=600000000000000001&sender=1&X-appid=i%3A1"

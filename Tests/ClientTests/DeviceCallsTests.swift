@@ -24,7 +24,7 @@ import Wire
     }
 
     @Test(
-        "A subscription to a topic has exactly these fields, and its answer is a token",
+        "A subscription to a topic has exactly these fields, and is answered by a token",
         arguments: [false, true])
     func topic(isEnd: Bool) throws {
         let app = DeviceCalls.App(category: "com.example.app", sender: "123")
@@ -38,7 +38,7 @@ import Wire
         #expect(try DeviceCalls.token(answer("token=t:1")) == "t:1")
     }
 
-    @Test("No secret shows in the description of a request or of a device")
+    @Test("Descriptions of a request and of a device contain no secret")
     func secrets() {
         let call = DeviceCalls.register(
             DeviceCalls.App(category: "a", sender: "1"), DeviceBench.identity)
@@ -47,13 +47,13 @@ import Wire
         #expect(call.headers[0].value.revealed.contains("700000000000000002"))
     }
 
-    @Test("A token is what follows the sign")
+    @Test("A token is the text after the equals sign")
     func token() throws {
         #expect(try DeviceCalls.token(answer("token=abc:def")) == "abc:def")
         #expect(try DeviceCalls.unregistered(answer("deleted=a.b")) == "a.b")
     }
 
-    @Test("Refusals and nonsense are told apart (canary for the case above)")
+    @Test("Refusals and malformed answers are distinguished (canary for the case above)")
     func refusals() {
         for text in ["Error=INVALID_SENDER", "token=", "nonsense", ""] {
             #expect(throws: ClientError.self) { try DeviceCalls.token(answer(text)) }

@@ -5,7 +5,7 @@ import Testing
 import Transport
 import Wire
 
-/// A device over a socket: what it keeps over connections, and when it comes again.
+/// A device over a socket: what it retains across connections, and when it reconnects.
 @Suite struct DeviceClientTests {
     private func newClient(_ server: ScriptedServer, received: [[UInt8]] = []) -> DeviceClient {
         DeviceClient(
@@ -17,7 +17,7 @@ import Wire
         Upstream(sender: SenderID(1), category: [0x61], messageID: [0x6D], persistentID: id)
     }
 
-    @Test("It has one connection, and is ready from its login until its end")
+    @Test("A device has one connection, and is ready from login until its end")
     func ready() throws {
         let script = DeviceScript(DeviceScript.greeting)
         let server = try ScriptedServer { script.take($1) }
@@ -32,7 +32,7 @@ import Wire
         #expect(!client.isReady)
     }
 
-    @Test("A message goes out at once where it can; only one with an id waits to be stored")
+    @Test("A message is sent immediately if possible; only one with an ID waits to be stored")
     func upstream() throws {
         let script = DeviceScript(DeviceScript.greeting)
         let server = try ScriptedServer { script.take($1) }
@@ -48,7 +48,7 @@ import Wire
         client.close()
     }
 
-    @Test("A message that the server refuses does not wait for the next login")
+    @Test("A message that the server refuses is not sent again at the next login")
     func refused() throws {
         let script = DeviceScript { frame in
             guard case .dataMessage(let sent) = frame else { return DeviceScript.greeting(frame) }
@@ -68,7 +68,7 @@ import Wire
         client.close()
     }
 
-    @Test("Whether it is idle is said at its login, and at once when that changes")
+    @Test("The idle state is reported at login, and immediately when it changes")
     func idle() throws {
         let script = DeviceScript(DeviceScript.greeting)
         let server = try ScriptedServer { script.take($1) }
@@ -87,7 +87,7 @@ import Wire
         client.close()
     }
 
-    @Test("Signs of life come by themselves, one after the other")
+    @Test("Heartbeats are sent automatically at their interval")
     func heartbeats() throws {
         let script = DeviceScript(DeviceScript.greeting)
         let server = try ScriptedServer { script.take($1) }
@@ -98,7 +98,7 @@ import Wire
         client.close()
     }
 
-    @Test("One that replays names at each login all that it ever had, once")
+    @Test("A device with replays lists all received IDs once at each login")
     func replays() throws {
         let id = Array("p".utf8)
         let script = DeviceScript { frame in
@@ -120,11 +120,11 @@ import Wire
         #expect(server.reactor.turn(seconds: 10) { !client.isConnected })
     }
 
-    @Test("One that has ended, or is refused, does not come again")
+    @Test("A device that was closed or refused does not reconnect")
     func ended() throws {
         let script = DeviceScript(DeviceScript.greeting)
         let server = try ScriptedServer { script.take($1) }
-        // The last one is broken off, and ends while it waits for its next try.
+        // The last one loses its connection, and is closed while it waits for the next attempt.
         let endings: [(DeviceClient) -> Void] = [
             { $0.close() }, { $0.abort() }, { _ in }, { $0.breakOff() },
         ]
@@ -147,7 +147,7 @@ import Wire
         #expect(!isBack)
     }
 
-    @Test("One that is asked to come again does not come at once")
+    @Test("A device that is asked to reconnect waits first")
     func asked() throws {
         let script = DeviceScript { frame in
             guard case .loginRequest = frame else { return [] }

@@ -4,7 +4,7 @@ import ClientProtocol
 import Testing
 import Wire
 
-/// What a device counts, keeps and says at the edges.
+/// Edge cases of a device's counts, IDs and reports.
 @Suite struct DeviceMachineEdgeTests {
     private static func id(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
 
@@ -22,15 +22,15 @@ import Wire
         bench.events.compactMap { if case .upstreamStored(let id) = $0 { id } else { nil } }
     }
 
-    // MARK: By its owner's calls alone
+    // MARK: Manual acknowledgement
 
-    @Test("A device that acknowledges by hand says nothing by itself, and then what it is told to")
+    @Test("A device with manual acknowledgement acknowledges only what its owner requests")
     func manual() {
         let bench = DeviceBench(acknowledgement: .manual)
         bench.logIn()
         #expect(bench.hear(message([1]), message([2])).isEmpty)
         let unconfirmed = bench.machine.unconfirmed
-        #expect(unconfirmed.isEmpty, "its owner keeps the ids")
+        #expect(unconfirmed.isEmpty, "the owner saves the IDs")
         #expect(bench.hear(.heartbeatPing(MCS.Heartbeat())) == [.heartbeatAck(MCS.Heartbeat())])
         bench.machine.acknowledge([[2], [9]], out: &bench.out)
         #expect(bench.sent() == [.iq(MCS.Iq(.selectiveAck([[2], [9]])))])
@@ -40,7 +40,7 @@ import Wire
         #expect(bench.sent() == [.close(MCS.Close())] && bench.hear(message([3])).isEmpty)
     }
 
-    @Test("A server that acknowledges frames that were never sent is noticed")
+    @Test("An acknowledgement of frames that were never sent is unexpected")
     func tooManyAcknowledged() {
         let bench = DeviceBench()
         bench.logIn()
@@ -53,7 +53,7 @@ import Wire
         }
     }
 
-    @Test("A message that was refused is not stored, although its frame has arrived; the one after it is")
+    @Test("A refused message is not reported as stored although its frame arrived; the next one is")
     func refused() {
         let bench = DeviceBench()
         bench.logIn()
@@ -77,9 +77,9 @@ import Wire
         #expect(reports.map(\.isRefusal) == [true] && reports.map(\.isReturn) == [false])
     }
 
-    // MARK: What it says of itself
+    // MARK: Reports of the device
 
-    @Test("One that was never idle does not speak of it")
+    @Test("A device that was never idle reports no status")
     func neverIdle() {
         let bench = DeviceBench()
         bench.machine.isIdle = false
@@ -91,7 +91,7 @@ import Wire
         #expect(login.status == nil)
     }
 
-    @Test("The answer to a sign of life tells its own state, not the server's")
+    @Test("The answer to a heartbeat has the device's status, not the server's")
     func ownStatus() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
@@ -100,7 +100,7 @@ import Wire
         #expect(sent == [.heartbeatAck(MCS.Heartbeat(status: 1))])
     }
 
-    @Test("A login names the newest of more ids than one login may")
+    @Test("A login lists the newest IDs if there are more than its limit")
     func manyIDs() {
         let all = (0...Limits.MCS.receivedIDs).map(Self.id)
         let bench = DeviceBench(received: all)
@@ -112,7 +112,7 @@ import Wire
         #expect(login.receivedIDs == Array(all.dropFirst()))
     }
 
-    @Test("No more ids are kept than one login may name: the oldest goes")
+    @Test("The oldest ID is dropped when there are more than the limit of a login")
     func keptIDs() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
@@ -122,9 +122,9 @@ import Wire
         #expect(kept.last == Self.id(Limits.MCS.receivedIDs))
     }
 
-    // MARK: What comes after the end
+    // MARK: After the end
 
-    @Test("After a close nothing is heard, and nothing acknowledged")
+    @Test("After a close nothing is read or acknowledged")
     func afterClose() {
         let bench = DeviceBench()
         bench.logIn()
@@ -137,7 +137,7 @@ import Wire
         }
     }
 
-    @Test("After a refused login nothing is heard")
+    @Test("After a refused login nothing is read")
     func afterRefusal() {
         let bench = DeviceBench()
         bench.machine.open(out: &bench.out)
@@ -148,9 +148,9 @@ import Wire
         #expect(bench.events.count == 1)
     }
 
-    // MARK: What is received
+    // MARK: Receiving
 
-    @Test("A message without an id is not remembered, and no ack names it")
+    @Test("A message without an ID is not recorded, and no ack lists it")
     func withoutID() {
         for id in [nil, []] as [[UInt8]?] {
             let bench = DeviceBench(acknowledgement: .selective)
@@ -161,7 +161,7 @@ import Wire
         }
     }
 
-    @Test("A collapse key is told, and not every message is a marker of discarded ones")
+    @Test("The collapse key is reported, and a usual message is not a marker of discarded ones")
     func parts() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
@@ -175,7 +175,7 @@ import Wire
         #expect(message.collapseKey == Array("k".utf8) && !message.isDeletedMarker)
     }
 
-    @Test("A saved up acknowledgement begins anew after each")
+    @Test("The count for deferred acknowledgements restarts after each one")
     func savedUp() {
         let bench = DeviceBench(acknowledgement: .streamEvery(2))
         bench.logIn()
@@ -187,9 +187,9 @@ import Wire
         #expect(bench.hear(message([4])).isEmpty)
     }
 
-    // MARK: What the server has
+    // MARK: Confirmations by the server
 
-    @Test("What a count covers is confirmed, and no more")
+    @Test("A count confirms exactly the frames it covers")
     func partly() {
         let bench = DeviceBench()
         bench.logIn()
@@ -201,7 +201,7 @@ import Wire
         #expect(kept == [[2]])
     }
 
-    @Test("A message's count confirms as any other does")
+    @Test("The count in a message confirms frames as any other")
     func countInMessage() {
         let bench = DeviceBench()
         bench.logIn()
@@ -226,7 +226,7 @@ import Wire
         #expect(counts == [1, 0])
     }
 
-    @Test("The answer to a sign of life tells what is stored")
+    @Test("The answer to a heartbeat confirms stored messages")
     func storedByHeartbeat() {
         let bench = DeviceBench()
         bench.logIn()
@@ -235,7 +235,7 @@ import Wire
         #expect(stored(bench) == [[0x70]])
     }
 
-    @Test("A message that the server names is told once, whatever it counts later")
+    @Test("A stored message is reported once, even if a later count covers it again")
     func storedOnce() {
         let bench = DeviceBench()
         bench.logIn()
@@ -245,7 +245,7 @@ import Wire
         #expect(stored(bench) == [[0x70]])
     }
 
-    @Test("A message that is fire and forget carries no id")
+    @Test("A fire-and-forget message has no persistent ID")
     func fireAndForget() {
         let bench = DeviceBench()
         bench.logIn()

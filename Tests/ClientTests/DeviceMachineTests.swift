@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @Suite struct DeviceMachineTests {
-    @Test("The login tells who it is and what it has")
+    @Test("The login has the identity and the received IDs")
     func login() {
         let bench = DeviceBench(received: [Array("id-1".utf8)])
         bench.machine.open(out: &bench.out)
@@ -27,7 +27,7 @@ import Wire
     }
 
     @Test(
-        "Asked whether it is idle it tells the truth; once it was idle its heartbeats and logins say how it is"
+        "Idle queries are answered; after it was idle, heartbeats and logins report the status"
     )
     func idleAnswers() {
         let bench = DeviceBench(acknowledgement: .never)
@@ -57,7 +57,7 @@ import Wire
         #expect(answer() == "false" && heartbeat() == [.heartbeatPing(MCS.Heartbeat(status: 0))])
     }
 
-    @Test("An idle device says so at its login")
+    @Test("An idle device reports it at login")
     func idleLogin() {
         let bench = DeviceBench()
         bench.machine.isIdle = true
@@ -69,7 +69,7 @@ import Wire
         #expect(login.status == 1)
     }
 
-    @Test("A refused login is told, and what is received stays unconfirmed")
+    @Test("A refused login is reported, and received IDs stay unconfirmed")
     func refused() {
         let bench = DeviceBench(received: [[1]])
         bench.machine.open(out: &bench.out)
@@ -77,14 +77,14 @@ import Wire
         response.error = MCS.ErrorInfo(code: 401)
         bench.hear(.loginResponse(response), version: true)
         guard case .loginRefused(401)? = bench.events.last else {
-            Issue.record("not told")
+            Issue.record("the event is missing")
             return
         }
         let state = (bench.machine.isReady, bench.machine.unconfirmed.count)
         #expect(state == (false, 1))
     }
 
-    @Test("Messages come out whole, whatever the pieces", arguments: [Int.max, 1, 5])
+    @Test("Messages are complete for any split", arguments: [Int.max, 1, 5])
     func messages(step: Int) {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn(step: step)
@@ -113,11 +113,11 @@ import Wire
             }
             return bench.machine.unconfirmed.count
         }
-        // The device's second frame carried the ack: once the server has it, the ids are confirmed.
+        // The device's second frame has the ack; once the server has it, the IDs are confirmed.
         #expect(counts == [2, 2, 0])
     }
 
-    @Test("Acks may be saved up, unless the server wants one at once")
+    @Test("Acks may be deferred, unless the server requests an immediate one")
     func savedUp() {
         let bench = DeviceBench(acknowledgement: .streamEvery(3))
         bench.logIn()
@@ -129,7 +129,7 @@ import Wire
         #expect(bench.hear(.dataMessage(urgent)).count == 1)
     }
 
-    @Test("A selective ack names the messages")
+    @Test("A selective ack lists the messages")
     func selective() {
         let bench = DeviceBench(acknowledgement: .selective)
         bench.logIn()
@@ -138,16 +138,16 @@ import Wire
         #expect(sent == [.iq(MCS.Iq(.selectiveAck([Array("p-1".utf8), Array("p-2".utf8)])))])
     }
 
-    @Test("One that is not sure says them twice")
+    @Test("A device with twice sends each selective ack twice")
     func twice() {
         let bench = DeviceBench(acknowledgement: .twice)
         bench.logIn()
         let ack = MCS.Iq(.selectiveAck([Array("p-1".utf8)]))
         #expect(bench.hear(.dataMessage(DeviceBench.message("p-1"))) == [.iq(ack), .iq(ack)])
-        #expect(bench.hear(.heartbeatPing(MCS.Heartbeat())).count == 1, "and then no more")
+        #expect(bench.hear(.heartbeatPing(MCS.Heartbeat())).count == 1, "and no further acks")
     }
 
-    @Test("An idle device says so in each sign of life; asked for it otherwise, it says what Chromium does")
+    @Test("An idle device reports it in each heartbeat, and answers idle queries as Chromium does")
     func idle() {
         let bench = DeviceBench()
         bench.logIn()
@@ -168,12 +168,12 @@ import Wire
             answer.timeToLive == 0
                 && String(decoding: answer.body, as: UTF8.self).contains("IdleNotification"))
         guard case .idleAsked? = bench.events.last else {
-            Issue.record("not told")
+            Issue.record("the event is missing")
             return
         }
     }
 
-    @Test("A device that never acknowledges says nothing, in pings neither (canary)")
+    @Test("A device that never acknowledges sends no count, not even in pings (canary)")
     func never() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
@@ -184,7 +184,7 @@ import Wire
         #expect(count == 1)
     }
 
-    @Test("A device that forgets tells nothing at the next login either")
+    @Test("A device without acknowledgement lists no IDs at the next login either")
     func forgets() {
         let bench = DeviceBench(acknowledgement: .nothing)
         bench.logIn()
@@ -193,7 +193,7 @@ import Wire
         #expect(count == 0 && bench.events.count == 1)
     }
 
-    @Test("An upstream message is told as stored when its frame is counted")
+    @Test("An upstream message is reported as stored when its frame is counted")
     func upstream() {
         let bench = DeviceBench()
         bench.logIn()
@@ -213,26 +213,26 @@ import Wire
         #expect(bench.events.isEmpty)
         bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
         guard case .upstreamStored(let id)? = bench.events.first else {
-            Issue.record("not told")
+            Issue.record("the event is missing")
             return
         }
         #expect(id == Array("p".utf8))
     }
 
-    @Test("Close and frames that cannot be read are told")
+    @Test("Close and malformed frames are reported")
     func ends() {
         let bench = DeviceBench()
         bench.logIn()
         bench.hear(.close(MCS.Close()))
         guard case .closeRequested? = bench.events.last else {
-            Issue.record("not told")
+            Issue.record("the event is missing")
             return
         }
         let other = DeviceBench()
         other.logIn()
         other.machine.receive([0x63].raw, out: &other.out, events: &other.events)
         guard case .unexpected? = other.events.last else {
-            Issue.record("not told")
+            Issue.record("the event is missing")
             return
         }
     }

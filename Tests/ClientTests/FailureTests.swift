@@ -5,9 +5,9 @@ import ClientProtocol
 import Testing
 import Transport
 
-/// What the tools exit with, and what they say to do next.
+/// The exit codes and advice of the tools.
 @Suite struct FailureTests {
-    @Test("Each way in which the daemon cannot be asked has its exit code")
+    @Test("Each failure of the control socket has its exit code")
     func control() {
         let table: [(ControlError, Failure.Code)] = [
             (.noSocket, .unavailable), (.notRunning, .unavailable), (.notPermitted, .noPermission),
@@ -17,7 +17,7 @@ import Transport
         for (error, code) in table { #expect(Failure(error, path: "/p").code == code, "\(error)") }
     }
 
-    @Test("A connection that failed is told in the words of the system, with what to do about it")
+    @Test("A failed connection is reported with the error text of the system and advice")
     func connection() {
         let endpoint = Endpoint(address: .loopback(port: 1), tls: nil)
         let plain = Failure(.connection(.connectFailed, detail: ""), endpoint)
@@ -27,13 +27,13 @@ import Transport
         #expect(untrusted.problem.hasSuffix(": \(words)") && untrusted.hint.contains("--ca"))
     }
 
-    @Test("A path to a control socket has as many bytes as the kernel takes", arguments: [107, 108])
+    @Test("The path of a control socket is limited as by the kernel", arguments: [107, 108])
     func path(bytes: Int) {
         let path = "/" + String(repeating: "x", count: bytes - 1)
         let expected: ControlError = bytes == 107 ? .noSocket : .pathTooLong
         do throws(ControlError) {
             _ = try ControlClient(path: path)
-            Issue.record("it is open")
+            Issue.record("the socket was opened")
         } catch { #expect(error == expected) }
     }
 }

@@ -3,9 +3,9 @@ import ClientProtocol
 import Testing
 import Wire
 
-/// Calls over one connection after the other, without a socket.
+/// Calls over one connection after the other, without sockets.
 @Suite struct HTTPCallMachineTests {
-    /// A machine with what it has written.
+    /// A machine with its output.
     private final class Bench {
         var machine = HTTPCallMachine()
         private var out = Outbox()
@@ -14,7 +14,7 @@ import Wire
             for call in calls { machine.add(call) }
         }
 
-        /// Opens a connection, and returns what is written on it.
+        /// Opens a connection. Returns the output on it.
         func connect() -> String {
             machine.connectionOpening()
             machine.connectionOpened()
@@ -27,7 +27,7 @@ import Wire
             return String(decoding: out.bytes.copied(), as: UTF8.self)
         }
 
-        /// What came of bytes, in words.
+        /// Passes bytes from the server. Returns the step as text.
         func hear(_ text: String) -> String { words(machine.receive(Array(text.utf8).raw)) }
 
         func words(_ step: HTTPCallMachine.Step) -> String {
@@ -44,7 +44,7 @@ import Wire
     private static func request(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
     private static let fine = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"
 
-    @Test("Calls go out one after the other, each when the one before is answered")
+    @Test("Calls are sent one after the other, each after the answer to the one before")
     func order() {
         let bench = Bench(Self.get("/1"), Self.get("/2"))
         let needsOne = bench.machine.needsConnection
@@ -60,7 +60,7 @@ import Wire
         #expect(!needsAfterwards)
     }
 
-    @Test("What is said unasked is not the answer to the next call")
+    @Test("An unsolicited answer is not the answer to the next call")
     func unasked() {
         let bench = Bench(Self.get("/1"))
         _ = bench.connect()
@@ -72,7 +72,7 @@ import Wire
         #expect(bench.hear(Self.fine) == "nothing and leaves")
     }
 
-    @Test("An answer that closes, and one that cannot be read, end the connection for the calls that wait")
+    @Test("An answer that closes and a malformed one end the connection for waiting calls")
     func leaving() {
         let bench = Bench(Self.get("/1"), Self.get("/2"), Self.get("/3"))
         _ = bench.connect()
@@ -86,7 +86,7 @@ import Wire
         #expect(bench.words(bench.machine.timedOut()) == "\(ClientError.noAnswer) and leaves")
     }
 
-    @Test("A call that a connection in use before did not answer is made again, on a fresh one it has failed")
+    @Test("A call without an answer is retried after a reused connection, and fails on a new one")
     func again() {
         let bench = Bench(Self.get("/1"), Self.get("/2"))
         _ = bench.connect()
@@ -99,7 +99,7 @@ import Wire
         #expect(bench.words(bench.machine.connectionClosed(.peerReset, detail: "")) == "nothing")
     }
 
-    @Test("An enrolment checks in, registers as the device that this gave, and reports what went wrong")
+    @Test("An enrolment checks in, registers with the returned identity, and reports errors")
     func enrolment() throws {
         func answer(_ body: [UInt8], _ status: Int = 200) -> Result<HTTPAnswer, ClientError> {
             .success(HTTPAnswer(status: status, headers: [], body: body, closes: false))
@@ -110,13 +110,13 @@ import Wire
         var machine = DeviceEnrolmentMachine(nil, DeviceCalls.App(category: "a", sender: "1"))
         #expect(machine.first.path == "/checkin")
         guard case .call(let call) = machine.take(checkedIn) else {
-            Issue.record("it does not register")
+            Issue.record("the enrolment does not register")
             return
         }
         #expect(call.path == "/c2dm/register3")
         #expect(call.headers.contains { $0.value.revealed == "AidLogin 5:6" })
         guard case .done(.success(let made)) = machine.take(answer(Array("token=abc".utf8))) else {
-            Issue.record("it is not done")
+            Issue.record("the enrolment is not finished")
             return
         }
         #expect(made.token == "abc" && made.identity.androidID == 5)

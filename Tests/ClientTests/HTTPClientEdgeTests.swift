@@ -6,7 +6,7 @@ import Wire
 
 @testable import Transport
 
-/// What a client makes of servers that end, break off, or say what is no answer.
+/// A client with servers that close, abort, or send malformed answers.
 @Suite struct HTTPClientEdgeTests {
     private func ok(_ body: String, _ header: String = "") -> [UInt8] {
         Array("HTTP/1.1 200 OK\r\n\(header)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
@@ -17,7 +17,7 @@ import Wire
         server.reactor.connections.compactMap { $0 }.filter(\.isOpen)
     }
 
-    /// Ends the connections of a server once what it says now is sent.
+    /// Closes the connections of a server once its current output is sent.
     private func endSoon(_ server: ScriptedServer) {
         let reactor = server.reactor
         reactor.schedule(at: reactor.now.monotonic.advanced(milliseconds: 1)) { [self, unowned server] _ in
@@ -31,7 +31,7 @@ import Wire
         try client.answer(to: HTTPCall(method, "/"), seconds: 10)
     }
 
-    @Test("The name of the server is asked for, where it has one")
+    @Test("The Host header is the name of the server, if it has one")
     func host() throws {
         let server = try ScriptedServer { [self] _, request in
             ok(String(decoding: request, as: UTF8.self))
@@ -43,7 +43,7 @@ import Wire
         #expect(try answer(other).text == "GET / HTTP/1.1\r\nHost: \(server.address)\r\n\r\n")
     }
 
-    @Test("The answer to HEAD has no body, whatever length it tells")
+    @Test("The answer to HEAD has no body even if it has a Content-Length")
     func head() throws {
         let server = try ScriptedServer { [self] _, request in
             request.first == UInt8(ascii: "H")
@@ -55,7 +55,7 @@ import Wire
         #expect(server.accepted == 1)
     }
 
-    @Test("After an answer that closes, what waits is asked on another connection")
+    @Test("After an answer that closes, waiting calls use another connection")
     func closing() throws {
         let server = try ScriptedServer { [self] _, _ in ok("fine", "Connection: close\r\n") }
         let client = HTTPClient(reactor: server.reactor, endpoint: server.endpoint)
@@ -67,7 +67,7 @@ import Wire
         #expect(answers == ["fine", "fine", "fine"] && server.accepted == 3)
     }
 
-    @Test("A body may end with its connection")
+    @Test("A body may end with the connection")
     func endedBody() throws {
         let server = try ScriptedServer { [self] server, _ in
             endSoon(server)
@@ -77,7 +77,7 @@ import Wire
         #expect(try answer(client).text == "fine")
     }
 
-    @Test("Half an answer is none, and nothing of it is in the next one")
+    @Test("A truncated answer is an error, and does not affect the next one")
     func half() throws {
         var seen = 0
         let server = try ScriptedServer { [self] server, _ in
@@ -92,7 +92,7 @@ import Wire
         #expect(server.accepted == 2)
     }
 
-    @Test("A server that says what is no answer is left")
+    @Test("The connection is closed after a malformed answer")
     func nonsense() throws {
         var seen = 0
         let server = try ScriptedServer { [self] _, _ in
@@ -105,12 +105,12 @@ import Wire
         #expect(server.accepted == 2)
     }
 
-    /// The connections of others than the server itself.
+    /// The number of connections other than the listening socket's.
     private func clients(_ server: ScriptedServer) -> Int {
         open(server).count { $0.delegate !== server }
     }
 
-    @Test("Enrolment checks in as the device it is, and leaves no connection", arguments: [true, false])
+    @Test("Enrolment checks in with the identity it has, and leaves no connection", arguments: [true, false])
     func enrolment(isKnown: Bool) throws {
         var asked: [UInt8] = []
         let server = try ScriptedServer { [self] _, request in

@@ -3,9 +3,9 @@ import Client
 import Glibc
 import Testing
 
-/// What is read from a file that holds a server key.
+/// Reading of a server key from a file.
 @Suite struct KeyFileTests {
-    /// What is read of a file of this text; nil where it is no key.
+    /// Reads a file with this text. Returns `nil` if it has no valid key.
     private func key(_ text: String) throws -> String? {
         var ends: [Int32] = [0, 0]
         let made = pipe(&ends)
@@ -23,21 +23,21 @@ import Testing
         }
     }
 
-    @Test("The key is the first line, without the blanks and the carriage return at its end")
+    @Test("The key is the first line without trailing whitespace")
     func firstLine() throws {
         for text in ["KEY", "KEY\n", "KEY\r\n", "KEY \t\n", "KEY\nOTHER\n", "KEY\n\n"] {
             #expect(try key(text) == "KEY", "\(text.debugDescription)")
         }
     }
 
-    @Test("A line that is empty or holds more than one word is no key")
+    @Test("An empty line and one with several words are not keys")
     func noKey() throws {
         for text in ["", "\n", "\nKEY\n", " \n", "TWO WORDS\n", " KEY\n", "K\u{7F}\n", "KÉY\n"] {
             #expect(try key(text) == nil, "\(text.debugDescription)")
         }
     }
 
-    @Test("A key has at most so many characters")
+    @Test("A key is limited to the length of a credential")
     func longest() throws {
         let longest = String(repeating: "k", count: Limits.Login.credentialBytes)
         #expect(try key(longest) == longest)
@@ -45,11 +45,11 @@ import Testing
         #expect(try key(longest + "k") == nil)
     }
 
-    @Test("A file that is not there is told as such")
+    @Test("A missing file is reported with its path")
     func missing() {
         do throws(Failure) {
             _ = try KeyFile.read("/nonexistent/key")
-            Issue.record("it was read")
+            Issue.record("the file was read")
         } catch { #expect(error.code == .inputOutput) }
     }
 }

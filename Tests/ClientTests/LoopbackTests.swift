@@ -44,7 +44,7 @@ final class ScriptedServer: ConnectionDelegate {
         Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
     }
 
-    @Test("Requests go over one connection, one after the other")
+    @Test("Requests use one connection, one after the other")
     func requests() throws {
         let server = try ScriptedServer { [self] _, request in
             ok(String(decoding: request.prefix { $0 != 0x0D }, as: UTF8.self))
@@ -55,7 +55,7 @@ final class ScriptedServer: ConnectionDelegate {
         #expect(server.accepted == 1)
     }
 
-    @Test("A kept connection that the server ends is opened again; a first one is not")
+    @Test("A reused connection that the server closes is reopened; a new one is not")
     func reopened() throws {
         var seen = 0
         let server = try ScriptedServer { [self] _, _ in
@@ -72,7 +72,7 @@ final class ScriptedServer: ConnectionDelegate {
         #expect(silent.accepted == 1)
     }
 
-    @Test("Enrolment checks in, registers and gives the token")
+    @Test("Enrolment checks in, registers and returns the token")
     func enrolment() throws {
         let server = try ScriptedServer { [self] _, request in
             let text = String(decoding: request, as: UTF8.self)
@@ -88,7 +88,7 @@ final class ScriptedServer: ConnectionDelegate {
         #expect(outcome.identity.securityToken.revealed == 6)
     }
 
-    @Test("A refused registration is told (canary for the case above)")
+    @Test("A refused registration is reported (canary for the case above)")
     func refused() throws {
         let server = try ScriptedServer { [self] _, _ in ok("Error=INVALID_SENDER") }
         #expect(throws: ClientError.self) {
@@ -98,7 +98,7 @@ final class ScriptedServer: ConnectionDelegate {
         }
     }
 
-    @Test("An app server logs in over a socket, sends, hears its ack, and ends in order")
+    @Test("An app server logs in over a socket, sends, receives its ack, and ends gracefully")
     func appServer() throws {
         var turn = 0
         let server = try ScriptedServer { _, _ in
@@ -132,11 +132,11 @@ final class ScriptedServer: ConnectionDelegate {
         #expect(isDone && heard == ["ready", "acknowledged", "closed"])
     }
 
-    @Test("A device sends what waits after its login, again after a loss, until it is stored")
+    @Test("A device sends waiting messages after each login until they are stored")
     func device() throws {
         var frames = 0
         let server = try ScriptedServer { server, bytes in
-            // The first connection answers the login, and breaks when the message comes.
+            // The first connection answers the login, and is closed when the message arrives.
             if server.accepted == 1, bytes[0] != MCS.version { return nil }
             var out = ByteBuffer()
             if bytes[0] == MCS.version {
@@ -163,7 +163,7 @@ final class ScriptedServer: ConnectionDelegate {
         client.close()
     }
 
-    @Test("Nobody listening is told")
+    @Test("A refused connection is reported")
     func nobody() throws {
         let reactor = try Reactor(index: 0)
         let socket = try ListeningSocket(tcp: .loopback(port: 0))

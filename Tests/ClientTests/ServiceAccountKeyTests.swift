@@ -6,7 +6,7 @@ import WireSupport
 
 @testable import Client
 
-/// What a service account signs to get an access token (http 9.1).
+/// The assertion of a service account for an access token (http 9.1).
 struct ServiceAccountKeyTests {
     private static func decoded(_ text: [UInt8]) throws -> [UInt8] {
         let octets = Base64.bytes(text.raw)
@@ -18,7 +18,7 @@ struct ServiceAccountKeyTests {
         return try JSONValue(parsing: String(decoding: octets, as: UTF8.self))
     }
 
-    @Test("an assertion names the account and its key, ends within the hour, and is signed by the key")
+    @Test("an assertion has the account and its key ID, expires within an hour, and is signed by the key")
     func assertion() throws {
         let key = try #require(ServiceAccountKey())
         let now: UnixMilliseconds = 1_800_000_000_500

@@ -5,9 +5,9 @@ import Testing
 @testable import Client
 @testable import ClientProtocol
 
-/// What a web app makes of headers that say more than it needs.
+/// Headers with more parameters than a web app needs.
 @Suite struct WebAppHeaderTests {
-    @Test("Parameters may stand between commas, and another coding is the older one")
+    @Test("Parameters may be separated by commas, and an unknown coding counts as aesgcm")
     func commas() throws {
         let app = try #require(WebApp(subtype: "wp:test"))
         let sealed = try #require(

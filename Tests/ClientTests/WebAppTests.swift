@@ -6,7 +6,7 @@ import Wire
 @testable import Client
 @testable import ClientProtocol
 
-/// What a web app on a device reads of what it is sent.
+/// Decryption of messages by a web app on a device.
 @Suite struct WebAppTests {
     let app: WebApp
 
@@ -34,7 +34,7 @@ import Wire
             ], raw: sealed.records)
     }
 
-    @Test("both encodings are read, and so are headers that say more")
+    @Test("both encodings are decrypted, also with additional header parameters")
     func reads() throws {
         #expect(app.open(try aesgcm("hello")) == Array("hello".utf8))
         #expect(
@@ -47,7 +47,7 @@ import Wire
         #expect(other.isEncrypted)
     }
 
-    @Test("a known app is the same as the fresh one")
+    @Test("an app restored from its keys equals the new one")
     func known() throws {
         let known = try #require(
             WebApp(subtype: app.subtype, privateKey: app.privateKey, auth: app.auth))
@@ -57,8 +57,8 @@ import Wire
         #expect(WebApp(subtype: "", privateKey: app.privateKey, auth: []) == nil)
     }
 
-    /// The canary: an app that reads what is for another would pass everything above.
-    @Test("what is for another app, changed or incomplete is not read")
+    /// Canary: an app that decrypts messages for others would pass all other tests.
+    @Test("a message for another app, a changed one and an incomplete one are refused")
     func others() throws {
         let other = try #require(WebApp(subtype: "wp:test"))
         var sealed = try aesgcm("hello")
@@ -72,7 +72,7 @@ import Wire
         #expect(!message([("k", "v")], raw: []).isEncrypted)
     }
 
-    @Test("the call for a token that the server encrypts for names sender, endpoint and keys")
+    @Test("the call for a token with server-side encryption has sender, endpoint and keys")
     func subscribes() throws {
         let call = DeviceCalls.subscribe(
             publicKey: app.publicKey, auth: app.auth, endpoint: "https://a/fcm/send/t:1", sender: "123")

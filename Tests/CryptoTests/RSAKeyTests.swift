@@ -3,28 +3,28 @@ import Testing
 
 @testable import Crypto
 
-/// RS256, against the example of RFC 7515 and against what is changed.
+/// RS256 against the example of RFC 7515 and against changed signatures.
 struct RSAKeyTests {
-    /// A key pair for all tests: making one takes a while.
+    /// A key pair for all tests, since generating one is slow.
     private static let pair = RSAKey.make(bits: Limits.Operator.accountKeyBits)
 
-    @Test("what the private half signs, the public half knows; whatever is changed is noticed")
+    @Test("the public key verifies signatures of the private key, and refuses changed ones")
     func roundTrip() throws {
         let pair = try #require(Self.pair)
         #expect(pair.privateKey.revealed.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
-        #expect("\(pair)".contains("BEGIN") == false, "the private half never shows")
+        #expect("\(pair)".contains("BEGIN") == false, "the private key is redacted")
         let text = Array("header.claims".utf8)
         let signature = try #require(RSAKey.signature(of: text, by: pair.privateKey))
         #expect(RSAKey.verifies(signature, of: text, by: pair.publicKey))
         for at in stride(from: 0, to: signature.count, by: 17) {
             var other = signature
             other[at] ^= 1
-            #expect(!RSAKey.verifies(other, of: text, by: pair.publicKey), "octet \(at) of the signature")
+            #expect(!RSAKey.verifies(other, of: text, by: pair.publicKey), "byte \(at) of the signature")
         }
         for at in text.indices {
             var other = text
             other[at] ^= 1
-            #expect(!RSAKey.verifies(signature, of: other, by: pair.publicKey), "octet \(at) of the text")
+            #expect(!RSAKey.verifies(signature, of: other, by: pair.publicKey), "byte \(at) of the text")
         }
         for other in [[], Array(signature.dropLast()), signature + [0]] {
             #expect(!RSAKey.verifies(other, of: text, by: pair.publicKey))
@@ -34,7 +34,7 @@ struct RSAKeyTests {
         #expect(!RSAKey.verifies(signature, of: text, by: second.publicKey))
     }
 
-    @Test("what is no private RSA key signs nothing")
+    @Test("signing fails without a private RSA key")
     func noKey() throws {
         let pair = try #require(Self.pair)
         let whole = pair.privateKey.revealed

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Crypto
 
-/// Records that no sealing of ours makes, and what each record is numbered with.
+/// Records that our encryption does not produce, and the record number in the nonce.
 struct RecordTests {
     let receiver: KeyPair
     let auth = [UInt8](repeating: 9, count: 16)
@@ -25,7 +25,7 @@ struct RecordTests {
         return record
     }
 
-    /// The number of a record goes into the last eight octets of the nonce, the highest first (RFC 8188, 2.3).
+    /// The record number is XORed into the last eight bytes of the nonce, big-endian (RFC 8188, 2.3).
     @Test func recordsAreNumberedInTheNonce() throws {
         let key = [UInt8](repeating: 3, count: 16)
         var counted = try cipher(key: key, nonce: [UInt8](repeating: 0, count: 12))
@@ -39,7 +39,7 @@ struct RecordTests {
         }
     }
 
-    /// A body of one record, which holds what the caller says, with its end and padding.
+    /// Returns a body of one record with the given content, delimiter and padding.
     func body(_ record: [UInt8], size: UInt8) throws -> [UInt8] {
         var random = FixedOctets(next: 40)
         let own = try #require(KeyPair { random.take($0) })
@@ -85,7 +85,7 @@ struct RecordTests {
         }
     }
 
-    /// draft-ietf-webpush-encryption-04: padding holds zeros alone.
+    /// draft-ietf-webpush-encryption-04: padding consists of zeros.
     @Test func paddingIsZero() throws {
         var random = FixedOctets(next: 40)
         let own = try #require(KeyPair { random.take($0) })

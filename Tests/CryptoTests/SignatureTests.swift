@@ -22,12 +22,12 @@ struct SignatureTests {
         for at in signature.indices {
             var other = signature
             other[at] ^= 1
-            #expect(!P256.verifies(other, of: text, by: key), "octet \(at) of the signature")
+            #expect(!P256.verifies(other, of: text, by: key), "byte \(at) of the signature")
         }
         for at in text.indices {
             var other = text
             other[at] ^= 1
-            #expect(!P256.verifies(signature, of: other, by: key), "octet \(at) of the text")
+            #expect(!P256.verifies(signature, of: other, by: key), "byte \(at) of the text")
         }
         #expect(!P256.verifies(signature, of: text, by: try all[0].octets("public")))
     }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Wire
 
-/// The vectors of Fixtures/webpush/vectors.json: two from RFCs, one that was checked with another implementation.
+/// The vectors of Fixtures/webpush/vectors.json: two from RFCs, one verified with another implementation.
 struct Vectors {
     private let root: JSONValue
 
@@ -14,13 +14,13 @@ struct Vectors {
         root = try JSONValue(parsing: Array(Data(contentsOf: URL(fileURLWithPath: path))).raw)
     }
 
-    /// One group of them by name.
+    /// Returns a group by name.
     func group(_ name: String) throws -> Group { Group(value: try #require(root[name])) }
 
-    /// The signatures.
+    /// Returns the groups of signatures.
     func signatures() throws -> [Group] { try #require(root["signatures"]?.elements).map(Group.init) }
 
-    /// Named texts.
+    /// A group of named texts.
     struct Group {
         var value: JSONValue
 
@@ -37,7 +37,7 @@ struct Vectors {
     }
 }
 
-/// Octets that are no secret and the same each time: first those given, then a count.
+/// A deterministic source of bytes: first those given, then a counter.
 struct FixedOctets {
     var given: [[UInt8]] = []
     var next: UInt8 = 1

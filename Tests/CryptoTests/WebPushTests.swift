@@ -3,7 +3,7 @@ import Testing
 
 @testable import Crypto
 
-/// Both encodings against published vectors, in both directions, and against all that can be wrong with them.
+/// Both encodings against published vectors, in both directions, and against invalid input.
 struct WebPushTests {
     let receiver: KeyPair
     let auth = [UInt8](repeating: 9, count: 16)
@@ -13,7 +13,7 @@ struct WebPushTests {
         receiver = try #require(KeyPair { random.take($0) })
     }
 
-    /// Octets for a key and a salt, different for each `start`.
+    /// Encrypts with a key and salt that differ for each `start`.
     func seal(_ text: [UInt8], start: UInt8 = 77) throws -> WebPush.Sealed {
         var random = FixedOctets(next: start)
         return try #require(
@@ -64,42 +64,42 @@ struct WebPushTests {
     func allLengthsComeBack(_ length: Int) throws {
         let text = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ length) }
         let sealed = try seal(text)
-        // Two octets and the tag for each record, and the last record shorter than a full one.
+        // Two bytes and the tag for each record, and the last record shorter than a full one.
         #expect(sealed.records.count == length + (length / 4_094 + 1) * 18)
         #expect(WebPush.open(sealed, keys: receiver, auth: auth) == text)
         #expect(WebPush.openBody(try sealBody(text), keys: receiver, auth: auth) == text)
         #expect(WebPush.openBody(try sealBody(text, recordSize: 64), keys: receiver, auth: auth) == text)
     }
 
-    /// The canary: a decryption that checks no tag, salt or key passes the vectors and fails here.
+    /// Canary: a decryption without a check of tag, salt or key passes the vectors and fails here.
     @Test func eachFlippedBitIsNoticed() throws {
         let sealed = try seal(Array("only for you".utf8))
         for at in sealed.records.indices {
             var other = sealed
             other.records[at] ^= 1 << UInt8(at % 8)
-            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "octet \(at) of the records")
+            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "byte \(at) of the records")
         }
         for at in sealed.salt.indices {
             var other = sealed
             other.salt[at] ^= 1
-            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "octet \(at) of the salt")
+            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "byte \(at) of the salt")
         }
         for at in sealed.publicKey.indices {
             var other = sealed
             other.publicKey[at] ^= 1
-            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "octet \(at) of the key")
+            #expect(WebPush.open(other, keys: receiver, auth: auth) == nil, "byte \(at) of the key")
         }
         for at in auth.indices {
             var other = auth
             other[at] ^= 0x80
-            #expect(WebPush.open(sealed, keys: receiver, auth: other) == nil, "octet \(at) of auth")
+            #expect(WebPush.open(sealed, keys: receiver, auth: other) == nil, "byte \(at) of auth")
         }
         let body = try sealBody(Array("only for you".utf8))
-        // Octets 16 to 19 are the record size, of which a larger one changes nothing for a single record.
+        // Bytes 16 to 19 are the record size; a larger one has no effect on a single record.
         for at in body.indices where !(16..<20).contains(at) {
             var other = body
             other[at] ^= 1 << UInt8(at % 8)
-            #expect(WebPush.openBody(other, keys: receiver, auth: auth) == nil, "octet \(at) of the body")
+            #expect(WebPush.openBody(other, keys: receiver, auth: auth) == nil, "byte \(at) of the body")
         }
         #expect(WebPush.open(sealed, keys: receiver, auth: auth) == Array("only for you".utf8))
     }
@@ -111,14 +111,14 @@ struct WebPushTests {
             #expect(WebPush.openBody(Array(body.prefix(count)), keys: receiver, auth: auth) == nil)
         }
         #expect(WebPush.openBody(body + [0], keys: receiver, auth: auth) == nil)
-        // A longer secret of zeros behind it is the same key to HMAC.
+        // HMAC pads keys by zeros, so a secret with trailing zeros is the same key.
         #expect(WebPush.openBody(body, keys: receiver, auth: auth + [0]) == nil)
-        // Exactly one full record, whose end is an empty one.
+        // Exactly one full record, followed by an empty last one.
         let sealed = try seal([UInt8](repeating: 66, count: 4_094))
         for count in [0, 1, 15, 16, 17, 4_111, 4_112, sealed.records.count - 1] {
             var cut = sealed
             cut.records = Array(sealed.records.prefix(count))
-            #expect(WebPush.open(cut, keys: receiver, auth: auth) == nil, "\(count) octets")
+            #expect(WebPush.open(cut, keys: receiver, auth: auth) == nil, "\(count) bytes")
         }
     }
 
@@ -164,7 +164,7 @@ struct WebPushTests {
         #expect(KeyPair(privateKey: [1]) == nil)
         order[31] -= 1
         #expect(KeyPair(privateKey: order) != nil)
-        // A source that is broken ends the search, not the server.
+        // A broken random source ends the search, not the server.
         #expect(KeyPair { _ in [UInt8](repeating: 0, count: 32) } == nil)
         var draws = 0
         #expect(

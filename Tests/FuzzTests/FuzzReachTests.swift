@@ -2,8 +2,8 @@ import FuzzTargets
 import Testing
 
 extension FuzzTests {
-    /// What the inputs of each target must reach, a name a row: events, readings, refusals and reasons of closes.
-    @Test("the inputs of each target reach every event, reading and error that is listed for it")
+    /// The inputs of each target must reach these names, one per line: events, readings, refusals and close reasons.
+    @Test("the inputs of each target reach every event, reading and error in its list")
     func reach() throws {
         for target in FuzzTarget.real {
             let reached = try FuzzReach.counting {
@@ -20,7 +20,7 @@ extension FuzzTests {
 }
 
 extension FuzzFiles {
-    /// The lists of `Fixtures/corpus/reach.txt`: `== TARGET`, then a name a line.
+    /// The lists in `Fixtures/corpus/reach.txt`: `== TARGET`, then one name per line.
     static let reach: [String: [String]] = {
         let file = contents(of: "Fixtures/corpus").first { $0.name == "reach.txt" }
         var lists: [String: [String]] = [:]

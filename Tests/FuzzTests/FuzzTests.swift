@@ -3,7 +3,7 @@ import FuzzTargets
 import Glibc
 import Testing
 
-/// Files that fuzzers read or wrote.
+/// The corpus and other files of fuzzers.
 enum FuzzFiles {
     static let root: String = {
         var parts = "\(#filePath)".split(separator: "/")
@@ -11,7 +11,7 @@ enum FuzzFiles {
         return "/" + parts.joined(separator: "/")
     }()
 
-    /// The octets of the files of a folder, by name; none where there is no such folder.
+    /// Returns the bytes of the files of a folder, sorted by name; empty if there is no such folder.
     static func contents(of folder: String) -> [(name: String, octets: [UInt8])] {
         guard let directory = opendir("\(root)/\(folder)") else { return [] }
         defer { closedir(directory) }
@@ -35,7 +35,7 @@ enum FuzzFiles {
         return content
     }
 
-    /// What is committed of a target's inputs, and what once broke it.
+    /// Returns the committed inputs of a target, and those of former failures.
     static func inputs(_ target: FuzzTarget) -> [(name: String, octets: [UInt8])] {
         contents(of: "Fixtures/corpus/\(target.rawValue)")
             + contents(of: "Fixtures/hostile/\(target.rawValue)")
@@ -44,26 +44,26 @@ enum FuzzFiles {
 
 @Suite struct FuzzTests {
     @Test(
-        "every property holds for what fuzzers have found, and for the beginnings of it",
+        "every property holds for the corpus of fuzzers, and for prefixes of it",
         arguments: FuzzTarget.real)
     func replay(target: FuzzTarget) {
         let inputs = FuzzFiles.inputs(target)
         #expect(inputs.count >= 10)
         for (name, octets) in inputs {
-            // Hostile files that were written by hand may be far longer than what fuzzers try.
+            // Hand-written hostile files may be far longer than the inputs of fuzzers.
             guard octets.count <= 8_192 else { continue }
             var random = SeededRandom(seed: UInt64(octets.count))
             for length in [octets.count, Int.random(in: 0...octets.count, using: &random)] {
                 do throws(Violation) {
                     try target.run(Array(octets.prefix(length)))
                 } catch {
-                    Issue.record("\(target.rawValue)/\(name), the first \(length) octets: \(error)")
+                    Issue.record("\(target.rawValue)/\(name), the first \(length) bytes: \(error)")
                 }
             }
         }
     }
 
-    @Test("what is committed is small")
+    @Test("committed inputs are small")
     func size() {
         for target in FuzzTarget.real {
             let files = FuzzFiles.contents(of: "Fixtures/corpus/\(target.rawValue)")
@@ -72,7 +72,7 @@ enum FuzzFiles {
         }
     }
 
-    @Test("Scripts/fuzz knows all targets")
+    @Test("Scripts/fuzz lists all targets")
     func script() throws {
         let script = try #require(FuzzFiles.contents(of: "Scripts").first { $0.name == "fuzz" })
         let line = String(decoding: script.octets, as: UTF8.self).split(separator: "\n").first {
@@ -82,7 +82,7 @@ enum FuzzFiles {
         #expect(Set(names) == Set(FuzzTarget.real.map(\.rawValue)) && names.count == FuzzTarget.real.count)
     }
 
-    @Test("canary: a property that does not hold is told")
+    @Test("canary: a violated property is reported")
     func canary() throws {
         #expect(throws: Violation.self) { try FuzzTarget.canary.run(Array("ccsd".utf8)) }
         #expect(throws: Never.self) { try FuzzTarget.canary.run(Array("ccse".utf8)) }

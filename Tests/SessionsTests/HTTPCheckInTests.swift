@@ -107,7 +107,7 @@ import Wire
         #expect(
             text
                 == HTTPDesk.text(
-                    "invalid Content-Encoding: expected gzip or identity; for a JSON body also aes128gcm or aesgcm, which are passed over\n",
+                    "invalid Content-Encoding: expected gzip or identity; for a JSON body also aes128gcm or aesgcm, which are ignored\n",
                     "415 Unsupported Media Type", extra: "Accept-Encoding: gzip, identity\r\n"))
     }
 

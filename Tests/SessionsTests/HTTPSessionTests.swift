@@ -97,7 +97,8 @@ import Wire
         #expect(
             all == Self.token(1)
                 + HTTPDesk.text(
-                    "There must be one Host.\n", "400 Bad Request", extra: "Connection: close\r\n"))
+                    "invalid Host: expected exactly one\n", "400 Bad Request", extra: "Connection: close\r\n")
+        )
         let close = desk.close
         #expect(close == .protocolViolation)
     }

@@ -2,7 +2,7 @@ import Basics
 import Testing
 import Wire
 
-/// What comes of a payload, in the words of the fixtures' names.
+/// The outcome for a payload, in the words of the fixtures' names.
 private func outcome(_ text: [UInt8], lenient: Bool = false) -> (word: String, detail: String) {
     do throws(PayloadError) {
         let payload = try AppServerPayload(text.raw)
@@ -32,7 +32,7 @@ private func words(_ refusal: Refusal) -> (word: String, detail: String) {
 }
 
 @Suite struct CCSPayloadTests {
-    @Test("hostile payloads get the answer that their names say", arguments: HostileJSON.all)
+    @Test("hostile payloads get the answer in their file names", arguments: HostileJSON.all)
     func hostile(file: HostileJSON) throws {
         let outcome = outcome(try file.content())
         switch file.outcome {
@@ -81,7 +81,7 @@ private func words(_ refusal: Refusal) -> (word: String, detail: String) {
         #expect(outcome.detail.contains(expected), "\(outcome.detail)")
     }
 
-    @Test("the published text of a type error is met word for word")
+    @Test("the text of a type error equals the published one")
     func publishedText() {
         let outcome = outcome(Array(#"{"to":"x","message_id":"m","time_to_live":"abc"}"#.utf8))
         #expect(
@@ -90,14 +90,14 @@ private func words(_ refusal: Refusal) -> (word: String, detail: String) {
         )
     }
 
-    @Test("a long value is cut where it is shown, between characters")
+    @Test("a long value in an error is cut between characters")
     func cutValue() {
         let long = String(repeating: "é", count: 5_000)
         let outcome = outcome(Array("{\"to\":\"x\",\"message_id\":\"m\",\"priority\":\"\(long)\"}".utf8))
         #expect(outcome.detail.contains("(" + String(repeating: "é", count: 32) + "…)"))
     }
 
-    @Test("a lifetime in a string is taken only where that was asked for")
+    @Test("a lifetime in a string is accepted only in lenient mode")
     func lenientLifetime() {
         let text = Array(#"{"to":"x","message_id":"m","time_to_live":"600"}"#.utf8)
         #expect(outcome(text).word == "invalid-json")
@@ -106,7 +106,7 @@ private func words(_ refusal: Refusal) -> (word: String, detail: String) {
         #expect(outcome(bad, lenient: true).word == "invalid-json")
     }
 
-    @Test("all fields arrive")
+    @Test("all fields are read")
     func fields() throws {
         let text = Array(
             #"""
@@ -138,7 +138,7 @@ private func words(_ refusal: Refusal) -> (word: String, detail: String) {
         }
     }
 
-    @Test("canary: the fixtures' names matter, a wrong one would be seen")
+    @Test("canary: a fixture with a wrong name would be detected")
     func canary() {
         #expect(outcome(Array(#"{"to":"x","message_id":"m"}"#.utf8)).word != "invalid-json")
     }

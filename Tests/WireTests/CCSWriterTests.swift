@@ -15,7 +15,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     private let token = bytes("TOKEN")
     private let id = bytes("m-1")
 
-    @Test("ACK in the bytes of the real service")
+    @Test("ACK has the bytes of the real service")
     func ack() {
         #expect(
             written { AnswerWriter.appendAck(to: token.raw, messageID: id.raw, into: &$0) }
@@ -28,7 +28,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             }.contains(#""message_id":"m-1","registration_id":"NEW"}"#))
     }
 
-    @Test("NACK in the bytes of the real service")
+    @Test("NACK has the bytes of the real service")
     func nack() {
         let bad = bytes("SomeInvalidRegistrationId")
         #expect(
@@ -41,7 +41,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     }
 
     @Test(
-        "every refusal has its code, and a description that is JSON and XML text",
+        "every refusal has its code, and a description valid in JSON and XML",
         arguments: [
             (.missingTarget, "INVALID_JSON"),
             (.wrongType(field: "f", expected: "e", found: "<\"&\u{1}"), "INVALID_JSON"),
@@ -75,7 +75,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         }
     }
 
-    @Test("a huge target is cut in the description, whole in from")
+    @Test("a huge target is cut in the description, but complete in from")
     func hugeTarget() throws {
         let target = [UInt8](repeating: 0x78, count: 50_000)
         let stanza = written {
@@ -84,7 +84,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(stanza.utf8.count < 51_000)
     }
 
-    @Test("control with and without message_id")
+    @Test("control is written with and without message_id")
     func control() {
         #expect(
             written { AnswerWriter.appendDraining(into: &$0) }
@@ -95,7 +95,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
                 .contains(#""CONNECTION_DRAINING","message_id":"control-000000000000000a"}"#))
     }
 
-    @Test("receipt in the documented bytes")
+    @Test("receipt has the documented bytes")
     func receipt() {
         #expect(
             written {
@@ -108,7 +108,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         )
     }
 
-    @Test("upstream message in the captured bytes")
+    @Test("upstream message has the captured bytes")
     func upstream() {
         let stanza = written {
             UpstreamMessage.appendHead(sender: SenderID(1_234_567_890), isFCMDomain: true, into: &$0)
@@ -123,7 +123,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         )
     }
 
-    @Test("canary: two different ids give two different stanzas")
+    @Test("canary: two different IDs yield two different stanzas")
     func canary() {
         let one = written { AnswerWriter.appendAck(to: token.raw, messageID: id.raw, into: &$0) }
         let other = written { AnswerWriter.appendAck(to: token.raw, messageID: token.raw, into: &$0) }

@@ -2,7 +2,7 @@ import Basics
 import Testing
 import Wire
 
-/// How much a peer may send on an HTTP/2 connection that brings no request on, as time passes.
+/// The limit on frames that do not advance a request on an HTTP/2 connection, over time.
 @Suite struct FrameBudgetTests {
     private func tally(_ idleFrames: Int) -> HTTP2Connection.Tally {
         var tally = HTTP2Connection().takeTally()
@@ -12,7 +12,7 @@ import Wire
 
     private func time(_ seconds: Int) -> Instant { Instant(nanoseconds: 0).advanced(seconds: seconds) }
 
-    @Test("a long silence earns no more than the whole budget")
+    @Test("a long pause restores no more than the full budget")
     func noCredit() {
         var budget = FrameBudget(now: time(0))
         let quiet = budget.take(tally(0), now: time(3_600))
@@ -21,7 +21,7 @@ import Wire
         #expect(quiet && most && !more)
     }
 
-    @Test("each second is earned once")
+    @Test("each second is credited once")
     func eachSecondOnce() {
         var budget = FrameBudget(now: time(0))
         let most = budget.take(tally(Limits.HTTP2.idleFrames), now: time(0))

@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 @Suite struct GzipTests {
-    @Test("What is packed unpacks to itself", arguments: [0, 1, 100, 20_000, 300_000])
+    @Test("A compressed body decompresses to itself", arguments: [0, 1, 100, 20_000, 300_000])
     func roundTrip(count: Int) throws {
         var random = SeededRandom(seed: UInt64(count))
         let body = (0..<count).map { _ in UInt8.random(in: 0...(count % 2 == 0 ? 255 : 1), using: &random) }
@@ -12,7 +12,7 @@ import Wire
         #expect(try Gzip.unpacked(packed, limit: count) == body)
     }
 
-    @Test("One octet over the limit is refused, however it is packed; the limit itself is not")
+    @Test("A body is refused one byte over the limit, and accepted at the limit")
     func limit() throws {
         let body = [UInt8](repeating: 0, count: 1_048_577)
         let packed = try #require(Gzip.packed(body))
@@ -22,19 +22,19 @@ import Wire
         #expect(failure(packed, 1_048_577) == nil)
     }
 
-    @Test("Every cut and most changed octets are found, and nothing follows the end")
+    @Test("Truncated, damaged and trailing bytes are detected")
     func damage() throws {
         let body = Array("a check-in, as it were; a check-in, as it were".utf8)
         let good = try #require(Gzip.packed(body))
-        #expect(failure(good, 1_000) == nil, "the canary: undamaged, it must be read")
+        #expect(failure(good, 1_000) == nil, "canary: the undamaged body is read")
         for at in good.indices { #expect(failure(Array(good[..<at]), 1_000) == .malformed, "cut to \(at)") }
         #expect(failure(good + [0], 1_000) == .trailingBytes)
         #expect(failure(good + good, 1_000) == .trailingBytes)
         for at in good.indices {
             var bad = good
             bad[at] ^= 0x55
-            // Time and system stand in the head and mean nothing.
-            #expect((try? Gzip.unpacked(bad, limit: 1_000)) ?? body == body, "octet \(at)")
+            // The header has a time and a system, which are ignored.
+            #expect((try? Gzip.unpacked(bad, limit: 1_000)) ?? body == body, "byte \(at)")
         }
     }
 
@@ -45,7 +45,7 @@ import Wire
         } catch { return error }
     }
 
-    @Test("A request whose body cannot be unpacked is refused by what is wrong with it")
+    @Test("A request with an invalid gzip body is refused with the status for its fault")
     func statuses() throws {
         func status(_ body: [UInt8]) throws -> HTTPStatus? {
             var reader = RequestReader()
@@ -60,7 +60,7 @@ import Wire
         }
         let good = try #require(Gzip.packed(Array("hello".utf8)))
         let long = try #require(Gzip.packed([UInt8](repeating: 0, count: Limits.HTTP.unpackedBodyBytes + 1)))
-        #expect(try status(good) == nil, "the canary: a good body is read")
+        #expect(try status(good) == nil, "canary: a valid body is read")
         #expect(try status(long) == .contentTooLarge)
         #expect(try status(Array(good.dropLast())) == .badRequest)
         #expect(try status(good + [0]) == .badRequest)

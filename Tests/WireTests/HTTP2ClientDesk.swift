@@ -4,7 +4,7 @@ import Testing
 
 @testable import Wire
 
-/// A connection of ours to a server that writes its frames by hand.
+/// A client connection to a server whose frames are written by hand.
 final class HTTP2ClientDesk {
     typealias Frames = HTTP2Frames
 
@@ -14,13 +14,13 @@ final class HTTP2ClientDesk {
     var now = Instant(nanoseconds: 1_000_000_000)
     private var preface: [UInt8] = []
 
-    /// A server that greets allows `streams` requests at once.
+    /// With `streams` the server sends SETTINGS that allow this number of concurrent requests.
     init(streams: UInt32 = 100, greets: Bool = true) {
         connection = HTTP2ClientConnection(authority: "push.example", now: now)
         if greets { hear(Frames.settings([(3, streams)]) + Frames.settingsKnown) }
     }
 
-    /// The server sends bytes, and reads what they bring about unless it does not listen.
+    /// Receives bytes from the server, which reads the client's output if it `listens`.
     func hear(_ bytes: [UInt8], listens: Bool = true) {
         connection.receive(bytes.raw, now: now)
         if listens { flush() }
@@ -57,7 +57,7 @@ final class HTTP2ClientDesk {
         }
     }
 
-    /// Lets time pass, in steps in which the connection is woken when it wants to be.
+    /// Advances the time, and wakes the connection at its deadlines.
     func pass(seconds: Int) {
         let end = now.advanced(seconds: seconds)
         while connection.deadline <= end {
@@ -68,7 +68,7 @@ final class HTTP2ClientDesk {
         now = end
     }
 
-    /// What has happened since the last call, in words.
+    /// Returns the events since the last call as text.
     func events() -> [String] {
         var words: [String] = []
         while let event = connection.next() {
@@ -83,7 +83,7 @@ final class HTTP2ClientDesk {
         return words
     }
 
-    /// A whole answer.
+    /// The frames of a complete answer.
     static func answer(_ stream: UInt32, _ body: String = "", status: String = "200") -> [UInt8] {
         let head = Frames.headers(stream, [(":status", status)], ends: body.isEmpty)
         return body.isEmpty ? head : head + Frames.data(stream, Array(body.utf8), ends: true)
@@ -93,7 +93,7 @@ final class HTTP2ClientDesk {
         Frames.frame(7, Frames.word(last) + Frames.word(code) + Array(reason.utf8))
     }
 
-    /// Expects that nothing is kept for any stream.
+    /// Expects that no state is left for any stream.
     func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(connection.streams.isEmpty, sourceLocation: sourceLocation)
         #expect(connection.underWay == 0, sourceLocation: sourceLocation)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Wire
 
-/// Servers that do what none should.
+/// Servers that violate the protocol or attack the client.
 @Suite struct HTTP2ClientHostileTests {
     typealias Desk = HTTP2ClientDesk
     typealias Frames = HTTP2Frames
 
-    /// A connection with one request under way.
+    /// A connection with one request in flight.
     private func asking() -> Desk {
         let desk = Desk()
         desk.send()
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "A body that is too long ends its stream, and the connection goes on", arguments: [1, 1_000, 16_000])
+        "A body that is too long ends its stream but not the connection", arguments: [1, 1_000, 16_000])
     func longBody(piece: Int) {
         let desk = asking()
         desk.hear(Frames.headers(1, [(":status", "200")]))
@@ -34,7 +34,7 @@ import Testing
         #expect(desk.events().isEmpty)
         desk.hear(Frames.data(1, [UInt8](repeating: 1, count: piece)))
         #expect(desk.events() == ["1: answerTooLong"])
-        // By one byte the server was within its window.
+        // The window allows the server this one byte.
         #expect(desk.peer.answers[1]?.reset == (piece == 1 ? 8 : 3))
         desk.expectNothingLeft()
         desk.send()
@@ -42,7 +42,7 @@ import Testing
         #expect(desk.events() == ["3: 200 fine"])
     }
 
-    @Test("What all answers hold together is bounded")
+    @Test("The memory of all answers together is limited")
     func heldAnswers() {
         let desk = Desk(streams: 1_000)
         let body = [UInt8](repeating: 1, count: 10_000)
@@ -59,7 +59,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("Headers that are too long or too many end their stream, trailers too; a bomb ends the connection")
+    @Test("Too long or too many headers or trailers end their stream; a header bomb ends the connection")
     func longHeads() {
         let long = ("a", String(repeating: "b", count: 15_000))
         let many = (0...Limits.HTTP2Client.answerHeaders).map { ("a\($0)", "b") }
@@ -73,7 +73,7 @@ import Testing
             desk.expectNothingLeft()
         }
         let desk = asking()
-        // One field of 4,000 bytes that is remembered, then one byte for each repetition.
+        // One indexed field of 4,000 bytes, then one byte for each repetition.
         let field = [0x40] + Frames.text("a") + Frames.text(String(repeating: "b", count: 4_000))
         let block = Frames.block([(":status", "200")]) + field + [UInt8](repeating: 0xBE, count: 10_000)
         desk.hear(Frames.frame(1, flags: 5, stream: 1, block))
@@ -81,7 +81,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("CONTINUATION without end ends the connection", arguments: [0, 1, 100])
+    @Test("Endless CONTINUATION frames end the connection", arguments: [0, 1, 100])
     func continuations(bytes: Int) {
         let desk = asking()
         desk.hear(Frames.headers(1, [(":status", "200")], isWhole: false))
@@ -96,7 +96,7 @@ import Testing
         #expect(desk.peer.goodbye?.code == 11)
     }
 
-    @Test("PING and SETTINGS that the server lets nobody answer end the connection")
+    @Test("Too many unanswered PING and SETTINGS frames end the connection")
     func unansweredAcks() {
         for frame in [Frames.ping, Frames.settings()] {
             let desk = asking()
@@ -116,7 +116,7 @@ import Testing
         Frames.frame(2, stream: 9, [0, 0, 0, 0, 1]), Desk.goAway(last: 0x7FFF_FFFF),
     ]
 
-    @Test("Frames without end that bring no answer on end the connection", arguments: idle)
+    @Test("Endless frames that do not advance an answer end the connection", arguments: idle)
     func idleFrames(frame: [UInt8]) {
         let desk = Desk()
         desk.send()
@@ -131,7 +131,7 @@ import Testing
         #expect(desk.connection.failure == .flood && sent <= Limits.HTTP2.idleFrames + 100, "\(frame)")
         desk.flush()
         #expect(desk.peer.goodbye?.code == 11)
-        // What time brings back is enough for any server that is in order.
+        // The budget is restored with time fast enough for any legitimate server.
         let slow = Desk()
         for _ in 0..<100 {
             slow.now = slow.now.advanced(seconds: 1)
@@ -141,11 +141,11 @@ import Testing
     }
 
     static let brokenFrames: [([UInt8], UInt32)] = [
-        // Answers and bodies for streams that were never opened, and the server's own streams.
+        // Answers and bodies for streams that were never opened, and streams opened by the server.
         (Frames.headers(9, [(":status", "200")], ends: true), 1), (Frames.data(9, [1], ends: true), 1),
         (Frames.headers(2, [(":status", "200")], ends: true), 1), (Frames.reset(9), 1),
         (Frames.frame(5, flags: 4, stream: 1, Frames.word(2) + Frames.block(Frames.request("GET", "/"))), 1),
-        // The protocol.
+        // Protocol violations.
         (Frames.frame(1, flags: 5, stream: 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), 9),
         (Frames.data(0, [1]), 1), (Frames.frame(6, [1, 2, 3]), 6), (Frames.frame(4, [1, 2, 3]), 6),
         (Frames.settings([(4, 0x8000_0000)]), 3), (Frames.settings([(2, 1)]), 1),
@@ -155,7 +155,7 @@ import Testing
         (Frames.frame(7, [0, 0, 0]), 6),
     ]
 
-    @Test("What breaks the protocol ends the connection with its error", arguments: brokenFrames)
+    @Test("A protocol violation ends the connection with its error", arguments: brokenFrames)
     func broken(frame: [UInt8], code: UInt32) {
         let desk = asking()
         desk.hear(frame)
@@ -176,7 +176,7 @@ import Testing
     ]
 
     @Test(
-        "Answers that are not proper end their stream, and the connection goes on",
+        "A malformed answer ends its stream but not the connection",
         arguments: improperAnswers.indices)
     func improper(index: Int) {
         let desk = asking()
@@ -189,7 +189,7 @@ import Testing
         #expect(desk.events() == ["3: 200 "])
     }
 
-    @Test("A server that sends more than its window ends its stream, and nothing of it comes out")
+    @Test("A server that exceeds its window ends the stream, and no event reports its bytes")
     func overWindow() {
         let desk = asking()
         desk.hear(Frames.headers(1, [(":status", "200")]))
@@ -202,7 +202,7 @@ import Testing
         #expect(desk.events() == ["3: 200 "])
     }
 
-    @Test("An answer that comes again is not the answer to another request")
+    @Test("A repeated answer is not taken for the answer to another request")
     func again() {
         let desk = Desk()
         desk.send()
@@ -213,7 +213,7 @@ import Testing
         #expect(events.first == "1: 200 one" && !events.contains { $0.contains("two") })
     }
 
-    @Test("What is no HTTP/2 ends the connection")
+    @Test("Bytes that are not HTTP/2 end the connection")
     func notHTTP2() {
         for start in [Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), Frames.ping, Frames.data(1, [1])] {
             let desk = Desk(greets: false)
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test("Cut anywhere, a connection waits for more and gives nothing twice")
+    @Test("A truncated stream yields a prefix of the events, at every offset")
     func truncations() {
         let stream =
             Frames.headers(1, [(":status", "200"), ("content-length", "3")])
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("Noise instead of frames never comes out as more than it is", arguments: 1...20)
+    @Test("Random damage never yields more than one event for a request", arguments: 1...20)
     func noise(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let proper =

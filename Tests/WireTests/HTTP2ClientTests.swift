@@ -9,7 +9,7 @@ import Testing
     typealias Frames = HTTP2Frames
 
     @Test(
-        "The connection opens with preface and settings: no push, no streams of the server, bounded headers")
+        "The connection starts with preface and settings: no push, no server streams, limited headers")
     func opening() {
         let desk = Desk(greets: false)
         desk.flush()
@@ -32,7 +32,7 @@ import Testing
         #expect(desk.peer.frames(4).contains { $0.flags == 1 }, "the server's settings are acknowledged")
     }
 
-    @Test("A request has the fields of HTTP/2, its headers in lower case, and its body")
+    @Test("A request has pseudo-headers, its headers in lower case, and its body")
     func request() {
         let desk = Desk()
         var call = HTTPCall("POST", "/3/device/ab?c=d")
@@ -53,7 +53,7 @@ import Testing
         #expect(desk.peer.frames(2).isEmpty, "no priorities are sent")
     }
 
-    @Test("Credentials and headers of one call alone do not enter the compression table")
+    @Test("Credentials and headers unique to a call are not indexed by compression")
     func compression() {
         func lengths(_ name: String, singular: Set<String> = []) -> [Int] {
             let desk = Desk()
@@ -70,7 +70,7 @@ import Testing
         #expect((lengths("apns-id", singular: ["apns-id"]).last ?? 0) > 100)
     }
 
-    @Test("An answer comes out whole, whatever the split, without its interim heads and trailers")
+    @Test("An answer is complete for any split, without its interim heads and trailers")
     func answer() {
         let stream =
             Frames.settings() + Frames.settingsKnown
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "Before the server's settings one request goes alone, then as many as they allow, also when they change"
+        "Before SETTINGS one request is allowed, then the number in SETTINGS, also after changes"
     )
     func streams() {
         let desk = Desk(greets: false)
@@ -113,10 +113,10 @@ import Testing
         let many = HTTP2ClientConnection(authority: "h", firstStreams: 5, now: desk.now)
         #expect(many.room == 5)
         desk.hear(Frames.settings([(3, 100_000)]))
-        #expect(desk.connection.room == Limits.HTTP2Client.streams - 1, "our own limit is below")
+        #expect(desk.connection.room == Limits.HTTP2Client.streams - 1, "our own limit is lower")
     }
 
-    @Test("Many requests are under way at once, and answers are taken in any order")
+    @Test("Many requests are in flight at once, and answers arrive in any order")
     func many() {
         let desk = Desk(streams: 1_000)
         for at in 0..<Limits.HTTP2Client.streams { #expect(desk.send() == "\(2 * at + 1)") }
@@ -130,7 +130,7 @@ import Testing
         #expect(desk.connection.room == Limits.HTTP2Client.streams)
     }
 
-    @Test("Bodies wait for the windows of the server, those of the stream and of the connection")
+    @Test("Bodies wait for the server's flow control of the stream and of the connection")
     func windows() {
         let desk = Desk(greets: false)
         desk.hear(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsKnown)
@@ -140,7 +140,7 @@ import Testing
         #expect(desk.peer.answers[1]?.body.count == 60 && desk.connection.unsentBytes == 40)
         desk.hear(Frames.room(1, 50))
         #expect(desk.peer.answers[1]?.isWhole == true && desk.connection.unsentBytes == 0)
-        // The window of the connection: 65,535 bytes for all streams.
+        // The connection's window is 65,535 bytes for all streams.
         desk.hear(Frames.settings([(4, 1_000_000)]))
         #expect(desk.send(body: [UInt8](repeating: 1, count: 100_000)) == "3")
         #expect(desk.send(body: [1]) == "5")
@@ -149,7 +149,7 @@ import Testing
         #expect(desk.peer.answers[3]?.isWhole == true && desk.peer.answers[5]?.isWhole == true)
     }
 
-    @Test("What waits to be written is bounded, and given back by answers, resets and the end")
+    @Test("Unsent bodies are limited, and freed by answers, resets and the end")
     func unsent() {
         let desk = Desk(greets: false)
         desk.hear(Frames.settings([(3, 100), (4, 0)]) + Frames.settingsKnown)
@@ -165,7 +165,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("What was read is given back, so that a server may send long answers one after the other")
+    @Test("Consumed bytes are returned to the window, so that long answers can follow each other")
     func consumed() {
         let desk = Desk()
         let body = String(repeating: "a", count: 10_000)
@@ -179,7 +179,7 @@ import Testing
         #expect(given > 9_000_000 - Limits.HTTP2Client.answersBytes && desk.connection.failure == nil)
     }
 
-    @Test("An answer that comes before the request is written ends it; the rest is not sent")
+    @Test("An early answer ends its request, whose remainder is not sent")
     func early() {
         let desk = Desk(greets: false)
         desk.hear(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsKnown)
@@ -191,7 +191,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("GOAWAY: what the server has not processed may be sent again, the rest is waited for")
+    @Test("After GOAWAY unprocessed requests can be retried, and the others are finished")
     func goAway() {
         let desk = Desk()
         for _ in 0..<3 { desk.send() }
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("GOAWAY in two steps: first no more requests, then which of them were processed")
+    @Test("After two GOAWAYs the second one decides which requests were processed")
     func twoGoAways() {
         let desk = Desk()
         for _ in 0..<3 { desk.send() }
@@ -219,7 +219,7 @@ import Testing
         #expect(desk.events() == ["3: 200 ", "1: 200 ", "ended: finished"])
     }
 
-    @Test("A request that was not written when the server leaves may be sent again")
+    @Test("A request that was not written before GOAWAY can be retried")
     func unwritten() {
         let desk = Desk()
         desk.send()
@@ -231,7 +231,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("A reset says by its code whether the request may be sent again")
+    @Test("The code of a reset decides whether the request can be retried")
     func resets() {
         let desk = Desk()
         for _ in 0..<4 { desk.send() }
@@ -242,7 +242,8 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("When the transport ends, what was written has an unknown outcome, the rest may be sent again")
+    @Test(
+        "When the transport ends, unwritten requests can be retried, and the others have an unknown outcome")
     func lost() {
         let desk = Desk()
         desk.send()
@@ -253,7 +254,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("This side leaves: no more requests, and the end when the last has its answer")
+    @Test("After shutDown no request is accepted, and the connection ends with the last answer")
     func shutDown() {
         let desk = Desk()
         desk.send()
@@ -268,7 +269,7 @@ import Testing
         #expect(idle.events() == ["leaving 0 ", "ended: finished"])
     }
 
-    @Test("A request that is given up is reset, and its answer is not reported")
+    @Test("A cancelled request is reset, and its answer is not reported")
     func cancel() {
         let desk = Desk()
         desk.send()
@@ -283,7 +284,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("A call that HTTP/2 cannot carry is refused before anything is sent")
+    @Test("A call that is invalid in HTTP/2 is refused before anything is sent")
     func malformed() {
         let desk = Desk()
         var calls = ["", "a", "/a b", "/a\r\n", "/a\u{0}"].map { HTTPCall("GET", $0) }
@@ -294,6 +295,6 @@ import Testing
         }
         calls.append(HTTPCall("GET", "/" + String(repeating: "a", count: Limits.HTTP.requestHeadBytes)))
         for call in calls { #expect(desk.send(call) == "malformed", "\(call.path) \(call.headers)") }
-        #expect(desk.send() == "1", "canary: a good one is sent")
+        #expect(desk.send() == "1", "canary: a valid call is sent")
     }
 }

@@ -4,17 +4,17 @@ import Testing
 
 @testable import Wire
 
-/// What a connection of ours does when a server takes its time.
+/// Timeouts of a client connection.
 @Suite struct HTTP2ClientTimeTests {
     typealias Desk = HTTP2ClientDesk
     typealias Frames = HTTP2Frames
 
-    /// What the server answers to a PING.
+    /// The server's answer to a PING.
     private func pong(_ desk: Desk) throws -> [UInt8] {
         Frames.frame(6, flags: 1, try #require(desk.peer.frames(6).last).payload)
     }
 
-    @Test("A server that sends no settings is given up, and what was written has an unknown outcome")
+    @Test("A server that sends no SETTINGS times out, and written requests have an unknown outcome")
     func noSettings() {
         let desk = Desk(greets: false)
         desk.send()
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "Silence while an answer is due is asked about; who answers is waited for, until the request is late")
+        "A silent server with an answer due gets a PING; if it answers, the request waits until its deadline")
     func asked() throws {
         let desk = Desk()
         desk.send()
@@ -46,7 +46,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("Who does not answer a PING is gone")
+    @Test("A connection ends when a PING is not answered")
     func silent() {
         let desk = Desk()
         desk.send()
@@ -57,7 +57,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("Whatever a server sends is a sign of life")
+    @Test("Any bytes from the server count as a sign of life")
     func otherSigns() {
         let desk = Desk()
         desk.send()
@@ -67,7 +67,7 @@ import Testing
         #expect(desk.peer.frames(6).count == 1 && desk.connection.failure == nil)
     }
 
-    @Test("An idle connection is asked after long, and beside the first request after some silence")
+    @Test("An idle connection gets a PING after a long pause, and with the first request after a short one")
     func idle() throws {
         let desk = Desk()
         desk.pass(seconds: Limits.HTTP2Client.idlePingSeconds - 1)
@@ -88,13 +88,13 @@ import Testing
         #expect(desk.events().last == "ended: silent")
     }
 
-    @Test("Requests are late one by one, and those that were never written may be sent again")
+    @Test("Requests time out one by one, and unwritten ones can be retried")
     func late() throws {
         let desk = Desk()
         desk.send()
         desk.now = desk.now.advanced(seconds: 3)
         desk.send()
-        // The server allows no more: the third waits within the session.
+        // The server allows only two, so the third one waits within the session.
         desk.send(listens: false)
         desk.hear(Frames.settings([(3, 0)]))
         for _ in 0..<Limits.HTTP2Client.answerSeconds + 4 {
@@ -110,7 +110,7 @@ import Testing
         desk.expectNothingLeft()
     }
 
-    @Test("A connection without requests is woken for nothing but its signs of life")
+    @Test("The only deadline of a connection without requests is its liveness check")
     func deadline() {
         let desk = Desk()
         #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.HTTP2Client.idlePingSeconds))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct HTTP2HostileTests {
     typealias Frames = HTTP2Frames
 
-    @Test("Bodies that are too long are refused, told or not, and the connection goes on")
+    @Test("Too long bodies are refused, announced or not, and the connection continues")
     func longBodies() {
         let desk = HTTP2Desk()
         let told = [("content-length", "\(Limits.HTTP.requestBodyBytes + 1)")]
@@ -23,7 +23,7 @@ import Testing
         #expect(desk.next() == "5 GET / ")
     }
 
-    @Test("Long bodies take turns: what may be on its way is bounded, and each in its turn comes through")
+    @Test("Long bodies are received in turns within a common limit, and each one completes")
     func turns() {
         let desk = HTTP2Desk()
         let size = 1_000_000
@@ -47,7 +47,7 @@ import Testing
         #expect(room(5) == size)
     }
 
-    @Test("A peer that sends more than its window is ended by the protocol")
+    @Test("A peer that exceeds its window violates the protocol")
     func overWindow() {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("POST", "/", [("content-length", "10000")])))
@@ -58,7 +58,7 @@ import Testing
         #expect(desk.next() == nil)
     }
 
-    @Test("What many streams hold is bounded by their windows, and resets give it back")
+    @Test("The bodies of many streams are limited by their windows, and freed by resets")
     func heldBodies() {
         let desk = HTTP2Desk()
         desk.connection.trust()
@@ -69,7 +69,7 @@ import Testing
                 let stream = (first + at) * 2 + 1
                 desk.send(Frames.headers(stream, Frames.request("POST", "/")) + Frames.data(stream, piece))
             }
-            // Those who tell no length and fill their windows are given their turns, as far as these go.
+            // Streams without a length that fill their windows get their turns within the common limit.
             #expect(desk.connection.granted <= Limits.HTTP2.longBodiesBytes + 1)
             for at in 0..<UInt32(Limits.HTTP2.streams) { desk.send(Frames.reset((first + at) * 2 + 1)) }
             #expect(desk.connection.granted == 0 && desk.connection.headBytes == 0)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "A stranger's bodies have one bound over all streams; beyond it streams are refused, to be sent again"
+        "Bodies of an unauthenticated peer have one limit; streams beyond it are refused for a retry"
     )
     func strangersBodies() {
         let piece = [UInt8](repeating: 0x61, count: 8_000)
@@ -94,7 +94,7 @@ import Testing
             let refused = (0..<UInt32(Limits.HTTP2.streams)).count {
                 desk.peer.answers[$0 * 2 + 1]?.reset == 7
             }
-            // What is given up makes room, and who was refused comes through.
+            // After a reset there is room, and the retry of a refused request succeeds.
             desk.send(Frames.reset(1) + Frames.data(3, [0x61], ends: true))
             #expect(desk.next()?.hasPrefix("3 POST") == true && desk.connection.failure == nil)
             let held = (Limits.HTTP2.streams - refused - 2) * piece.count
@@ -111,7 +111,7 @@ import Testing
         #expect(refused(trusting: true) == 0)
     }
 
-    @Test("Heads of requests that do not come on are bounded over all streams")
+    @Test("The heads of incomplete requests are limited over all streams")
     func heldHeads() {
         let desk = HTTP2Desk()
         let long = [("a", String(repeating: "b", count: 15_000))]
@@ -124,7 +124,7 @@ import Testing
         #expect(refused > 50 && refused < 70)
     }
 
-    @Test("Headers that are too long or too many are refused with 431, a long path with 414")
+    @Test("Too long or too many headers are refused with 431, a long path with 414")
     func longHeads() {
         let desk = HTTP2Desk()
         let long = [("a", String(repeating: "b", count: 8_100)), ("b", String(repeating: "b", count: 8_100))]
@@ -142,10 +142,10 @@ import Testing
         #expect(desk.next() == "7 GET / " && desk.connection.failure == nil)
     }
 
-    @Test("A header bomb ends the connection before it has gone off")
+    @Test("A header bomb ends the connection before it is fully decompressed")
     func bomb() {
         let desk = HTTP2Desk()
-        // One field of 4,000 octets that is remembered, then two octets for each repetition.
+        // One indexed field of 4,000 bytes, then two bytes for each repetition.
         let field = [0x40] + Frames.text("a") + Frames.text(String(repeating: "b", count: 4_000))
         let block = Frames.block(Frames.request("GET", "/")) + field + [UInt8](repeating: 0xBE, count: 10_000)
         desk.send(Frames.frame(1, flags: 5, stream: 1, block))
@@ -153,7 +153,7 @@ import Testing
         #expect(desk.next() == nil)
     }
 
-    @Test("CONTINUATION without end ends the connection", arguments: [0, 1, 100])
+    @Test("Endless CONTINUATION frames end the connection", arguments: [0, 1, 100])
     func continuations(octets: Int) {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true, isWhole: false))
@@ -167,7 +167,7 @@ import Testing
         #expect(desk.peer.goodbye?.code == 11)
     }
 
-    @Test("The head of a CONTINUATION that comes octet by octet is still one frame")
+    @Test("A CONTINUATION received byte by byte is one frame")
     func slowContinuation() {
         let desk = HTTP2Desk()
         let block = Frames.block(Frames.request("GET", "/long"))
@@ -176,7 +176,7 @@ import Testing
         #expect(desk.next() == "1 GET /long " && desk.connection.failure == nil)
     }
 
-    @Test("Pings are answered; those that nobody can be told of end the connection")
+    @Test("PINGs are answered; too many unanswered ones end the connection")
     func pings() {
         let desk = HTTP2Desk()
         desk.send(Frames.ping)
@@ -193,7 +193,7 @@ import Testing
         #expect(third.connection.failure != nil)
     }
 
-    /// Frames with what each costs; nghttp2 passes over those of unknown types before anybody is told.
+    /// Frames with their cost; nghttp2 ignores frames of unknown types without a callback.
     static let counted: [([UInt8], Int)] = [
         (Frames.ping, 1), (Frames.settings(), 1), (Frames.room(0, 1), 1), (Frames.frame(99), 0),
         (Frames.frame(2, stream: 9, [0, 0, 0, 0, 1]), 1), (Frames.data(1, []), 1),
@@ -201,7 +201,7 @@ import Testing
         (Frames.data(1, [], ends: true), 0), (Frames.headers(3, Frames.request("GET", "/")), 0),
     ]
 
-    @Test("Frames that bring nothing on are counted, those that do are not", arguments: counted)
+    @Test("Frames count as idle unless they advance a request", arguments: counted)
     func idleFrames(frame: [UInt8], cost: Int) {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("POST", "/")))
@@ -210,12 +210,12 @@ import Testing
         #expect(desk.tally.idleFrames - before == cost && desk.connection.failure == nil)
     }
 
-    @Test("Requests that are broken off are counted, by whichever side")
+    @Test("Requests reset by either side are counted")
     func resets() {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true) + Frames.reset(1))
         #expect(desk.tally.resets == 1 && desk.next() == nil)
-        // A mistake that makes the server break the stream off counts as well.
+        // An error for which the server resets the stream counts as well.
         desk.send(
             Frames.headers(3, Frames.request("POST", "/", [("content-length", "3")]))
                 + Frames.data(3, [1, 2, 3, 4]))
@@ -228,7 +228,7 @@ import Testing
         #expect(desk.connection.failure == nil && desk.connection.unwrittenBytes == 0)
     }
 
-    @Test("A stream more than may be open does not come out")
+    @Test("A stream over the limit yields no request")
     func streams() {
         let desk = HTTP2Desk()
         for at in 0..<UInt32(Limits.HTTP2.streams) {
@@ -257,7 +257,7 @@ import Testing
         Frames.request("GET", "/a b"), Frames.request("GET", ""), Frames.request("", "/"),
     ]
 
-    @Test("Requests that are not proper break their stream off", arguments: improperFields.indices)
+    @Test("Malformed requests reset their stream", arguments: improperFields.indices)
     func improper(index: Int) {
         let desk = HTTP2Desk()
         let fields = Self.improperFields[index]
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test(
-        "Targets that are no path are refused",
+        "Targets that are not paths are refused",
         arguments: [("GET", "*", "400"), ("GET", "/a#b", "400")])
     func targets(method: String, path: String, status: String) {
         let desk = HTTP2Desk()
@@ -293,7 +293,7 @@ import Testing
         (Frames.frame(0, stream: 1, [], length: 0xFF_FFFF), 6),
     ]
 
-    @Test("What breaks the protocol ends the connection with its error", arguments: brokenFrames)
+    @Test("A protocol violation ends the connection with its error", arguments: brokenFrames)
     func broken(frame: [UInt8], code: UInt32) {
         let desk = HTTP2Desk()
         desk.send(frame)
@@ -303,7 +303,7 @@ import Testing
         #expect(desk.next() == nil)
     }
 
-    @Test("What is no preface, or none followed by settings, ends the connection")
+    @Test("An invalid preface, or one not followed by SETTINGS, ends the connection")
     func preface() {
         for start in [Array("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n".utf8), Frames.preface + Frames.ping] {
             let desk = HTTP2Desk(greets: false)
@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    @Test("Cut anywhere, a connection waits for more and gives nothing twice")
+    @Test("A truncated stream yields a prefix of the requests, at every offset")
     func truncations() {
         let stream =
             Frames.hello + Frames.headers(1, Frames.request("POST", "/", [("content-length", "3")]))
@@ -330,7 +330,7 @@ import Testing
         }
     }
 
-    @Test("Noise instead of frames never comes out as more than it is", arguments: 1...20)
+    @Test("Random damage never yields more requests than were sent", arguments: 1...20)
     func noise(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let proper =

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Wire
 
-/// Our client against our server, with nothing between them.
+/// The client connection against the server connection, without a network.
 @Suite struct HTTP2PairTests {
     /// Both ends of a connection.
     private final class Pair {
         let client: HTTP2ClientConnection
         let server = HTTP2Connection()
         let now = Instant(nanoseconds: 1_000_000_000)
-        /// Bytes that go over at once.
+        /// The number of bytes passed at once.
         let step: Int
 
         init(step: Int = 100_000) {
@@ -18,7 +18,7 @@ import Testing
             self.step = step
         }
 
-        /// Takes bytes over, both ways, until there are none.
+        /// Passes bytes in both directions until there are none.
         func settle() {
             while client.canWrite || server.canWrite {
                 var out = ByteBuffer()
@@ -43,7 +43,7 @@ import Testing
             return try client.send(call, now: now)
         }
 
-        /// Answers all requests by their paths and the lengths of their bodies.
+        /// Answers all requests with their paths and the lengths of their bodies.
         func answerAll() {
             while let (stream, request) = server.next() {
                 let text = String(decoding: request.path, as: UTF8.self) + " \(request.body.count)"
@@ -57,7 +57,7 @@ import Testing
             return events
         }
 
-        /// The texts of answers, by their streams.
+        /// The texts of the answers by stream.
         func answers() -> [UInt32: String] {
             var answers: [UInt32: String] = [:]
             for case .answered(let stream, let answer) in events() { answers[stream] = answer.text }
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "Requests with bodies of any length are answered, whatever the pieces",
+        "Requests with bodies of any length are answered, for any split",
         arguments: [1, 7, 1_000, 100_000])
     func bodies(step: Int) throws {
         let pair = Pair(step: step)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "As many requests as the server allows are under way, ten thousand one after the other leave nothing")
+        "The allowed number of requests runs in parallel, and ten thousand in sequence leave no state")
     func many() throws {
         let pair = Pair()
         pair.settle()
@@ -105,18 +105,18 @@ import Testing
         #expect(pair.client.failure == nil && pair.server.failure == nil)
     }
 
-    @Test("What a server refuses unprocessed comes through when it is sent again")
+    @Test("A request that was refused unprocessed succeeds when retried")
     func refused() throws {
         let pair = Pair()
         pair.settle()
-        // More than a stranger may leave on its way: the server refuses some.
+        // More than the limit of an unauthenticated peer, so the server refuses some.
         let body = [UInt8](repeating: 1, count: 8_000)
         var underWay: [UInt32: Int] = [:]
         var waiting = Array(0..<Limits.HTTP2.streams)
         var answers: Set<String> = []
         var refused = 0
         for _ in 0..<30 {
-            // Several batches reach the server before it answers.
+            // Several batches arrive before the server answers.
             for _ in 0..<5 {
                 while let at = waiting.last, let stream = try? pair.send("/\(at)", body) {
                     underWay[stream] = at
@@ -136,11 +136,11 @@ import Testing
             }
             pair.answerAll()
         }
-        #expect(refused > 0, "canary: the server refuses at all")
+        #expect(refused > 0, "canary: the server refuses some requests")
         #expect(answers.count == Limits.HTTP2.streams && pair.client.underWay == 0)
     }
 
-    @Test("A server that shuts down answers what it has begun, and the client then ends")
+    @Test("A server that shuts down finishes its requests, and the client then ends")
     func shutDown() throws {
         let pair = Pair()
         pair.settle()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("A client that leaves has its answers, and the server sees that it leaves")
+    @Test("A client that shuts down gets its answers, and the server sees its GOAWAY")
     func clientLeaves() throws {
         let pair = Pair()
         pair.settle()

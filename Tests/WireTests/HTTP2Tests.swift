@@ -4,7 +4,7 @@ import Testing
 
 @testable import Wire
 
-/// A connection with a client that writes its frames by hand.
+/// A server connection to a client whose frames are written by hand.
 final class HTTP2Desk {
     typealias Frames = HTTP2Frames
 
@@ -40,7 +40,7 @@ final class HTTP2Desk {
         flush()
     }
 
-    /// The next request as `stream method path?query body`.
+    /// Returns the next request as `stream method path?query body`.
     func next() -> String? {
         guard let (stream, request) = connection.next() else { return nil }
         flush()
@@ -54,7 +54,7 @@ final class HTTP2Desk {
 @Suite struct HTTP2Tests {
     typealias Frames = HTTP2Frames
 
-    @Test("Settings are told first: streams, window, header list, no priorities")
+    @Test("SETTINGS are sent first: streams, window, header list, no priorities")
     func settings() {
         let desk = HTTP2Desk()
         let first = desk.peer.frames.first
@@ -73,7 +73,7 @@ final class HTTP2Desk {
         #expect(desk.peer.frames(4).contains { $0.flags == 1 })
     }
 
-    @Test("A request comes out whole, whatever the split")
+    @Test("A request is complete for any split")
     func request() {
         let stream =
             Frames.hello
@@ -94,7 +94,7 @@ final class HTTP2Desk {
         }
     }
 
-    @Test("Headers are found by name, underscores and all; the head carries no pseudo header")
+    @Test("Headers are found by name, also with underscores; pseudo-headers are left out")
     func headers() {
         let desk = HTTP2Desk()
         desk.send(
@@ -107,7 +107,7 @@ final class HTTP2Desk {
         #expect(request?.header(":path") == nil && request?.tellsBodyEnd == true)
     }
 
-    @Test("Answers leave as they are ready, with the headers of HTTP/1.1 in lower case")
+    @Test("Answers are sent when they are ready, with the headers of HTTP/1.1 in lower case")
     func answers() {
         let desk = HTTP2Desk()
         for stream: UInt32 in [1, 3, 5] {
@@ -128,7 +128,7 @@ final class HTTP2Desk {
         #expect(desk.peer.order.count == 3)
     }
 
-    @Test("HEAD is answered without a body, and with its length")
+    @Test("HEAD is answered without a body but with its length")
     func head() {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("HEAD", "/"), ends: true))
@@ -139,7 +139,7 @@ final class HTTP2Desk {
         #expect(answer?.headers["content-length"] == "5")
     }
 
-    @Test("Whoever waits for 100 Continue is invited")
+    @Test("A peer that expects 100 Continue gets it")
     func continuation() {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("POST", "/", [("expect", "100-continue")])))
@@ -160,7 +160,7 @@ final class HTTP2Desk {
         #expect(desk.next() == "1 POST / a")
     }
 
-    @Test("A header block over several frames is one")
+    @Test("A header block may be split over several frames")
     func continued() {
         let desk = HTTP2Desk()
         let block = Frames.block(Frames.request("GET", "/long", [("a", "b")]))
@@ -170,7 +170,7 @@ final class HTTP2Desk {
         #expect(desk.next() == "1 GET /long ")
     }
 
-    @Test("The end is told with the last stream; what was begun is finished, what comes later is not begun")
+    @Test("GOAWAY names the last stream; started requests are finished, later ones ignored")
     func goodbye() {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("GET", "/1"), ends: true))
@@ -190,7 +190,7 @@ final class HTTP2Desk {
         #expect(desk.connection.failure == nil)
     }
 
-    @Test("A long answer waits for the windows of the peer, and counts until it has left")
+    @Test("A long answer waits for the peer's flow control, and counts until it is written")
     func windows() {
         let desk = HTTP2Desk(greets: false)
         desk.send(Frames.preface + Frames.settings([(4, 10)]) + Frames.settingsKnown)
@@ -204,7 +204,7 @@ final class HTTP2Desk {
         #expect(desk.peer.answers[1]?.isWhole == true && desk.connection.unwrittenBytes == 0)
     }
 
-    @Test("Writing stops at its limit and goes on with the next call")
+    @Test("Writing stops at its limit and continues with the next call")
     func limit() {
         let desk = HTTP2Desk(greets: false)
         desk.send(Frames.preface + Frames.settings([(4, 1_000_000)]) + Frames.room(0, 1_000_000))

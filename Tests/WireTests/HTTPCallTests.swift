@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 @Suite struct HTTPCallTests {
-    @Test("A POST without a body says so; other requests do not speak of it")
+    @Test("A POST without a body has Content-Length: 0; other requests have no Content-Length")
     func lengths() {
         var out = ByteBuffer()
         HTTPCall("POST", "/a").append(host: "h", to: &out)

@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 @Suite struct HTTPCheckInMessageTests {
-    @Test("The answer has exactly these bytes")
+    @Test("The response has exactly these bytes")
     func answer() throws {
         var buffer = ByteBuffer()
         CheckInResponse(time: 300, androidID: 0x0807_0605_0403_0201, securityToken: 0x1817_1615_1413_1211)
@@ -21,7 +21,7 @@ import Wire
                     time: 300, androidID: 0x0807_0605_0403_0201, securityToken: 0x1817_1615_1413_1211))
     }
 
-    @Test("A request is read as it was written")
+    @Test("A request is decoded as it was encoded")
     func request() throws {
         var request = CheckInRequest()
         request.androidID = 600_000_000_000_000_001
@@ -33,7 +33,7 @@ import Wire
         #expect(read == request)
     }
 
-    @Test("Every truncation is refused or lacks something (canary: the whole is not)")
+    @Test("Every truncated request is refused or incomplete (canary: the whole one is not)")
     func truncated() throws {
         var buffer = ByteBuffer()
         CheckInResponse(time: 300, androidID: 5, securityToken: 6).append(to: &buffer)

@@ -5,7 +5,7 @@ import Wire
 @Suite struct HTTPFormTests {
     private func form(_ text: String) throws -> FormBody { try FormBody(Array(text.utf8).raw) }
 
-    @Test("Names and values are decoded, and the first of a name counts")
+    @Test("Names and values are decoded, and the first of several equal names counts")
     func fields() throws {
         let form = try form("app=a%2Bb+c&X-subtype=wp%3A%2f%2F&app=second&&flag&empty=&=nameless&a=b=c")
         #expect(form["app"] == Array("a+b c".utf8))
@@ -16,7 +16,7 @@ import Wire
         #expect(form["App"] == nil)
     }
 
-    @Test("Broken escapes are refused", arguments: ["a=%", "a=%4", "a=%zz", "%=1", "a=b&c=%f"])
+    @Test("Malformed escapes are refused", arguments: ["a=%", "a=%4", "a=%zz", "%=1", "a=b&c=%f"])
     func broken(text: String) {
         #expect(throws: FormBody.Fault.badEscape) { try form(text) }
     }
@@ -29,7 +29,7 @@ import Wire
         #expect(throws: Never.self) { try form(String(repeating: "a=b&", count: Limits.HTTP.formFields)) }
     }
 
-    @Test("What the writer writes, the reader reads: every octet")
+    @Test("The reader decodes every byte as the writer encoded it")
     func roundTrip() throws {
         let every = (0...255).map { UInt8($0) }
         var writer = FormWriter()
@@ -40,7 +40,7 @@ import Wire
         #expect(read["b"] == Array("c d".utf8))
     }
 
-    @Test("A plus sign that is not decoded would be noticed (canary)")
+    @Test("A plus sign that is not decoded would be detected (canary)")
     func canary() throws {
         #expect(try form("a=b+c")["a"] != Array("b+c".utf8))
     }

@@ -2,7 +2,7 @@ import Basics
 import Testing
 import Wire
 
-/// What strangers send: each must be refused with its status, whole or byte by byte, and hold no memory afterwards.
+/// Hostile requests: each must be refused with its status, whole or byte by byte, and free its memory.
 @Suite struct HTTPHostileTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var status: Int
@@ -99,7 +99,7 @@ import Wire
         Case(400, "chunk too short", chunked + "5\r\nhell\r\n0\r\n\r\n"),
         Case(400, "bare LF after a size", chunked + "5\nhello\r\n0\r\n\r\n"),
         Case(400, "long extension", chunked + "5;" + String(repeating: "a", count: 2_000) + "\r\n"),
-        Case(400, "trailer that is none", chunked + "0\r\nnothing\r\n\r\n"),
+        Case(400, "malformed trailer", chunked + "0\r\nnothing\r\n\r\n"),
         Case(400, "many trailers", chunked + "0\r\n" + String(repeating: "a: b\r\n", count: 65) + "\r\n"),
         Case(400, "control character in a trailer", chunked + "0\r\na: \u{1}\r\n\r\n"),
     ]
@@ -110,14 +110,14 @@ import Wire
         #expect(requests(hostile.text, step: 1) == ["fault \(hostile.status)"])
     }
 
-    @Test("There are enough of them, and none of them twice")
+    @Test("There are enough hostile requests, and no duplicates")
     func count() {
         let all = Self.smuggling + Self.lines + Self.chunks
         #expect(all.count >= 70)
         #expect(Set(all.map(\.text)).count == all.count)
     }
 
-    @Test("A proper request is not refused by the same check (canary)")
+    @Test("A valid request is not refused by the same check (canary)")
     func canary() {
         #expect(requests(Self.post + "Content-Length: 1\r\n\r\na") == ["post /? keep [a]"])
         #expect(requests(Self.chunked + "1\r\na\r\n0\r\n\r\n") == ["post /? keep [a]"])

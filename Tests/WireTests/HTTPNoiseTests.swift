@@ -2,7 +2,7 @@ import Basics
 import Testing
 import Wire
 
-/// Damaged requests: whatever comes, nothing traps, and no split of the stream changes the outcome.
+/// Damaged requests: no input traps, and no split of the stream changes the outcome.
 @Suite struct HTTPNoiseTests {
     static let pieces: [String] = [
         "GET", "POST", " ", "/", "/checkin", "HTTP/1.1", "HTTP/1.0", "\r\n", "\r\n\r\n", "\n", "\r", ":",
@@ -11,7 +11,7 @@ import Wire
         "3\r\nabc\r\n", "0\r\n\r\n", "Expect: 100-continue", "\0", "ä", "%", ";", ",", "?a=b", "#",
     ]
 
-    /// A conversation, damaged in a few places, or made of pieces at random.
+    /// A conversation, either damaged in a few positions or assembled from random pieces.
     private func input(_ random: inout SeededRandom) -> String {
         if Bool.random(using: &random) {
             let count = Int.random(in: 1...20, using: &random)
@@ -31,7 +31,7 @@ import Wire
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("Five thousand damaged conversations have one outcome each, however they are cut", arguments: 1...4)
+    @Test("Five thousand damaged conversations have the same outcome for any split", arguments: 1...4)
     func requestNoise(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var faults = 0
@@ -42,11 +42,11 @@ import Wire
             #expect(requests(text, step: 1) == whole, "\(text.debugDescription)")
             #expect(requests(text, step: Int.random(in: 2...40, using: &random)) == whole)
         }
-        // Canary: the damage is real, and it does not break everything either.
+        // Canary: the damage has an effect, but does not invalidate everything.
         #expect(faults > 300 && faults < 1_250)
     }
 
-    @Test("Damaged answers and forms trap nothing")
+    @Test("Damaged responses and forms do not trap")
     func otherNoise() {
         var random = SeededRandom(seed: 9)
         for _ in 0..<2_000 {

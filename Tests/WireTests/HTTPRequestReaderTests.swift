@@ -2,7 +2,7 @@ import Basics
 import Testing
 import Wire
 
-/// Feeds text to a fresh reader in pieces of `step` bytes, and tells what came out as lines of text.
+/// Feeds text to a new reader in pieces of `step` bytes. Returns the requests as lines of text.
 func requests(_ text: String, step: Int = .max) -> [String] {
     var reader = RequestReader()
     var out: [String] = []
@@ -42,14 +42,14 @@ func describe(_ request: HTTPRequest) -> String {
         "delete /z? close []",
     ]
 
-    @Test("Requests come out the same for every size of piece")
+    @Test("Requests are the same for every size of piece")
     func everyStep() {
         for step in 1...Self.conversation.utf8.count {
             #expect(requests(Self.conversation, step: step) == Self.expected, "step \(step)")
         }
     }
 
-    @Test("Requests come out the same for a split at every offset")
+    @Test("Requests are the same for a split at every offset")
     func everySplit() {
         let bytes = Array(Self.conversation.utf8)
         for offset in 0...bytes.count {
@@ -65,14 +65,14 @@ func describe(_ request: HTTPRequest) -> String {
         }
     }
 
-    @Test("A split that loses a byte is noticed (canary)")
+    @Test("A split that loses a byte is detected (canary)")
     func canary() {
         var bytes = Array(Self.conversation.utf8)
         bytes.remove(at: 60)
         #expect(requests(String(decoding: bytes, as: UTF8.self)) != Self.expected)
     }
 
-    @Test("Headers are found by their lower-case name, trimmed, the first of several")
+    @Test("The first header is found by its lower-case name, trimmed")
     func headers() throws {
         var reader = RequestReader()
         let text =
@@ -86,7 +86,7 @@ func describe(_ request: HTTPRequest) -> String {
         #expect(request.mediaType == "application/json")
     }
 
-    @Test("Whoever waits for 100 Continue is told once its head is whole")
+    @Test("100 Continue is expected once the head is complete")
     func expectation() throws {
         var reader = RequestReader()
         let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
@@ -102,12 +102,12 @@ func describe(_ request: HTTPRequest) -> String {
         #expect(!stillWaits)
     }
 
-    @Test("HTTP/1.0 needs no Host and ends after one request")
+    @Test("HTTP/1.0 needs no Host and closes after one request")
     func old() {
         #expect(requests("GET /a HTTP/1.0\r\n\r\n") == ["get /a? close []"])
     }
 
-    @Test("After a fault nothing is read any more")
+    @Test("After a fault no request is read")
     func afterFault() {
         var reader = RequestReader()
         reader.append(Array("BAD\r\n\r\n".utf8).raw)
@@ -121,7 +121,7 @@ func describe(_ request: HTTPRequest) -> String {
         #expect(held == 0)
     }
 
-    @Test("Six thousand requests in one piece take no longer each than a few")
+    @Test("Six thousand requests in one piece take linear time")
     func manyRequests() {
         let one = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
         #expect(requests(String(repeating: one, count: 6_000)).count == 6_000)

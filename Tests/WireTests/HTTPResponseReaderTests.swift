@@ -25,7 +25,7 @@ import Wire
         + "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\nConnection: Close\r\n\r\n2\r\nno\r\n0\r\n\r\n"
         + "HTTP/1.0 200 OK\r\n\r\nuntil the end"
 
-    @Test("Answers come out the same for every size of piece")
+    @Test("Responses are the same for every size of piece")
     func everyStep() {
         let expected = ["200 abc false", "204  false", "404 no true", "200 until the end end"]
         for step in 1...Self.conversation.utf8.count {
@@ -33,7 +33,7 @@ import Wire
         }
     }
 
-    @Test("An answer to HEAD has no body (canary: to GET it has)")
+    @Test("A response to HEAD has no body (canary: to GET it has)")
     func head() {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"
         #expect(answers(text, step: 9, isHead: true) == ["200  false"])
@@ -41,7 +41,7 @@ import Wire
     }
 
     @Test(
-        "Nonsense is refused",
+        "Malformed responses are refused",
         arguments: [
             "HTTP/2 200\r\n\r\n", "200 OK\r\n\r\n", "HTTP/1.1 x\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",

@@ -9,7 +9,7 @@ import Wire
         return String(decoding: out.copied(), as: UTF8.self)
     }
 
-    @Test("An answer has exactly these bytes")
+    @Test("A response has exactly these bytes")
     func bytes() {
         let answer = HTTPResponse(.ok, HTTPResponse.text, Array("token=abc".utf8))
         #expect(
@@ -19,7 +19,7 @@ import Wire
                 + "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\ntoken=abc")
     }
 
-    @Test("Closing, a further header and a bodyless answer show")
+    @Test("Closing, an extra header and a missing body are written")
     func variants() {
         let answer = HTTPResponse(
             .methodNotAllowed, HTTPResponse.text, Array("no".utf8), extra: ("Allow", "POST"))
@@ -43,7 +43,7 @@ import Wire
     }
 
     @Test(
-        "Dates are those of the calendar",
+        "Dates follow the Gregorian calendar",
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (951_782_400_000, "Tue, 29 Feb 2000 00:00:00 GMT"),
@@ -56,7 +56,7 @@ import Wire
         #expect(String(decoding: out.copied(), as: UTF8.self) == text)
     }
 
-    @Test("A wrong length would be noticed (canary)")
+    @Test("A wrong length would be detected (canary)")
     func canary() {
         let answer = HTTPResponse(.ok, HTTPResponse.text, Array("four".utf8))
         #expect(text(answer).contains("Content-Length: 4\r\n"))

@@ -1,12 +1,11 @@
 import Glibc
 import Testing
 
-/// One file of Fixtures/hostile/json; its name begins with the outcome, then two dashes.
+/// One file of Fixtures/hostile/json; its name starts with the outcome and two dashes.
 struct HostileJSON: Sendable, CustomTestStringConvertible {
-    /// The file's name.
     let name: String
 
-    /// What must come of it.
+    /// The expected outcome.
     var outcome: String {
         guard let dashes = name.utf8.firstIndexOfDashes else { return name }
         return String(name[..<dashes])
@@ -28,7 +27,7 @@ struct HostileJSON: Sendable, CustomTestStringConvertible {
         return names.sorted().map(HostileJSON.init)
     }()
 
-    /// The octets of the file.
+    /// Reads the bytes of the file.
     func content() throws -> [UInt8] {
         guard let file = fopen(Self.path + "/" + name, "r") else { throw Missing(name: name) }
         defer { fclose(file) }
@@ -51,7 +50,7 @@ struct HostileJSON: Sendable, CustomTestStringConvertible {
 }
 
 extension String.UTF8View {
-    /// Where the first two dashes in a row begin.
+    /// The start of the first two consecutive dashes.
     fileprivate var firstIndexOfDashes: Index? {
         var at = startIndex
         while at < endIndex {

@@ -2,7 +2,7 @@ import Basics
 import Testing
 import Wire
 
-/// What a document that is expected to be JSON reads as; nil where it is refused.
+/// Returns the error for a document, or `nil` if it is valid JSON.
 private func fault(_ text: [UInt8]) -> JSONError? {
     do throws(JSONError) {
         _ = try JSONReader(text.raw)
@@ -13,13 +13,13 @@ private func fault(_ text: [UInt8]) -> JSONError? {
 }
 
 @Suite struct JSONReaderTests {
-    @Test("hostile documents are refused or read as their names say", arguments: HostileJSON.all)
+    @Test("hostile documents are refused or read as in their file names", arguments: HostileJSON.all)
     func hostile(file: HostileJSON) throws {
         let fault = fault(try file.content())
         #expect((fault != nil) == (file.outcome == "not-json"), "\(file.name): \(String(describing: fault))")
     }
 
-    @Test("enough hostile documents exist, of every outcome")
+    @Test("there are enough hostile documents of every outcome")
     func hostileCount() {
         #expect(HostileJSON.all.count >= 60)
         let outcomes = Set(HostileJSON.all.map(\.outcome))
@@ -27,20 +27,20 @@ private func fault(_ text: [UInt8]) -> JSONError? {
             outcomes == ["not-json", "json", "stanza-error", "invalid-json", "bad-ack", "ack", "accepted"])
     }
 
-    @Test("canary: a document that is JSON is not refused, so refusals are no accident")
+    @Test("canary: valid JSON is not refused")
     func canary() {
         #expect(fault(Array("{}".utf8)) == nil)
         #expect(fault(Array("{".utf8)) == JSONError(.unexpectedEnd, at: 1))
     }
 
-    @Test("every prefix of a document is refused and reads nothing beyond it")
+    @Test("every prefix of a document is refused without reading beyond it")
     func prefixes() {
         let text = Array(#"{"a":"\ud83d\ude00é","b":[1.5e-3,true,false,null,{"c":""}]}"#.utf8)
         #expect(fault(text) == nil)
         for length in 0..<text.count { #expect(fault(Array(text[..<length])) != nil, "prefix of \(length)") }
     }
 
-    @Test("members come in order with their values in place")
+    @Test("members are visited in order with their values")
     func members() throws {
         let text = Array(#" { "a" : "x\"}" , "b":[1,{"c":"]"}], "d":-7 ,"e":true,"f":null} "#.utf8)
         let reader = try JSONReader(text.raw)
@@ -58,7 +58,7 @@ private func fault(_ text: [UInt8]) -> JSONError? {
         #expect(kinds == [.string, .array, .number, .boolean, .null])
     }
 
-    @Test("elements come in order")
+    @Test("elements are visited in order")
     func elements() throws {
         let text = Array(#"[ [] , {} ,"a,b", 3 ]"#.utf8)
         let reader = try JSONReader(text.raw)
@@ -84,7 +84,7 @@ private func fault(_ text: [UInt8]) -> JSONError? {
         #expect(reader.isPlain(reader.root) == !text.contains("\\"))
     }
 
-    @Test("an escaped backslash before u0000 is no NUL")
+    @Test("an escaped backslash before u0000 is not a NUL")
     func escapedBackslash() throws {
         let bytes = Array(#""\\u0000""#.utf8)
         let reader = try JSONReader(bytes.raw)

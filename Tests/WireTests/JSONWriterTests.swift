@@ -10,7 +10,7 @@ private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
 }
 
 @Suite struct JSONWriterTests {
-    @Test("what XML or JSON cannot carry is escaped")
+    @Test("characters not allowed in XML or JSON are escaped")
     func escapes() {
         let text = Array("a\"b\\c\n\r\t\u{1}<&>é\u{FFFF}😀".utf8)
         #expect(
@@ -20,13 +20,13 @@ private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
             written(text, in: .document) == "\"a\\\"b\\\\c\\n\\r\\t\\u0001<&>é\u{FFFF}😀\"")
     }
 
-    @Test("octets that are not UTF-8 become U+FFFD")
+    @Test("bytes that are not UTF-8 become U+FFFD")
     func invalid() {
         #expect(written([0x61, 0xFF, 0x62, 0xC3], in: .element) == "\"a\u{FFFD}b\u{FFFD}\"")
         #expect(written([0xED, 0xA0, 0x80], in: .document) == "\"\u{FFFD}\u{FFFD}\u{FFFD}\"")
     }
 
-    @Test("whatever octets go in, the reader takes what comes out", arguments: 0..<50 as Range<UInt64>)
+    @Test("the reader accepts the output for any bytes", arguments: 0..<50 as Range<UInt64>)
     func anyOctets(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let content = (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -40,7 +40,7 @@ private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
         }
     }
 
-    @Test("canary: without the escapes of its place a text would break the element")
+    @Test("canary: without the escapes of its context a text would break the element")
     func canary() {
         #expect(written(Array("</gcm>".utf8), in: .document).contains("<"))
         #expect(!written(Array("</gcm>".utf8), in: .element).contains("<"))
@@ -48,7 +48,7 @@ private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
 }
 
 @Suite struct JSONValueTests {
-    @Test("a tree reads and writes")
+    @Test("a tree is parsed and written")
     func roundTrip() throws {
         let text = #"{"a":[1,-2.5,"x\n",true,null],"b":{},"c":[]}"#
         let value = try JSONValue(parsing: text)
@@ -60,19 +60,19 @@ private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
         #expect(value["missing"] == nil)
     }
 
-    @Test("of equal keys the last one counts")
+    @Test("the last of several equal keys counts")
     func duplicates() throws {
         #expect(try JSONValue(parsing: #"{"a":1,"b":2,"\u0061":3}"#).compact == #"{"a":3,"b":2}"#)
     }
 
-    @Test("literals build what is written")
+    @Test("literals build the value as written")
     func literals() {
         let value: JSONValue = ["ok": true, "n": 5, "t": "x", "z": nil, "l": [1, "a"]]
         #expect(value.compact == #"{"ok":true,"n":5,"t":"x","z":null,"l":[1,"a"]}"#)
         #expect(JSONValue.number(.infinity).compact == "null")
     }
 
-    @Test("pretty form is indented by two blanks")
+    @Test("the pretty form is indented by two spaces")
     func pretty() {
         #expect((["a": [1], "b": []] as JSONValue).pretty == "{\n  \"a\": [\n    1\n  ],\n  \"b\": []\n}")
     }

@@ -2,18 +2,18 @@ import CLibXML2
 import Glibc
 import Wire
 
-/// A second opinion: the tree that libxml2 makes of a document.
+/// The reference parser: parses documents by libxml2.
 enum LibXML2Oracle {
     private static let isReady: Bool = {
         xmlInitParser()
         return true
     }()
 
-    /// The root element; nil if the document is not well-formed, also with respect to namespaces.
+    /// Returns the root element, or `nil` if the document is not well-formed or its namespaces are not.
     static func root(of document: [UInt8]) -> Element? {
         guard isReady, let context = xmlNewParserCtxt() else { return nil }
         defer { xmlFreeParserCtxt(context) }
-        // A namespace that is no URI (code 99) is well-formed, though libxml2 counts it as an error.
+        // A namespace that is not a URI (code 99) is well-formed, although libxml2 reports an error.
         var namespaceErrors = 0
         let tree = withUnsafeMutablePointer(to: &namespaceErrors) { counter in
             context.pointee._private = UnsafeMutableRawPointer(counter)
@@ -67,7 +67,7 @@ enum LibXML2Oracle {
         return element
     }
 
-    /// A namespace; libxml2 2.9 leaves `&amp;` in one as `&#38;`.
+    /// Returns a namespace; libxml2 2.9 leaves `&amp;` in it as `&#38;`.
     private static func namespace(_ namespace: xmlNsPtr?) -> String {
         text(namespace?.pointee.href).replacing("&#38;", with: "&")
     }

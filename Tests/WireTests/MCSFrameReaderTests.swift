@@ -5,7 +5,7 @@ import Wire
 @Suite struct MCSFrameReaderTests {
     static let stream: [UInt8] = [41] + MCSSamples.all.flatMap(mcsWritten)
 
-    @Test("two cuts anywhere change nothing")
+    @Test("frames are the same for two cuts at any offsets")
     func everySplit() throws {
         let whole = try mcsFrames(of: Self.stream)
         #expect(whole.map(\.tag) == MCSSamples.all.map { mcsWritten($0)[0] })
@@ -18,7 +18,7 @@ import Wire
         }
     }
 
-    @Test("random cuts change nothing", arguments: 0..<50 as Range<UInt64>)
+    @Test("frames are the same for random cuts", arguments: 0..<50 as Range<UInt64>)
     func randomSplits(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var messages: [MCS.Message] = []
@@ -34,7 +34,7 @@ import Wire
         #expect(read == messages)
     }
 
-    @Test("version octets before any frame are passed over", arguments: [38, 39, 40, 41] as [UInt8])
+    @Test("version bytes before a frame are skipped", arguments: [38, 39, 40, 41] as [UInt8])
     func repeatedVersion(version: UInt8) throws {
         let stream: [UInt8] = [version, 0, 0, version, version, 1, 2, 0x10, 5, version, 4, 0]
         for cut in 0...stream.count {
@@ -42,7 +42,7 @@ import Wire
         }
     }
 
-    @Test("another first octet, an octet that is no tag, and a frame over the limit are errors")
+    @Test("an invalid version, an invalid tag and a frame over the limit are errors")
     func errors() {
         #expect(throws: MCSError.unsupportedVersion(37)) { try mcsFrames(of: [37]) }
         #expect(throws: MCSError.unsupportedVersion(0)) { try mcsFrames(of: [0, 0]) }
@@ -53,18 +53,18 @@ import Wire
         #expect(throws: MCSError.varintOverflow) { try mcsFrames(of: [41, 8] + mcsOctets("8080808080")) }
     }
 
-    @Test("a size of two octets for a small number is read, as one client writes it")
+    @Test("a small size encoded in two bytes is read, as one client writes it")
     func longSize() throws {
         #expect(try mcsFrames(of: [41, 0, 0x82, 0x00, 0x08, 0x01]).first?.message == [8, 1])
     }
 
-    @Test("tags without a message of ours are handed over to be skipped")
+    @Test("frames with unknown tags are visited, to be skipped")
     func unknownTag() throws {
         #expect(try mcsFrames(of: [41, 13, 1, 255, 4, 0]).map(\.tag) == [13, 4])
         #expect(try mcsFirstMessage(of: [13, 1, 255]) == nil)
     }
 
-    @Test("only an incomplete frame is held, and an idle reader holds nothing")
+    @Test("only an incomplete frame is buffered, and an idle reader holds nothing")
     func held() throws {
         var reader = MCS.FrameReader()
         let first = [41] + mcsWritten(.dataMessage(MCSSamples.message)) + [8, 5, 1]
@@ -78,7 +78,7 @@ import Wire
         #expect(version == 41)
     }
 
-    @Test("a visitor that wants no more gets no more")
+    @Test("a visitor that returns false is not called again")
     func stops() throws {
         var reader = MCS.FrameReader()
         var count = 0
@@ -91,7 +91,7 @@ import Wire
         #expect(taken == 3)
     }
 
-    @Test("canary: a lost octet is noticed")
+    @Test("canary: a lost byte is detected")
     func canary() throws {
         let whole = try mcsFrames(of: Self.stream)
         var damaged = Self.stream

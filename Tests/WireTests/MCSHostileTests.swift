@@ -5,16 +5,15 @@ import Testing
 import Wire
 import WireSupport
 
-/// One file of Fixtures/hostile/mcs: hexadecimal text, `#` for words, `octets*count` for repetition.
+/// One file of Fixtures/hostile/mcs: hexadecimal text, `#` for comments, `bytes*count` for repetition.
 ///
-/// Its name begins with the outcome (`read-N`, or the error in words), then two dashes.
+/// Its name starts with the outcome (`read-N`, or the error) and two dashes.
 struct HostileMCS: Sendable, CustomTestStringConvertible {
-    /// The file's name without its ending.
+    /// The file name without its extension.
     let name: String
-    /// The octets.
     let stream: [UInt8]
 
-    /// What must come of it.
+    /// The expected outcome.
     var outcome: String {
         guard let end = name.indices.first(where: { name[$0...].hasPrefix("--") }) else { return name }
         return String(name[..<end])
@@ -22,7 +21,7 @@ struct HostileMCS: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// All files, sorted. Read through Glibc: Foundation's headers and those of libxml2 exclude each other.
+    /// All files, sorted. Read by Glibc, since the headers of Foundation and libxml2 conflict.
     static let all: [HostileMCS] = {
         let folder =
             "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Fixtures/hostile/mcs"
@@ -62,7 +61,7 @@ struct HostileMCS: Sendable, CustomTestStringConvertible {
 }
 
 extension MCSError {
-    /// The word that file names use.
+    /// The name of the error in file names.
     var word: String {
         switch self {
         case .unsupportedVersion: "unsupported-version"
@@ -79,7 +78,7 @@ extension MCSError {
 }
 
 @Suite struct MCSHostileTests {
-    @Test("a hostile stream has the outcome in its name, however it is cut", arguments: HostileMCS.all)
+    @Test("a hostile stream has the outcome in its file name, for any split", arguments: HostileMCS.all)
     func outcome(file: HostileMCS) {
         var outcomes: Set<String> = []
         for pieces in [1, 2, 3, 7, 64, 1_000, file.stream.count] {
@@ -93,7 +92,7 @@ extension MCSError {
         }
     }
 
-    @Test("there are as many files as we promise, and every error has one")
+    @Test("there are enough files, and one for every error")
     func corpus() {
         #expect(HostileMCS.all.count >= 100)
         let outcomes = Set(HostileMCS.all.map(\.outcome))
@@ -105,7 +104,7 @@ extension MCSError {
         #expect(outcomes.isSuperset(of: errors.map(\.word)))
     }
 
-    @Test("no message is held beyond its limit", arguments: HostileMCS.all)
+    @Test("no message is buffered beyond its limit", arguments: HostileMCS.all)
     func memory(file: HostileMCS) {
         var reader = MCS.FrameReader(limit: 1_000)
         var most = 0
@@ -116,7 +115,7 @@ extension MCSError {
         #expect(most <= 1_000 + 6)
     }
 
-    @Test("nor is a login held beyond what is kept of it", arguments: HostileMCS.all)
+    @Test("no login is buffered beyond its reduced size", arguments: HostileMCS.all)
     func memoryOfLogins(file: HostileMCS) {
         var reader = MCS.FrameReader(loginLimit: Limits.MCS.loginFrameBytes)
         var most = 0
@@ -131,7 +130,9 @@ extension MCSError {
         #expect(most <= file.stream.count)
     }
 
-    @Test("a message cut at any offset, its size made to fit, is read or refused", arguments: MCSSamples.all)
+    @Test(
+        "a message truncated at any offset, with its size adapted, is read or refused",
+        arguments: MCSSamples.all)
     func everyOffset(message: MCS.Message) throws {
         let frame = mcsWritten(message)
         let content = try mcsFrames(of: [MCS.version] + frame)[0].message
@@ -146,7 +147,9 @@ extension MCSError {
         }
     }
 
-    @Test("damaged streams never trap and are stable", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "damaged streams do not trap, and have the same outcome for any split",
+        arguments: 0..<200 as Range<UInt64>)
     func damage(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<20 {

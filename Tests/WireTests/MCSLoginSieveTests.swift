@@ -14,7 +14,7 @@ import Wire
         return login
     }
 
-    /// What is read of a stream in pieces, a message over `limit` through the sieve; the most that was held on the way.
+    /// Reads a stream in pieces, filtering a message over `limit`. Returns the messages and the maximum number of bytes buffered.
     private func read(
         _ stream: [UInt8], pieces: Int, limit: Int = Limits.MCS.frameBytes
     ) throws -> (messages: [MCS.Message], held: Int) {
@@ -35,7 +35,7 @@ import Wire
     }
 
     @Test(
-        "a hundred thousand received ids: the newest thousand and more are kept, whatever the pieces",
+        "of a hundred thousand received IDs at least the newest thousand are retained, for any split",
         arguments: [1, 7, 1_400, 65_536, .max])
     func newest(pieces: Int) throws {
         let count = pieces < 100 ? 5_000 : 100_000
@@ -57,14 +57,14 @@ import Wire
         #expect(held <= Limits.MCS.afterLoginBytes + 2 * Limits.MCS.loginIDBytes + Limits.MCS.frameBytes)
     }
 
-    @Test("through the sieve or not, the same is read", arguments: 0..<40 as Range<UInt64>)
+    @Test("a filtered login equals an unfiltered one", arguments: 0..<40 as Range<UInt64>)
     func same(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var login = Self.login(ids: Int.random(in: 0...200, using: &random))
         login.id = [UInt8](repeating: 0x61, count: Int.random(in: 0...300, using: &random))
         if Bool.random(using: &random) { login.receivedIDs.append([]) }
         if Bool.random(using: &random) { login.heartbeatStat = nil }
-        // The order of fields is the client's: ids before, between and behind the others.
+        // Clients choose the order of fields: IDs may be before, between and after the others.
         let stream = [MCS.version] + Self.shuffled(mcsWritten(.loginRequest(login)), &random)
         let whole = try read(stream, pieces: stream.count).messages
         let pieces = Int.random(in: 1...80, using: &random)
@@ -72,7 +72,7 @@ import Wire
         #expect(try read(stream, pieces: pieces, limit: 20).messages == whole)
     }
 
-    /// The frame with the fields of its message in another order, those of one number among each other as before.
+    /// Returns the frame with the fields of its message shuffled; fields of one number keep their order.
     private static func shuffled(_ frame: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         guard let content = try? mcsFrames(of: [MCS.version] + frame).first?.message else { return frame }
         var ids: [UInt8] = []
@@ -100,7 +100,7 @@ import Wire
         return at - start + (key & 7 == 2 ? Int(number) : 0)
     }
 
-    @Test("an announced size alone costs nothing")
+    @Test("an announced size allocates no memory")
     func announced() throws {
         var stream: [UInt8] = [MCS.version, MCS.Tag.loginRequest.rawValue]
         var size = ByteBuffer()
@@ -110,7 +110,7 @@ import Wire
         #expect(try read(stream, pieces: 1).held <= 8)
     }
 
-    @Test("only a login may be long, and only where one is awaited")
+    @Test("only a login may be long, and only when one is expected")
     func othersMayNot() {
         for (tag, limit) in [(8, Limits.MCS.loginFrameBytes), (0, Limits.MCS.loginFrameBytes), (2, 0)]
             as [(UInt8, Int)]
@@ -125,7 +125,7 @@ import Wire
         }
     }
 
-    @Test("canary: of a list that is too long the oldest go")
+    @Test("canary: the oldest IDs of a list that is too long are dropped")
     func canary() throws {
         let login = Self.login(ids: 10_000)
         let stream = [MCS.version] + mcsWritten(.loginRequest(login))

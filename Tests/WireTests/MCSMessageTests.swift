@@ -3,7 +3,7 @@ import Testing
 import Wire
 import WireSupport
 
-/// Frames against octets worked out by hand from the field tables of mcs-device 2.
+/// Frames against bytes derived by hand from the field tables of mcs-device 2.
 @Suite struct MCSMessageTests {
     static let goldens: [(MCS.Message, String)] = [
         (.heartbeatPing(MCS.Heartbeat()), "00 00"),
@@ -18,13 +18,13 @@ import WireSupport
         (.streamError(MCS.StreamError(type: mcsText("t"))), "0A 03 0A 01 74"),
     ]
 
-    @Test("a message is written as the octets worked out by hand", arguments: goldens)
+    @Test("a message has the bytes derived by hand", arguments: goldens)
     func golden(message: MCS.Message, octetsText: String) throws {
         #expect(mcsWritten(message) == mcsOctets(octetsText))
         #expect(try mcsFirstMessage(of: mcsOctets(octetsText)) == message)
     }
 
-    @Test("a login response names its fields by the right numbers")
+    @Test("a login response has the right field numbers")
     func loginResponse() {
         var response = MCS.LoginResponse()
         response.id = mcsText("x")
@@ -40,7 +40,7 @@ import WireSupport
         #expect(mcsWritten(.loginResponse(response)) == mcsOctets("03 08 0A0178 1A03 089103"))
     }
 
-    @Test("a data message names its fields by the right numbers, and a field over 15 has a tag of two octets")
+    @Test("a data message has the right field numbers, and a field over 15 has a tag of two bytes")
     func dataMessage() {
         var message = MCS.DataMessage()
         message.id = mcsText("I")
@@ -61,7 +61,7 @@ import WireSupport
                     """))
     }
 
-    @Test("every message is read as it was written", arguments: MCSSamples.all)
+    @Test("every message is decoded as it was encoded", arguments: MCSSamples.all)
     func roundTrip(message: MCS.Message) throws {
         #expect(try mcsFirstMessage(of: mcsWritten(message)) == message)
         let stream = [MCS.version] + mcsWritten(message)
@@ -71,7 +71,7 @@ import WireSupport
     }
 
     @Test(
-        "long messages have a length of as many octets as it takes",
+        "the length of a long message has the necessary number of bytes",
         arguments: [0, 100, 127, 128, 16_383, 16_400, 60_000])
     func lengths(size: Int) throws {
         var error = MCS.StreamError(type: [])
@@ -83,7 +83,7 @@ import WireSupport
         #expect(try mcsFirstMessage(of: frame) == .streamError(error))
     }
 
-    @Test("fields that are not known are passed over")
+    @Test("unknown fields are skipped")
     func unknownFields() throws {
         let heartbeat = "1002 A201 03 616263 A901 0102030405060708 AD01 01020304 B001 FFFF03 1801"
         #expect(
@@ -101,7 +101,7 @@ import WireSupport
         #expect(throws: MCSError.missingField(3)) { try mcsMessage(tag: .loginRequest, "") }
     }
 
-    @Test("received ids beyond the limit are dropped, the oldest first", arguments: [1, 10, 4_096, 5_000])
+    @Test("received IDs beyond the limit are dropped, the oldest first", arguments: [1, 10, 4_096, 5_000])
     func manyReceivedIDs(surplus: Int) throws {
         var login = MCSSamples.login
         login.receivedIDs = (0..<Limits.MCS.receivedIDs + surplus).map { mcsText("\($0)") }
@@ -110,7 +110,7 @@ import WireSupport
         #expect(again == .loginRequest(login))
     }
 
-    @Test("canary: a wrong field number would be seen")
+    @Test("canary: a wrong field number would be detected")
     func canary() {
         #expect(mcsWritten(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5))) != mcsOctets("01 02 08 05"))
     }
@@ -135,7 +135,7 @@ import WireSupport
         #expect(body.count == 8 + 209)
     }
 
-    @Test("pairs of a client are put in order and without what is not known")
+    @Test("pairs of a client are normalized without unknown fields")
     func canonical() throws {
         var expected = MCS.DataMessage()
         expected.category = mcsText("C")
@@ -145,7 +145,7 @@ import WireSupport
     }
 
     @Test(
-        "the pairs of one key are left out, and all else stays as it stands",
+        "the pairs of one key are left out, and everything else is unchanged",
         arguments: [
             ("3A06 0A016B 120176", "3A06 0A016B 120176"), ("3A06 0A0173 120176", ""), ("", ""),
             ("3A06 0A0173 120131 3A06 0A016B 120176 3A06 120132 0A0173", "3A06 0A016B 120176"),
@@ -165,7 +165,7 @@ import WireSupport
         #expect(throws: MCSError.self) { try mcsPayloadBytes(text) }
     }
 
-    @Test("canary: a value counts")
+    @Test("canary: values count in the size")
     func canary() throws {
         #expect(try mcsPayloadBytes("3A06 0A016B 120176") != 1)
     }

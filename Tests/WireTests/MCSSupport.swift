@@ -3,20 +3,20 @@ import BasicsSupport
 import Wire
 import WireSupport
 
-/// The octets of hexadecimal text; blanks between them count for nothing.
+/// Returns the bytes of hexadecimal text; whitespace is ignored.
 func mcsOctets(_ text: String) -> [UInt8] { Hex.bytes(text.filter { !$0.isWhitespace }) ?? [] }
 
-/// The octets of text.
+/// Returns the UTF-8 of text.
 func mcsText(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// What a message writes.
+/// Returns the encoded frame of a message.
 func mcsWritten(_ message: MCS.Message) -> [UInt8] {
     var buffer = ByteBuffer()
     message.append(to: &buffer)
     return buffer.copied()
 }
 
-/// The frames of a stream that comes in pieces of the given sizes, the last one repeated.
+/// Returns the frames of a stream received in pieces of the given sizes, the last size repeated.
 func mcsFrames(
     of stream: [UInt8], cutAt cuts: [Int] = [], limit: Int = Limits.MCS.frameBytes
 ) throws(MCSError) -> [(tag: UInt8, message: [UInt8])] {
@@ -33,7 +33,7 @@ func mcsFrames(
     return frames
 }
 
-/// One of each message, with every field that we know.
+/// One of each message, with every known field.
 enum MCSSamples {
     static let login: MCS.LoginRequest = {
         var login = MCS.LoginRequest()
@@ -103,29 +103,29 @@ enum MCSSamples {
     ]
 }
 
-/// Reads a message from octets, which the expectation macros cannot lend by themselves.
+/// Decodes a message from bytes, which the expectation macros cannot borrow.
 func mcsMessage(tag: MCS.Tag, _ bytes: [UInt8]) throws(MCSError) -> MCS.Message? {
     try MCS.Message(tag: tag.rawValue, decoding: bytes.raw)
 }
 
-/// The same, from hexadecimal text.
+/// Decodes a message from hexadecimal text.
 func mcsMessage(tag: MCS.Tag, _ text: String) throws(MCSError) -> MCS.Message? {
     try mcsMessage(tag: tag, mcsOctets(text))
 }
 
-/// The first message of a stream that has the version octet still before it.
+/// Returns the first message of a stream without its version byte.
 func mcsFirstMessage(of stream: [UInt8]) throws(MCSError) -> MCS.Message? {
     guard let frame = try mcsFrames(of: [MCS.version] + stream).first else { return nil }
     return try MCS.Message(tag: frame.tag, decoding: frame.message.raw)
 }
 
-/// The octets of keys and values in a body.
+/// Returns the number of bytes of keys and values in a body.
 func mcsPayloadBytes(_ text: String) throws(MCSError) -> Int {
     let body = mcsOctets(text)
     return try AppData.payloadBytes(of: body.raw)
 }
 
-/// The number at the start of octets, and how many it took.
+/// Returns the number at the start of bytes, and its encoded length.
 func mcsVarint(_ bytes: [UInt8]) throws(MCSError) -> (UInt64, Int) {
     var at = 0
     let value = try Varint.read(bytes.raw, at: &at)

@@ -4,7 +4,7 @@ import Wire
 
 @Suite struct MCSVarintTests {
     @Test(
-        "numbers and their octets",
+        "numbers have these encodings",
         arguments: [
             (0, "00"), (1, "01"), (127, "7F"), (128, "8001"), (300, "AC02"), (16_383, "FF7F"),
             (16_384, "808001"),
@@ -18,7 +18,7 @@ import Wire
         #expect(try mcsVarint(buffer.copied()) == (number, buffer.count))
     }
 
-    @Test("random numbers are read as written, and never when cut short")
+    @Test("random numbers are decoded as encoded, and refused when truncated")
     func random() throws {
         var random = SeededRandom(seed: 1)
         for _ in 0..<2_000 {
@@ -30,7 +30,7 @@ import Wire
         }
     }
 
-    @Test("longer forms are read, more than 64 bits are not")
+    @Test("longer encodings are read, more than 64 bits are not")
     func bounds() throws {
         #expect(try mcsVarint(mcsOctets("8000")) == (0, 2))
         for text in ["FFFFFFFFFFFFFFFFFF02", "FFFFFFFFFFFFFFFFFFFF01", "80808080808080808080"] {
@@ -38,7 +38,7 @@ import Wire
         }
     }
 
-    @Test("canary: another number has other octets")
+    @Test("canary: another number has other bytes")
     func canary() {
         var buffer = ByteBuffer()
         Varint.append(301, to: &buffer)

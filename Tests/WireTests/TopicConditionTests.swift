@@ -17,9 +17,9 @@ import WireSupport
         } catch { return error }
     }
 
-    /// What http 5.3 prints; the last column is what a compiler of C would say.
+    /// The table in http 5.3; its last column is the result in C.
     @Test(
-        "The truth table of the specification",
+        "Conditions have the truth table of the specification",
         arguments: [
             ("'a' in topics && ('b' in topics || 'c' in topics)", "ab", true),
             ("'a' in topics && ('b' in topics || 'c' in topics)", "ac", true),
@@ -41,7 +41,7 @@ import WireSupport
         #expect(try read(text).holds(for: topics.map { Array(String($0).utf8) }) == expected)
     }
 
-    @Test("Every set of five topics, against a tree that is walked for each")
+    @Test("Conditions equal an evaluated tree for every set of five topics")
     func everySet() throws {
         let text =
             "(!('a' in topics) || 'b' in topics && 'c' in topics) && !('d' in topics || !'e' in topics)"
@@ -55,10 +55,10 @@ import WireSupport
             #expect(condition.holds(for: topics.map { Array($0.element.utf8) }) == expected)
             held += expected ? 1 : 0
         }
-        #expect(held > 0 && held < 32, "canary: it says both")
+        #expect(held > 0 && held < 32, "canary: both values occur")
     }
 
-    @Test("Blanks, letters of both cases in the words, and names that only their case tells apart")
+    @Test("Whitespace and the case of words are ignored, the case of names is not")
     func spelling() throws {
         let condition = try read("\t'A'\r\nIN  Topics&&!( 'a' in tOPICS\n) ")
         #expect(condition.holds(for: [Array("A".utf8)]))
@@ -69,7 +69,7 @@ import WireSupport
     }
 
     @Test(
-        "What is none",
+        "Malformed conditions are refused",
         arguments: [
             "", " ", "a in topics", "'a'", "'a' in", "'a'in topics", "'a' intopics", "'a' in topic",
             "'a' in topicss", "\"a\" in topics", "'a' in topics &", "'a' in topics &&", "&& 'a' in topics",
@@ -82,7 +82,7 @@ import WireSupport
         #expect(fault(text) == .syntax)
     }
 
-    @Test("Names that no topic has")
+    @Test("Invalid topic names are refused")
     func names() {
         #expect(fault("'' in topics") == .name)
         #expect(fault("'a b' in topics") == .name)
@@ -93,7 +93,7 @@ import WireSupport
         #expect(fault("'\(longest)a' in topics") == .name)
     }
 
-    @Test("Five tests and no more, two operators where that is the rule, parentheses to the limit")
+    @Test("Tests, operators and parentheses are allowed up to their limits")
     func limits() {
         func tests(_ count: Int) -> String {
             (0..<count).map { "'t\($0)' in topics" }.joined(separator: " || ")
@@ -112,7 +112,7 @@ import WireSupport
         #expect(fault(String(repeating: "!(", count: 60_000)) == .tooDeep)
     }
 
-    @Test("No run of signs, however mad, gets past the parser as something else than a condition")
+    @Test("Random text is refused unless it is a valid condition")
     func noise() {
         let signs = [
             "'a'", " ", "in", "topics", "&&", "||", "!", "(", ")", "'", "x", "\u{0}", "'b' in topics",
@@ -127,6 +127,6 @@ import WireSupport
             #expect((1...Limits.Topic.conditionTests).contains(condition.topics.count), "\(text)")
             #expect(text.filter { $0 == "(" }.count == text.filter { $0 == ")" }.count)
         }
-        #expect(read > 50, "canary: some are conditions")
+        #expect(read > 50, "canary: some are valid conditions")
     }
 }

@@ -3,12 +3,12 @@ import Testing
 import Wire
 
 @Suite struct UTF8SequenceTests {
-    /// What Swift's own decoder makes of the beginning: the length of the one scalar that stands there; 0 for none.
+    /// The length of the first scalar by Swift's own decoder, or 0 if it is malformed.
     private func expected(_ bytes: [UInt8]) -> Int {
         (1...4).first { String(validating: bytes.prefix($0), as: UTF8.self)?.unicodeScalars.count == 1 } ?? 0
     }
 
-    @Test("a sequence is one when Swift's decoder takes it, for all first and second bytes")
+    @Test("a sequence is valid if Swift's decoder accepts it, for all first and second bytes")
     func firstAndSecondBytes() {
         for first in UInt8.min...UInt8.max {
             for second in UInt8.min...UInt8.max {
@@ -18,7 +18,7 @@ import Wire
         }
     }
 
-    @Test("a sequence is none when it is cut short, or a later byte does not continue it")
+    @Test("a sequence is invalid if it is truncated or a later byte does not continue it")
     func laterBytes() {
         for bytes in [[0xC3, 0xA4], [0xE2, 0x82, 0xAC], [0xF0, 0x9F, 0x98, 0x80]] as [[UInt8]] {
             #expect(UTF8Sequence.length(in: bytes.raw, at: 0) == bytes.count)

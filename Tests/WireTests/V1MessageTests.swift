@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wire
 
-/// The message of HTTP v1: the JSON of protocol buffers, and what is checked beyond it (http 8.1 to 8.5).
+/// The message of HTTP v1: the JSON mapping of protocol buffers, and further checks (http 8.1 to 8.5).
 @Suite struct V1MessageTests {
     static func read(_ members: String) throws -> V1Message {
         try V1Message(
@@ -23,7 +23,7 @@ import Testing
             uniqueKeysWithValues: pairs.map { ("\($0.key)", String(decoding: $0.value, as: UTF8.self)) })
     }
 
-    @Test("Snake and camel case are the same, null is absent, of equal names the last one counts")
+    @Test("Snake and camel case are equal, null is absent, and the last of several equal names counts")
     func names() throws {
         for members in [
             #""android":{"collapse_key":"k","restricted_package_name":"p","ttl":"60s","priority":"HIGH"}"#,
@@ -43,7 +43,7 @@ import Testing
         #expect(checked.isDryRun && checked.target == .topic([0x61]))
     }
 
-    @Test("The data of Android replaces that of all; of equal keys the last one counts")
+    @Test("Android's data replaces the common data, and the last of several equal keys counts")
     func data() throws {
         #expect(
             Self.pairs(try Self.read(#""data":{"a":"1","b":"2","a":"3"}"#).data) == ["a=3", "b=2"])
@@ -53,7 +53,7 @@ import Testing
         #expect(try Self.read(#""data":{"a":"1"},"android":{"data":{}}"#).data.isEmpty)
     }
 
-    @Test("What Android shows replaces and joins what all show, in the form that devices read")
+    @Test("Android's notification overrides and extends the common one, in the device's format")
     func notification() throws {
         #expect(
             try Self.shown(
@@ -73,7 +73,7 @@ import Testing
             try Self.shown(#""android":{"notification":{"visibility":0,"notification_priority":0}}"#) == [:])
     }
 
-    @Test("The second form of Android: something to show, or something that may wait")
+    @Test("android_v2 is a notification with high or a background sync with normal priority")
     func androidV2() throws {
         let shown = try Self.read(
             #""android_v2":{"ttl":"5s","remote_notification":{"notification":{"title":"t","id":9}}}"#)
@@ -83,7 +83,7 @@ import Testing
         #expect(silent.priority == .normal && silent.notification == nil && silent.data.count == 1)
     }
 
-    @Test("What is for the web and for Apple is taken as it is")
+    @Test("Fields for the web and for Apple are accepted")
     func others() throws {
         let message = try Self.read(
             #""webpush":{"headers":{"TTL":"5"},"data":{"x":"y"},"notification":{"title":"t","actions":[1,{}]},"fcm_options":{"link":"https://a.example"}},"apns":{"headers":{"apns-priority":"5"},"payload":{"aps":{"badge":3,"alert":{"title":"x"}},"own":[]},"fcmOptions":{"image":"i"},"live_activity_token":"l"},"fcm_options":{"analytics_label":"a-_.~%9"}"#
@@ -96,7 +96,7 @@ import Testing
                         .utf8))
     }
 
-    @Test("What is for Apple is kept without blanks, and has a bound")
+    @Test("Overrides for Apple are compacted and limited")
     func apple() throws {
         let spaced = try Self.read(#""apns": { "payload" : { "a b" : [ 1 , 2 ] } }"#)
         #expect(spaced.apns == Array(#"{"payload":{"a b":[1,2]}}"#.utf8))
@@ -113,7 +113,8 @@ import Testing
     }
 
     @Test(
-        "A wrong form is refused with the path and the words of the real service", arguments: Self.wrongForms)
+        "A schema violation is refused with the path and the text of the real service",
+        arguments: Self.wrongForms)
     func forms(body: String, field: String, text: String) throws {
         let error = try #require(throws: V1Error.self) { try V1Message(Array(body.utf8).raw) }
         #expect(error.status == .badRequest && error.code == nil, "no FcmError: \(body)")
@@ -180,7 +181,7 @@ import Testing
         ("[]", "", "Invalid value at '' (type.googleapis.com/google.firebase.fcm.v1.SendMessageRequest), []"),
     ]
 
-    @Test("A wrong value names its field and carries FcmError", arguments: Self.wrongValues)
+    @Test("An invalid value is reported with its field and an FcmError", arguments: Self.wrongValues)
     func values(members: String, field: String) throws {
         let error = try #require(throws: V1Error.self) { try Self.read(members) }
         #expect(error.status == .badRequest && error.code == .invalidArgument)
@@ -203,7 +204,7 @@ import Testing
         (#""webpush":{"fcm_options":{"link":"http://a"}}"#, "message.webpush.fcm_options.link"),
     ]
 
-    @Test("No target, and no JSON")
+    @Test("A missing target and invalid JSON are refused")
     func whole() throws {
         for body in ["{}", #"{"message":{}}"#, #"{"message":{"token":null}}"#, #"{"message":null}"#] {
             let error = try #require(throws: V1Error.self) { try V1Message(Array(body.utf8).raw) }
@@ -214,7 +215,7 @@ import Testing
         #expect(error.message.hasPrefix("Invalid JSON payload received."))
     }
 
-    @Test("Every refusal has its status and its word (http 8.6)", arguments: Self.refusals)
+    @Test("Every refusal has its status and code (http 8.6)", arguments: Self.refusals)
     func refused(refusal: Refusal, status: Int, word: String, code: String?) throws {
         let response = V1Error(refusal).response
         let body = try JSONValue(parsing: response.body.raw)
@@ -239,7 +240,7 @@ import Testing
         (.internalError, 500, "INTERNAL", "INTERNAL"), (.unavailable, 503, "UNAVAILABLE", "UNAVAILABLE"),
     ]
 
-    @Test("Only a token that has expired says so")
+    @Test("Only the error for an expired token reports the expiry")
     func expiry() throws {
         #expect(
             String(decoding: V1Error.expired.response.body, as: UTF8.self).contains("ACCESS_TOKEN_EXPIRED"))

@@ -2,28 +2,28 @@ import Basics
 
 @testable import Wire
 
-/// Compares what `StanzaReader` makes of a stream with what libxml2 makes of the same document.
+/// Compares the result of `StanzaReader` for a stream with that of libxml2 for the same document.
 ///
-/// What we accept, libxml2 must accept with the same tree; what we call not well-formed, it must refuse.
-/// The differences that are meant, and taken out before the comparison:
-/// - what may stand before the first `<`: blanks, a stray `>`, a byte order mark (ccs-xmpp 1.3, 1.12);
-/// - a header that is self-closed opens the stream (1.3);
-/// - what follows the end tag of the stream is not read;
+/// libxml2 must accept with the same tree what the reader accepts, and refuse what it refuses as not well-formed.
+/// These intended differences are removed before the comparison:
+/// - what is allowed before the first `<`: whitespace, a stray `>`, a byte order mark (ccs-xmpp 1.3, 1.12);
+/// - a self-closed header opens the stream (1.3);
+/// - bytes after the end tag of the stream are ignored;
 /// - XML 1.1 and other versions are refused; names follow the fourth edition of XML 1.0, which has fewer characters.
 enum XMLDifferential {
-    /// What our reader made of a stream.
+    /// The result of the reader for a stream.
     struct Outcome {
         var opened: StreamHeader?
         var children: [String] = []
         var isClosed = false
         var failure: XMLFailure?
-        /// Offset behind the header.
+        /// The offset after the header.
         var headerEnd = 0
-        /// Offset behind the last event.
+        /// The offset after the last event.
         var end = 0
     }
 
-    /// Says how the two differ; nil if they agree. `planting` may falsify our outcome, to prove that the check works.
+    /// Returns the difference, or `nil` if both agree. `planting` may falsify the outcome, to prove that the check works.
     static func difference(
         _ stream: [UInt8], cuts: [Int] = [], planting: (inout Outcome) -> Void = { _ in }
     ) -> String? {
@@ -35,7 +35,7 @@ enum XMLDifferential {
                 !hasNameBeyondASCII(stream)
             else { return nil }
             return LibXML2Oracle.root(of: Array(stream[first...])) == nil
-                ? nil : "we refuse a document that is well-formed"
+                ? nil : "the reader refuses a well-formed document"
         }
         var document = Array(stream[..<ours.end])
         let rootStart = open(&document, headerEnd: ours.headerEnd)
@@ -44,9 +44,9 @@ enum XMLDifferential {
         }
         let endTag = Array("</".utf8) + rootName + Array(">".utf8)
         guard let root = LibXML2Oracle.root(of: prepared(document + (ours.isClosed ? [] : endTag))) else {
-            return "we accept what is not well-formed"
+            return "the reader accepts a document that is not well-formed"
         }
-        // Byte by byte: strings that Unicode calls equivalent are equal to Swift.
+        // Compared as bytes, since canonically equivalent strings are equal in Swift.
         let theirs = root.children.map(text)
         guard theirs.map({ Array($0.utf8) }) == ours.children.map({ Array($0.utf8) }) else {
             return "the trees differ: \(theirs) against \(ours.children)"
@@ -59,7 +59,7 @@ enum XMLDifferential {
         _ = open(&whole, headerEnd: ours.headerEnd)
         guard LibXML2Oracle.root(of: prepared(whole)) == nil,
             LibXML2Oracle.root(of: prepared(whole + endTag)) == nil
-        else { return "we refuse a stanza that is well-formed" }
+        else { return "the reader refuses a well-formed stanza" }
         return nil
     }
 
@@ -93,14 +93,14 @@ enum XMLDifferential {
         return outcome
     }
 
-    /// Makes a self-closed header a start tag; gives the offset of its `<`.
+    /// Changes a self-closed header to a start tag. Returns the offset of its `<`.
     private static func open(_ document: inout [UInt8], headerEnd: Int) -> Int {
         let start = document[..<headerEnd].lastIndex(of: 0x3C) ?? 0
         if document[headerEnd - 2] == 0x2F { document[headerEnd - 2] = 0x20 }
         return start
     }
 
-    /// Takes away what may stand before the first `<`.
+    /// Removes what is allowed before the first `<`.
     private static func prepared(_ document: [UInt8]) -> [UInt8] {
         Array(document[(document.firstIndex(of: 0x3C) ?? 0)...])
     }
@@ -121,7 +121,7 @@ enum XMLDifferential {
         return "\(message.form) \(attributes) \(payload)"
     }
 
-    /// What a message of the tree must be read as; written without a look at the reader.
+    /// Returns the expected reading of a message in the tree, independently of the reader.
     private static func text(_ element: Element) -> String {
         guard element.name == "message", element.namespace == "jabber:client" else { return "\(element)" }
         var payloads: [Element] = []

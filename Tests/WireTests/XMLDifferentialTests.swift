@@ -4,7 +4,7 @@ import Wire
 
 @Suite struct XMLDifferentialTests {
     @Test(arguments: 0..<16 as Range<UInt64>)
-    func `libxml2 sees in a mutated stream what we see`(seed: UInt64) {
+    func `libxml2 and the reader agree on a mutated stream`(seed: UInt64) {
         var mutator = XMLMutator(random: SeededRandom(seed: seed))
         for round in 0..<500 {
             let stream = mutator.stream()
@@ -17,7 +17,7 @@ import Wire
     }
 
     @Test(arguments: 16..<24 as Range<UInt64>)
-    func `a mutated stream gives the same in any pieces`(seed: UInt64) {
+    func `a mutated stream has the same outcome for any split`(seed: UInt64) {
         var mutator = XMLMutator(random: SeededRandom(seed: seed))
         for _ in 0..<60 {
             let stream = mutator.stream()

@@ -2,17 +2,16 @@ import Glibc
 import Testing
 import Wire
 
-/// One file of Fixtures/hostile/xml; its name begins with what must come of it, then two underscores.
+/// One file of Fixtures/hostile/xml; its name starts with the expected outcome and two underscores.
 struct HostileXML: Sendable, CustomTestStringConvertible {
-    /// The file's name.
     let name: String
 
     var testDescription: String { name }
 
-    /// Whether the file is a whole stream; otherwise it stands within one.
+    /// Whether the file is a whole stream, or else a part of one.
     var isStream: Bool { name.contains("__stream_") }
 
-    /// The condition that must come of it, before or after login; nil if it must be accepted.
+    /// The expected condition before or after login, or `nil` if the file must be accepted.
     func expected(loggedIn: Bool) -> String? {
         let outcome = name.prefix { $0 != "_" }
         let both = outcome.split(separator: "~")
@@ -20,7 +19,7 @@ struct HostileXML: Sendable, CustomTestStringConvertible {
         return word == "accepted" ? nil : String(word)
     }
 
-    /// The octets of the connection.
+    /// Returns the bytes of the connection.
     func content() throws -> [UInt8] {
         guard let file = fopen(Self.path + "/" + name, "r") else { throw Missing(name: name) }
         defer { fclose(file) }

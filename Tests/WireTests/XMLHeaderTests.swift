@@ -2,15 +2,14 @@ import Basics
 import Testing
 import Wire
 
-/// How a client opens its stream (ccs-xmpp 1.3).
+/// The way a client opens its stream (ccs-xmpp 1.3).
 struct HeaderForm: CustomTestStringConvertible, Sendable {
-    /// The client.
     var client: String
-    /// All it sends up to its `<auth>`.
+    /// The bytes up to `<auth>`.
     var opening: String
-    /// What the server must understand.
+    /// The expected `to`.
     var to: String?
-    /// What it sends after success instead of the opening; the same if nil.
+    /// The bytes after success instead of `opening`, if different.
     var second: String?
     var testDescription: String { client }
 
@@ -106,7 +105,7 @@ struct HeaderForm: CustomTestStringConvertible, Sendable {
             opening: "<str:stream xmlns='jabber:client' xmlns:str='http://etherx.jabber.org/streams'>"),
     ]
 
-    /// The whole conversation of the client up to its first message, and its good-bye.
+    /// The conversation of the client up to its first message, and the end of the stream.
     var conversation: [UInt8] {
         let prefix = client.hasPrefix("another") ? "str" : "stream"
         let text =
@@ -136,7 +135,7 @@ struct HeaderForm: CustomTestStringConvertible, Sendable {
         #expect(XMLRecord.reading(bytes, cuts: Array(0..<bytes.count)) == whole)
     }
 
-    @Test func `the check would notice a reader that loses a byte`() {
+    @Test func `a reader that loses a byte would be detected`() {
         var bytes = HeaderForm.all[1].conversation
         let whole = XMLRecord.reading(bytes)
         bytes.remove(at: bytes.count / 2)

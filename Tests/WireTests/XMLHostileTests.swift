@@ -4,7 +4,7 @@ import Wire
 
 @Suite struct XMLHostileTests {
     @Test(arguments: HostileXML.all, [false, true])
-    func `a hostile file gets its answer`(file: HostileXML, loggedIn: Bool) throws {
+    func `a hostile file has the outcome in its name`(file: HostileXML, loggedIn: Bool) throws {
         let bytes = try file.content()
         let record = XMLRecord.reading(bytes, loggedIn: loggedIn)
         #expect(record.failure?.condition.rawValue == file.expected(loggedIn: loggedIn), "\(record)")
@@ -14,7 +14,7 @@ import Wire
     }
 
     @Test(arguments: HostileXML.all)
-    func `a hostile file gets the same answer in pieces`(file: HostileXML) throws {
+    func `a hostile file has the same outcome in pieces`(file: HostileXML) throws {
         let bytes = try file.content()
         let whole = XMLRecord.reading(bytes, loggedIn: true)
         let step = bytes.count < 4_000 ? 1 : 61
@@ -29,13 +29,13 @@ import Wire
         }
     }
 
-    @Test func `the corpus is there, with every condition`() {
+    @Test func `the corpus has files for every condition`() {
         #expect(HostileXML.all.count >= 200)
         let conditions = Set(HostileXML.all.compactMap { $0.expected(loggedIn: true) })
         #expect(conditions == Set(XMLFailure.allCases.map(\.condition.rawValue)))
     }
 
-    @Test func `the check would notice a wrong answer`() throws {
+    @Test func `a wrong outcome would be detected`() throws {
         let file = try #require(HostileXML.all.first { $0.name.contains("comment_in_stanza") })
         #expect(XMLRecord.reading(try file.content()).failure?.condition.rawValue != "accepted")
         #expect(HostileXML(name: "a~b__x.xml").expected(loggedIn: false) == "a")

@@ -1,6 +1,6 @@
 import Basics
 
-/// Makes streams that are nearly right, from a seed.
+/// Generates almost valid streams from a seed.
 struct XMLMutator {
     var random: SeededRandom
 
@@ -23,7 +23,7 @@ struct XMLMutator {
         "/", "jabber:client",
     ]
 
-    /// A stream of a few stanzas, some of its bytes changed.
+    /// Returns a stream of a few stanzas with some bytes changed.
     mutating func stream() -> [UInt8] {
         var text = HeaderForm.all.randomElement(using: &random)?.opening ?? ""
         for _ in 0..<Int.random(in: 0...4, using: &random) {
@@ -35,10 +35,10 @@ struct XMLMutator {
     }
 
     private mutating func mutate(_ bytes: inout [UInt8]) {
-        // Mostly within the last part: a broken header ends everything.
+        // Mostly within the last part, since a damaged header ends the stream.
         let low = Int.random(in: 0..<4, using: &random) == 0 ? 0 : min(bytes.count, 150)
         var at = Int.random(in: low...bytes.count, using: &random)
-        // Half of them within a payload, where it is recognised in place.
+        // Half of them within a payload, which is recognised in place.
         if Bool.random(using: &random),
             let brace = bytes.indices.filter({ bytes[$0] == UInt8(ascii: "{") }).randomElement(using: &random)
         {
@@ -55,7 +55,7 @@ struct XMLMutator {
         }
     }
 
-    /// Up to five places to cut a stream.
+    /// Returns up to five offsets at which to cut a stream.
     mutating func cuts(of count: Int) -> [Int] {
         (0..<Int.random(in: 0...5, using: &random)).map { _ in Int.random(in: 0...count, using: &random) }
             .sorted()

@@ -5,14 +5,14 @@ import Wire
 @Suite struct XMLReaderTests {
     static let header = HeaderForm.all[1].opening
 
-    /// What one stanza within a logged-in stream is read as.
+    /// Reads one stanza within a logged-in stream.
     private func read(_ stanza: String) -> XMLRecord {
         var record = XMLRecord.reading(Array(text: Self.header + stanza), loggedIn: true)
         record.events.removeFirst()
         return record
     }
 
-    @Test func `the golden transcript gives its events`() {
+    @Test func `the golden transcript yields its events`() {
         let text =
             "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">"
             + "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">ADEyMzQ1Njc4OTBAZ2NtLmdvb2dsZWFwaXMuY29tAEtFWQ==</auth>"
@@ -64,7 +64,7 @@ import Wire
         }
     }
 
-    @Test func `the attributes of a message are found in either way`() {
+    @Test func `the attributes of a message are found by the fast path and by the parser`() {
         for value in ["normal", "n&#111;rmal"] {
             let stanza =
                 "<message to='devices@gcm.googleapis.com' type='\(value)' from='1@d/r' xml:lang='en' id='x y'><gcm xmlns='google:mobile:data'>{}</gcm></message>"
@@ -75,7 +75,7 @@ import Wire
         }
     }
 
-    @Test func `messages without a usable payload say why`() {
+    @Test func `the form of a message without a usable payload is reported`() {
         let gcm = "<gcm xmlns='google:mobile:data'>{}</gcm>"
         func form(_ stanza: String) -> String? {
             read(stanza).events.first.map { String($0.split(separator: " ")[1]) }
@@ -98,7 +98,7 @@ import Wire
             ])
     }
 
-    @Test func `an element keeps all that is in it`() {
+    @Test func `an element has its whole content`() {
         let record = read("<iq id='1' xml:lang='en' a:b='c' xmlns:a='u'> x<q xmlns='n'>y<z/></q>&amp;</iq>")
         #expect(
             record.elements == [
@@ -126,7 +126,7 @@ import Wire
         #expect(XMLRecord.reading(Array(text: Self.header + long)).failure == .policyViolation)
     }
 
-    @Test func `a client may leave between success and its second header`() {
+    @Test func `a client may disconnect between success and its second header`() {
         let auth = "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>"
         let record = XMLRecord.reading(Array(text: Self.header + auth + "\n</stream:stream>"))
         #expect(record.failure == nil)
@@ -141,7 +141,7 @@ import Wire
         #expect(record.events == ["closed"])
     }
 
-    @Test func `the checks would notice an escape that is not resolved`() {
+    @Test func `an unresolved escape would be detected`() {
         let raw = read(#"<message><gcm xmlns='google:mobile:data'>&amp;quot;</gcm></message>"#)
         #expect(raw.events == [#"message usable false ["-", "-", "-", "-"] &quot;"#])
     }

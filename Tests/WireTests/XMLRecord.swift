@@ -2,12 +2,12 @@ import Basics
 
 @testable import Wire
 
-/// Reads a whole connection with a `StanzaReader` and writes down what came of it, so that two ways of feeding can be compared.
+/// Reads a whole connection with a `StanzaReader` and records the outcome, so that different splits can be compared.
 struct XMLRecord: Equatable, CustomStringConvertible {
     var events: [String] = []
     var elements: [Element] = []
     var failure: XMLFailure?
-    /// Offset up to which the bytes were taken when the reader stopped.
+    /// The number of bytes consumed when the reader stopped.
     var work: UInt64 = 0
 
     static func == (a: XMLRecord, b: XMLRecord) -> Bool { a.events == b.events && a.failure == b.failure }
@@ -16,7 +16,7 @@ struct XMLRecord: Equatable, CustomStringConvertible {
         (events + [failure.map { "failed: \($0)" } ?? "no failure"]).joined(separator: "\n")
     }
 
-    /// Feeds `bytes` in the pieces that end at `cuts`; restarts the stream after each `<auth>`, as after a login.
+    /// Feeds `bytes` in pieces that end at `cuts`, and restarts the stream after each `<auth>`, as after a login.
     static func reading(_ bytes: [UInt8], cuts: [Int] = [], loggedIn: Bool = false) -> XMLRecord {
         var record = XMLRecord()
         var reader = StanzaReader()

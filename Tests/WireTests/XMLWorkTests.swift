@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 @Suite struct XMLWorkTests {
-    /// Stanzas of about `size` bytes that are dear to some parser.
+    /// Stanzas of about `size` bytes that are expensive for some parsers.
     private static func stanza(_ shape: Int, size: Int) -> String {
         func fill(_ unit: String) -> String { String(repeating: unit, count: size / unit.utf8.count) }
         let gcm = "<gcm xmlns='google:mobile:data'>"
@@ -32,7 +32,7 @@ import Wire
     }
 
     @Test(
-        "each byte is looked at five times at most, however it comes", arguments: 0...10,
+        "each byte is scanned at most five times, for any split", arguments: 0...10,
         [1, 2, 7, 1_387, 65_536])
     func linear(shape: Int, piece: Int) {
         for size in piece < 1_000 ? [1_000, 8_000] : [1_000, 8_000, 64_000] {
@@ -41,7 +41,7 @@ import Wire
         }
     }
 
-    @Test func `the bound would notice a reader that begins again with each piece`() {
+    @Test func `a reader that restarts with each piece would be detected`() {
         let bytes = Array(text: HeaderForm.all[1].opening + Self.stanza(0, size: 8_000))
         var rescanned = 0
         for length in stride(from: 0, to: bytes.count, by: 100) {
@@ -51,7 +51,7 @@ import Wire
     }
 
     @Test(
-        "what is not finished costs no more than the limit",
+        "an unfinished stanza costs no more than the limit",
         arguments: ["<message>", "<iq id='", "<iq ", "<a", "<iq><![CDATA["])
     func bounded(start: String) throws {
         var reader = StanzaReader()

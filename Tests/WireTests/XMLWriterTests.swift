@@ -15,7 +15,7 @@ import Wire
         return String(decoding: buffer.copied(), as: UTF8.self)
     }
 
-    @Test func `markup is escaped wherever it stands in eight bytes`() {
+    @Test func `markup is escaped at each position in eight bytes`() {
         for padding in 0..<20 {
             let (before, after) = (
                 String(repeating: "a", count: padding), String(repeating: "b", count: 20 - padding)
@@ -26,14 +26,14 @@ import Wire
         }
     }
 
-    @Test("what XML forbids becomes U+FFFD", arguments: 0..<0x20 as Range<UInt8>)
+    @Test("characters forbidden in XML become U+FFFD", arguments: 0..<0x20 as Range<UInt8>)
     func controls(byte: UInt8) {
         guard ![9, 10, 13].contains(byte) else { return }
         #expect(text([0x61, byte, 0x62]) == "a\u{FFFD}b")
         #expect(attribute(Array(text: "12345678") + [byte]) == "12345678\u{FFFD}")
     }
 
-    @Test func `characters beyond ASCII stay, what is no UTF-8 does not`() {
+    @Test func `non-ASCII characters are unchanged, bytes that are not UTF-8 are replaced`() {
         #expect(text(Array(text: "äöü€😀\u{85}\u{7F}")) == "äöü€😀\u{85}\u{7F}")
         #expect(text(Array(text: "a\u{FFFE}b\u{FFFF}c")) == "a\u{FFFD}b\u{FFFD}c")
         #expect(text([0xE4, 0x62]) == "\u{FFFD}b")
@@ -42,7 +42,7 @@ import Wire
         #expect(text([]).isEmpty)
     }
 
-    @Test("whatever is written reads again as the same", arguments: 0..<20 as Range<UInt64>)
+    @Test("escaped text is parsed as the same text", arguments: 0..<20 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for _ in 0..<100 {
@@ -57,7 +57,7 @@ import Wire
         }
     }
 
-    @Test func `the check of reading again would notice a forgotten escape`() {
+    @Test func `a missing escape would be detected by parsing`() {
         #expect(LibXML2Oracle.root(of: Array(text: "<a>&</a>")) == nil)
         #expect(LibXML2Oracle.root(of: Array(text: "<a>\u{1}</a>")) == nil)
     }

@@ -2,14 +2,14 @@ import Basics
 import Testing
 import Wire
 
-/// What a writer appends, as text.
+/// Returns the output of a writer as text.
 private func text(_ write: (inout ByteBuffer) -> Void) -> String {
     var buffer = ByteBuffer()
     write(&buffer)
     return String(decoding: buffer.copied(), as: UTF8.self)
 }
 
-/// The element that a client would send as this text.
+/// Parses the element that a client sends as this text.
 func element(_ text: String) throws -> Element {
     var reader = StanzaReader()
     var offset = 0
@@ -59,7 +59,7 @@ func element(_ text: String) throws -> Element {
         }
     }
 
-    @Test func `stream errors have the bytes that clients look for`() {
+    @Test func `stream errors have the bytes that clients match on`() {
         #expect(
             text { XMLFailure.invalidXML.condition.append(to: &$0) }
                 == #"<stream:error><invalid-xml xmlns="urn:ietf:params:xml:ns:xmpp-streams"/></stream:error>"#
@@ -79,7 +79,7 @@ func element(_ text: String) throws -> Element {
         }
     }
 
-    @Test func `binding answers with the id of the request, or without one`() throws {
+    @Test func `a binding is answered with the id of the request, or without one`() throws {
         let jid = try #require(
             Bind.jid(
                 sender: SenderID(5_357_279), domain: "gcm.googleapis.com", resource: "test",
@@ -109,11 +109,11 @@ func element(_ text: String) throws -> Element {
     }
 
     @Test(arguments: ["a\u{0}b", "a\u{7}", "\u{E000}", "\u{2028}", String(repeating: "a", count: 1_016)])
-    func `a resource that no JID may have is refused`(resource: String) {
+    func `a resource that is invalid in a JID is refused`(resource: String) {
         #expect(Bind.jid(sender: SenderID(1), domain: "d", resource: resource, suffix: 1) == nil)
     }
 
-    @Test func `a resource of the greatest length is bound`() {
+    @Test func `a resource of maximum length is bound`() {
         let longest = String(repeating: "é", count: 507)
         #expect(
             Bind.jid(sender: SenderID(1), domain: "d", resource: longest, suffix: 1)

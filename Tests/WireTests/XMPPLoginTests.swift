@@ -52,12 +52,12 @@ import Wire
         ("\0١٢٣\0K", .notAuthorized), ("\01@\0K", .notAuthorized),
         ("\0@gcm.googleapis.com\0K", .notAuthorized),
     ])
-    func `what is no login is refused with its condition`(plain: String, condition: SASL.Condition) {
+    func `a malformed login is refused with its condition`(plain: String, condition: SASL.Condition) {
         #expect(throws: condition) { try login(plain) }
     }
 
     @Test(arguments: ["!!!!", "A", "AAAA=", "AA=A", "AA==AA==", "AGEAYg =", "AGEAY_==", "ä", "=="])
-    func `what is no Base64 is refused as such`(text: String) {
+    func `malformed Base64 is refused as incorrect-encoding`(text: String) {
         #expect(throws: SASL.Condition.incorrectEncoding) { try decode(text) }
     }
 
@@ -71,7 +71,7 @@ import Wire
         }
     }
 
-    @Test func `the elements of a login are told apart`() throws {
+    @Test func `the elements of a login are distinguished`() throws {
         let namespace = "xmlns='urn:ietf:params:xml:ns:xmpp-sasl'"
         func step(_ text: String) throws -> SASL.Step? { try SASL.Step(element(text)) }
         #expect(
@@ -96,7 +96,7 @@ import Wire
         #expect(try step("<sasl:abort xmlns:sasl='urn:ietf:params:xml:ns:xmpp-sasl'/>") == .abort)
     }
 
-    @Test func `the check of forms would notice a sender taken from the authzid`() throws {
+    @Test func `a sender taken from the authzid would be detected`() throws {
         #expect(try login("1@gcm.googleapis.com\01\0K").sender != SenderID(2))
         #expect(throws: SASL.Condition.invalidAuthzid) { try login("1@gcm.googleapis.com\02\0K") }
     }

@@ -99,8 +99,8 @@ import Wire
     @Test("answers that are none are errors, never hangs or traps")
     func badAnswers() throws {
         let cases: [(String, ControlError)] = [
-            ("not json\n", .malformed("a line that is no JSON")),
-            ("\n", .malformed("a line that is no JSON")),
+            ("not json\n", .malformed("a line that is not JSON")),
+            ("\n", .malformed("a line that is not JSON")),
             ("{\"result\":1}\n", .malformed("an answer without ok")),
             ("[]\n", .malformed("an answer without ok")),
             ("", .ended), ("{\"ok\":true", .ended),

@@ -1,22 +1,22 @@
 public import Basics
 
-/// What an app server answers to an upstream message or a receipt (ccs-xmpp 4.2).
+/// An app server's answer to an upstream message or a receipt (ccs-xmpp 4.2).
 public struct Acknowledgement: Sendable, Equatable {
-    /// Whether it says `ack`; else `nack`: settled as well, no redelivery.
+    /// Whether `message_type` is `ack`; a `nack` also acknowledges: the message is not redelivered.
     public var isPositive: Bool
     /// `to`, or the `from` that one client writes in its place; a string.
     public var to: JSONSlice
     /// `message_id`, a string.
     public var messageID: JSONSlice
 
-    /// Checks that it holds what it must.
+    /// Reads an acknowledgement. Throws a `BAD_ACK` refusal if a required field is missing or not a string.
     public init(_ payload: borrowing AppServerPayload) throws(Refusal) {
         messageID = try Self.string(payload[.messageID], .messageID, payload)
         to = try Self.string(payload[.to] ?? payload[.from], .to, payload)
         isPositive = payload[.messageType].map { payload.reader.string($0, equals: "ack") } ?? false
     }
 
-    /// The refusal of an ack for a message that does not wait for one here.
+    /// The refusal for a message that is not waiting for an ack on this connection.
     public func unknown(in payload: borrowing AppServerPayload) -> Refusal {
         .badAck(.unknown(messageID: payload.shown(messageID)))
     }

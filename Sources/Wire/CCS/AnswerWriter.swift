@@ -1,10 +1,10 @@
 public import Basics
 
-/// Appends the stanzas that carry no attributes and a prefixed element: ACK, NACK and control (ccs-xmpp 3.1 to 3.3, 3.7).
+/// Appends ACK, NACK and control stanzas (ccs-xmpp 3.1 to 3.3, 3.7): no attributes, and a prefixed element.
 ///
-/// The bytes and the order of keys are those of the real service; several clients match them literally.
+/// Bytes and key order are those of the real service, since several clients match them literally.
 public enum AnswerWriter {
-    /// The ACK of a message; `canonical` is the token that replaced the one in `to`.
+    /// Appends the ACK of a message; `canonical` is the token that replaced the one in `to`.
     public static func appendAck(
         to target: RawSpan, messageID: RawSpan, canonical: [UInt8]? = nil, into buffer: inout ByteBuffer
     ) {
@@ -16,7 +16,7 @@ public enum AnswerWriter {
         end(into: &buffer)
     }
 
-    /// The ACK of a message to a device group; `failed` are the tokens of members that were not reached (ccs-xmpp 3.2).
+    /// Appends the ACK of a message to a device group (ccs-xmpp 3.2); `failed` lists the member tokens that were not reached.
     public static func appendGroupAck(
         to target: RawSpan, messageID: RawSpan, success: Int, failed: [[UInt8]], into buffer: inout ByteBuffer
     ) {
@@ -36,7 +36,7 @@ public enum AnswerWriter {
         end(into: &buffer)
     }
 
-    /// The NACK of a message, or of a malformed ack.
+    /// Appends the NACK of a message or of a malformed ack.
     public static func appendNack(
         to target: RawSpan, messageID: RawSpan, _ refusal: Refusal, into buffer: inout ByteBuffer
     ) {
@@ -49,7 +49,7 @@ public enum AnswerWriter {
         end(into: &buffer)
     }
 
-    /// The notice that the connection takes no new messages; with a `messageID` where two old clients need one.
+    /// Appends the notice that the connection accepts no new messages; two old clients need a `messageID` in it.
     public static func appendDraining(messageID: UInt64? = nil, into buffer: inout ByteBuffer) {
         buffer.append(opening)
         buffer.append("{\"message_type\":\"control\",\"control_type\":\"CONNECTION_DRAINING\"")

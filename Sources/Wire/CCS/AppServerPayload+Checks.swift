@@ -1,8 +1,8 @@
 import Basics
 
-/// The checks of single fields, each throwing the refusal that names its field (ccs-xmpp 2.2, 3.4 step 7).
+/// Checks of single fields; each throws the refusal that names its field (ccs-xmpp 2.2, 3.4 step 7).
 extension AppServerPayload {
-    /// Refuses an unknown `message_type`, an id that is too long, and U+0000 in any field that is used.
+    /// Refuses an unknown `message_type`, a message ID that is too long, and U+0000 in any field that is read.
     func checkForm() throws(Refusal) {
         if let type = self[.messageType] {
             guard reader.kind(type) == .string else { throw wrongType(.messageType, "java.lang.String") }
@@ -20,7 +20,7 @@ extension AppServerPayload {
         try checkNUL()
     }
 
-    /// Refuses U+0000 in any field that is used: XML cannot carry it, and devices end strings with it.
+    /// Refuses U+0000 in any field that is read: XML cannot carry it, and devices end strings at it.
     func checkNUL() throws(Refusal) {
         guard !reader.isPlain(reader.root) else { return }
         for field in PayloadField.allCases {
@@ -30,7 +30,7 @@ extension AppServerPayload {
         }
     }
 
-    /// One target, in `to` or in `condition`: lists belong to HTTP.
+    /// Returns the one target, from `to` or `condition`; lists are only allowed over HTTP.
     func target() throws(Refusal) -> (to: JSONSlice, condition: JSONSlice?) {
         if self[.registrationIDs] != nil {
             throw .conflict(
@@ -106,7 +106,7 @@ extension AppServerPayload {
         return value
     }
 
-    /// `raw_data`, which goes alone: the device takes a message with it for an encrypted one (mcs-device 7.1).
+    /// Returns `raw_data`, which excludes `data` and `notification`: devices treat a message with it as encrypted (mcs-device 7.1).
     func rawData() throws(Refusal) -> JSONSlice? {
         guard let value = self[.rawData] else { return nil }
         guard reader.kind(value) == .string else { throw wrongType(.rawData, "java.lang.String") }
@@ -122,7 +122,7 @@ extension AppServerPayload {
         return .wrongType(field: field.name, expected: expected, found: text)
     }
 
-    /// A value as a refusal shows it: a string without quotes, cut to `Limits.AppServer.refusalTextBytes`.
+    /// Returns a value as refusals print it: a string without quotes, cut to `Limits.AppServer.refusalTextBytes`.
     func shown(_ value: JSONSlice) -> String {
         var text = ByteBuffer()
         if reader.kind(value) == .string {

@@ -1,12 +1,12 @@
 public import Basics
 
-/// Why a payload gets a stanza error: no NACK can be built, since there is no message id to name (ccs-xmpp 3.5).
+/// Why a payload is answered by a stanza error: without a message ID no NACK can be built (ccs-xmpp 3.5).
 public enum PayloadError: Error, Sendable, Equatable {
     /// Not JSON.
     case notJSON(JSONError)
-    /// JSON, but no object.
+    /// Valid JSON, but not an object.
     case notObject
-    /// `message_id` is absent, empty, no string or holds U+0000.
+    /// `message_id` is absent, empty, not a string, or contains U+0000.
     case noMessageID
 
     /// The text of the stanza error.
@@ -20,26 +20,26 @@ public enum PayloadError: Error, Sendable, Equatable {
     }
 }
 
-/// The JSON of one `gcm` element from an app server, with its known fields found and nothing else looked at.
+/// The JSON of one `gcm` element from an app server; only the known fields are located, the others are ignored.
 ///
-/// The steps of ccs-xmpp 3.4 are separate calls, since the connection's own checks lie between them: first the kind, then
-/// `messageID`, then (duplicate, draining, window) `DownstreamMessage` or `Acknowledgement`.
+/// The steps of ccs-xmpp 3.4 are separate calls, since the connection's own checks come between them: `kind`, then
+/// `messageID`, then (after duplicate, draining and window) `DownstreamMessage` or `Acknowledgement`.
 public struct AppServerPayload: ~Copyable, ~Escapable {
-    /// What `message_type` says.
+    /// The type of a payload.
     public enum Kind: Sendable, Equatable {
-        /// Absent: a message to a device.
+        /// A message to a device: `message_type` is absent.
         case downstream
-        /// The answer to an upstream message or receipt.
+        /// The answer to an upstream message or receipt: `ack` or `nack`.
         case acknowledgement
     }
 
-    /// The document.
+    /// The reader of the document.
     public let reader: JSONReader
     private let places: InlineArray<19, JSONSlice>
-    /// A bit for each field that is there: most are not, and to look into `places` copies all of it.
+    /// One bit for each field that is present. Most are absent, and a look into `places` would copy all of it.
     private let present: UInt32
 
-    /// Reads a payload; of equal keys the last one counts, and null is the same as absent.
+    /// Parses a payload. The last of several equal keys counts, and null means absent.
     @_lifetime(copy text)
     public init(_ text: RawSpan) throws(PayloadError) {
         let reader: JSONReader
@@ -66,21 +66,21 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         return PayloadField(decoded.bytes)
     }
 
-    /// The value of a field; nil if absent or null.
+    /// The value of a field. Returns `nil` if it is absent or null.
     @inline(__always)
     public subscript(field: PayloadField) -> JSONSlice? {
         guard present & UInt32(1) << UInt32(field.rawValue) != 0 else { return nil }
         return places.span[field.rawValue]
     }
 
-    /// What `message_type` says; words other than `ack` and `nack` count as downstream, whose checks refuse them.
+    /// The kind by `message_type`; values other than `ack` and `nack` count as downstream, where `checkForm` refuses them.
     public var kind: Kind {
         guard let type = self[.messageType], reader.kind(type) == .string else { return .downstream }
         return reader.string(type, equals: "ack") || reader.string(type, equals: "nack")
             ? .acknowledgement : .downstream
     }
 
-    /// The message id of a downstream message; none that could be repeated in a NACK gets a stanza error.
+    /// Returns the message ID. Throws `noMessageID` if there is none that a NACK could repeat.
     public func messageID() throws(PayloadError) -> [UInt8] {
         guard let value = self[.messageID], reader.kind(value) == .string, value.end - value.start > 2,
             reader.isPlain(value) || !reader.holdsNUL(value)
@@ -88,7 +88,7 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         return reader.string(value)
     }
 
-    /// Appends the content of a field that is a string; nothing where it is absent or none.
+    /// Appends the content of a string field; appends nothing if the field is absent or not a string.
     public func append(_ field: PayloadField, to buffer: inout ByteBuffer) {
         guard let value = self[field], reader.kind(value) == .string else { return }
         reader.append(string: value, to: &buffer)

@@ -1,20 +1,20 @@
 public import Basics
 
-/// A message to a device, its form checked field by field; `data` and `notification` are still JSON.
+/// A message to a device with every field checked; `data` and `notification` are still JSON.
 public struct DownstreamMessage: Sendable, Equatable {
-    /// The words of `priority`.
+    /// The values of `priority`.
     public enum Priority: Sendable, Equatable {
         case normal
         case high
     }
 
-    /// `to`, a string; the token itself is not checked yet. Absent where the targets are the caller's.
+    /// `to`, a string whose token is not checked yet. Absent over HTTP, where the caller has the targets.
     public var to: JSONSlice
-    /// `condition`, a string, in place of `to`; its grammar is not checked yet.
+    /// `condition`, a string in place of `to`; its grammar is not checked yet.
     public var condition: JSONSlice?
     /// `collapse_key`, at most `Limits.Message.collapseKeyBytes`.
     public var collapseKey: [UInt8]?
-    /// `priority`; nil: the default of its kind.
+    /// `priority`; `nil` for the default of the message's kind.
     public var priority: Priority?
     /// `time_to_live` in seconds, 0 … `Limits.Message.lifetimeSeconds`.
     public var lifetimeSeconds = Limits.Message.lifetimeSeconds
@@ -22,9 +22,9 @@ public struct DownstreamMessage: Sendable, Equatable {
     public var wantsReceipt = false
     /// `dry_run`.
     public var isDryRun = false
-    /// `content_available`; of meaning to APNs alone.
+    /// `content_available`; only APNs uses it.
     public var isContentAvailable = false
-    /// `mutable_content`; of meaning to APNs alone.
+    /// `mutable_content`; only APNs uses it.
     public var isMutableContent = false
     /// `delay_while_idle`; deprecated since 2016 (ccs-xmpp 2.2).
     public var delaysWhileIdle = false
@@ -34,7 +34,7 @@ public struct DownstreamMessage: Sendable, Equatable {
     public var data: JSONSlice?
     /// `notification`, an object.
     public var notification: JSONSlice?
-    /// `raw_data`, a string; its Base64 is not decoded yet. It excludes `data` and `notification`.
+    /// `raw_data`, a string whose Base64 is not decoded yet. It excludes `data` and `notification`.
     public var rawData: JSONSlice?
 
     /// Checks the fields in the order of ccs-xmpp 3.4, step 7; `lenientLifetime` allows `"600"` for 600.
@@ -45,7 +45,7 @@ public struct DownstreamMessage: Sendable, Equatable {
         condition = target.condition
     }
 
-    /// The same for HTTP, which has targets of its own, and to which the fields of XMPP alone mean nothing (http 2.1).
+    /// Checks a message sent over legacy HTTP (http 2.1): targets are read elsewhere, and XMPP-only fields are ignored.
     public init(legacy payload: borrowing AppServerPayload) throws(Refusal) {
         try payload.checkNUL()
         try self.init(payload, to: .absent, lenientLifetime: false)

@@ -1,8 +1,8 @@
 public import Basics
 
-/// The words of a NACK: how XMPP names a refusal (ccs-xmpp 3.3).
+/// The `error` and `error_description` of a NACK for each refusal (ccs-xmpp 3.3).
 public enum ErrorCode {
-    /// The `error` of a refusal.
+    /// Returns the `error` for a refusal.
     public static func code(_ refusal: Refusal) -> StaticString {
         switch refusal {
         case .missingTarget, .wrongType, .outOfRange, .notAllowed, .tooLarge, .reservedKey, .conflict,
@@ -41,7 +41,7 @@ public enum ErrorCode {
         }
     }
 
-    /// Texts that name a field; such a refusal is the client's mistake, so they may cost a string.
+    /// Texts that name a field. Such a refusal is the client's mistake and off the hot path, so a `String` is affordable.
     private static func formText(_ refusal: Refusal) -> String {
         switch refusal {
         case .missingTarget: "InvalidJson: JSON_PARSING_ERROR : Missing Required Field: to"
@@ -75,7 +75,7 @@ public enum ErrorCode {
         JSONWriter.append(content: Array(text.utf8).raw, in: .element, to: &buffer)
     }
 
-    /// A token as sent, so long as it has the length of one.
+    /// Appends a token as sent, cut to twice the length of a valid one.
     private static func append(cut target: RawSpan, into buffer: inout ByteBuffer) {
         let limit = 2 * TokenSeal.length
         guard target.byteCount > limit else {

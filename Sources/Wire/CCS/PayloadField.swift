@@ -1,6 +1,6 @@
 import Basics
 
-/// The top-level fields of an app server's JSON that mean something (ccs-xmpp 2.2); all others are ignored.
+/// The top-level fields of an app server's JSON that are read (ccs-xmpp 2.2); all others are ignored.
 public enum PayloadField: Int, CaseIterable, Sendable {
     case to
     case from
@@ -47,7 +47,7 @@ public enum PayloadField: Int, CaseIterable, Sendable {
         }
     }
 
-    /// The field of that name; nil for a name that means nothing.
+    /// Finds a field by its name on the wire. Returns `nil` for an unknown name.
     init?(_ name: RawSpan) {
         switch name.byteCount {
         case 2 where name.equals("to"): self = .to

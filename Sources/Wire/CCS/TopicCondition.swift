@@ -2,29 +2,29 @@ public import Basics
 
 /// Why a condition was refused.
 public enum TopicConditionFault: String, Error, Sendable {
-    /// It is not of the grammar.
-    case syntax = "it is no condition on topics"
-    /// A name is none that a topic can have.
+    /// The text does not match the grammar.
+    case syntax = "it is not a condition on topics"
+    /// A quoted name is not a valid topic name.
     case name = "the name of a topic has 1 to 900 of a-z A-Z 0-9 - _ . ~ %"
-    /// It tests more than `Limits.Topic.conditionTests`.
+    /// The condition tests more than `Limits.Topic.conditionTests` topics.
     case tooManyTopics = "it tests more than 5 topics"
-    /// It has more operators than are allowed here.
+    /// The condition has more operators than the caller allows.
     case tooManyOperators = "it has more operators than are allowed"
-    /// Its parentheses are nested deeper than `Limits.Topic.conditionDepth`.
+    /// The parentheses are nested deeper than `Limits.Topic.conditionDepth`.
     case tooDeep = "its parentheses are nested deeper than 16"
 }
 
-/// A condition on the topics of an app instance (http 5.3).
+/// A boolean condition on the topics of an app instance (http 5.3).
 ///
-/// `&&` and `||` bind alike and count from left to right. Since it names so few topics, all that it says fits a table: for
-/// each set of them whether it holds. The table is worked out while it is read, so that no tree is ever made.
+/// `&&` and `||` have the same precedence and associate to the left. With at most five topics the whole condition fits a
+/// truth table of 32 bits, which is computed while parsing, so that no tree is ever built.
 public struct TopicCondition: Sendable, Equatable {
-    /// The topics that it names, each once, in the order in which they come.
+    /// The topics named, each once, in order of first appearance.
     public let topics: [[UInt8]]
-    /// Bit n says whether it holds for the set whose members are the topics at the places of the ones in n.
+    /// The truth table: bit n is set if the condition holds for the topics at the indices of the set bits of n.
     public let truth: UInt32
 
-    /// Reads a condition; `operators` is how many `&&` and `||` it may have.
+    /// Parses a condition with up to `operators` `&&` and `||`.
     public init(
         _ text: [UInt8], operators: Int = Limits.Topic.conditionTests - 1
     ) throws(TopicConditionFault) {
@@ -34,9 +34,9 @@ public struct TopicCondition: Sendable, Equatable {
     }
 }
 
-/// Goes through a condition from left to right; what is worth a table is a table.
+/// A recursive-descent parser; every subexpression evaluates to its truth table.
 private struct ConditionParser {
-    /// Where a topic is in the set: the columns of the table, by the topic's place.
+    /// The truth table of each topic by itself, by the index of the topic.
     private static let columns: [UInt32] = [
         0xAAAA_AAAA, 0xCCCC_CCCC, 0xF0F0_F0F0, 0xFF00_FF00, 0xFFFF_0000,
     ]
@@ -59,7 +59,7 @@ private struct ConditionParser {
         return value
     }
 
-    /// `expr`, and the blanks behind it.
+    /// Parses `expr` and the whitespace after it.
     private mutating func expression(depth: Int) throws(TopicConditionFault) -> UInt32 {
         var value = try operand(depth: depth)
         while true {
@@ -74,7 +74,7 @@ private struct ConditionParser {
         }
     }
 
-    /// `unary`.
+    /// Parses `unary`.
     private mutating func operand(depth: Int) throws(TopicConditionFault) -> UInt32 {
         let isNegated = take("!")
         if isNegated { skipBlanks() }
@@ -82,7 +82,7 @@ private struct ConditionParser {
         return isNegated ? ~value : value
     }
 
-    /// What follows an opening parenthesis, up to its closing one.
+    /// Parses a group after its opening parenthesis, up to and with the closing one.
     private mutating func group(depth: Int) throws(TopicConditionFault) -> UInt32 {
         guard depth <= Limits.Topic.conditionDepth else { throw .tooDeep }
         skipBlanks()
@@ -91,7 +91,7 @@ private struct ConditionParser {
         return value
     }
 
-    /// `'NAME' in topics`.
+    /// Parses `'NAME' in topics`.
     private mutating func test() throws(TopicConditionFault) -> UInt32 {
         guard take("'") else { throw .syntax }
         guard let end = text[at...].firstIndex(of: UInt8(ascii: "'")) else { throw .syntax }
@@ -108,7 +108,7 @@ private struct ConditionParser {
         return Self.columns[topics.count - 1]
     }
 
-    /// Passes over blanks; whether there were any.
+    /// Skips whitespace. Returns whether there was any.
     @discardableResult
     private mutating func skipBlanks() -> Bool {
         let start = at
@@ -125,7 +125,7 @@ private struct ConditionParser {
         return true
     }
 
-    /// Takes a word of lower case letters, whatever case it is written in.
+    /// Consumes a word, ignoring case; `word` is in lower case. Returns false if another text follows.
     private mutating func takeWord(_ word: StaticString) -> Bool {
         let length = word.utf8CodeUnitCount
         guard text.count - at >= length else { return false }
@@ -137,7 +137,7 @@ private struct ConditionParser {
 }
 
 extension TopicCondition {
-    /// Whether bytes can be the name of a topic (http 5.1).
+    /// Whether the bytes are a valid topic name (http 5.1).
     public static func isName(_ octets: [UInt8]) -> Bool {
         !octets.isEmpty && octets.count <= Limits.Topic.nameBytes
             && octets.allSatisfy { octet in

@@ -1,8 +1,8 @@
 public import Basics
 
-/// The stanza of a device's message to an app server (ccs-xmpp 4.1).
+/// Writes the stanza of a device's message to an app server (ccs-xmpp 4.1).
 public enum UpstreamMessage {
-    /// Appends the stanza up to its `data`, of which the caller then appends the JSON object.
+    /// Appends the stanza up to the value of `data`, a JSON object that the caller appends next.
     public static func appendHead(
         sender: SenderID, isFCMDomain: Bool, into buffer: inout ByteBuffer
     ) {
@@ -28,9 +28,9 @@ public enum UpstreamMessage {
     }
 }
 
-/// The notice that a device has a message (ccs-xmpp 3.6).
+/// Writes the delivery receipt of a message to a device (ccs-xmpp 3.6).
 public enum Receipt {
-    /// What stands before the id of the message in the receipt's own id.
+    /// The prefix of a receipt's message ID; the ID of the delivered message follows.
     public static let idPrefix: StaticString = "dr2:"
 
     /// Appends the stanza; `sentAt` is in milliseconds since 1970.
@@ -57,7 +57,7 @@ public enum Receipt {
     }
 }
 
-/// What surrounds the JSON of upstream messages and receipts; attribute order as in real traffic (ccs-xmpp 3.1).
+/// The stanza around the JSON of upstream messages and receipts; attribute order as in real traffic (ccs-xmpp 3.1).
 private enum UpstreamEnvelope {
     static func appendHead(sender: SenderID, isFCMDomain: Bool, into buffer: inout ByteBuffer) {
         buffer.append("<message to=\"")

@@ -1,32 +1,31 @@
 import Basics
 
-/// The requests in the body of a batch: a multipart text whose parts are requests of HTTP/1.1 (http 8.8).
+/// The requests in a batch: a multipart body whose parts are HTTP/1.1 requests (http 8.8).
 ///
-/// Lines end in CR LF or in LF alone, as clients write them. A request line may name an absolute URL, and may lack the
-/// version: the SDKs for Node, Java and .NET write both. The host in such a URL plays no part, as in any other request:
-/// a part goes to this server, whatever name the client knows it by.
+/// Lines end in CR LF or in LF alone, since clients write both. A request line may have an absolute URL and may omit the
+/// version, as the SDKs for Node, Java and .NET write it. The host in such a URL is ignored, as in any other request:
+/// every part is handled by this server.
 public struct BatchBody: Sendable {
-    /// One request.
+    /// A request within the batch.
     public struct Part: Sendable {
-        /// `Content-ID` of the part, as written; nil where it has none.
+        /// The part's `Content-ID` as written, or `nil`.
         public var contentID: [UInt8]?
-        /// The method; empty where the request line cannot be read.
+        /// The method; empty if the request line is malformed.
         public var method: [UInt8] = []
-        /// The path, without scheme, authority and query, and not decoded.
+        /// The path without scheme, authority and query; percent-encoding is kept.
         public var path: [UInt8] = []
-        /// `Authorization` within the request; nil where it has none.
+        /// The request's own `Authorization`, or `nil`.
         public var authorization: [UInt8]?
-        /// The body.
         public var body: [UInt8] = []
     }
 
-    /// The requests, in order; at least one.
+    /// The requests in order; at least one.
     public private(set) var parts: [Part] = []
 
-    /// Cuts a body at its boundary; more than `Limits.HTTP.batchParts` parts are refused, and none as well.
+    /// Splits a body at its boundary. Throws if there is no part, or more than `Limits.HTTP.batchParts`.
     public init(_ body: [UInt8], boundary: [UInt8]) throws(V1Error) {
         guard !boundary.isEmpty, boundary.count <= 70 else {
-            throw V1Error(.badRequest, "Content-Type: it names no boundary of 1 to 70 characters.")
+            throw V1Error(.badRequest, "invalid Content-Type: expected a boundary of 1 to 70 characters")
         }
         let delimiter = Array("--".utf8) + boundary
         var lines = BatchLines(body[...])
@@ -40,13 +39,15 @@ public struct BatchBody: Sendable {
             guard tail.isEmpty || isClosed else { continue }
             if let start {
                 guard parts.count < Limits.HTTP.batchParts else {
-                    throw V1Error(.badRequest, "The batch has more than \(Limits.HTTP.batchParts) parts.")
+                    throw V1Error(
+                        .badRequest, "too many parts in the batch: expected at most \(Limits.HTTP.batchParts)"
+                    )
                 }
                 let part = Self.part(body[start..<max(start, line.content.lowerBound)])
                 guard part.contentID?.count ?? 0 <= Limits.HTTP.contentIDBytes else {
                     throw V1Error(
                         .badRequest,
-                        "Content-ID: that of part \(parts.count + 1) has more than \(Limits.HTTP.contentIDBytes) bytes."
+                        "invalid Content-ID of part \(parts.count + 1): expected at most \(Limits.HTTP.contentIDBytes) bytes"
                     )
                 }
                 parts.append(part)
@@ -54,7 +55,7 @@ public struct BatchBody: Sendable {
             start = line.end
         }
         guard isClosed, !parts.isEmpty else {
-            throw V1Error(.badRequest, "The batch has no part, or no end.")
+            throw V1Error(.badRequest, "invalid batch: expected at least one part and a closing boundary")
         }
     }
 
@@ -74,12 +75,12 @@ public struct BatchBody: Sendable {
         while let line = lines.next(), !line.content.isEmpty {
             if let header = value(of: "authorization", in: text[line.content]) { part.authorization = header }
         }
-        // The line end before the next boundary belongs to it; JSON does not mind what is left of it.
+        // The line end before the boundary belongs to the boundary (RFC 2046, 5.1.1), but JSON allows trailing whitespace.
         part.body = Array(text[lines.at...])
         return part
     }
 
-    /// The value of a header line of that name, given in lower case.
+    /// Returns the value of a header line if its name is `name` (in lower case) and the value is valid and not empty.
     private static func value(of name: StaticString, in line: ArraySlice<UInt8>) -> [UInt8]? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
             ASCII.equals(Array(line[..<colon]).raw, ignoringCase: name)
@@ -90,7 +91,7 @@ public struct BatchBody: Sendable {
     }
 }
 
-/// Steps through lines that end in CR LF or LF; the last one may end with the text.
+/// Iterates over lines that end in CR LF or LF; the last one may end with the text.
 private struct BatchLines {
     private let text: ArraySlice<UInt8>
     private(set) var at: Int
@@ -100,7 +101,7 @@ private struct BatchLines {
         at = text.startIndex
     }
 
-    /// The next line without its end, and where the one after it begins.
+    /// Returns the next line without its line end, and the offset of the line after it.
     mutating func next() -> (content: Range<Int>, end: Int)? {
         guard at < text.endIndex else { return nil }
         let start = at
@@ -112,13 +113,13 @@ private struct BatchLines {
     }
 }
 
-/// Writes the answers to the parts of a batch (http 8.8).
+/// Writes the multipart response to a batch (http 8.8).
 public enum BatchReply {
-    /// Never a line of an answer, since those are JSON on one line.
+    /// Cannot occur as a line of a response, since each is JSON on one line.
     private static let boundary: StaticString = "batch_ccsd"
     private static let type: StaticString = "multipart/mixed; boundary=batch_ccsd"
 
-    /// The answer to a batch: each part with the id of its request, and always 200.
+    /// Returns the response to a batch: status 200, and one part for each request with the request's `Content-ID`.
     public static func response(_ parts: [(contentID: [UInt8]?, response: HTTPResponse)]) -> HTTPResponse {
         var body = ByteBuffer()
         for part in parts {
@@ -150,7 +151,7 @@ public enum BatchReply {
         return HTTPResponse(.ok, type, body.copied())
     }
 
-    /// The id of a request, by which clients find the answer: `response-` stands before it, within its brackets.
+    /// Appends the `Content-ID` by which clients match responses: the request's with the prefix `response-` within the brackets.
     private static func append(_ id: [UInt8], to body: inout ByteBuffer) {
         body.append("Content-ID: ")
         if id.first == UInt8(ascii: "<") {

@@ -1,6 +1,6 @@
-/// The messages of HTTP v1 (http 8.2 to 8.4).
+/// The protocol buffers messages of HTTP v1 (http 8.2 to 8.4).
 extension ProtoMessage {
-    /// The body of a request to send.
+    /// The body of a send request.
     static let sendRequest = ProtoMessage(
         "google.firebase.fcm.v1.SendMessageRequest",
         [ProtoField("message", .message(message)), ProtoField("validate_only", .boolean)])
@@ -36,8 +36,8 @@ extension ProtoMessage {
             ProtoField("notification", .message(androidNotification)),
         ])
 
-    // Of these the options and the last three are only checked: no figures are gathered here for analytics, and what may wake a
-    // phone before it is unlocked, or is let through a narrow or a satellite link, is decided by services that it has not got.
+    // The options and the last three fields are only validated: this server collects no analytics, and waking a phone before
+    // it is unlocked and restricting narrowband or satellite links are decided by services that it does not have.
     private static let androidFields = [
         ProtoField("collapse_key", .string), ProtoField("ttl", .duration),
         ProtoField("restricted_package_name", .string), ProtoField("data", .map),
@@ -69,7 +69,7 @@ extension ProtoMessage {
     private static let androidNotification = ProtoMessage(
         "google.firebase.fcm.v1.AndroidNotification",
         notificationFields + [
-            // Whether another app may show it in its place: only checked, since no such app gets it.
+            // Whether another app may show the notification instead: only validated, since it is never sent to another app.
             ProtoField("bypass_proxy_notification", .boolean), ProtoField("proxy", .enumeration(.proxy)),
         ])
 

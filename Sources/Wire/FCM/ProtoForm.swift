@@ -1,6 +1,6 @@
-/// The form of a protocol buffers message as JSON carries it: which members it may have, and of which kinds (http 8.1).
+/// The schema of a protocol buffers message in its JSON mapping: its fields and their types (http 8.1).
 struct ProtoMessage: Sendable {
-    /// Its full name, as errors tell it.
+    /// The full name, used in errors.
     let name: StaticString
     let fields: [ProtoField]
 
@@ -10,12 +10,12 @@ struct ProtoMessage: Sendable {
     }
 }
 
-/// One member of a message.
+/// A field of a message.
 struct ProtoField: Sendable {
-    /// Its name in snake case; camel case is taken as well.
+    /// The name in snake case; camel case is accepted as well.
     let name: StaticString
     let form: ProtoForm
-    /// The name of the group of which only one may be set.
+    /// The `oneof` group; only one field of a group may be set.
     let group: StaticString?
 
     init(_ name: StaticString, _ form: ProtoForm, group: StaticString? = nil) {
@@ -25,19 +25,19 @@ struct ProtoField: Sendable {
     }
 }
 
-/// What the value of a member must be.
+/// The type of a field's value.
 indirect enum ProtoForm: Sendable {
     case string
     case boolean
-    /// A whole number of 32 bits, as a number or as text.
+    /// A 32-bit integer, as a number or as a string.
     case int32
-    /// Any number, also as text.
+    /// Any number, also as a string.
     case float
     /// Seconds with up to nine decimals and an `s`.
     case duration
-    /// A time of RFC 3339.
+    /// An RFC 3339 time.
     case timestamp
-    /// One of several words, or its number.
+    /// A word of an enumeration, or its number.
     case enumeration(ProtoEnumeration)
     case message(ProtoMessage)
     /// An array.
@@ -47,7 +47,7 @@ indirect enum ProtoForm: Sendable {
     /// Any object.
     case free
 
-    /// The word for it in errors.
+    /// The type's name in errors.
     var typeName: String {
         switch self {
         case .string, .map: "TYPE_STRING"
@@ -66,45 +66,45 @@ indirect enum ProtoForm: Sendable {
 
 /// The words of an enumeration, by number.
 struct ProtoEnumeration: Sendable {
-    /// Its full name, as errors tell it.
+    /// The full name, used in errors.
     let name: StaticString
-    /// The words in upper case; the place is the number.
+    /// The words in upper case; the index of a word is its number.
     let words: [StaticString]
 }
 
-/// Why a document has not the form of its message.
+/// Why a document does not match the schema of its message.
 public struct ProtoFault: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// The type of fault.
     enum Kind: Sendable, Equatable {
-        /// There is no such member.
+        /// The message has no field of this name.
         case unknown(String)
-        /// The value is none of its type; what was found, as JSON or in words.
+        /// The value is not of the field's type; `found` is the value as JSON.
         case value(type: String, found: String)
-        /// Another member of the same group is set already.
+        /// Another field of the same `oneof` group is already set.
         case group(String, member: String)
     }
 
     let kind: Kind
-    /// The members that lead to it, the outermost last.
+    /// The path to the fault, outermost step last.
     private var steps: [String] = []
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// The same, seen from the message round it.
+    /// Returns the fault with `step` prepended to its path.
     func inside(_ step: String) -> ProtoFault {
         var outer = self
         outer.steps.append(step)
         return outer
     }
 
-    /// The path of what is wrong: `message.data[0].value`; empty for the document itself.
+    /// The path to the fault, such as `message.data[0].value`; empty for the document itself.
     public var field: String {
         var path = ""
         for step in steps.reversed() { path += path.isEmpty || step.hasPrefix("[") ? step : ".\(step)" }
         return path
     }
 
-    /// What the real service says (http 8.1, 8.5).
+    /// The error text of the real service (http 8.1, 8.5).
     public var text: String {
         switch kind {
         case .unknown(let name):

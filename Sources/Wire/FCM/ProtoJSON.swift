@@ -1,9 +1,9 @@
 import Basics
 
-/// Reads the JSON of protocol buffers (http 8.1): names in snake or camel case, null as absent, enumerations by word in any
-/// case or by number, numbers also as text. What is unknown is an error.
+/// Reads the JSON mapping of protocol buffers (http 8.1): names in snake or camel case, null as absent, enumerations by word
+/// in any case or by number, numbers also as strings. An unknown field is an error.
 enum ProtoJSON {
-    /// Checks that a value has the form of a message.
+    /// Checks a value against the schema of a message.
     static func check(
         _ value: JSONSlice, as message: ProtoMessage, in reader: borrowing JSONReader
     ) throws(ProtoFault) {
@@ -93,7 +93,7 @@ enum ProtoJSON {
 
     // MARK: Members
 
-    /// The value of a member of a checked message; nil where it is absent or null. Of equal names the last one counts.
+    /// Returns the value of a field of a checked message, or `nil` if it is absent or null. The last of several equal names counts.
     static func member(
         _ name: StaticString, of object: JSONSlice?, in reader: borrowing JSONReader
     ) -> JSONSlice? {
@@ -107,7 +107,7 @@ enum ProtoJSON {
         return found
     }
 
-    /// The text of a member that is a string.
+    /// Returns the content of a string field, or `nil` if it is absent or null.
     static func string(
         _ name: StaticString, of object: JSONSlice?, in reader: borrowing JSONReader
     ) -> [UInt8]? {
@@ -131,7 +131,7 @@ enum ProtoJSON {
         return isName(key.raw, name)
     }
 
-    /// Whether a key is a name, or the same in camel case.
+    /// Whether a key is the name in snake or camel case.
     private static func isName(_ key: borrowing RawSpan, _ name: StaticString) -> Bool {
         if key.equals(name) { return true }
         var at = 0
@@ -153,7 +153,7 @@ enum ProtoJSON {
 
     // MARK: Values
 
-    /// A whole number of 32 bits; a fraction of zero and an exponent are allowed.
+    /// Returns a 32-bit integer; a zero fraction and an exponent are allowed. Returns `nil` for any other value.
     static func int32(_ value: JSONSlice, in reader: borrowing JSONReader) -> Int? {
         guard let number = number(value, in: reader), number == number.rounded(),
             abs(number) <= 2_147_483_648, let whole = Int32(exactly: number)
@@ -161,7 +161,7 @@ enum ProtoJSON {
         return Int(whole)
     }
 
-    /// Any number, written as such or as text.
+    /// Returns any number, written as a number or as a string, or `nil`.
     static func number(_ value: JSONSlice, in reader: borrowing JSONReader) -> Double? {
         switch reader.kind(value) {
         case .number: Double(String(decoding: [UInt8](copying: reader.raw(value)), as: UTF8.self))
@@ -170,7 +170,7 @@ enum ProtoJSON {
         }
     }
 
-    /// The value of decimal text; words such as `inf`, and hexadecimal digits, are none.
+    /// Parses decimal text. Returns `nil` for words such as `inf` and for hexadecimal digits.
     private static func number(ofText text: [UInt8]) -> Double? {
         let isDecimal = text.allSatisfy { octet in
             switch octet {
@@ -184,7 +184,7 @@ enum ProtoJSON {
         return number.isFinite ? number : nil
     }
 
-    /// The number of an enumeration's word, or the number that is given in its place.
+    /// Returns the number of an enumeration value given as a word or as a number, or `nil` if there is no such value.
     static func number(
         of value: JSONSlice, in enumeration: ProtoEnumeration, _ reader: borrowing JSONReader
     ) -> Int? {
@@ -203,7 +203,7 @@ enum ProtoJSON {
         String(decoding: reader.string(value), as: UTF8.self)
     }
 
-    /// A value as an error shows it: its JSON without blanks, cut to `Limits.AppServer.refusalTextBytes`.
+    /// Returns a value as errors print it: JSON without whitespace, cut to `Limits.AppServer.refusalTextBytes`.
     private static func shown(_ value: JSONSlice, in reader: borrowing JSONReader) -> String {
         var buffer = ByteBuffer()
         reader.append(compact: value, to: &buffer)
@@ -218,11 +218,11 @@ enum ProtoJSON {
     }
 }
 
-/// A span of time as JSON carries it: `3.5s`, with up to nine decimals.
+/// A protocol buffers `Duration` in its JSON mapping: `3.5s`, with up to nine decimals.
 struct ProtoDuration: Equatable {
     /// Whole seconds, rounded towards zero.
     var seconds: Int
-    /// What is left, 0 … 999,999,999.
+    /// The fraction, 0 … 999,999,999.
     var nanoseconds: Int
     var isNegative: Bool
 
@@ -248,6 +248,6 @@ struct ProtoDuration: Equatable {
         }
     }
 
-    /// All of it in milliseconds, rounded towards zero.
+    /// The duration in milliseconds, rounded towards zero.
     var milliseconds: Int { (seconds * 1_000 + nanoseconds / 1_000_000) * (isNegative ? -1 : 1) }
 }

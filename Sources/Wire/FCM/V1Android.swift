@@ -1,15 +1,15 @@
 import Basics
 
-/// `AndroidConfig` or `AndroidConfigV2` of a message whose form is checked (http 8.3).
+/// `AndroidConfig` or `AndroidConfigV2` of a message that has passed `ProtoJSON.check` (http 8.3).
 struct V1Android {
-    /// The object; nil where there is none.
+    /// The config object, or `nil`.
     let config: JSONSlice?
-    /// Where it stands, for errors.
+    /// The path of the object in the message, for errors.
     let path: String
-    /// Its `AndroidNotification`; nil where there is none.
+    /// The `AndroidNotification` of the config, or `nil`.
     let notification: JSONSlice?
 
-    /// `ttl`, rounded down to whole seconds; what is absent is the longest.
+    /// Returns `ttl` rounded down to whole seconds; the default is the maximum.
     func lifetime(in reader: borrowing JSONReader) throws(V1Error) -> Int {
         guard let value = ProtoJSON.member("ttl", of: config, in: reader),
             let ttl = ProtoDuration(value, in: reader)
@@ -24,7 +24,7 @@ struct V1Android {
         return ttl.seconds
     }
 
-    /// `priority`; of version 2 what its kind means: something to show, or something that may wait.
+    /// Returns `priority`, or in version 2 what the kind implies: high for a notification, normal for a background sync.
     func priority(
         isRemote: Bool, in reader: borrowing JSONReader
     ) throws(V1Error) -> DownstreamMessage.Priority? {
@@ -35,7 +35,7 @@ struct V1Android {
         return ProtoJSON.member("background_sync", of: config, in: reader) == nil ? nil : .normal
     }
 
-    /// What the device shows: the members common to all platforms, replaced and joined by those of Android.
+    /// Returns the notification for the device: the fields common to all platforms, overridden and extended by Android's.
     func notification(
         common: JSONSlice?, in reader: borrowing JSONReader
     ) throws(V1Error) -> [(key: StaticString, value: [UInt8])]? {
@@ -71,7 +71,7 @@ struct V1Android {
         return pairs
     }
 
-    /// Settings that the devices' library reads as numbers, truths and lists.
+    /// Appends the settings that the device library reads as numbers, booleans and lists.
     private func appendSettings(
         _ own: JSONSlice, in reader: borrowing JSONReader,
         to pairs: inout [(key: StaticString, value: [UInt8])]
@@ -91,7 +91,7 @@ struct V1Android {
             else { continue }
             pairs.append((name, Array(String(number).utf8)))
         }
-        // On the device the default is 0, more urgent is more, and unspecified is absent.
+        // On the device 0 is the default and a higher number more urgent; unspecified is left out.
         if let urgency = word("notification_priority", .notificationPriority, own, in: reader), urgency > 0 {
             pairs.append(("notification_priority", Array(String(urgency - 3).utf8)))
         }
@@ -123,7 +123,7 @@ struct V1Android {
         }
     }
 
-    /// Color, milliseconds on, milliseconds off, as the devices' library reads them.
+    /// Returns color, milliseconds on and milliseconds off in the format of the device library.
     private static func lights(_ lights: JSONSlice, in reader: borrowing JSONReader) -> String {
         let color = ProtoJSON.member("color", of: lights, in: reader)
         var text = ByteBuffer()

@@ -1,10 +1,10 @@
 import Basics
 
-/// What is checked of a message beyond its form, though it means nothing to the devices served here (http 8.2, 8.4).
+/// Checks of fields beyond the schema that matter only to other platforms and to analytics (http 8.2, 8.4).
 enum V1Checks {
     private typealias Place = (object: JSONSlice?, path: String)
 
-    /// The pattern of `analytics_label`, wherever it stands.
+    /// Checks every `analytics_label` against its pattern.
     static func labels(
         _ message: JSONSlice?, android: JSONSlice?, androidPath: String, in reader: borrowing JSONReader
     ) throws(V1Error) {
@@ -34,16 +34,16 @@ enum V1Checks {
         }
     }
 
-    /// The link that a click opens must be one that a browser trusts.
+    /// Checks that the link which a click opens is an HTTPS URL.
     static func webpush(_ webpush: JSONSlice?, in reader: borrowing JSONReader) throws(V1Error) {
         let options = ProtoJSON.member("fcm_options", of: webpush, in: reader)
         guard let link = ProtoJSON.string("link", of: options, in: reader), !link.isEmpty else { return }
         guard link.starts(with: "https://".utf8) else {
-            throw V1Error(invalid: "message.webpush.fcm_options.link", "The link must begin with https://.")
+            throw V1Error(invalid: "message.webpush.fcm_options.link", "The link must start with https://.")
         }
     }
 
-    /// Returns what is said for Apple alone as JSON without blanks: so much of it as is kept, with a badge that is a number.
+    /// Returns the overrides for Apple devices as compact JSON. Throws if they are too long or the badge is not a number.
     static func apns(_ apns: JSONSlice?, in reader: borrowing JSONReader) throws(V1Error) -> [UInt8]? {
         guard let apns else { return nil }
         try badge(apns, in: reader)
@@ -52,7 +52,7 @@ enum V1Checks {
         guard text.count <= Limits.Message.apnsOverrideBytes else {
             throw V1Error(
                 invalid: "message.apns",
-                "It has \(text.count) bytes; at most \(Limits.Message.apnsOverrideBytes) are taken.")
+                "invalid apns of \(text.count) bytes: expected at most \(Limits.Message.apnsOverrideBytes)")
         }
         return text.copied()
     }
@@ -68,7 +68,7 @@ enum V1Checks {
         }
     }
 
-    /// A member of an object whose names are taken as they are; null is no absence here.
+    /// Returns the last member of that exact name. Unlike in `ProtoJSON`, null is a value.
     private static func last(
         _ name: StaticString, of object: JSONSlice, in reader: borrowing JSONReader
     ) -> JSONSlice? {

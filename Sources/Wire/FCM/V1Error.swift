@@ -1,8 +1,8 @@
 public import Basics
 
-/// Why a request of HTTP v1 is refused: the JSON error of Google's services with the details that SDKs look at (http 8.5).
+/// An error of HTTP v1: the JSON of Google's services with the details that SDKs read (http 8.5).
 public struct V1Error: Error, Sendable {
-    /// The word of `FcmError`.
+    /// The `errorCode` of an `FcmError` detail.
     public enum Code: String, Sendable, CaseIterable {
         case invalidArgument = "INVALID_ARGUMENT"
         case senderIDMismatch = "SENDER_ID_MISMATCH"
@@ -12,27 +12,27 @@ public struct V1Error: Error, Sendable {
         case internalError = "INTERNAL"
     }
 
-    /// A field and what is wrong with it: a detail of `BadRequest`.
+    /// An invalid field and the reason: a detail of `BadRequest`.
     public typealias Violation = (field: String, description: String)
 
-    /// The status; its word is that of `HTTPStatus.rpcWord`.
+    /// The HTTP status; `HTTPStatus.rpcWord` is its name in the JSON.
     public var status: HTTPStatus
-    /// What people read.
+    /// The text for humans.
     public var message: String
-    /// The word of `FcmError`; nil: there is no such detail.
+    /// The code of the `FcmError` detail, or `nil` for no such detail.
     public var code: Code?
-    /// The fields that are wrong.
+    /// The invalid fields.
     public var violations: [Violation]
-    /// Of what there was too much: a detail of `QuotaFailure`.
+    /// What exceeded its quota: a detail of `QuotaFailure`.
     public var quotaSubject: String?
-    /// Seconds after which it may be tried again, told with 429 where a repetition without end does no harm (http 1.4).
+    /// Seconds for `Retry-After` with 429; set only where endless retries do no harm (http 1.4).
     public var retrySeconds: Int?
-    /// Whether it is told that the access token has expired; clients then fetch another one and repeat without limit.
+    /// Whether the error reports an expired access token; clients then fetch another one and retry without limit.
     public var isExpiry = false
-    /// The refusal that it words; `nil` where the request could not be read or nobody was recognized.
+    /// The refusal behind the error; `nil` if the request was malformed or not authenticated.
     public private(set) var refusal: Refusal?
 
-    /// An error; all parts are the caller's.
+    /// Creates an error.
     public init(
         _ status: HTTPStatus, _ message: String, code: Code? = nil, violations: [Violation] = []
     ) {
@@ -42,17 +42,17 @@ public struct V1Error: Error, Sendable {
         self.violations = violations
     }
 
-    /// A field whose value is of the right type, and wrong.
+    /// An error for a field whose value has the right type but is invalid.
     public init(invalid field: String, _ text: String) {
         self.init(.badRequest, text, code: .invalidArgument, violations: [(field, text)])
     }
 
-    /// A document without the form of its message; it has no `FcmError` at the real service.
+    /// An error for a document that does not match its schema; the real service sends no `FcmError` detail with it.
     public init(_ fault: ProtoFault) {
         self.init(.badRequest, fault.text, violations: [(fault.field, fault.text)])
     }
 
-    /// What the core or the translation refuses, in the words of v1 (http 8.6).
+    /// The v1 error for a refusal by the core or the translation (http 8.6).
     public init(_ refusal: Refusal) {
         switch refusal {
         case .invalidToken:
@@ -67,7 +67,7 @@ public struct V1Error: Error, Sendable {
         case .packageMismatch:
             self.init(
                 invalid: "message.android.restricted_package_name",
-                "The registration token is one of another package.")
+                "The registration token belongs to another package.")
         case .tooLarge: self.init(.badRequest, "Request contains an invalid argument.")
         case .wrongType(let field, _, _), .outOfRange(let field, _, _, _), .notAllowed(let field, _, _),
             .conflict(let field, _):
@@ -94,27 +94,27 @@ public struct V1Error: Error, Sendable {
         self.refusal = refusal
     }
 
-    /// A token or a project of another sender.
+    /// The error for a token or a project of another sender.
     public static let senderMismatch = {
         var error = V1Error(.forbidden, "SenderId mismatch", code: .senderIDMismatch)
         error.refusal = .senderMismatch
         return error
     }()
 
-    /// No access token, or none that is taken here.
+    /// The error for a missing or unacceptable access token.
     public static let unauthenticated = V1Error(
         .unauthorized,
         "Request is missing required authentication credential. Expected OAuth 2 access token of a service account of this server."
     )
 
-    /// An access token whose time is over.
+    /// The error for an expired access token.
     public static let expired = {
         var error = V1Error(.unauthorized, "Request had invalid authentication credentials: it has expired.")
         error.isExpiry = true
         return error
     }()
 
-    /// The answer.
+    /// The HTTP response.
     public var response: HTTPResponse {
         var body = ByteBuffer()
         body.append("{\"error\":{\"code\":")
@@ -132,7 +132,7 @@ public struct V1Error: Error, Sendable {
         body.append("}}")
         var response = HTTPResponse(status, HTTPResponse.json, body.copied())
         switch status {
-        // Not with every 429: some clients then repeat by themselves, and without end (http 1.4).
+        // Not with every 429: some clients then retry on their own, and endlessly (http 1.4).
         case .tooManyRequests: response.extra = retrySeconds.map { ("Retry-After", String($0)) }
         case .unavailable: response.extra = ("Retry-After", String(Limits.HTTP.sendRetrySeconds))
         case .unauthorized: response.extra = ("WWW-Authenticate", "Bearer")
@@ -173,9 +173,9 @@ public struct V1Error: Error, Sendable {
     }
 }
 
-/// Writes the answers of HTTP v1 (http 8.1).
+/// Writes the responses of HTTP v1 (http 8.1).
 public enum V1Reply {
-    /// What became of a message; `isDryRun`: it was only looked at.
+    /// Returns the response for the result of a send; a dry run gets a fake message ID.
     public static func response(
         to result: LegacyReply.Result, project: String, isDryRun: Bool
     ) -> HTTPResponse {

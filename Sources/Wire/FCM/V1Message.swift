@@ -1,12 +1,12 @@
 import Basics
 
-/// A message of HTTP v1, checked in form, as far as it means something to a device of Android or the web (http 8.2, 8.3).
+/// A validated HTTP v1 message, reduced to what Android and web devices receive (http 8.2, 8.3).
 public struct V1Message: Sendable {
-    /// What it is sent to, as written.
+    /// The target, as written.
     public enum Target: Sendable, Equatable {
         /// `token`: a registration token or a notification key.
         case token([UInt8])
-        /// `fid`: a Firebase installation, or a registration token, which names the same.
+        /// `fid`: a Firebase installation ID, or a registration token, which identifies the same.
         case installation([UInt8])
         /// `topic`, without the prefix `/topics/`.
         case topic([UInt8])
@@ -14,26 +14,26 @@ public struct V1Message: Sendable {
         case condition([UInt8])
     }
 
-    /// Its only target.
+    /// The only target.
     public var target: Target
     /// `validate_only`: nothing is stored or delivered.
     public var isDryRun: Bool
     /// `android.collapse_key`.
     public var collapseKey: [UInt8]?
-    /// `android.priority`; nil: the default of its kind.
+    /// `android.priority`; `nil` for the default of the message's kind.
     public var priority: DownstreamMessage.Priority?
     /// `android.ttl` in whole seconds, 0 … `Limits.Message.lifetimeSeconds`.
     public var lifetimeSeconds: Int
     /// `android.restricted_package_name`.
     public var restrictedPackage: [UInt8]?
-    /// The pairs of `android.data`, else of `data`; of equal keys the last one.
+    /// The pairs of `android.data`, or else of `data`; the last of several equal keys counts.
     public var data: [(key: [UInt8], value: [UInt8])]
-    /// `apns` as JSON without blanks: what is said for Apple alone; nil: nothing.
+    /// `apns` as compact JSON: the overrides for Apple devices, or `nil`.
     public var apns: [UInt8]?
-    /// What the device shows: names as they stand behind `gcm.notification.`; nil where it is no notification.
+    /// The notification for the device, its keys without the prefix `gcm.notification.`; `nil` for a data message.
     public var notification: [(key: StaticString, value: [UInt8])]?
 
-    /// Reads the body of a request.
+    /// Parses and validates the body of a request.
     public init(_ body: RawSpan) throws(V1Error) {
         let reader: JSONReader
         do throws(JSONError) {

@@ -1,11 +1,11 @@
 import Basics
 
-/// The messages of HTTP v1 as JSON schemas, made from the very table by which they are checked (http 8.1).
+/// The messages of HTTP v1 as JSON schemas, generated from the same table that validates them (http 8.1).
 public enum V1Schema {
-    /// The name of the schema of a request's body.
+    /// The name of the schema of the request body.
     public static let request = name(ProtoMessage.sendRequest.name)
 
-    /// All of them, each name once, the request first.
+    /// All schemas, each name once, the request first.
     public static let all: [JSONValue.Member] = {
         var schemas: [JSONValue.Member] = []
         add(.sendRequest, to: &schemas)
@@ -29,7 +29,7 @@ public enum V1Schema {
         if message.name.description == ProtoMessage.sendRequest.name.description {
             schema.append(.init("required", ["message"]))
         }
-        // Of other groups there may be none.
+        // Only the target is required; all fields of another group may be absent.
         let targets = message.fields.filter { "\($0.group ?? "")" == "target" }
         if !targets.isEmpty {
             schema.append(
@@ -83,7 +83,7 @@ public enum V1Schema {
         ["$ref": .string("#/components/schemas/\(self.name(name))")]
     }
 
-    /// The last part of a full name.
+    /// Returns the last component of a full name.
     private static func name(_ full: StaticString) -> String {
         "\(full)".split(separator: ".").last.map(String.init) ?? ""
     }

@@ -1,8 +1,8 @@
 import Basics
 
-/// Check-in as iOS has it: JSON with numbers (mcs-device 5.1).
+/// Check-in as iOS sends it: JSON with numbers (mcs-device 5.1).
 extension CheckInRequest {
-    /// Reads a request; nil if it has no `checkin` or its numbers are none.
+    /// Reads a request. Returns `nil` if `checkin` is missing or a number is invalid.
     public init?(json: JSONValue) {
         self.init()
         guard json["checkin"]?.members != nil else { return nil }
@@ -15,13 +15,13 @@ extension CheckInRequest {
         digest = json["digest"]?.text ?? ""
     }
 
-    /// A number, which may stand there as text; 0 where nothing does.
+    /// Returns a number, written as a number or as a string; 0 if absent, `nil` if invalid.
     private static func number(_ value: JSONValue?) -> UInt64? {
         switch value {
         case nil, .null: 0
         case .integer(let number): UInt64(bitPattern: Int64(number))
         case .string(let text): text.isEmpty ? 0 : UInt64(text) ?? Int64(text).map { UInt64(bitPattern: $0) }
-        // More than 64 bits signed has lost digits on the way: it is nobody's number.
+        // A number beyond 64 bits signed has lost digits as a `Double`, so it can match no stored one.
         case .number(let number) where number >= 0 && number < 0x1p64: UInt64(number)
         default: nil
         }
@@ -29,7 +29,7 @@ extension CheckInRequest {
 }
 
 extension CheckInResponse {
-    /// The answer in JSON.
+    /// The response in JSON.
     public var json: JSONValue {
         var members: [JSONValue.Member] = [
             JSONValue.Member("stats_ok", true),

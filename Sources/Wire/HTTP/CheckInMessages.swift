@@ -1,20 +1,20 @@
 public import Basics
 
-/// What a client says at check-in (`AndroidCheckinRequest`, mcs-device 5.1), as far as it matters here.
+/// A check-in request (`AndroidCheckinRequest`, mcs-device 5.1), reduced to the fields that are used.
 public struct CheckInRequest: Sendable, Equatable {
-    /// Field 2: the Android id it has; 0 for a new device.
+    /// Field 2: the Android ID; 0 for a new device.
     public var androidID: UInt64 = 0
-    /// Field 13: the security token that goes with it; 0 for none.
+    /// Field 13: the security token of the Android ID; 0 for none.
     public var securityToken: UInt64 = 0
     /// Field 14: 2 or 3.
     public var version: Int32 = 0
-    /// Field 3: what the settings that it has come to; empty for none.
+    /// Field 3: the digest of the settings that the client has; empty for none.
     public var digest = ""
 
-    /// The check-in of a new device.
+    /// Creates the request of a new device.
     public init() {}
 
-    /// Reads a message; field 4, `checkin`, must be there, as in every client's.
+    /// Decodes a message. Throws if field 4, `checkin`, is missing, since every client sends it.
     public init(decoding message: RawSpan) throws(MCSError) {
         var hasCheckIn = false
         var fields = ProtobufReader(message)
@@ -33,7 +33,7 @@ public struct CheckInRequest: Sendable, Equatable {
         guard hasCheckIn else { throw .missingField(4) }
     }
 
-    /// Appends the message, with the `checkin` part of a Chrome browser on Linux.
+    /// Appends the message with the `checkin` part of Chrome on Linux.
     public func append(to buffer: inout ByteBuffer) {
         if androidID != 0 { buffer.appendField(2, varint: androidID) }
         if !digest.isEmpty { buffer.appendField(3, bytes: Array(digest.utf8)) }
@@ -50,31 +50,31 @@ public struct CheckInRequest: Sendable, Equatable {
     }
 }
 
-/// What the server answers (`AndroidCheckinResponse`, mcs-device 5.1).
+/// The response to a check-in (`AndroidCheckinResponse`, mcs-device 5.1).
 public struct CheckInResponse: Sendable, Equatable {
     /// Field 3: the server's clock, milliseconds since 1970.
     public var time: UnixMilliseconds
-    /// Field 7: the Android id, not 0.
+    /// Field 7: the Android ID, not 0.
     public var androidID: UInt64
     /// Field 8: the security token, not 0.
     public var securityToken: UInt64
-    /// Field 4: what the settings come to that the client has afterwards; nil: it is told of none.
+    /// Field 4: the digest of the settings that the client then has; `nil` if settings are not reported.
     public var digest: String?
     /// Field 5: settings; all of them, or those that differ.
     public var settings: [CheckInSettings.Pair] = []
-    /// Field 9: whether the settings are those that differ; a client heeds settings only where it is present.
+    /// Field 9: whether `settings` holds only those that differ; a client ignores settings without this field.
     public var isDifference: Bool?
-    /// Field 11: the version of what answers.
+    /// Field 11: the name of the server software.
     static let versionInfo = "ccsd"
 
-    /// An answer without settings; all parts are the caller's.
+    /// Creates a response without settings.
     public init(time: UnixMilliseconds, androidID: UInt64, securityToken: UInt64) {
         self.time = time
         self.androidID = androidID
         self.securityToken = securityToken
     }
 
-    /// Reads a message; both numbers must be there.
+    /// Decodes a message. Throws if the Android ID or the security token is missing.
     public init(decoding message: RawSpan) throws(MCSError) {
         self.init(time: 0, androidID: 0, securityToken: 0)
         var fields = ProtobufReader(message)
@@ -126,28 +126,27 @@ public struct CheckInResponse: Sendable, Equatable {
     }
 }
 
-/// Settings that a browser takes from a check-in: where to register and where to connect (mcs-device 5.1).
+/// Settings that a browser receives at check-in: where to register and where to connect (mcs-device 5.1).
 public struct CheckInSettings: Sendable, Equatable {
-    /// One setting.
+    /// A setting.
     public struct Pair: Sendable, Equatable {
-        /// Its name.
         public var name: String
-        /// Its value; numbers too are text.
+        /// The value; numbers are text as well.
         public var value: String
 
-        /// A setting; both parts are the caller's.
+        /// Creates a setting.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// In the order of their names.
+    /// The settings, sorted by name.
     public let pairs: [Pair]
-    /// What they come to, as Chromium counts: `1-` and SHA-1 over name NUL value NUL, in hexadecimal.
+    /// The digest as Chromium computes it: `1-` and the SHA-1 over name NUL value NUL, in hexadecimal.
     public let digest: String
 
-    /// Where a browser is to register and to connect: a host name, and its ports as they are from outside.
+    /// Creates the settings for a server: its host name, and its ports as seen from outside.
     public init(host: String, devicePort: Int, httpsPort: Int, sha1: ([UInt8]) -> [UInt8]) {
         self.init(
             [
@@ -158,7 +157,7 @@ public struct CheckInSettings: Sendable, Equatable {
             ], sha1: sha1)
     }
 
-    /// Settings of the caller's; `sha1` is the hash, since nothing here knows a crypto library.
+    /// Creates settings from pairs; `sha1` is injected, since this module has no crypto library.
     public init(_ pairs: [Pair], sha1: ([UInt8]) -> [UInt8]) {
         self.pairs = pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         var text: [UInt8] = []
@@ -168,7 +167,7 @@ public struct CheckInSettings: Sendable, Equatable {
 }
 
 extension ByteBuffer {
-    /// Appends a protobuf field of eight bytes.
+    /// Appends a protobuf `fixed64` field.
     public mutating func appendField(_ number: Int, fixed64 value: UInt64) {
         Varint.append(UInt64(truncatingIfNeeded: number) << 3 | 1, to: &self)
         for shift in stride(from: 0 as UInt64, to: 64, by: 8) {

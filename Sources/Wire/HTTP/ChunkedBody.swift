@@ -1,10 +1,10 @@
 import Basics
 
-/// Undoes the chunked transfer coding, from any split of the stream (RFC 9112, 7.1).
+/// Decodes the chunked transfer coding incrementally (RFC 9112, 7.1).
 struct ChunkedBody {
-    /// What came so far.
+    /// The decoded body so far.
     private(set) var body: [UInt8] = []
-    /// Whether the last chunk and the trailers have been read.
+    /// Whether the last chunk and the trailers have arrived.
     private(set) var isComplete = false
     private var stage = Stage.size
     private var trailers = 0
@@ -16,7 +16,7 @@ struct ChunkedBody {
         case trailer
     }
 
-    /// Takes what it can use from the front of `bytes`, and says how much that was.
+    /// Consumes bytes from the front of `bytes`. Returns how many; the caller passes the others again with the next ones.
     mutating func take(_ bytes: borrowing RawSpan) throws(RequestFault) -> Int {
         var at = 0
         while !isComplete {
@@ -46,7 +46,7 @@ struct ChunkedBody {
             stage = size == 0 ? .trailer : .data(left: size)
         case .dataEnd:
             guard line.byteCount == 0 else {
-                throw RequestFault(.badRequest, "A chunk is longer than it says.")
+                throw RequestFault(.badRequest, "invalid chunk: expected CR LF after the announced length")
             }
             stage = .size
         case .trailer:
@@ -56,7 +56,7 @@ struct ChunkedBody {
         }
     }
 
-    /// Where the line ends that begins at `start`; nil if its end has not come.
+    /// Returns where the line from `start` ends, or `nil` if its end has not arrived.
     private static func lineEnd(_ bytes: RawSpan, from start: Int) throws(RequestFault) -> Int? {
         var at = start
         while at < bytes.byteCount {
@@ -73,12 +73,12 @@ struct ChunkedBody {
             }
         }
         guard at == bytes.byteCount else {
-            throw RequestFault(.badRequest, "A line between chunks has no proper end.")
+            throw RequestFault(.badRequest, "invalid chunked body: expected a line that ends in CR LF")
         }
         return nil
     }
 
-    /// The size at the front of a chunk line; an extension behind `;` is passed over.
+    /// Parses the size in a chunk line; an extension after `;` is ignored.
     private static func size(_ line: RawSpan) throws(RequestFault) -> Int {
         var size = 0
         var at = 0
@@ -87,18 +87,18 @@ struct ChunkedBody {
             at += 1
         }
         guard at > 0, at == line.byteCount || line.byte(at: at) == UInt8(ascii: ";") else {
-            throw RequestFault(.badRequest, "A chunk has no proper size.")
+            throw RequestFault(.badRequest, "invalid chunk size: expected 1 to 8 hexadecimal digits")
         }
         return size
     }
 
-    /// Trailers are checked like headers and then dropped: none has a meaning here.
+    /// Checks a trailer like a header; trailers are then dropped, since none is used.
     private mutating func checkTrailer(_ line: RawSpan) throws(RequestFault) {
         trailers += 1
         var at = 0
         while at < line.byteCount, ASCII.isToken(line.byte(at: at)) { at += 1 }
         guard trailers <= Limits.HTTP.requestHeaders, at > 0, at < line.byteCount,
             line.byte(at: at) == UInt8(ascii: ":")
-        else { throw RequestFault(.badRequest, "The trailers are not proper headers.") }
+        else { throw RequestFault(.badRequest, "invalid trailers: expected header lines") }
     }
 }

@@ -1,18 +1,18 @@
 public import Basics
 
-/// The fields of an `application/x-www-form-urlencoded` body; of fields with one name the first counts.
+/// The fields of an `application/x-www-form-urlencoded` body; the first of several fields with one name counts.
 public struct FormBody: Sendable {
     private var fields: [(name: [UInt8], value: [UInt8])] = []
 
-    /// Why a form cannot be read.
+    /// Why a form is invalid.
     public enum Fault: Error, Sendable {
         /// `%` is not followed by two hexadecimal digits.
         case badEscape
-        /// It has more than `Limits.HTTP.formFields` fields.
+        /// The form has more than `Limits.HTTP.formFields` fields.
         case tooManyFields
     }
 
-    /// Reads a body; empty fields are passed over, and a field without `=` has an empty value.
+    /// Parses a body; empty fields are skipped, and a field without `=` has an empty value.
     public init(_ body: borrowing RawSpan) throws(Fault) {
         var start = 0
         while start < body.byteCount {
@@ -34,13 +34,13 @@ public struct FormBody: Sendable {
         }
     }
 
-    /// The value of the first field of a name; nil if there is none.
+    /// The value of the first field of that name, or `nil`.
     public subscript(_ name: StaticString) -> [UInt8]? {
         for field in fields where field.name.raw.equals(name) { return field.value }
         return nil
     }
 
-    /// The fields whose names begin with a prefix, in order, the prefix taken off; of equal names the first counts.
+    /// Returns the fields whose names start with a prefix, in order and without the prefix; the first of equal names counts.
     public func pairs(prefix: StaticString) -> [(key: [UInt8], value: [UInt8])] {
         let length = prefix.utf8CodeUnitCount
         var seen: Set<[UInt8]> = []
@@ -53,7 +53,7 @@ public struct FormBody: Sendable {
         return pairs
     }
 
-    /// Undoes `%XX` and `+`.
+    /// Decodes `%XX` and `+`.
     public static func decoded(_ text: borrowing RawSpan) throws(Fault) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.byteCount)
@@ -77,14 +77,14 @@ public struct FormBody: Sendable {
 
 /// Writes an `application/x-www-form-urlencoded` body.
 public struct FormWriter: ~Copyable {
-    /// The body so far.
+    /// The encoded body so far.
     public var bytes = ByteBuffer()
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// A form without fields.
+    /// Creates a form without fields.
     public init() {}
 
-    /// Adds a field.
+    /// Appends a field, percent-encoded.
     public mutating func add(_ name: StaticString, _ value: [UInt8]) {
         if !bytes.isEmpty { bytes.append("&") }
         bytes.append(name)

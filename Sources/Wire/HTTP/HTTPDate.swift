@@ -1,13 +1,13 @@
 public import Basics
 
-/// The date form of HTTP headers: `Fri, 20 Nov 2026 06:42:46 GMT` (RFC 9110, 5.6.7).
+/// Writes the date format of HTTP headers: `Fri, 20 Nov 2026 06:42:46 GMT` (RFC 9110, 5.6.7).
 public enum HTTPDate {
     private static let days: [StaticString] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months: [StaticString] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Appends a time, its milliseconds cut off.
+    /// Appends a time, truncated to seconds.
     public static func append(_ time: UnixMilliseconds, to buffer: inout ByteBuffer) {
         let seconds = max(0, time / 1_000)
         let day = Int(seconds / 86_400)
@@ -33,7 +33,7 @@ public enum HTTPDate {
         buffer.append(decimal: number)
     }
 
-    /// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar; 400 years are one cycle.
+    /// Converts a day counted from 1970-01-01 to the Gregorian calendar, whose cycle is 400 years.
     private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = day + 719_468
         let era = shifted / 146_097

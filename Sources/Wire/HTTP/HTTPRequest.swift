@@ -1,6 +1,6 @@
 import Basics
 
-/// The request methods that some endpoint may know; all others are `other`.
+/// The request methods that an endpoint may support; all others are `other`.
 public enum HTTPMethod: String, Sendable, CaseIterable {
     case get = "GET"
     case head = "HEAD"
@@ -12,26 +12,26 @@ public enum HTTPMethod: String, Sendable, CaseIterable {
     case other = ""
 }
 
-/// A whole request, checked in form.
+/// A complete, syntactically valid request.
 public struct HTTPRequest: Sendable {
-    /// Request line and headers as they came, without the empty line at the end.
+    /// The request line and headers as received, without the empty line at the end.
     private let head: [UInt8]
-    /// Where the headers lie in `head`; names are lower case there.
+    /// The ranges of the headers in `head`, where names are in lower case.
     private let fields: [HeaderField]
-    /// The method.
+    /// The request method.
     public let method: HTTPMethod
-    /// The target's path: it begins with `/`, and nothing in it is decoded; `*` for `OPTIONS *`.
+    /// The path of the target: it starts with `/` and is still percent-encoded; `*` for `OPTIONS *`.
     public let path: [UInt8]
-    /// What follows the `?` of the target; empty where there is none.
+    /// The query of the target, after the `?`; empty if there is none.
     public let query: [UInt8]
     /// Whether the peer may send another request after this one.
     public let keepsAlive: Bool
-    /// Whether it says by itself where its body ends: a header does, or HTTP/2.
+    /// Whether the request delimits its body: by a header, or by HTTP/2 framing.
     public let tellsBodyEnd: Bool
-    /// The body, its transfer coding undone.
+    /// The body without its transfer coding.
     public private(set) var body: [UInt8] = []
 
-    /// Offsets of one header in the head.
+    /// The offsets of one header in the head.
     struct HeaderField: Sendable {
         var name: Range<Int>
         var value: Range<Int>
@@ -50,17 +50,17 @@ public struct HTTPRequest: Sendable {
         self.tellsBodyEnd = tellsBodyEnd
     }
 
-    /// Whether it is `OPTIONS *`, which asks what the whole server takes (RFC 9110, 9.3.7).
+    /// Whether the request is `OPTIONS *`, which applies to the whole server (RFC 9110, 9.3.7).
     public var asksAboutServer: Bool { method == .options && path == [UInt8(ascii: "*")] }
 
-    /// The same request with its body.
+    /// Returns the request with a body.
     func with(body: [UInt8]) -> HTTPRequest {
         var whole = self
         whole.body = body
         return whole
     }
 
-    /// The value of the first header of a name (given in lower case), without blanks round it; nil if there is none.
+    /// Returns the trimmed value of the first header of that name (in lower case), or `nil`.
     public func header(_ name: StaticString) -> [UInt8]? {
         for field in fields where head.raw.extracting(field.name).equals(name) {
             return Array(head[field.value])
@@ -68,12 +68,12 @@ public struct HTTPRequest: Sendable {
         return nil
     }
 
-    /// How many headers of a name (given in lower case) there are.
+    /// Returns the number of headers of that name (in lower case).
     public func count(of name: StaticString) -> Int {
         fields.count { head.raw.extracting($0.name).equals(name) }
     }
 
-    /// The media type of the body in lower case, without parameters; empty where none is named (http 1.2).
+    /// The media type of the body in lower case, without parameters; empty if not given (http 1.2).
     public var mediaType: String {
         guard let value = header("content-type") else { return "" }
         let type = value.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 }
@@ -81,9 +81,9 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// Classes of bytes that HTTP knows (RFC 9110, 5.6).
+/// Character classes of HTTP (RFC 9110, 5.6).
 public enum ASCII {
-    /// Whether a byte may stand in a method or a header name.
+    /// Whether a byte is allowed in a method or a header name.
     public static func isToken(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -95,17 +95,17 @@ public enum ASCII {
         }
     }
 
-    /// Whether a byte may stand in a header value.
+    /// Whether a byte is allowed in a header value.
     public static func isFieldValue(_ octet: UInt8) -> Bool {
         octet == 0x09 || octet >= 0x20 && octet != 0x7F
     }
 
-    /// The lower-case form of an upper-case letter; any other byte as it is.
+    /// Returns an upper-case letter in lower case, and any other byte unchanged.
     public static func lowered(_ octet: UInt8) -> UInt8 {
         octet >= 0x41 && octet <= 0x5A ? octet | 0x20 : octet
     }
 
-    /// Whether two texts are equal apart from the case of letters; the second is given in lower case.
+    /// Whether two texts are equal ignoring ASCII case; the second is in lower case.
     public static func equals(_ text: borrowing RawSpan, ignoringCase lower: StaticString) -> Bool {
         guard text.byteCount == lower.utf8CodeUnitCount else { return false }
         for at in 0..<text.byteCount where lowered(text.byte(at: at)) != lower.byte(at: at) {

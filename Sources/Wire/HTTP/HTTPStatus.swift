@@ -1,4 +1,4 @@
-/// The status codes that the server answers with (RFC 9110, 15).
+/// The status codes that the server sends (RFC 9110, 15).
 public enum HTTPStatus: Int, CaseIterable, Sendable {
     case ok = 200
     case created = 201
@@ -23,7 +23,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
     case unavailable = 503
     case versionNotSupported = 505
 
-    /// The words behind the code on the status line.
+    /// The reason phrase of the status line.
     public var phrase: StaticString {
         switch self {
         case .ok: "OK"
@@ -51,12 +51,12 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it says that the peer sent more than is taken.
+    /// Whether the status reports that the request exceeded a size limit.
     public var isTooLarge: Bool {
         self == .contentTooLarge || self == .targetTooLong || self == .headersTooLarge
     }
 
-    /// The word for it in the JSON errors of Google's services.
+    /// The `status` in the JSON errors of Google's services.
     public var rpcWord: StaticString {
         switch self {
         case .ok, .created, .noContent: "OK"
@@ -74,14 +74,14 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
     }
 }
 
-/// A request that cannot be answered as asked: the status for it, and a sentence that quotes nothing the peer sent.
+/// Why a request is refused: a status, and a reason that quotes nothing the peer sent.
 public struct RequestFault: Error, Sendable {
-    /// What the peer is answered.
+    /// The status of the response.
     public var status: HTTPStatus
-    /// One sentence for the body of the answer and the log.
+    /// One sentence for the response body and the log.
     public var reason: StaticString
 
-    /// A fault; all parts are the caller's.
+    /// Creates a fault.
     public init(_ status: HTTPStatus, _ reason: StaticString) {
         self.status = status
         self.reason = reason

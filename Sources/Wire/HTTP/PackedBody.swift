@@ -2,23 +2,23 @@ import Basics
 import Compression
 
 extension HTTPRequest {
-    /// Whether the body came packed.
+    /// Whether the body is compressed by gzip.
     public var isPacked: Bool {
         guard let coding = header("content-encoding") else { return false }
         return ASCII.equals(coding.raw, ignoringCase: "gzip")
             || ASCII.equals(coding.raw, ignoringCase: "x-gzip")
     }
 
-    /// Whether the header names an encryption of web push although the body is plain JSON, as pywebpush writes it for GCM.
+    /// Whether the header names a Web Push encryption although the body is plain JSON, as pywebpush sends it to GCM.
     ///
-    /// There it describes `raw_data`, which is inside the JSON (http 1.2).
+    /// It then describes `raw_data` within the JSON (http 1.2).
     private var namesInnerEncryption: Bool {
         guard mediaType == "application/json", let coding = header("content-encoding") else { return false }
         return ASCII.equals(coding.raw, ignoringCase: "aes128gcm")
             || ASCII.equals(coding.raw, ignoringCase: "aesgcm")
     }
 
-    /// The same request with its body unpacked; a coding that is not known is refused with 415.
+    /// Returns the request with its body decompressed. Throws status 415 for an unsupported coding.
     public func unpacked() throws(RequestFault) -> HTTPRequest {
         guard let coding = header("content-encoding"), !coding.isEmpty,
             !ASCII.equals(coding.raw, ignoringCase: "identity")
@@ -28,7 +28,7 @@ extension HTTPRequest {
         guard isAlone, isPacked else {
             throw RequestFault(
                 .unsupportedMediaType,
-                "invalid Content-Encoding: expected gzip or identity; for a JSON body also aes128gcm or aesgcm, which are passed over"
+                "invalid Content-Encoding: expected gzip or identity; for a JSON body also aes128gcm or aesgcm, which are ignored"
             )
         }
         do throws(GzipFailure) {
@@ -38,13 +38,13 @@ extension HTTPRequest {
 }
 
 extension GzipFailure {
-    /// How a request with such a body is refused.
+    /// The refusal of a request with such a body.
     fileprivate var fault: RequestFault {
         switch self {
-        case .outOfMemory: RequestFault(.unavailable, "There is no memory to unpack the body.")
-        case .tooLong: RequestFault(.contentTooLarge, "The body is too long when it is unpacked.")
-        case .malformed: RequestFault(.badRequest, "The body is no gzip, or its end is missing.")
-        case .trailingBytes: RequestFault(.badRequest, "Something follows the gzip body.")
+        case .outOfMemory: RequestFault(.unavailable, "out of memory while decompressing the body")
+        case .tooLong: RequestFault(.contentTooLarge, "The body is too long after decompression.")
+        case .malformed: RequestFault(.badRequest, "invalid gzip body: malformed or truncated")
+        case .trailingBytes: RequestFault(.badRequest, "invalid gzip body: unexpected bytes after its end")
         }
     }
 }

@@ -1,21 +1,19 @@
 import Basics
 
-/// Request line and headers, read strictly: what two readers could take in two ways is refused.
+/// A strictly parsed request line and headers: input that two parsers could interpret differently is refused.
 struct RequestHead {
-    /// The request without its body.
     var request: HTTPRequest
-    /// How the body is marked off.
     var framing: Framing
     /// Whether the peer waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool
 
-    /// How a body is marked off.
+    /// How a body is delimited.
     enum Framing: Equatable {
         case length(Int)
         case chunked
     }
 
-    /// Reads a head that ends with its empty line; every line in it ends in CR LF, and no other CR or LF is there.
+    /// Parses a head that ends with its empty line. Each line ends in CR LF, and the head has no other CR or LF.
     init(_ bytes: borrowing RawSpan) throws(RequestFault) {
         var head = [UInt8](copying: bytes.extracting(0..<bytes.byteCount - 2))
         var lines = LineCursor(at: 0)
@@ -35,7 +33,7 @@ struct RequestHead {
             keepsAlive: !line.isVersion10 && !content.closes, tellsBodyEnd: content.isFramed)
     }
 
-    /// Steps through lines that end in CR LF.
+    /// Iterates over lines that end in CR LF.
     private struct LineCursor {
         var at: Int
 
@@ -47,13 +45,13 @@ struct RequestHead {
         }
     }
 
-    /// Checks one header line, and puts its name in lower case.
+    /// Checks one header line and changes its name to lower case.
     private static func field(
         _ line: Range<Int>, in head: inout [UInt8]
     ) throws(RequestFault) -> HTTPRequest.HeaderField {
         let first = head[line.lowerBound]
         guard first != 0x20, first != 0x09 else {
-            throw RequestFault(.badRequest, "A header is folded over two lines.")
+            throw RequestFault(.badRequest, "invalid header: folding over two lines is not allowed")
         }
         var at = line.lowerBound
         while at < line.upperBound, ASCII.isToken(head[at]) {
@@ -61,20 +59,20 @@ struct RequestHead {
             at += 1
         }
         guard at > line.lowerBound, at < line.upperBound, head[at] == UInt8(ascii: ":") else {
-            throw RequestFault(.badRequest, "A header has no proper name.")
+            throw RequestFault(.badRequest, "invalid header: expected a name and a colon")
         }
         var start = at + 1
         var end = line.upperBound
         while start < end, head[start] == 0x20 || head[start] == 0x09 { start += 1 }
         while end > start, head[end - 1] == 0x20 || head[end - 1] == 0x09 { end -= 1 }
         for octet in head[start..<end] where !ASCII.isFieldValue(octet) {
-            throw RequestFault(.badRequest, "A header holds a control character.")
+            throw RequestFault(.badRequest, "invalid header: control characters are not allowed")
         }
         return HTTPRequest.HeaderField(name: line.lowerBound..<at, value: start..<end)
     }
 }
 
-/// The headers that decide how a message ends.
+/// The headers that determine where a message ends.
 struct FramingFields {
     var framing = RequestHead.Framing.length(0)
     var expectsContinue = false
@@ -90,15 +88,15 @@ struct FramingFields {
             let value = head.raw.extracting(field.value)
             if name.equals("content-length") {
                 guard length == nil else {
-                    throw RequestFault(.badRequest, "Content-Length stands there twice.")
+                    throw RequestFault(.badRequest, "duplicate Content-Length")
                 }
                 length = try Self.length(value)
             } else if name.equals("transfer-encoding") {
                 guard !isChunked else {
-                    throw RequestFault(.badRequest, "Transfer-Encoding stands there twice.")
+                    throw RequestFault(.badRequest, "duplicate Transfer-Encoding")
                 }
                 guard ASCII.equals(value, ignoringCase: "chunked") else {
-                    throw RequestFault(.notImplemented, "The only transfer coding taken is chunked.")
+                    throw RequestFault(.notImplemented, "unsupported Transfer-Encoding: expected chunked")
                 }
                 isChunked = true
             } else if name.equals("host") {
@@ -107,31 +105,32 @@ struct FramingFields {
                 closes = closes || Self.names(value, "close")
             } else if name.equals("expect") {
                 guard ASCII.equals(value, ignoringCase: "100-continue") else {
-                    throw RequestFault(.expectationFailed, "The only expectation met is 100-continue.")
+                    throw RequestFault(.expectationFailed, "unsupported Expect: expected 100-continue")
                 }
                 expectsContinue = true
             }
         }
         guard hosts == 1 || isOld && hosts == 0 else {
-            throw RequestFault(.badRequest, "There must be one Host.")
+            throw RequestFault(.badRequest, "invalid Host: expected exactly one")
         }
         guard !isChunked || length == nil && !isOld else {
-            throw RequestFault(.badRequest, "Transfer-Encoding cannot stand beside this length or version.")
+            throw RequestFault(
+                .badRequest, "invalid Transfer-Encoding: not allowed with Content-Length or in HTTP/1.0")
         }
         isFramed = isChunked || length != nil
         framing = isChunked ? .chunked : .length(length ?? 0)
     }
 
-    /// Reads a length: digits and nothing else.
+    /// Parses a length that consists of digits only.
     static func length(_ value: RawSpan) throws(RequestFault) -> Int {
         guard value.byteCount > 0, value.byteCount <= 18 else {
-            throw RequestFault(.badRequest, "Content-Length is no number.")
+            throw RequestFault(.badRequest, "invalid Content-Length: expected 1 to 18 digits")
         }
         var length = 0
         for at in 0..<value.byteCount {
             let digit = value.byte(at: at) &- 0x30
             guard digit < 10 else {
-                throw RequestFault(.badRequest, "Content-Length is no number.")
+                throw RequestFault(.badRequest, "invalid Content-Length: expected 1 to 18 digits")
             }
             length = length * 10 + Int(digit)
         }
@@ -141,7 +140,7 @@ struct FramingFields {
         return length
     }
 
-    /// Whether a list of words, separated by commas, holds one.
+    /// Whether a comma-separated list contains a word.
     private static func names(_ list: RawSpan, _ word: StaticString) -> Bool {
         var start = 0
         while start <= list.byteCount {

@@ -1,33 +1,33 @@
 import Basics
 
-/// Cuts the stream of one connection into requests (RFC 9112), strictly and within `Limits`.
+/// Parses the byte stream of one connection into requests (RFC 9112), strictly and within `Limits`.
 ///
-/// Bytes are appended as they come; `next` gives the requests one by one. After a fault nothing more can be read: where the
-/// next request would begin is not known, so the connection has to end (no request smuggling).
+/// Call `append` with bytes as they arrive, and `next` for each request. After a fault nothing more can be read: the start of
+/// the next request is unknown, so the connection must be closed to prevent request smuggling.
 public struct RequestReader: ~Copyable {
     private var buffer = ByteBuffer()
-    /// Bytes at the front of `buffer` that belong to requests already given.
+    /// Bytes at the front of `buffer` that belong to requests already returned.
     private var consumed = 0
     private var stage = Stage.head(scanned: 0, lineStart: 0)
 
     private enum Stage {
-        /// Looking for the end of a head; offsets count from `consumed`.
+        /// Searching for the end of a head; offsets count from `consumed`.
         case head(scanned: Int, lineStart: Int)
         case length(HTTPRequest, Int)
         case chunked(HTTPRequest, ChunkedBody)
         case failed
     }
 
-    /// Whether the peer waits for `100 Continue` before it sends a body; its sender clears it.
+    /// Whether the peer waits for `100 Continue` before it sends a body; cleared by the sender of that response.
     public var expectsContinue = false
 
-    /// A reader at the begin of a connection.
+    /// Creates a reader for a new connection.
     public init() {}
 
-    /// Bytes held that belong to no request given yet.
+    /// Bytes received and not yet returned in a request.
     public var heldBytes: Int { buffer.count - consumed }
 
-    /// Whether a request has begun and is not whole.
+    /// Whether a request has started and is incomplete.
     public var isInsideRequest: Bool {
         switch stage {
         case .head: heldBytes > 0
@@ -36,7 +36,7 @@ public struct RequestReader: ~Copyable {
         }
     }
 
-    /// Bytes that have come of the body of the request that has begun; nil outside a body.
+    /// Bytes received of the body of the current request; `nil` outside a body.
     public var bodyBytes: Int? {
         switch stage {
         case .head, .failed: nil
@@ -45,13 +45,13 @@ public struct RequestReader: ~Copyable {
         }
     }
 
-    /// Takes bytes from the peer.
+    /// Appends bytes from the peer.
     public mutating func append(_ bytes: RawSpan) {
         if case .failed = stage { return }
         buffer.append(bytes)
     }
 
-    /// The next whole request; nil if more bytes are needed.
+    /// Returns the next complete request, or `nil` if more bytes are needed.
     public mutating func next() throws(RequestFault) -> HTTPRequest? {
         do {
             guard let request = try advance() else {
@@ -78,7 +78,7 @@ public struct RequestReader: ~Copyable {
                 guard let end = try headEnd() else { return nil }
                 let head = try RequestHead(buffer.bytes.extracting(consumed..<consumed + end))
                 consumed += end
-                // Without a body the request is whole at once, which clears it.
+                // A request without a body is complete at once, and `next` clears the flag.
                 expectsContinue = head.expectsContinue
                 switch head.framing {
                 case .length(let length): stage = .length(head.request, length)
@@ -90,7 +90,7 @@ public struct RequestReader: ~Copyable {
                 consumed += length
                 return request.with(body: body)
             case .chunked(let request, var chunks):
-                // The stage is replaced first, so that the body is not copied at every piece.
+                // Clearing the stage first makes `chunks` uniquely referenced, so that its body is not copied for each piece.
                 stage = .failed
                 consumed += try chunks.take(buffer.bytes.extracting(consumed..<buffer.count))
                 if chunks.isComplete { return request.with(body: chunks.body) }
@@ -100,14 +100,14 @@ public struct RequestReader: ~Copyable {
         }
     }
 
-    /// Where the head ends, counted from `consumed`; nil if its end has not come. Looks at each byte once.
+    /// Returns where the head ends, counted from `consumed`, or `nil` if it is incomplete. Each byte is scanned once.
     private mutating func headEnd() throws(RequestFault) -> Int? {
         guard case .head(var at, var lineStart) = stage else { return nil }
         let end = try Self.headEnd(buffer.bytes.extracting(consumed..<buffer.count), &at, &lineStart)
         stage = .head(scanned: at, lineStart: lineStart)
         guard let end, buffer.bytes.byte(at: consumed) == 0x0D else { return end }
-        // The empty line in front goes; an empty line alone is no head.
-        guard end > 4 else { throw RequestFault(.badRequest, "There is no request line.") }
+        // An empty line before the request is dropped; two are refused.
+        guard end > 4 else { throw RequestFault(.badRequest, "missing request line") }
         consumed += 2
         return end - 2
     }
@@ -115,7 +115,7 @@ public struct RequestReader: ~Copyable {
     private static func headEnd(
         _ bytes: RawSpan, _ at: inout Int, _ lineStart: inout Int
     ) throws(RequestFault) -> Int? {
-        // One empty line before a request is passed over, as RFC 9112 asks (2.2).
+        // One empty line before a request is skipped, as RFC 9112 requires (2.2).
         if at == 0, bytes.byteCount >= 2, bytes.byte(at: 0) == 0x0D, bytes.byte(at: 1) == 0x0A {
             at = 2
             lineStart = 2
@@ -125,14 +125,14 @@ public struct RequestReader: ~Copyable {
             if octet == 0x0D {
                 guard at + 1 < bytes.byteCount else { return nil }
                 guard bytes.byte(at: at + 1) == 0x0A else {
-                    throw RequestFault(.badRequest, "A line does not end in CR LF.")
+                    throw RequestFault(.badRequest, "invalid line end: expected CR LF")
                 }
                 guard at > lineStart else { return at + 2 }
                 at += 2
                 lineStart = at
             } else {
                 guard ASCII.isFieldValue(octet) else {
-                    throw RequestFault(.badRequest, "The head holds a control character.")
+                    throw RequestFault(.badRequest, "invalid head: control characters are not allowed")
                 }
                 at += 1
             }
@@ -146,7 +146,7 @@ public struct RequestReader: ~Copyable {
         return nil
     }
 
-    /// Drops the bytes of requests already given.
+    /// Drops the bytes of requests already returned.
     private mutating func compact() {
         buffer.removeFirst(consumed)
         consumed = 0

@@ -1,17 +1,17 @@
 import Basics
 
-/// A whole answer, as a client reads it.
+/// A complete response, as a client reads it.
 public struct HTTPAnswer: Sendable {
     /// The status code.
     public var status: Int
     /// Headers in order, their names in lower case.
     public var headers: [(name: String, value: String)]
-    /// The body, its transfer coding undone.
+    /// The body without its transfer coding.
     public var body: [UInt8]
-    /// Whether the server ends the connection after it.
+    /// Whether the server closes the connection after the response.
     public var closes: Bool
 
-    /// An answer; all parts are the caller's.
+    /// Creates a response.
     public init(status: Int, headers: [(name: String, value: String)], body: [UInt8], closes: Bool) {
         self.status = status
         self.headers = headers
@@ -19,14 +19,14 @@ public struct HTTPAnswer: Sendable {
         self.closes = closes
     }
 
-    /// The value of the first header of a name (in lower case).
+    /// Returns the value of the first header of that name (in lower case), or `nil`.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     /// The body as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// Cuts what a server sends on one connection into answers: for our own tools and tests.
+/// Parses the byte stream from a server into responses, for our own tools and tests.
 public struct ResponseReader: ~Copyable {
     private var buffer = ByteBuffer()
     private var stage = Stage.head
@@ -39,16 +39,16 @@ public struct ResponseReader: ~Copyable {
         case untilEnd(HTTPAnswer)
     }
 
-    /// A reader at the begin of a connection.
+    /// Creates a reader for a new connection.
     public init() {}
 
-    /// Whether all bytes so far belong to answers that are whole.
+    /// Whether no bytes of an incomplete response are buffered.
     public var isEmpty: Bool { buffer.isEmpty }
 
-    /// Takes bytes from the server.
+    /// Appends bytes from the server.
     public mutating func append(_ bytes: RawSpan) { buffer.append(bytes) }
 
-    /// The next whole answer; nil if more bytes are needed. `isHead` says that it was asked for by HEAD and has no body.
+    /// Returns the next complete response, or `nil` if more bytes are needed. `isHead`: the request was HEAD, so there is no body.
     public mutating func next(isHead: Bool = false) throws(RequestFault) -> HTTPAnswer? {
         while true {
             switch stage {
@@ -79,7 +79,7 @@ public struct ResponseReader: ~Copyable {
         }
     }
 
-    /// The connection has ended: the answer whose body ended with it, if there is one.
+    /// Call at the end of the connection. Returns the response whose body ended with it, or `nil`.
     public mutating func finish() -> HTTPAnswer? {
         guard case .untilEnd(var answer) = stage else { return nil }
         answer.body = buffer.copied()
@@ -87,14 +87,14 @@ public struct ResponseReader: ~Copyable {
         return answer
     }
 
-    private static let tooLong = RequestFault(.contentTooLarge, "The answer is too long.")
+    private static let tooLong = RequestFault(.contentTooLarge, "response too long")
 
     private mutating func begin(_ answer: HTTPAnswer) throws(RequestFault) {
         if answer.header("transfer-encoding") != nil {
             stage = .chunked(answer, ChunkedBody())
         } else if let text = answer.header("content-length") {
             guard let length = Int(text), length >= 0 else {
-                throw RequestFault(.badRequest, "The answer has no proper length.")
+                throw RequestFault(.badRequest, "invalid Content-Length in the response")
             }
             guard length <= Limits.Client.answerBodyBytes else { throw Self.tooLong }
             stage = .length(answer, length)
@@ -122,7 +122,7 @@ public struct ResponseReader: ~Copyable {
         var lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
         let first = lines.removeFirst().split(separator: " ", maxSplits: 2)
         guard first.count >= 2, first[0].hasPrefix("HTTP/1."), let status = Int(first[1]) else {
-            throw RequestFault(.badRequest, "The answer has no proper status line.")
+            throw RequestFault(.badRequest, "invalid status line: expected HTTP/1.1 and a status code")
         }
         let headers = lines.map { line -> (name: String, value: String) in
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 public import Basics
 
-/// One whole answer; `append` writes its bytes.
+/// A complete response of the server; `append` writes its bytes.
 public struct HTTPResponse: Sendable {
     /// The status.
     public var status: HTTPStatus
@@ -8,12 +8,12 @@ public struct HTTPResponse: Sendable {
     public var contentType: StaticString
     /// The body.
     public var body: [UInt8]
-    /// A further header, where an answer needs one: `Allow` with 405, `Accept-Encoding` with 415, `Content-Encoding`.
+    /// An additional header, such as `Allow` with 405, `Accept-Encoding` with 415, or `Content-Encoding`.
     public var extra: (name: StaticString, value: String)?
-    /// Where what a request made is to be found: with 201.
+    /// The `Location` of a created resource, with 201.
     public var location: String?
 
-    /// An answer; all parts are the caller's.
+    /// Creates a response.
     public init(
         _ status: HTTPStatus, _ contentType: StaticString, _ body: [UInt8],
         extra: (name: StaticString, value: String)? = nil
@@ -24,12 +24,12 @@ public struct HTTPResponse: Sendable {
         self.extra = extra
     }
 
-    /// The type of plain answers.
+    /// The content type of plain-text responses.
     public static let text: StaticString = "text/plain; charset=UTF-8"
-    /// The type of JSON answers, errors too (http 1.2).
+    /// The content type of JSON responses and errors (http 1.2).
     public static let json: StaticString = "application/json; charset=UTF-8"
 
-    /// An answer that says in one line of text why not.
+    /// Returns an error response with the reason as one line of text.
     public static func plain(_ fault: RequestFault) -> HTTPResponse {
         var body = ByteBuffer()
         body.append(fault.reason)
@@ -37,7 +37,7 @@ public struct HTTPResponse: Sendable {
         return HTTPResponse(fault.status, text, body.copied())
     }
 
-    /// The same as the JSON error of Google's services.
+    /// Returns an error response in the JSON format of Google's services.
     public static func rpc(_ fault: RequestFault) -> HTTPResponse {
         var body = ByteBuffer()
         body.append("{\"error\":{\"code\":")
@@ -50,9 +50,9 @@ public struct HTTPResponse: Sendable {
         return HTTPResponse(fault.status, json, body.copied())
     }
 
-    /// Gives each header in order, with what writes its value: the same for every version of HTTP.
+    /// Calls `give` for each header in order with a closure that writes the value: the same for HTTP/1.1 and HTTP/2.
     ///
-    /// The answers carry credentials, so nobody may keep them; and nothing in them is to be taken for a web page.
+    /// Responses carry credentials, so they must not be cached, and no browser may interpret one as a web page.
     func headers(
         at now: UnixMilliseconds, _ give: (_ name: StaticString, _ value: (inout ByteBuffer) -> Void) -> Void
     ) {
@@ -67,7 +67,7 @@ public struct HTTPResponse: Sendable {
 
     /// Appends status line, headers and body.
     ///
-    /// With `isHead` the body is left out and only its length told.
+    /// With `isHead` the body is left out; its length is still announced.
     public func append(
         at now: UnixMilliseconds, closes: Bool, isHead: Bool = false, to out: inout ByteBuffer
     ) {
@@ -87,6 +87,6 @@ public struct HTTPResponse: Sendable {
         if !isHead { out.append(body) }
     }
 
-    /// The bytes that let a peer go on which waits before it sends a body (RFC 9110, 10.1.1).
+    /// The interim response for a peer that waits before it sends a body (RFC 9110, 10.1.1).
     public static let continuation: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 }

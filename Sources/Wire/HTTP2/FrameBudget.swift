@@ -1,16 +1,16 @@
 public import Basics
 
-/// How much a peer may send on an HTTP/2 connection that brings no request on: so much at once, some more with time, and some
-/// more with each answer, since a client reports what it has read.
+/// Limits frames that do not advance a request on an HTTP/2 connection: a burst, plus an allowance that grows with time and
+/// with each answer, since a client reports what it has read.
 public struct FrameBudget {
     private var spent = 0
     private var resets = TokenBucket()
     private var since: Instant
 
-    /// The whole budget.
+    /// Creates a full budget.
     public init(now: Instant) { since = now }
 
-    /// Notes what has happened; false once it is more than any client has reason to send.
+    /// Charges a tally to the budget. Returns false once it is exceeded, which no legitimate client does.
     public mutating func take(_ tally: HTTP2Connection.Tally, now: Instant) -> Bool {
         let seconds = Int(now.milliseconds(since: since) / 1_000)
         since = since.advanced(seconds: seconds)

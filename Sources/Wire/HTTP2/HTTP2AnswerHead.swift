@@ -1,21 +1,21 @@
 import Basics
 
-/// A header block of an answer while it is decompressed.
+/// The header block of a response while it is decompressed.
 struct HTTP2AnswerHead {
-    /// The stream that it belongs to.
+    /// The stream of the header block.
     let stream: Int32
-    /// Bytes on the wire since it began, frame headers included.
+    /// Bytes on the wire so far, frame headers included.
     var wireBytes = 0
-    /// Bytes decompressed so far, counted as RFC 9113 counts a header list (10.5.1).
+    /// Decompressed bytes so far, counted as RFC 9113 counts a header list (10.5.1).
     private(set) var size = 0
-    /// Whether it is longer than what is kept.
+    /// Whether the block exceeds the limit; its fields are then dropped.
     private(set) var isTooLong = false
     private var status = 0
     private var headers: [(name: String, value: String)] = []
 
     init(stream: Int32) { self.stream = stream }
 
-    /// Takes a field. Returns false once the block is so long that it can only be an attack.
+    /// Adds a field. Returns false once the block is so long that it can only be an attack.
     mutating func add(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
         size += name.byteCount + value.byteCount + 32
         guard size <= Limits.HTTP2Client.answerHeadBytes, headers.count < Limits.HTTP2Client.answerHeaders
@@ -35,8 +35,8 @@ struct HTTP2AnswerHead {
         return true
     }
 
-    /// The answer without its body.
+    /// The response without its body.
     var answer: HTTPAnswer { HTTPAnswer(status: status, headers: headers, body: [], closes: false) }
-    /// Whether another head follows (RFC 9110, 15.2).
+    /// Whether the response is interim, so that another head follows (RFC 9110, 15.2).
     var isInterim: Bool { status / 100 == 1 }
 }

@@ -3,68 +3,68 @@ import HTTP2Engine
 
 /// The client's side of one HTTP/2 connection (RFC 9113): requests in, bytes out; bytes in, answers out.
 ///
-/// It knows no socket and no clock. Everything that a server can make it keep is bounded by `Limits`, and nothing is left of
-/// a stream after its end. Use it so: after each call write what can be written (`write`), take the events (`next`), and
-/// call `wake` at `deadline`.
+/// It has no socket and no clock. All memory that a server can make it hold is bounded by `Limits`, and a stream's state is
+/// freed when the stream ends. After each call, send what `write` produces, handle the events of `next`, and call `wake`
+/// at `deadline`.
 public final class HTTP2ClientConnection {
-    /// One request and its answer.
+    /// A request and its answer.
     struct Stream {
         /// The body of the request.
         var body: [UInt8]
-        /// Bytes of it that have been written.
+        /// Bytes of the body written so far.
         var written = 0
-        /// Whether the head of the request has been written: from then on the server may have processed it.
+        /// Whether the head of the request has been written; from then on the server may process the request.
         var isSent = false
-        /// Whether the request has been written to its end.
+        /// Whether the whole request has been written.
         var isSentWhole = false
-        /// Whether its end has been reported: it is here only until the session has closed the stream.
+        /// Whether the outcome has been reported; the entry then only waits for the session to close the stream.
         var isDone = false
-        /// The answer as far as it has come. `nil` before its head is whole.
+        /// The answer received so far; `nil` before its head is complete.
         var answer: HTTPAnswer?
-        /// Bytes of the answer that are kept.
+        /// Bytes of the answer held, for the limit on all answers.
         var answerBytes = 0
-        /// The code by which the server ended the stream.
+        /// The error code with which the server reset the stream.
         var reset: UInt32?
-        /// When the answer must have ended.
+        /// When the answer must be complete.
         let deadline: Instant
 
-        /// Bytes of the body that are not written yet.
+        /// Bytes of the body not written yet.
         var unsent: Int { body.count - written }
     }
 
     let session: HTTP2Session
     private let authority: String
     var streams: [Int32: Stream] = [:]
-    /// The header block that comes now: there is one at most (RFC 9113, 4.3).
+    /// The header block being received; there is at most one (RFC 9113, 4.3).
     var head: HTTP2AnswerHead?
     var events: [HTTP2ClientEvent] = []
-    /// Bytes of the bodies of requests that wait to be written.
+    /// Bytes of request bodies waiting to be written.
     var unsentBytes = 0
-    /// Bytes of all answers that have begun and not ended.
+    /// Bytes of all incomplete answers.
     var answersBytes = 0
-    /// Whether one side has said that it leaves.
+    /// Whether one side has sent GOAWAY or the stream IDs are used up.
     var isLeaving = false
-    /// Whether the server's settings have come.
+    /// Whether the server's SETTINGS have arrived.
     var hasSettings = false
-    /// Why the session has ended the connection by itself.
+    /// Why the session itself terminated the connection.
     var sessionFailure: HTTP2ClientFailure?
-    /// What has happened since the budget was asked last.
+    /// Events since the last charge to the budget.
     var tally = HTTP2Connection.Tally()
     private var budget: FrameBudget
-    /// When the server last sent something, at first when the connection was opened.
+    /// When the server last sent bytes; initially the time of connecting.
     private var lastReceived: Instant
-    /// When the first of the requests under way was sent.
+    /// When the connection last changed from idle to busy.
     private var busySince = Instant.distantPast
-    /// When a PING without an answer was sent; at first when the connection was opened, since settings are due.
+    /// When the unanswered PING was sent; initially the time of connecting, since SETTINGS are due.
     private var askedAt: Instant?
-    /// No request ends before this.
+    /// No request times out before this.
     private var earliestDeadline = Instant.distantFuture
-    /// Why the connection is over. `nil` before.
+    /// Why the connection has ended; `nil` while it is open.
     public private(set) var failure: HTTP2ClientFailure?
 
-    /// A connection that has just been opened to a server of that name, and port unless it is 443.
+    /// Creates the state for a new connection; `authority` is the host name, with the port unless it is 443.
     ///
-    /// `firstStreams` is how many requests may be under way before the server's settings have come.
+    /// `firstStreams` limits the requests in flight before the server's SETTINGS have arrived.
     public init(
         authority: String, firstStreams: Int = Limits.HTTP2Client.streamsBeforeSettings, now: Instant
     ) {
@@ -73,27 +73,27 @@ public final class HTTP2ClientConnection {
             .client,
             [
                 .enablePush(false), .maxConcurrentStreams(0),
-                // One byte more than is taken, so that a body that is too long is seen to be.
+                // One byte over the limit, so that a body that is too long is detected.
                 .initialWindowSize(Limits.HTTP2Client.answerBodyBytes + 1),
                 .maxHeaderListSize(Limits.HTTP2Client.answerHeadBytes), .noRFC7540Priorities,
             ], firstStreams: firstStreams)
         budget = FrameBudget(now: now)
         lastReceived = now
         askedAt = now
-        // Twice what may be kept: nghttp2 reports room only once half of the window is free again.
+        // Twice the limit: nghttp2 sends WINDOW_UPDATE only when half of the window is free again.
         session.setWindow(of: 0, to: 2 * Limits.HTTP2Client.answersBytes)
     }
 
-    /// Requests under way.
+    /// Requests in flight.
     public var underWay: Int { streams.count }
 
-    /// Requests that may be sent now.
+    /// The number of requests that may be sent now.
     public var room: Int {
         guard failure == nil, !isLeaving else { return 0 }
         return max(0, min(session.peerStreamLimit, Limits.HTTP2Client.streams) - streams.count)
     }
 
-    /// Whether something can be written now. What waits for the server's windows cannot.
+    /// Whether something can be written now; data that waits for the server's flow control does not count.
     public var canWrite: Bool { session.canWrite }
 
     /// When `wake` is due.
@@ -101,7 +101,7 @@ public final class HTTP2ClientConnection {
 
     // MARK: Requests
 
-    /// Sends a request. Returns its stream, by which events name it.
+    /// Sends a request. Returns its stream ID, which events refer to.
     public func send(_ call: HTTPCall, now: Instant) throws(HTTP2SendFailure) -> UInt32 {
         guard failure == nil, !isLeaving else { throw .leaving }
         guard room > 0, unsentBytes == 0 || unsentBytes + call.body.count <= Limits.HTTP2Client.unsentBytes
@@ -110,7 +110,7 @@ public final class HTTP2ClientConnection {
         }
         let fields = try call.fields(authority: authority)
         guard let stream = session.submitRequest(fields, hasBody: !call.body.isEmpty) else {
-            // The numbers of streams are used up.
+            // The stream IDs are used up.
             leave(code: 0, reason: [])
             throw .leaving
         }
@@ -126,10 +126,10 @@ public final class HTTP2ClientConnection {
         return UInt32(bitPattern: stream)
     }
 
-    /// Gives a request up. No event follows for it; the server may have carried it out.
+    /// Cancels a request. No event follows; the server may have carried it out.
     public func cancel(_ stream: UInt32) { close(Int32(bitPattern: stream), resets: true) }
 
-    /// Sends no more requests; the connection ends when those that the server has seen have their ends.
+    /// Accepts no more requests; the connection ends when the requests that the server has seen are finished.
     public func shutDown() {
         guard failure == nil, !isLeaving else { return }
         leave(code: 0, reason: [])
@@ -139,7 +139,7 @@ public final class HTTP2ClientConnection {
 
     // MARK: Bytes
 
-    /// Takes bytes from the server.
+    /// Processes bytes from the server.
     public func receive(_ bytes: borrowing RawSpan, now: Instant) {
         guard failure == nil else { return }
         lastReceived = now
@@ -168,15 +168,15 @@ public final class HTTP2ClientConnection {
         endIfFinished()
     }
 
-    /// The next event. Returns `nil` if there is none.
+    /// Returns the next event, or `nil` if there is none.
     public func next() -> HTTP2ClientEvent? { events.isEmpty ? nil : events.removeFirst() }
 
-    /// The transport has ended.
+    /// Call when the transport has ended.
     public func connectionLost() { end(.lost) }
 
     // MARK: Time
 
-    /// When a silent server is asked whether it is still there, or has not answered that.
+    /// When a silent server is due for a PING, or has left one unanswered for too long.
     private var livenessDeadline: Instant {
         if let askedAt { return askedAt.advanced(seconds: Limits.HTTP2Client.pongSeconds) }
         guard !streams.isEmpty else {
@@ -185,7 +185,7 @@ public final class HTTP2ClientConnection {
         return max(lastReceived, busySince).advanced(seconds: Limits.HTTP2Client.pingSeconds)
     }
 
-    /// Ends requests whose answers are late, and asks a silent server whether it is still there.
+    /// Fails requests whose answers are late, and sends a PING to a silent server.
     public func wake(now: Instant) {
         guard failure == nil else { return }
         if livenessDeadline <= now {
@@ -206,12 +206,12 @@ public final class HTTP2ClientConnection {
 
     // MARK: Ends
 
-    /// The streams by number: the order of events must not depend on that of a dictionary.
+    /// The unfinished streams in order of their IDs, so that the order of events does not depend on the dictionary's.
     private var inOrder: [(key: Int32, value: Stream)] {
         streams.filter { !$0.value.isDone }.sorted { $0.key < $1.key }
     }
 
-    /// Notes that a request has its end, and drops what is kept for it. Returns false if it had one before.
+    /// Marks a request as finished and frees what it holds. Returns false if it was finished before.
     @discardableResult
     func close(_ stream: Int32, resets: Bool) -> Bool {
         guard let entry = streams[stream], !entry.isDone else { return false }
@@ -225,13 +225,13 @@ public final class HTTP2ClientConnection {
         return true
     }
 
-    /// Ends a request without an answer.
+    /// Fails a request.
     func fail(_ stream: Int32, _ failure: HTTP2RequestFailure, resets: Bool = true) {
         guard close(stream, resets: resets) else { return }
         events.append(.failed(UInt32(bitPattern: stream), failure))
     }
 
-    /// The connection takes no more requests: those that the server cannot have seen go elsewhere.
+    /// Accepts no more requests, and fails those that the server cannot have seen as unprocessed.
     func leave(code: UInt32, reason: [UInt8]) {
         guard !isLeaving else { return }
         isLeaving = true
@@ -239,7 +239,7 @@ public final class HTTP2ClientConnection {
         for (stream, entry) in inOrder where !entry.isSent { fail(stream, .unprocessed) }
     }
 
-    /// Ends the connection with an error for the server; what is written next is the last.
+    /// Terminates the connection with an error for the server; the next write is the last one.
     private func breakOff(_ failure: HTTP2ClientFailure) {
         switch failure {
         case .flood: session.terminate(.enhanceYourCalm)

@@ -1,36 +1,36 @@
-/// What a server does on an HTTP/2 connection that was opened from here.
+/// An event on an HTTP/2 client connection.
 public enum HTTP2ClientEvent: Sendable {
-    /// The answer to the request of a stream, whole.
+    /// The complete answer to the request of a stream.
     case answered(UInt32, HTTPAnswer)
-    /// The request of a stream has no answer, and will have none.
+    /// The request of a stream failed; no answer follows.
     case failed(UInt32, HTTP2RequestFailure)
-    /// The server takes no more requests on this connection. What it has begun is finished; for the rest open another.
-    /// `code` and `reason` are the server's own words, 0 and empty where this side leaves.
+    /// The connection accepts no more requests. Those that the server has seen are finished; use another one for the others.
+    /// `code` and `reason` are from the server's GOAWAY, or 0 and empty if this side leaves.
     case leaving(code: UInt32, reason: [UInt8])
-    /// The connection is over: close it. Always the last event.
+    /// The connection has ended and must be closed. Always the last event.
     case ended(HTTP2ClientFailure)
 }
 
-/// Why a request has no answer.
+/// Why a request failed.
 public enum HTTP2RequestFailure: Sendable, Equatable {
     /// The server has not processed it: it was never written, refused by RST_STREAM, or left out by GOAWAY.
     case unprocessed
-    /// The server ended the stream by this code.
+    /// The server reset the stream with this code.
     case reset(code: UInt32)
     /// The answer breaks the protocol.
     case malformedAnswer
     /// The answer is longer than `Limits` allow.
     case answerTooLong
-    /// The answer did not end in time.
+    /// The answer was not complete in time.
     case noAnswer
-    /// The connection ended meanwhile.
+    /// The connection ended before the answer was complete.
     case connectionEnded
 
-    /// Whether it may be sent again without the risk that it is carried out twice (RFC 9113, 8.7).
+    /// Whether the request can be retried without the risk of carrying it out twice (RFC 9113, 8.7).
     public var maySendAgain: Bool { self == .unprocessed }
 }
 
-/// Why a connection is over.
+/// Why a connection has ended.
 public enum HTTP2ClientFailure: Sendable, Equatable {
     /// The server broke the protocol (RFC 9113).
     case protocolError
@@ -40,16 +40,16 @@ public enum HTTP2ClientFailure: Sendable, Equatable {
     case silent
     /// The transport ended.
     case lost
-    /// One side has left, and every request has its end.
+    /// One side has left, and every request is finished.
     case finished
 }
 
 /// Why a request cannot be sent.
 public enum HTTP2SendFailure: Error, Sendable, Equatable {
-    /// As many as the server or `Limits` allow are under way, or wait to be written: send it later.
+    /// The limit of the server or of `Limits` on requests or unsent bytes is reached: retry later.
     case busy
-    /// This connection takes no more requests: send it on another.
+    /// This connection accepts no more requests: use another one.
     case leaving
-    /// A header or the path has bytes that HTTP does not allow, or the head is too long.
+    /// A header or the path contains invalid bytes, or the head is too long.
     case malformed
 }

@@ -1,7 +1,7 @@
 import Basics
 import HTTP2Engine
 
-/// Passes what the session reads and has written to the connection.
+/// Forwards the session's callbacks to the connection.
 struct HTTP2ClientHandler: HTTP2SessionHandler {
     let connection: HTTP2ClientConnection
 
@@ -35,9 +35,9 @@ struct HTTP2ClientHandler: HTTP2SessionHandler {
     }
 }
 
-/// What the server's frames bring about.
+/// Handling of the server's frames.
 extension HTTP2ClientConnection {
-    /// A frame starts; one that brings no answer on counts as idle.
+    /// Handles the start of a frame; a frame that does not advance an answer counts as idle.
     func frameStarted(_ frame: HTTP2FrameHeader) {
         if frame.type != .continuation { head = nil }
         guard frame.type == .data else { return tally.idleFrames += 1 }
@@ -47,7 +47,7 @@ extension HTTP2ClientConnection {
         }
     }
 
-    /// A header block or a piece of a body has come as a whole.
+    /// Handles a complete header block or DATA frame.
     func frameReceived(_ frame: HTTP2FrameHeader) {
         if frame.type == .settings, !frame.isAcknowledgement { hasSettings = true }
         if frame.type == .headers { headersReceived(frame.stream) }
@@ -61,7 +61,7 @@ extension HTTP2ClientConnection {
         guard !head.isTooLong, answersBytes + head.size <= Limits.HTTP2Client.answersBytes else {
             return fail(stream, .answerTooLong)
         }
-        // A head after the answer's is that of trailers, which have no meaning here.
+        // A second head is that of trailers, which are ignored.
         guard entry.answer == nil, !head.isInterim else { return }
         tally.idleFrames -= 1
         streams[stream]?.answer = head.answer
@@ -73,8 +73,8 @@ extension HTTP2ClientConnection {
         answersBytes += count
     }
 
-    /// A piece of a body. The window of the connection opens again once it is kept no longer; that of the stream is as long
-    /// as a body may be.
+    /// Handles a piece of a body. The connection's window is replenished when the piece is freed; the stream's window has
+    /// the size of the longest body.
     func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) {
         guard let entry = streams[stream], !entry.isDone, let answer = entry.answer else {
             return session.consumeConnection(bytes.byteCount)
@@ -91,13 +91,13 @@ extension HTTP2ClientConnection {
 
     private func answerEnded(_ stream: Int32) {
         guard let entry = streams[stream], !entry.isDone, let answer = entry.answer else { return }
-        // Who answers early does not need the rest of the request (RFC 9113, 8.1).
+        // A server that answers early does not need the remainder of the request (RFC 9113, 8.1).
         close(stream, resets: !entry.isSentWhole)
         tally.answers += 1
         events.append(.answered(UInt32(bitPattern: stream), answer))
     }
 
-    /// The session has closed a stream.
+    /// Handles the close of a stream; without an answer the request has failed.
     func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) {
         if let entry = streams[stream], !entry.isDone {
             let failure: HTTP2RequestFailure =
@@ -113,7 +113,7 @@ extension HTTP2ClientConnection {
         streams[stream] = nil
     }
 
-    /// The next bytes of a request's body, and whether they are the last.
+    /// Returns the next bytes of a request's body, and whether they are the last.
     func nextBody(of stream: Int32, upTo limit: Int) -> (bytes: ArraySlice<UInt8>, isLast: Bool) {
         guard let entry = streams[stream], !entry.isDone else { return ([], true) }
         let count = min(limit, entry.unsent)
@@ -124,7 +124,7 @@ extension HTTP2ClientConnection {
 }
 
 extension HTTPCall {
-    /// The header list of the request.
+    /// Returns the header list of the request. Throws `malformed` for invalid bytes or a head that is too long.
     func fields(authority: String) throws(HTTP2SendFailure) -> HTTP2Fields {
         var size = 0
         func isProper(_ value: String) -> Bool {
@@ -143,8 +143,8 @@ extension HTTPCall {
             guard !header.name.isEmpty, header.name.utf8.allSatisfy(ASCII.isToken), isProper(header.name),
                 isProper(header.value.revealed)
             else { throw .malformed }
-            // A credential must not enter the table that later header blocks are compressed with, and what is never said
-            // again need not.
+            // A credential must not enter the compression table of later header blocks; a value that is never repeated
+            // need not.
             let isUnindexed =
                 header.name.lowercased() == "authorization" || singularHeaders.contains(header.name)
             fields.add(name: header.name, isUnindexed: isUnindexed) { $0.append(text: header.value.revealed) }

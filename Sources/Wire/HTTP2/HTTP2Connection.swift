@@ -1,7 +1,7 @@
 public import Basics
 import HTTP2Engine
 
-/// Why an HTTP/2 connection cannot go on.
+/// Why an HTTP/2 connection was terminated.
 public enum HTTP2Failure: Sendable {
     /// The peer broke the protocol (RFC 9113).
     case protocolError
@@ -11,81 +11,81 @@ public enum HTTP2Failure: Sendable {
 
 /// The server's side of one HTTP/2 connection (RFC 9113): bytes in, whole requests out; answers in, bytes out.
 ///
-/// It knows no socket and no time. What it holds is bounded by `Limits`: a peer that sends more than its windows allow is
-/// stopped by the session's flow control, and bodies longer than the window of their stream come in turns.
+/// It has no socket and no clock. Its memory is bounded by `Limits`: flow control stops a peer that sends more than its
+/// windows allow, and bodies longer than the window of their stream are received in turns.
 public final class HTTP2Connection {
     let session = HTTP2Session(
         .server,
         [
             .maxConcurrentStreams(Limits.HTTP2.streams), .initialWindowSize(Limits.HTTP2.streamWindowBytes),
             .maxHeaderListSize(Limits.HTTP.requestHeadBytes),
-            // No tree of priorities to grow and to walk.
+            // Without a priority tree, which a peer could make large.
             .noRFC7540Priorities,
         ])
     var streams: [Int32: HTTP2Stream] = [:]
-    /// The header block that comes now: there is one at most (RFC 9113, 4.3).
+    /// The header block being received; there is at most one (RFC 9113, 4.3).
     var head: HTTP2Head?
-    /// Streams whose requests are whole, in that order; some may be gone.
+    /// Streams with complete requests, in order of completion; some may be closed by now.
     var ready: [Int32] = []
-    /// Streams that wait for their turn to send a long body, in that order; some may be gone.
+    /// Streams waiting for their turn to send a long body, in order; some may be closed by now.
     var turns: [Int32] = []
-    /// Sum of `granted` over all streams.
+    /// The sum of `granted` over all streams.
     var granted = 0
-    /// Sum of the bytes of all bodies held.
+    /// The bytes of all bodies held.
     var bodyBytes = 0
-    /// Whether a request has shown who asks: before that the bodies of all streams have a bound of their own.
+    /// Whether a request has authenticated the peer; before that a lower limit applies to the bodies of all streams.
     private(set) var isTrusted = false
-    /// Sum of `headBytes` over all streams.
+    /// The sum of `headBytes` over all streams.
     var headBytes = 0
-    /// Whether the peer knows our settings: before that its streams have another window.
+    /// Whether the peer has acknowledged our SETTINGS; before that its streams have the default window.
     var isSettled = false
-    /// When the peer's bytes came that are taken now.
+    /// The time of the current `receive`.
     var now: UnixMilliseconds = 0
-    /// Set once nothing more is read.
+    /// Why the connection was terminated; once set, nothing more is read.
     public internal(set) var failure: HTTP2Failure?
-    /// Whether the peer has said that it leaves (RFC 9113, 6.8).
+    /// Whether the peer has sent GOAWAY (RFC 9113, 6.8).
     public internal(set) var peerLeaves = false
-    /// Bytes of answers that wait to be written, mostly for the peer's windows.
+    /// Bytes of answers waiting to be written, mostly for the peer's flow control.
     public internal(set) var unwrittenBytes = 0
     /// Bytes of answers written since the connection opened.
     public internal(set) var writtenBytes = 0
-    /// What has happened since `takeTally`.
+    /// Events since the last `takeTally`.
     var tally = Tally()
 
-    /// Counts of what the owner bounds or tells.
+    /// Counts that the owner limits or reports.
     public struct Tally: Sendable {
-        /// Frames that bring no request on.
+        /// Frames that do not advance a request.
         public var idleFrames = 0
-        /// Streams broken off before their answer was written, by whom or why ever.
+        /// Streams reset by either side before their answer was written.
         public var resets = 0
-        /// Answers written to their end.
+        /// Answers written completely.
         public var answers = 0
-        /// Requests that were refused before they were whole: the statuses of their answers.
+        /// The statuses of requests that were refused before they were complete.
         public var refused: [HTTPStatus] = []
     }
 
-    /// A connection at its begin: the peer's preface is expected, our settings are ready to be written.
+    /// Creates the state for a new connection: the peer's preface is expected, and our SETTINGS are ready to be written.
     public init() {}
 
-    /// Whether no request is under way.
+    /// Whether no request is in flight.
     public var isEmpty: Bool { streams.isEmpty }
 
-    /// Whether the peer leaves and nothing is under way: nghttp2 passes over whatever it still sends.
+    /// Whether the peer has left and no request is in flight; nghttp2 ignores anything else it sends.
     public var isFinished: Bool { peerLeaves && isEmpty }
 
-    /// The stream whose header block has begun and not ended; nothing else can come before its end.
+    /// The stream of the incomplete header block; until its end no other frame is allowed.
     public var openHead: UInt32? { head.map { UInt32($0.stream) } }
 
-    /// Whether something can be written now; what waits for the peer's windows cannot.
+    /// Whether something can be written now; data that waits for the peer's flow control does not count.
     public var canWrite: Bool { session.canWrite }
 
-    /// What has happened since the last call.
+    /// Returns the counts since the last call, and resets them.
     public func takeTally() -> Tally {
         defer { tally = Tally() }
         return tally
     }
 
-    /// Takes bytes from the peer; the time is for the dates of answers that it brings about by itself.
+    /// Processes bytes from the peer; `now` is the date of responses that the connection sends on its own.
     public func receive(_ bytes: borrowing RawSpan, at now: UnixMilliseconds) {
         guard failure == nil else { return }
         self.now = now
@@ -102,14 +102,14 @@ public final class HTTP2Connection {
         }
     }
 
-    /// Whether the open header block, of which so many bytes more have come, is one that will never end: CONTINUATION
-    /// frames cost the peer little, and may even be empty (CVE-2024-28182).
+    /// Adds received bytes to the open header block. Returns whether it is an endless one: CONTINUATION frames cost the peer
+    /// little, and may even be empty (CVE-2024-28182).
     private func isEndless(_ more: Int) -> Bool {
         head?.wireBytes += more
         return head?.wireBytes ?? 0 > Limits.HTTP.requestHeadBytes * Limits.HTTP2.headBombFactor
     }
 
-    /// The next whole request, by its stream; nil if there is none.
+    /// Returns the next complete request with its stream, or `nil` if there is none.
     public func next() -> (stream: UInt32, request: HTTPRequest)? {
         while let stream = ready.first {
             ready.removeFirst()
@@ -120,8 +120,8 @@ public final class HTTP2Connection {
         return nil
     }
 
-    /// Calls `body` for each request that has begun and is neither whole nor refused, with the bytes of its body that have
-    /// come (nil before its head is whole), and whether the peer may send more of it.
+    /// Calls `body` for each incomplete request that was not refused, with the bytes received of its body (`nil` before its
+    /// head is complete), and whether flow control allows the peer to send more.
     public func forEachIncomplete(_ body: (_ stream: UInt32, _ received: Int?, _ maySend: Bool) -> Void) {
         for (number, stream) in streams where stream.isIncomplete {
             let isHeldBack = stream.waitsForTurn && stream.body.count >= Limits.HTTP2.streamWindowBytes
@@ -131,18 +131,18 @@ public final class HTTP2Connection {
         }
     }
 
-    /// Bytes of heads and bodies held; 0 once a request has shown who asks.
+    /// Bytes of heads and bodies held for an unauthenticated peer; 0 once a request has authenticated it.
     public var strangersBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
 
-    /// A request has shown who asks.
+    /// Call when a request has authenticated the peer.
     public func trust() { isTrusted = true }
 
-    /// Lets the peer finish what it has begun, and tells it where that ends (RFC 9113, 6.8); no new request is taken.
+    /// Sends GOAWAY (RFC 9113, 6.8): requests in flight are finished, and new ones are not accepted.
     public func shutDown() {
         session.goAway()
     }
 
-    /// Ends the connection with an error for the peer; what is written next is the last.
+    /// Terminates the connection with an error for the peer; the next write is the last one.
     public func breakOff(_ failure: HTTP2Failure) {
         guard self.failure == nil else { return }
         self.failure = failure

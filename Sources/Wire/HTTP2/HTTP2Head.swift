@@ -1,14 +1,13 @@
 import Basics
 
-/// A header block while it is unpacked: gathers the fields of one request, within the limits of HTTP/1.1.
+/// The header block of a request while it is decompressed, within the limits of HTTP/1.1.
 struct HTTP2Head {
-    /// Whose it is.
     let stream: Int32
-    /// Trailers are counted like headers and then dropped: none has a meaning here.
+    /// Whether the block holds trailers, which are counted like headers and then dropped.
     let isTrailer: Bool
-    /// Bytes on the wire since it began, frames and all.
+    /// Bytes on the wire so far, frame headers included.
     var wireBytes = 0
-    /// Bytes unpacked so far, counted as RFC 9113 counts a header list (10.5.1).
+    /// Decompressed bytes so far, counted as RFC 9113 counts a header list (10.5.1).
     private(set) var size = 0
     private var bytes: [UInt8] = []
     private var fields: [HTTPRequest.HeaderField] = []
@@ -21,7 +20,7 @@ struct HTTP2Head {
         self.isTrailer = isTrailer
     }
 
-    /// Takes a field; false once the block has grown to what can only be a bomb.
+    /// Adds a field. Returns false once the block is so long that it can only be an attack.
     mutating func add(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
         size += name.byteCount + value.byteCount + 32
         guard size <= Limits.HTTP.requestHeadBytes else {
@@ -55,7 +54,7 @@ struct HTTP2Head {
         }
     }
 
-    /// Keeps the first fault, and nothing of the fields.
+    /// Records the first fault and frees the fields.
     private mutating func refuse(_ fault: RequestFault) {
         if self.fault == nil { self.fault = fault }
         bytes = []
@@ -63,9 +62,9 @@ struct HTTP2Head {
         target = []
     }
 
-    /// The request without its body, the length that it tells, and whether the peer waits for `100 Continue`.
+    /// Returns the request without its body, its `content-length`, and whether the peer waits for `100 Continue`.
     ///
-    /// That names and values are proper, that what must be there is, and once, nghttp2 has checked.
+    /// nghttp2 has checked that names and values are valid and that each pseudo-header occurs exactly once.
     func request() throws(RequestFault) -> (HTTPRequest, length: Int?, expectsContinue: Bool) {
         if let fault { throw fault }
         var length: Int?
@@ -77,7 +76,7 @@ struct HTTP2Head {
                 length = try FramingFields.length(value)
             } else if name.equals("expect") {
                 guard ASCII.equals(value, ignoringCase: "100-continue") else {
-                    throw RequestFault(.expectationFailed, "The only expectation met is 100-continue.")
+                    throw RequestFault(.expectationFailed, "unsupported Expect: expected 100-continue")
                 }
                 expectsContinue = true
             }

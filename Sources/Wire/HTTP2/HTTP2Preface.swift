@@ -1,24 +1,24 @@
 import Basics
 
-/// Finds out from the first bytes of a connection whether the peer speaks HTTP/2 (RFC 9113, 3.4).
+/// Detects from the first bytes of a connection whether the peer speaks HTTP/2 (RFC 9113, 3.4).
 public struct HTTP2Preface: Sendable {
-    /// What a peer that speaks it sends first.
+    /// The connection preface that an HTTP/2 client sends first.
     public static let octets = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     private var matched = 0
 
-    /// What the bytes so far say.
+    /// The result for the bytes so far.
     public enum Verdict: Sendable, Equatable {
-        /// More are needed.
+        /// More bytes are needed.
         case open
-        /// The peer speaks HTTP/2, or something else; so many bytes of the preface came before those given now.
+        /// Whether the peer speaks HTTP/2; `earlier` bytes of the preface came in earlier calls.
         case isHTTP2(Bool, earlier: Int)
     }
 
-    /// Nothing has come.
+    /// Creates a detector at the start of a connection.
     public init() {}
 
-    /// Looks at the next bytes.
+    /// Compares the next bytes with the preface.
     public mutating func look(at bytes: borrowing RawSpan) -> Verdict {
         let earlier = matched
         for at in 0..<bytes.byteCount {

@@ -1,7 +1,7 @@
 import Basics
 import HTTP2Engine
 
-/// Passes what the session reads and has written to the connection.
+/// Forwards the session's callbacks to the connection.
 struct HTTP2ServerHandler: HTTP2SessionHandler {
     let connection: HTTP2Connection
 
@@ -17,7 +17,7 @@ struct HTTP2ServerHandler: HTTP2SessionHandler {
     func goAwayReceived(_ code: HTTP2ErrorCode, _ reason: borrowing RawSpan) {
         connection.peerLeaves = true
     }
-    /// The stream is closed next.
+    /// Ignored, since `streamClosed` follows.
     func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode) {}
     func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) { connection.streamClosed(stream) }
     func frameSent(_ frame: HTTP2FrameHeader) { connection.frameSent(frame) }
@@ -27,11 +27,11 @@ struct HTTP2ServerHandler: HTTP2SessionHandler {
     }
 }
 
-/// What the peer's frames bring about.
+/// Handling of the peer's frames.
 extension HTTP2Connection {
-    /// A frame begins; whether it brings a request on is not known yet.
+    /// Handles the start of a frame, and counts it as idle unless it advances a request.
     ///
-    /// Any but CONTINUATION says that an open header block is over, also one whose stream is gone.
+    /// Any frame but CONTINUATION ends an open header block, even one whose stream is closed.
     func frameBegan(_ frame: HTTP2FrameHeader) {
         if frame.type != .continuation { head = nil }
         guard frame.type == .data else { return tally.idleFrames += 1 }
@@ -41,7 +41,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// A header block begins.
+    /// Handles the start of a header block.
     func headersBegan(_ stream: Int32, opensStream: Bool) {
         head = HTTP2Head(stream: stream, isTrailer: !opensStream)
         guard opensStream else { return }
@@ -49,18 +49,18 @@ extension HTTP2Connection {
         streams[stream] = HTTP2Stream()
     }
 
-    /// A header; false ends the connection.
+    /// Handles a header. Returns false to end the connection.
     func header(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
         head?.add(name, value) ?? true
     }
 
-    /// A header block or a piece of a body has come as a whole.
+    /// Handles a complete header block or DATA frame.
     func frameCame(_ frame: HTTP2FrameHeader) {
         let stream = frame.stream
         if frame.type == .settings {
             guard frame.isAcknowledgement, !isSettled else { return }
             isSettled = true
-            // Twice what may be held: nghttp2 tells the peer of room only once half of the window is free again.
+            // Twice the limit: nghttp2 sends WINDOW_UPDATE only when half of the window is free again.
             let held = Limits.HTTP2.streams * Limits.HTTP2.streamWindowBytes + Limits.HTTP2.longBodiesBytes
             session.setWindow(of: 0, to: 2 * held)
             return
@@ -94,7 +94,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// A piece of a body.
+    /// Handles a piece of a body.
     func bodyCame(_ stream: Int32, _ bytes: borrowing RawSpan) {
         guard case .body? = streams[stream]?.stage else { return session.consumeConnection(bytes.byteCount) }
         let count = (streams[stream]?.body.count ?? 0) + bytes.byteCount
@@ -104,16 +104,16 @@ extension HTTP2Connection {
         }
         guard isTrusted || bodyBytes + bytes.byteCount <= Limits.HTTP2.unauthenticatedBodiesBytes else {
             session.consumeConnection(bytes.byteCount)
-            // Nothing was done for it: its client may send it again (RFC 9113, 8.7).
+            // The request was not processed, so the client may retry it (RFC 9113, 8.7).
             return reset(stream, .refusedStream)
         }
         bodyBytes += bytes.byteCount
         streams[stream]?.body.append(contentsOf: [UInt8](copying: bytes))
-        // Who tells no length waits in the queue before its window is used up.
+        // A request without a length joins the queue before its window is used up.
         if streams[stream]?.length == nil, count > Limits.HTTP2.streamWindowBytes / 2 { queueForTurn(stream) }
     }
 
-    /// A stream is over, in good order or not.
+    /// Handles the close of a stream, whether normal or by a reset.
     func streamClosed(_ stream: Int32) {
         guard let gone = streams[stream] else { return }
         letGo(of: stream)
@@ -122,7 +122,7 @@ extension HTTP2Connection {
         if !gone.isAnswered { tally.resets += 1 }
     }
 
-    /// Gives back what the request of a stream holds; returns its body.
+    /// Frees what the request of a stream holds. Returns its body.
     @discardableResult
     func letGo(of stream: Int32) -> [UInt8] {
         guard let old = streams[stream] else { return [] }
@@ -145,14 +145,14 @@ extension HTTP2Connection {
         turns.append(stream)
     }
 
-    /// Lets streams send their long bodies, the first of them always, the others as the bound of all allows.
+    /// Lets waiting streams send their long bodies: the first one always, the others within the common limit.
     func giveTurns() {
         while isSettled, let number = turns.first {
             guard let stream = streams[number], stream.waitsForTurn else {
                 turns.removeFirst()
                 continue
             }
-            // One more than is taken, so that a body that is too long is seen to be.
+            // One byte over the limit, so that a body that is too long is detected.
             let wanted = stream.length ?? Limits.HTTP.requestBodyBytes + 1
             guard granted == 0 || granted + wanted <= Limits.HTTP2.longBodiesBytes else { return }
             turns.removeFirst()
@@ -163,7 +163,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Breaks a stream off.
+    /// Resets a stream and frees its request.
     func reset(_ stream: Int32, _ code: HTTP2ErrorCode) {
         letGo(of: stream)
         session.reset(stream, code)

@@ -1,14 +1,14 @@
 public import Basics
 import HTTP2Engine
 
-/// Answers on their way to the peer.
+/// Sending of answers to the peer.
 extension HTTP2Connection {
-    /// Answers the request of a stream; one that is answered or gone already is passed over.
+    /// Answers the request of a stream. Does nothing if the stream is already answered or closed.
     public func answer(_ stream: UInt32, _ response: HTTPResponse, at now: UnixMilliseconds) {
         send(Int32(bitPattern: stream), response, at: now)
     }
 
-    /// Answers a request that is not whole, and takes no more of it.
+    /// Answers an incomplete request with an error, and ignores its remainder.
     public func refuse(_ stream: UInt32, _ fault: RequestFault, at now: UnixMilliseconds) {
         refuse(Int32(bitPattern: stream), fault, at: now)
     }
@@ -30,14 +30,14 @@ extension HTTP2Connection {
         session.submitAnswer(stream, fields, hasBody: !body.isEmpty)
     }
 
-    /// Tells a peer that waits for it to send its body (RFC 9110, 10.1.1).
+    /// Sends `100 Continue` to a peer that waits for it (RFC 9110, 10.1.1).
     func invite(_ stream: Int32) {
         var fields = HTTP2Fields()
         fields.add(":status") { $0.append("100") }
         session.submitInterimAnswer(stream, fields)
     }
 
-    /// The next bytes of an answer, and whether they are the last.
+    /// Returns the next bytes of an answer, and whether they are the last.
     func nextAnswerBytes(of stream: Int32, upTo limit: Int) -> (bytes: ArraySlice<UInt8>, isLast: Bool) {
         guard let old = streams[stream], let answer = old.answer else { return ([], true) }
         let count = min(limit, old.unwritten)
@@ -47,16 +47,16 @@ extension HTTP2Connection {
         return (answer[old.written..<old.written + count], count == old.unwritten)
     }
 
-    /// A frame of ours has been written.
+    /// Handles a frame that this side has written.
     func frameSent(_ frame: HTTP2FrameHeader) {
         guard frame.endsStream, let stream = streams[frame.stream] else { return }
         tally.answers += 1
         streams[frame.stream]?.isAnswered = true
-        // A client that is answered early need not send the rest (RFC 9113, 8.1).
+        // A client that is answered early need not send the remainder (RFC 9113, 8.1).
         if !stream.isEnded { reset(frame.stream, .noError) }
     }
 
-    /// The peer has been told why the connection cannot go on, perhaps by nghttp2 itself.
+    /// Handles a GOAWAY that this side has sent, perhaps nghttp2 on its own.
     func goodbyeSent(_ code: HTTP2ErrorCode) {
         guard failure == nil, code != .noError else { return }
         failure = code == .enhanceYourCalm ? .flood : .protocolError

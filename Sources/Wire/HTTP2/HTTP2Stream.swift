@@ -1,45 +1,45 @@
 import Basics
 
-/// One request and its answer on an HTTP/2 connection.
+/// A request and its answer on an HTTP/2 connection.
 struct HTTP2Stream {
-    /// How far the request has come.
+    /// The state of the request.
     enum Stage {
-        /// Its headers come.
+        /// The headers are being received.
         case head
-        /// Its body comes.
+        /// The body is being received.
         case body(HTTPRequest)
-        /// It is whole, and nobody has taken it yet.
+        /// The request is complete and not yet returned by `next`.
         case whole(HTTPRequest)
-        /// It was taken, or was refused: what still comes of it is dropped.
+        /// The request was returned or refused; further bytes are dropped.
         case gone
     }
 
     var stage = Stage.head
-    /// Bytes of the body that have come.
+    /// The bytes received of the body.
     var body: [UInt8] = []
-    /// The length of the body that the peer has told.
+    /// The announced length of the body.
     var length: Int?
-    /// Bytes of the headers held, for the bound of all.
+    /// Bytes of the headers held, for the common limit.
     var headBytes = 0
-    /// Bytes that it may send beyond its window at the start, for the bound of all; 0 before its turn.
+    /// Bytes of a long body that the stream may send in its turn, for the common limit; 0 before its turn.
     var granted = 0
-    /// Whether it waits for its turn to send a long body.
+    /// Whether the stream waits for its turn to send a long body.
     var waitsForTurn = false
-    /// Whether the request is asked for by HEAD.
+    /// Whether the method is HEAD.
     var isHead = false
-    /// The body of the answer; nil before the answer.
+    /// The body of the answer; `nil` before the answer.
     var answer: [UInt8]?
-    /// Bytes of it that have been written.
+    /// Bytes of the answer written so far.
     var written = 0
-    /// Whether the answer is written to its end.
+    /// Whether the whole answer has been written.
     var isAnswered = false
-    /// Whether the peer has said all it has to say.
+    /// Whether the peer has ended its side of the stream.
     var isEnded = false
 
-    /// Bytes of the answer that are not written yet.
+    /// Bytes of the answer not written yet.
     var unwritten: Int { (answer?.count ?? 0) - written }
 
-    /// Whether the request has begun and is neither whole nor refused.
+    /// Whether the request is neither complete nor refused.
     var isIncomplete: Bool {
         switch stage {
         case .head, .body: true

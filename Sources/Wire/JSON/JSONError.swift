@@ -4,15 +4,15 @@ public struct JSONError: Error, Sendable, Equatable {
     public enum Fault: String, Sendable {
         /// The text ended inside a value.
         case unexpectedEnd = "unexpected end"
-        /// A byte that cannot stand there.
+        /// A byte that is not allowed at this position.
         case unexpectedByte = "unexpected character"
-        /// Something follows the value.
-        case trailingBytes = "something follows the value"
-        /// A number that RFC 8259 does not have.
+        /// The value is followed by another character.
+        case trailingBytes = "unexpected character after the value"
+        /// A number that RFC 8259 does not allow.
         case badNumber = "malformed number"
-        /// An escape that RFC 8259 does not have.
+        /// An escape that RFC 8259 does not allow.
         case badEscape = "malformed escape"
-        /// Half of a surrogate pair: it has no UTF-8.
+        /// Half of a surrogate pair, which has no UTF-8.
         case loneSurrogate = "lone surrogate"
         /// A control character that is not escaped.
         case controlCharacter = "unescaped control character"
@@ -24,10 +24,10 @@ public struct JSONError: Error, Sendable, Equatable {
 
     /// What was wrong.
     public var fault: Fault
-    /// Offset in bytes at which it was noticed.
+    /// The byte offset of the fault.
     public var offset: Int
 
-    /// Names a fault and its place.
+    /// Creates an error.
     public init(_ fault: Fault, at offset: Int) {
         self.fault = fault
         self.offset = offset

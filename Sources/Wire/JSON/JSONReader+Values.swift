@@ -1,7 +1,7 @@
 public import Basics
 
 extension JSONReader {
-    /// Whether a string is exactly the UTF-8 of a literal.
+    /// Whether a string equals a literal.
     @inline(__always)
     public func string(_ value: JSONSlice, equals literal: StaticString) -> Bool {
         if isPlain(value) { return inside(value).equals(literal) }
@@ -10,13 +10,13 @@ extension JSONReader {
         return decoded.bytes.equals(literal)
     }
 
-    /// Whether a string holds no escape, so that `inside` is its content.
+    /// Whether a string contains no escape, so that `inside` is its content.
     @inline(__always)
     public func isPlain(_ value: JSONSlice) -> Bool {
         !hasEscapes || !JSONScanner(text).holdsBackslash(value.start, value.end)
     }
 
-    /// What stands between the quotes of a string, escapes and all.
+    /// The raw bytes between the quotes of a string, escapes unresolved.
     @_lifetime(copy self)
     public func inside(_ value: JSONSlice) -> RawSpan {
         text.extracting(value.start &+ 1..<value.end &- 1)
@@ -39,7 +39,7 @@ extension JSONReader {
         buffer.append(text.extracting(copied..<end))
     }
 
-    /// The content of a string, escapes resolved.
+    /// Returns the content of a string, escapes resolved.
     public func string(_ value: JSONSlice) -> [UInt8] {
         if isPlain(value) { return [UInt8](copying: inside(value)) }
         var decoded = ByteBuffer()
@@ -47,21 +47,21 @@ extension JSONReader {
         return decoded.copied()
     }
 
-    /// The value of a number written without fraction and exponent; nil for any other value, and where it does not fit.
+    /// Returns the value of a number without fraction and exponent. Returns `nil` for any other value and on overflow.
     public func integer(_ value: JSONSlice) -> Int? {
         guard kind(value) == .number else { return nil }
         return Self.integer(raw(value))
     }
 
-    /// The value of a number that is whole however it is written: `3`, `3.0`, `3e0`, `30e-1`; nil for anything else.
+    /// Returns the value of a whole number in any notation: `3`, `3.0`, `3e0`, `30e-1`. Returns `nil` for any other value.
     ///
-    /// Some clients keep every number as floating point and write it so.
+    /// Some clients store and write every number as floating point.
     public func wholeNumber(_ value: JSONSlice) -> Int? {
         guard kind(value) == .number else { return nil }
         return integer(value) ?? Self.wholeNumber(raw(value))
     }
 
-    /// The same for the text of a JSON number, exactly: no floating point rounds 2.99999999999999999 to 3.
+    /// Parses the text of a whole number exactly: floating point would round 2.99999999999999999 to 3.
     private static func wholeNumber(_ text: RawSpan) -> Int? {
         guard text.byteCount <= Limits.Stanza.wholeNumberBytes else { return nil }
         let bytes = [UInt8](copying: text)
@@ -89,7 +89,7 @@ extension JSONReader {
         return integer(Array(digits).raw)
     }
 
-    /// The value of decimal text, `-` allowed; nil for anything else.
+    /// Parses a decimal integer, `-` allowed. Returns `nil` for any other text and on overflow.
     public static func integer(_ text: RawSpan) -> Int? {
         let isNegative = text.byteCount > 1 && text.byte(at: 0) == UInt8(ascii: "-")
         guard text.byteCount > 0, text.byteCount <= 20 else { return nil }
@@ -106,13 +106,13 @@ extension JSONReader {
         return number == .min ? nil : -number
     }
 
-    /// The value of `true` or `false`; nil for any other value.
+    /// Returns the value of `true` or `false`, or `nil` for any other value.
     public func boolean(_ value: JSONSlice) -> Bool? {
         guard kind(value) == .boolean else { return nil }
         return text.byte(at: value.start) == UInt8(ascii: "t")
     }
 
-    /// Whether a string in the value, or a key, holds U+0000.
+    /// Whether a string or key in the value contains U+0000.
     public func holdsNUL(_ value: JSONSlice) -> Bool {
         guard !isPlain(value) else { return false }
         var at = value.start
@@ -127,7 +127,7 @@ extension JSONReader {
         return false
     }
 
-    /// Appends the value without the blanks between its parts.
+    /// Appends the value without insignificant whitespace.
     public func append(compact value: JSONSlice, to buffer: inout ByteBuffer) {
         let scanner = JSONScanner(text)
         var at = value.start

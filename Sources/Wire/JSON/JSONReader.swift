@@ -1,17 +1,17 @@
 import Basics
 
-/// Where a value stands in its document; of use only with the reader that gave it.
+/// The range of a value in its document; valid only with the reader that returned it.
 public struct JSONSlice: Sendable, Equatable {
-    /// Offset of its first byte.
+    /// The offset of the first byte.
     public var start: Int
-    /// Offset behind its last byte.
+    /// The offset after the last byte.
     public var end: Int
 
-    /// No value: a place holder.
+    /// A placeholder for no value.
     public static var absent: JSONSlice { JSONSlice(start: -1, end: -1) }
 }
 
-/// What a JSON value is.
+/// The type of a JSON value.
 public enum JSONKind: Sendable, Equatable {
     case object
     case array
@@ -28,29 +28,28 @@ public struct JSONMember: Sendable, Equatable {
     /// The value.
     public var value: JSONSlice
 
-    /// No member: a place holder.
+    /// A placeholder for no member.
     public static var absent: JSONMember { JSONMember(key: .absent, value: .absent) }
 }
 
-/// How far an iteration over an object or array has come.
+/// The position of an iteration over an object or array.
 public struct JSONCursor: Sendable {
     fileprivate var at: Int
 }
 
-/// JSON text that has been checked as a whole, read in place: nothing is copied or allocated until it is asked for.
+/// A validated JSON document, read in place: nothing is copied or allocated until a value is requested.
 ///
 /// Strict RFC 8259: UTF-8, one value, no comments, no trailing commas, nesting up to `Limits.Stanza.jsonDepth`. A lone
-/// surrogate is refused, since UTF-8 cannot carry it. `\u0000` is JSON; who cannot use it asks `holdsNUL`.
-/// Of equal keys the last one counts (ccs-xmpp 2.4), which is for the caller of `next` to do.
+/// surrogate is refused, since UTF-8 cannot represent it. `\u0000` is allowed; callers that cannot use it check `holdsNUL`.
+/// The last of several equal keys counts (ccs-xmpp 2.4), which the caller of `nextMember` implements.
 public struct JSONReader: ~Escapable {
-    /// The document.
     public let text: RawSpan
-    /// Its one value.
+    /// The top-level value.
     public let root: JSONSlice
-    /// Whether there is any backslash: usually not, and then every string is its own content.
+    /// Whether the document contains a backslash. Usually not, and then the bytes of every string are its content.
     let hasEscapes: Bool
 
-    /// Checks a document.
+    /// Validates a document.
     @_lifetime(copy text)
     public init(_ text: RawSpan) throws(JSONError) {
         let scanner = JSONScanner(text)
@@ -62,7 +61,7 @@ public struct JSONReader: ~Escapable {
         hasEscapes = scanner.holdsBackslash(start, end)
     }
 
-    /// What a value is.
+    /// Returns the type of a value.
     public func kind(_ value: JSONSlice) -> JSONKind {
         switch text.byte(at: value.start) {
         case UInt8(ascii: "{"): .object
@@ -74,14 +73,14 @@ public struct JSONReader: ~Escapable {
         }
     }
 
-    /// The text of a value as written.
+    /// Returns the text of a value as written.
     @_lifetime(copy self)
     public func raw(_ value: JSONSlice) -> RawSpan { text.extracting(value.start..<value.end) }
 
-    /// Begins an iteration over the members of an object or the elements of an array.
+    /// Starts an iteration over the members of an object or the elements of an array.
     public func begin(_ container: JSONSlice) -> JSONCursor { JSONCursor(at: container.start &+ 1) }
 
-    /// The next member of an object; nil at its end.
+    /// Returns the next member of an object, or `nil` at its end.
     @inline(__always)
     public func nextMember(_ cursor: inout JSONCursor) -> JSONMember? {
         let scanner = JSONScanner(text)
@@ -95,7 +94,7 @@ public struct JSONReader: ~Escapable {
             key: JSONSlice(start: start, end: keyEnd), value: JSONSlice(start: value, end: end))
     }
 
-    /// The next element of an array; nil at its end.
+    /// Returns the next element of an array, or `nil` at its end.
     public func nextElement(_ cursor: inout JSONCursor) -> JSONSlice? {
         guard let start = advance(&cursor) else { return nil }
         let end = JSONScanner(text).endOfChecked(start)
@@ -103,7 +102,7 @@ public struct JSONReader: ~Escapable {
         return JSONSlice(start: start, end: end)
     }
 
-    /// Moves over blanks and a comma to the next key or element.
+    /// Skips whitespace and a comma before the next key or element.
     private func advance(_ cursor: inout JSONCursor) -> Int? {
         let scanner = JSONScanner(text)
         var at = scanner.afterBlanks(cursor.at)

@@ -1,7 +1,7 @@
 import Basics
 
 extension JSONScanner {
-    /// Checks the string whose opening quote is at `offset`; the result lies behind the closing one.
+    /// Validates the string whose opening quote is at `offset`. Returns the offset after the closing one.
     func string(_ offset: Int) throws(JSONError) -> Int {
         var at = offset &+ 1
         while true {
@@ -20,7 +20,7 @@ extension JSONScanner {
         }
     }
 
-    /// Skips ASCII that needs no look: eight bytes at a time up to a quote, backslash, control or non-ASCII byte.
+    /// Skips plain ASCII, eight bytes at a time, up to a quote, backslash, control or non-ASCII byte.
     @inline(__always)
     private func afterPlain(_ offset: Int) -> Int {
         var at = offset
@@ -33,7 +33,7 @@ extension JSONScanner {
         return at
     }
 
-    /// Whether a backslash stands between two offsets.
+    /// Whether there is a backslash between two offsets.
     func holdsBackslash(_ start: Int, _ end: Int) -> Bool {
         var at = start
         while end &- at >= 8 {
@@ -69,7 +69,7 @@ extension JSONScanner {
         }
     }
 
-    /// The four digits of the `\uXXXX` at `offset`.
+    /// Parses the four digits of the `\uXXXX` at `offset`.
     func codeUnit(_ offset: Int) throws(JSONError) -> UInt32 {
         guard offset &+ 6 <= text.byteCount else { throw JSONError(.unexpectedEnd, at: text.byteCount) }
         var unit: UInt32 = 0
@@ -82,7 +82,7 @@ extension JSONScanner {
         return unit
     }
 
-    /// The end of a value that has been checked: `offset` is at its first byte.
+    /// Returns the end of a validated value that starts at `offset`.
     func endOfChecked(_ offset: Int) -> Int {
         var at = offset
         var depth = 0
@@ -108,7 +108,7 @@ extension JSONScanner {
         return at
     }
 
-    /// The end of a string that has been checked: `offset` is at its opening quote.
+    /// Returns the end of a validated string whose opening quote is at `offset`.
     func endOfCheckedString(_ offset: Int) -> Int {
         var at = offset &+ 1
         while true {
@@ -123,17 +123,17 @@ extension JSONScanner {
     }
 }
 
-/// Eight bytes of a string looked at together.
+/// Tests on eight bytes of a string at once.
 enum JSONBytes {
-    /// The high bit of the lowest byte of `word` that is a quote, backslash, control or non-ASCII byte, and maybe of
-    /// bytes above it; 0 if there is none.
+    /// Sets the high bit of the lowest byte of `word` that is a quote, backslash, control or non-ASCII byte, and perhaps of
+    /// bytes above it. Returns 0 if there is no such byte.
     @inline(__always)
     static func special(_ word: UInt64) -> UInt64 {
         let control = (word &- 0x2020_2020_2020_2020) & ~word
         return equal(word, 0x22) | equal(word, 0x5C) | ((control | word) & 0x8080_8080_8080_8080)
     }
 
-    /// The high bit of the lowest byte of `word` equal to `byte`, and maybe of bytes above it; 0 if there is none.
+    /// Sets the high bit of the lowest byte of `word` equal to `byte`, and perhaps of bytes above it. Returns 0 if there is none.
     @inline(__always)
     static func equal(_ word: UInt64, _ byte: UInt64) -> UInt64 {
         let difference = word ^ (byte &* 0x0101_0101_0101_0101)

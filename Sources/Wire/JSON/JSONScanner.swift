@@ -1,15 +1,15 @@
 import Basics
 
-/// Walks JSON text in place (RFC 8259, strict): no comments, no trailing commas, no lone surrogates.
+/// Validates JSON text in place (strict RFC 8259): no comments, no trailing commas, no lone surrogates.
 ///
-/// Each function takes the offset at which something begins and returns the one behind it.
+/// Each function takes the offset at which an item starts and returns the offset after it.
 struct JSONScanner: ~Escapable {
     let text: RawSpan
 
     @_lifetime(copy text)
     init(_ text: RawSpan) { self.text = text }
 
-    /// The offset of the first byte from `offset` that is no blank.
+    /// Skips whitespace.
     @inline(__always)
     func afterBlanks(_ offset: Int) -> Int {
         var at = offset
@@ -22,7 +22,7 @@ struct JSONScanner: ~Escapable {
         return at
     }
 
-    /// Checks the value that begins at `offset`.
+    /// Validates the value that starts at `offset`.
     func value(_ offset: Int, depth: Int) throws(JSONError) -> Int {
         switch try byte(offset) {
         case UInt8(ascii: "\""): return try string(offset)

@@ -1,25 +1,25 @@
 public import Basics
 
 extension JSONValue {
-    /// The member of an object; nil where there is none or the value is no object.
+    /// The value of an object's member, or `nil` if there is no such member or the value is not an object.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
     }
 
-    /// The text of a string.
+    /// The content of a string, or `nil` for another type.
     public var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The value of an integer.
+    /// The value of an integer, or `nil` for another type.
     public var integer: Int? {
         guard case .integer(let integer) = self else { return nil }
         return integer
     }
 
-    /// The value of any number.
+    /// The value of any number, or `nil` for another type.
     public var double: Double? {
         switch self {
         case .integer(let integer): Double(integer)
@@ -28,31 +28,31 @@ extension JSONValue {
         }
     }
 
-    /// The value of a boolean.
+    /// The value of a boolean, or `nil` for another type.
     public var boolean: Bool? {
         guard case .boolean(let boolean) = self else { return nil }
         return boolean
     }
 
-    /// The elements of an array.
+    /// The elements of an array, or `nil` for another type.
     public var elements: [JSONValue]? {
         guard case .array(let elements) = self else { return nil }
         return elements
     }
 
-    /// The members of an object.
+    /// The members of an object, or `nil` for another type.
     public var members: [Member]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
 
-    /// Appends the value on one line without blanks.
+    /// Appends the value on one line without whitespace.
     public func append(to buffer: inout ByteBuffer) { append(to: &buffer, indent: nil) }
 
-    /// The value on one line without blanks.
+    /// The value on one line without whitespace.
     public var compact: String { written(indent: nil) }
 
-    /// The value over several lines, indented by two blanks, without a newline at the end.
+    /// The value over several lines, indented by two spaces, without a final newline.
     public var pretty: String { written(indent: 0) }
 
     private func written(indent: Int?) -> String {

@@ -1,6 +1,6 @@
 import Basics
 
-/// A JSON value as a tree: for tools, configuration and bodies of HTTP, never for messages.
+/// A JSON value as a tree, for tools, configuration and HTTP bodies, but never for messages.
 public enum JSONValue: Sendable, Equatable {
     case null
     case boolean(Bool)
@@ -15,19 +15,17 @@ public enum JSONValue: Sendable, Equatable {
 
     /// A member of an object.
     public struct Member: Sendable, Equatable {
-        /// The key.
         public var key: String
-        /// The value.
         public var value: JSONValue
 
-        /// A member; both parts are the caller's.
+        /// Creates a member.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
-    /// Reads a document; of equal keys the last one counts.
+    /// Parses a document; the last of several equal keys counts.
     public init(parsing text: RawSpan) throws(JSONError) {
         let reader = try JSONReader(text)
         self = Self.value(reader.root, in: reader)
@@ -74,7 +72,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     public init(nilLiteral: ()) { self = .null }
-    /// Members in the order given; of equal keys the first one is found.
+    /// Creates an object with the members in the order given; keys must be unique.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }

@@ -2,12 +2,12 @@ public import Basics
 
 /// Appends JSON to a buffer.
 public enum JSONWriter {
-    /// Where the text will stand, which decides what is escaped.
+    /// The context of the text, which determines what is escaped.
     public enum Place: Sendable {
-        /// By itself, as in an HTTP body: what RFC 8259 demands.
+        /// A JSON document, such as an HTTP body: only what RFC 8259 requires.
         case document
-        /// As the text of an XML element that clients read without an XML parser (ccs-xmpp 3.1): also `<`, `>`, `&`, and
-        /// what XML 1.0 cannot carry.
+        /// The text of an XML element that clients read without an XML parser (ccs-xmpp 3.1): also `<`, `>`, `&`, and
+        /// characters that XML 1.0 does not allow.
         case element
     }
 
@@ -63,7 +63,7 @@ public enum JSONWriter {
         append(string: Array(text.utf8).raw, in: place, to: &buffer)
     }
 
-    /// Skips, eight bytes at a time, ASCII that stands for itself.
+    /// Skips ASCII that needs no escape, eight bytes at a time.
     @inline(__always)
     private static func afterPlain(_ content: RawSpan, _ offset: Int, in place: Place) -> Int {
         var at = offset
@@ -71,7 +71,7 @@ public enum JSONWriter {
             let word = content.word(at: at)
             var special = JSONBytes.special(word)
             if place == .element {
-                // `<` and `>` differ in one bit alone.
+                // `<` and `>` differ in one bit only.
                 special |= JSONBytes.equal(word | 0x0202_0202_0202_0202, 0x3E) | JSONBytes.equal(word, 0x26)
             }
             if special != 0 { return at &+ special.trailingZeroBitCount >> 3 }

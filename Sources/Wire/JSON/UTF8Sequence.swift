@@ -1,8 +1,8 @@
 public import Basics
 
-/// UTF-8 sequences as RFC 3629 has them: shortest form, no surrogates, nothing above U+10FFFF.
+/// UTF-8 sequences by RFC 3629: shortest form, no surrogates, nothing above U+10FFFF.
 public enum UTF8Sequence {
-    /// Bytes of the sequence that begins at an offset, 1 … 4; 0 where none does.
+    /// Returns the length in bytes (1 … 4) of the sequence at an offset, or 0 if it is malformed.
     public static func length(in text: RawSpan, at offset: Int) -> Int {
         let left = text.byteCount &- offset
         let lead = text.byte(at: offset)
@@ -26,7 +26,7 @@ public enum UTF8Sequence {
         return 4
     }
 
-    /// Appends the sequence of a scalar value.
+    /// Appends the UTF-8 sequence of a scalar value.
     public static func append(_ scalar: UInt32, to buffer: inout ByteBuffer) {
         switch scalar {
         case ..<0x80: buffer.append(byte: UInt8(truncatingIfNeeded: scalar))

@@ -1,8 +1,8 @@
 public import Basics
 
-/// How the legacy HTTP interface words a refusal (http 2.7, 4).
+/// The error texts of the legacy HTTP interface (http 2.7, 4).
 public enum LegacyError {
-    /// The word for one recipient: in `results`, or behind `Error=`.
+    /// Returns the error word for one recipient, used in `results` and after `Error=`.
     public static func word(_ refusal: Refusal) -> StaticString {
         switch refusal {
         case .missingTarget: "MissingRegistration"
@@ -27,21 +27,21 @@ public enum LegacyError {
         }
     }
 
-    /// All words for one recipient.
+    /// All error words for one recipient.
     public static let words = [
         "MissingRegistration", "InvalidTtl", "MessageTooBig", "InvalidDataKey", "InvalidParameters",
         "InvalidRegistration", "MismatchSenderId", "NotRegistered", "InvalidPackageName",
         "DeviceMessageRateExceeded", "TopicsMessageRateExceeded", "Unavailable", "InternalServerError",
     ]
 
-    /// Whether a refusal concerns the size of the payload, which is told for each recipient (http 2.8).
+    /// Whether a refusal is about the size of the payload, which is reported for each recipient (http 2.8).
     public static func isOfSize(_ refusal: Refusal) -> Bool {
         guard case .tooLarge(let field, _, _) = refusal else { return false }
         return field == PayloadField.data.name || field == PayloadField.notification.name
             || field == PayloadField.rawData.name
     }
 
-    /// The text with which a JSON request is refused as a whole.
+    /// Returns the error text for refusing a whole JSON request.
     public static func fault(_ refusal: Refusal) -> LegacyFault {
         switch refusal {
         case .wrongType(let field, let expected, let found):

@@ -1,8 +1,8 @@
 public import Basics
 
-/// A message in the plain-text form of the legacy interface, checked field by field (http 2.6).
+/// A message in the form encoding of the legacy interface, with every field checked (http 2.6).
 public struct LegacyForm: Sendable {
-    /// The one target: a token, the key of a group or `/topics/NAME`; never empty.
+    /// The target: a token, a group key or `/topics/NAME`; never empty.
     public var target: [UInt8]
     /// `collapse_key`, at most `Limits.Message.collapseKeyBytes`.
     public var collapseKey: [UInt8]?
@@ -14,10 +14,10 @@ public struct LegacyForm: Sendable {
     public var isDryRun = false
     /// `restricted_package_name`.
     public var restrictedPackage: [UInt8]?
-    /// The pairs of `data.KEY`, in order, the prefix taken off.
+    /// The pairs of `data.KEY` in order, without the prefix.
     public var data: [(key: [UInt8], value: [UInt8])]
 
-    /// Checks a form; empty fields count as absent, as Google's own demo sends them.
+    /// Checks a form. Empty fields count as absent, since Google's own demo sends them.
     public init(_ form: FormBody) throws(Refusal) {
         guard let target = Self.text(form["registration_id"]) ?? Self.text(form["to"]) else {
             throw .missingTarget
@@ -30,7 +30,8 @@ public struct LegacyForm: Sendable {
         delaysWhileIdle = try Self.flag(form["delay_while_idle"], .delayWhileIdle)
         isDryRun = try Self.flag(form["dry_run"], .dryRun)
         guard Self.text(form["raw_data"]) == nil else {
-            throw .conflict(field: PayloadField.rawData.name, reason: "a form cannot carry it, JSON can")
+            throw .conflict(
+                field: PayloadField.rawData.name, reason: "it is allowed in JSON only, not in a form")
         }
         data = form.pairs(prefix: "data.")
     }
@@ -58,7 +59,7 @@ public struct LegacyForm: Sendable {
         return seconds
     }
 
-    /// All the words that clients really send.
+    /// Parses a boolean in all spellings that clients send.
     private static func flag(_ value: [UInt8]?, _ field: PayloadField) throws(Refusal) -> Bool {
         guard let text = text(value) else { return false }
         if text.raw.equals("1") || ASCII.equals(text.raw, ignoringCase: "true") { return true }

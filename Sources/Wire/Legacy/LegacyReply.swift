@@ -1,19 +1,19 @@
 public import Basics
 
-/// Writes the answers of the legacy interface: compact, without a final line end (http 1.2, 2.3, 2.6).
+/// Writes the responses of the legacy interface: compact, without a final line end (http 1.2, 2.3, 2.6).
 public enum LegacyReply {
-    /// What became of the message to one recipient.
+    /// The outcome for one recipient.
     public enum Result: Sendable, Equatable {
-        /// Taken; nil: a dry run. The token that replaced the one it was sent to, if one did.
+        /// Accepted. The ID is `nil` for a dry run; `canonical` is the token that replaced the one in the request, if any.
         case sent(PersistentID?, canonical: [UInt8]?)
-        /// Refused.
+        /// Refused for this reason.
         case refused(Refusal)
     }
 
-    /// What a dry run is told in place of an id, as by the real service.
+    /// The message ID in response to a dry run, as the real service sends it.
     private static let dryRunID: StaticString = "fake_message_id"
 
-    /// The JSON answer for tokens; `multicastID` is positive.
+    /// Returns the JSON response for tokens; `multicastID` is positive.
     public static func json(_ results: [Result], multicastID: Int64) -> [UInt8] {
         var sent = 0
         var canonical = 0
@@ -48,7 +48,7 @@ public enum LegacyReply {
         return body.copied()
     }
 
-    /// The JSON answer for a topic or condition: a number, which `dryRunID` is for a dry run (http 2.4).
+    /// Returns the JSON response for a topic or condition; its ID is a number, `dryRunID` for a dry run (http 2.4).
     public static func topicJSON(_ result: Result, dryRunID: Int64) -> [UInt8] {
         var body = ByteBuffer()
         switch result {
@@ -62,7 +62,7 @@ public enum LegacyReply {
         return body.copied()
     }
 
-    /// The plain-text answer for a topic.
+    /// Returns the plain-text response for a topic.
     public static func topicText(_ result: Result, dryRunID: Int64) -> [UInt8] {
         guard case .sent(let id, _) = result else { return text(result) }
         var body = ByteBuffer()
@@ -70,12 +70,12 @@ public enum LegacyReply {
         return body.copied()
     }
 
-    /// Sequences are microseconds since 1970: they fit.
+    /// Sequence numbers are microseconds since 1970, so they fit.
     private static func number(_ id: PersistentID?, _ dryRunID: Int64) -> Int {
         Int(clamping: id?.sequence.number ?? UInt64(dryRunID))
     }
 
-    /// The plain-text answer for the one token of a form.
+    /// Returns the plain-text response for the one token of a form.
     public static func text(_ result: Result) -> [UInt8] {
         var body = ByteBuffer()
         switch result {

@@ -1,26 +1,26 @@
 import Basics
 
-/// To whom a send over HTTP goes (http 2.1).
+/// The target of a legacy HTTP send (http 2.1).
 public enum LegacyTarget: Sendable, Equatable {
-    /// `to`, or the older `notification_key`: a token, the key of a group or `/topics/NAME`.
+    /// `to`, or the older `notification_key`: a token, a group key or `/topics/NAME`.
     case one(JSONSlice)
-    /// `registration_ids`: so many tokens, in the order of their answers.
+    /// `registration_ids`: an array of `count` tokens, in the order of their results.
     case several(JSONSlice, count: Int)
     /// `condition`: an expression over topics.
     case condition(JSONSlice)
 }
 
-/// Why a whole request is refused with status 400 (http 2.7).
+/// The reason for refusing a whole request with status 400 (http 2.7).
 public struct LegacyFault: Error, Sendable, Equatable {
-    /// The body of the answer, without its line end.
+    /// The body of the response, without its line end.
     public var text: String
 
-    /// A fault with this text.
+    /// Creates a fault.
     public init(_ text: String) { self.text = text }
 }
 
 extension AppServerPayload {
-    /// The one target of a request, with the texts that the real service answers for none, several and wrong ones (http 2.7).
+    /// Returns the target of a request. Throws the error texts of the real service for none, several and invalid ones (http 2.7).
     public func legacyTarget() throws(LegacyFault) -> LegacyTarget {
         let one = self[.to] != nil ? PayloadField.to : PayloadField.notificationKey
         if let list = self[.registrationIDs] {

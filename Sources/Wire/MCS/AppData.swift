@@ -1,8 +1,8 @@
 public import Basics
 
-/// The pairs of a message as they stand in a `Body`: fields `app_data` of a data message, one after the other.
+/// The encoded key-value pairs of a message: the `app_data` fields of a data message in sequence, as a stored body holds them.
 ///
-/// Each is the byte 0x3A, a varint length, then 0x0A with the key and 0x12 with the value (mcs-device 2.1).
+/// Each is the byte 0x3A, a varint length, 0x0A with the key and 0x12 with the value (mcs-device 2.1).
 public enum AppData {
     private static let fieldNumber = 7
 
@@ -36,7 +36,7 @@ public enum AppData {
         body.appendField(2, text: value)
     }
 
-    /// Appends a body without the pairs of one key, all else in it as it stands; a body that is none as it is.
+    /// Appends a body without the pairs of one key; a malformed body is appended unchanged.
     public static func append(_ pairs: RawSpan, leavingOut key: StaticString, to body: inout ByteBuffer) {
         let before = body.count
         var fields = ProtobufReader(pairs)
@@ -54,15 +54,15 @@ public enum AppData {
                 start = fields.position
             }
         } catch {
-            // Sessions have checked what comes from app servers; what is left is the store's damage.
+            // Sessions validate what app servers send, so only a damaged store can cause this.
             body.truncate(to: before)
             body.append(pairs)
         }
     }
 
-    /// Visits the pairs of a body in order; throws where the body is none.
+    /// Calls `visit` for each pair in order. Throws if the body is malformed.
     ///
-    /// The spans are borrowed from the body and end with the visit.
+    /// The spans are borrowed from the body and valid only during the call.
     public static func forEach(
         in body: RawSpan, _ visit: (_ key: RawSpan, _ value: RawSpan) -> Void
     ) throws(MCSError) {
@@ -78,7 +78,7 @@ public enum AppData {
         }
     }
 
-    /// Where key and value lie in the content of one `app_data` field; both are required.
+    /// Returns the ranges of key and value in the content of one `app_data` field. Throws if one is missing.
     static func parts(of entry: RawSpan) throws(MCSError) -> (key: Range<Int>, value: Range<Int>) {
         var fields = ProtobufReader(entry)
         var key: Range<Int>?

@@ -3,7 +3,7 @@ public import Basics
 extension MCS {
     /// A message in either direction (tag 8, mcs-device 2).
     public struct DataMessage: Sendable, Equatable {
-        /// Field numbers, for those who write the fields one by one.
+        /// Field numbers, for code that writes the fields one by one.
         public enum Field {
             public static let id = 2
             public static let from = 3
@@ -24,9 +24,9 @@ extension MCS {
             public static let immediateAck = 24
         }
 
-        /// Downstream 8 hexadecimal digits, upstream the app's id or a counter.
+        /// Downstream 8 hexadecimal digits; upstream the app's ID or a counter.
         public var id: [UInt8]?
-        /// Downstream the sender, upstream of no use.
+        /// Downstream the sender; upstream unused.
         public var from: [UInt8] = []
         /// Upstream `SENDER_ID@gcm.googleapis.com`.
         public var to: [UInt8]?
@@ -36,15 +36,15 @@ extension MCS {
         public var token: [UInt8]?
         /// The pairs, each encoded as `AppData` does.
         public var body: [UInt8] = []
-        /// False, and there, in what the server sends.
+        /// Always sent as false by the server.
         public var fromTrustedServer: Bool?
-        /// By which both sides know it after a reconnect.
+        /// Identifies the message to both sides across connections.
         public var persistentID: [UInt8]?
         /// The sender's count of its frames; rarely sent.
         public var streamID: Int32?
-        /// Count of the other side's frames received.
+        /// The number of frames received from the peer.
         public var lastStreamIDReceived: Int32?
-        /// Upstream from microG: the registration.
+        /// Upstream from microG: the registration token.
         public var registrationID: [UInt8]?
         /// Seconds to live.
         public var timeToLive: Int32?
@@ -54,15 +54,15 @@ extension MCS {
         public var queued: Int32?
         /// Bit 0: the device is idle.
         public var status: Int64?
-        /// Binary content of web push.
+        /// The binary content of a Web Push message.
         public var rawData: [UInt8]?
         /// Asks the client to acknowledge at once.
         public var immediateAck: Bool?
 
-        /// An empty message, to be filled.
+        /// Creates an empty message.
         public init() {}
 
-        /// Reads the message of a frame; `category` must be there.
+        /// Decodes the message of a frame. Throws if `category` is missing.
         public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             var hasCategory = false

@@ -1,37 +1,37 @@
 public import Basics
 
 extension MCS {
-    /// Cuts the bytes of one direction into frames, whatever pieces they come in.
+    /// Splits the byte stream of one direction into frames.
     ///
-    /// A frame that lies whole in the input is handed over in place; only one that is split is gathered, so that an idle
-    /// connection holds no memory. Tags that do not exist are errors; those without a `Tag` are handed over as well.
+    /// A frame that is complete in the input is visited in place; only a split frame is buffered, so that an idle connection
+    /// holds no memory. Tags over `highestTag` are errors; lower ones without a `Tag` are visited as well.
     public struct FrameReader: ~Copyable {
-        /// Bytes that a frame's message may have.
+        /// The maximum length of a message in bytes.
         public var limit: Int
-        /// Bytes that a login may have; one over `limit` is handed over without its oldest received ids.
+        /// The maximum length of a login in bytes; one over `limit` is visited without its oldest received IDs.
         public var loginLimit: Int
-        /// The version byte that the peer began with; nil before it came.
+        /// The version byte that the peer sent first; `nil` before it has arrived.
         public private(set) var peerVersion: UInt8?
         private var held = ByteBuffer()
-        /// The login that is being read, where it is over `limit`.
+        /// The incomplete login, if it is over `limit`.
         private var long: LoginSieveBox?
 
-        /// A reader at the begin of a direction.
+        /// Creates a reader for the start of a direction.
         public init(limit: Int = Limits.MCS.frameBytes, loginLimit: Int = 0) {
             self.limit = limit
             self.loginLimit = loginLimit
         }
 
-        /// Bytes gathered of a frame that is not whole yet. Only tests ask: that it is bounded is their matter.
+        /// Bytes buffered of an incomplete frame; only tests read it, to check that it is bounded.
         public var heldBytes: Int { held.count &+ (long?.sieve.heldBytes ?? 0) }
 
-        /// Whether the bytes so far end within a frame.
+        /// Whether a frame is incomplete.
         public var isWithinFrame: Bool { !held.isEmpty || long != nil }
 
-        /// Reads the next bytes and hands over each frame that is whole; `visit` returns whether to go on.
+        /// Reads the next bytes and visits each complete frame; `visit` returns whether to continue.
         ///
-        /// Returns how many bytes were taken: all of them, unless `visit` returned false. After an error the
-        /// connection is to end.
+        /// Returns the number of bytes consumed: all of them, unless `visit` returned false. After an error the
+        /// connection must be closed.
         @discardableResult
         public mutating func read(
             _ bytes: RawSpan, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
@@ -62,7 +62,7 @@ extension MCS {
             return bytes.byteCount
         }
 
-        /// Fills up the frame that is held; false if its visitor wants no more.
+        /// Completes the buffered frame. Returns false if its visitor wants to stop.
         private mutating func completeHeld(
             _ bytes: RawSpan, _ offset: inout Int, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
         ) throws(MCSError) -> Bool {
@@ -88,7 +88,7 @@ extension MCS {
             }
         }
 
-        /// Goes on with a login over `limit`, if there is one; false if its visitor wants no more.
+        /// Continues a login over `limit`, if there is one. Returns false if its visitor wants to stop.
         private mutating func completeLogin(
             _ bytes: RawSpan, _ offset: inout Int, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
         ) throws(MCSError) -> Bool {
@@ -101,9 +101,9 @@ extension MCS {
             return try visit(Tag.loginRequest.rawValue, message.bytes)
         }
 
-        /// Whether a byte where a tag is expected is a version byte.
+        /// Returns whether a byte in the position of a tag is a version byte. Throws if it is neither.
         ///
-        /// Two client libraries put one in front of every frame (mcs-device 1.2).
+        /// Two client libraries send one before every frame (mcs-device 1.2).
         private mutating func skipVersion(_ octet: UInt8) throws(MCSError) -> Bool {
             if acceptedVersions.contains(octet) {
                 if peerVersion == nil { peerVersion = octet }
@@ -114,7 +114,7 @@ extension MCS {
             return false
         }
 
-        /// Where the message of the frame at an offset starts and ends; nil while the size is not whole.
+        /// Returns the range of the message of the frame at an offset, or `nil` while its size is incomplete.
         private func head(
             _ bytes: borrowing RawSpan, at offset: Int
         ) throws(MCSError) -> (start: Int, end: Int)? {

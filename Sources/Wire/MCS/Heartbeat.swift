@@ -1,23 +1,23 @@
 public import Basics
 
 extension MCS {
-    /// A sign of life or its answer (tags 0 and 1, mcs-device 2); usually without any field.
+    /// A heartbeat ping or ack (tags 0 and 1, mcs-device 2); usually without any field.
     public struct Heartbeat: Sendable, Equatable {
         /// The sender's count of its frames, this one included.
         public var streamID: Int32?
-        /// Count of the other side's frames received.
+        /// The number of frames received from the peer.
         public var lastStreamIDReceived: Int32?
-        /// Bit 0: the device is idle; the answer repeats it.
+        /// Bit 0: the device is idle; the ack repeats it.
         public var status: Int64?
 
-        /// A heartbeat.
+        /// Creates a heartbeat.
         public init(streamID: Int32? = nil, lastStreamIDReceived: Int32? = nil, status: Int64? = nil) {
             self.streamID = streamID
             self.lastStreamIDReceived = lastStreamIDReceived
             self.status = status
         }
 
-        /// Reads the message of a frame.
+        /// Decodes the message of a frame.
         public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() {
@@ -32,7 +32,9 @@ extension MCS {
 
         /// Appends the whole frame, as `.heartbeatPing` or `.heartbeatAck`.
         public func append(as tag: Tag, to buffer: inout ByteBuffer) {
-            assert(tag == .heartbeatPing || tag == .heartbeatAck, "a heartbeat is a ping or an ack")
+            assert(
+                tag == .heartbeatPing || tag == .heartbeatAck,
+                "invalid tag: expected heartbeatPing or heartbeatAck")
             buffer.appendFrame(tag) { buffer in
                 if let streamID { buffer.appendField(1, varint: streamID) }
                 if let lastStreamIDReceived { buffer.appendField(2, varint: lastStreamIDReceived) }

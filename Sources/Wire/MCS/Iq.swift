@@ -1,38 +1,38 @@
 public import Basics
 
 extension MCS {
-    /// An acknowledgement in the dress of a query (tag 7, mcs-device 2); nobody answers one.
+    /// An acknowledgement in the form of a query stanza (tag 7, mcs-device 2); it is never answered.
     public struct Iq: Sendable, Equatable {
-        /// What stands in the extension.
+        /// The content of the extension.
         public enum Content: Sendable, Equatable {
             /// All frames up to `lastStreamIDReceived` are received (extension 13).
             case streamAck
-            /// Messages of these persistent ids are received (extension 12); the first `Limits.MCS.receivedIDs` are kept.
+            /// Messages with these persistent IDs are received (extension 12); only the first `Limits.MCS.receivedIDs` are read.
             case selectiveAck([[UInt8]])
-            /// No extension, or one that is not known.
+            /// No extension, or an unknown one.
             case other
         }
 
-        /// 0 get, 1 set, 2 result, 3 error; all that are sent are 1.
+        /// 0 get, 1 set, 2 result, 3 error; only 1 is used.
         public var type: Int32 = 1
         /// Empty in practice.
         public var id: [UInt8] = []
-        /// What stands in the extension.
+        /// The content of the extension.
         public var content: Content = .other
         /// The sender's count of its frames; rarely sent.
         public var streamID: Int32?
-        /// Count of the other side's frames received.
+        /// The number of frames received from the peer.
         public var lastStreamIDReceived: Int32?
         /// Bit 0: the device is idle.
         public var status: Int64?
 
-        /// A query of type set.
+        /// Creates an IQ of type set.
         public init(_ content: Content, lastStreamIDReceived: Int32? = nil) {
             self.content = content
             self.lastStreamIDReceived = lastStreamIDReceived
         }
 
-        /// Reads the message of a frame.
+        /// Decodes the message of a frame.
         public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() {

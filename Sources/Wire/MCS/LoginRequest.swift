@@ -1,41 +1,41 @@
 public import Basics
 
 extension MCS {
-    /// The first frame of a client (tag 2, mcs-device 2): who it is and what it has.
+    /// The first frame of a client (tag 2, mcs-device 2): its credentials and what it has received.
     public struct LoginRequest: Sendable, Equatable {
-        /// What client it is (`chrome-156.0.8078.79`, `android-30`); may be empty.
+        /// The client software (`chrome-156.0.8078.79`, `android-30`); may be empty.
         public var id: [UInt8] = []
-        /// `mcs.android.com`; not looked at.
+        /// `mcs.android.com`; ignored.
         public var domain: [UInt8] = []
-        /// The Android id in decimal.
+        /// The Android ID in decimal.
         public var user: [UInt8] = []
-        /// The same.
+        /// The Android ID in decimal again.
         public var resource: [UInt8] = []
-        /// The security token in decimal, by some clients as a signed number.
+        /// The security token in decimal; some clients send it as a signed number.
         public var authToken: [UInt8] = []
-        /// `android-` and the Android id in hexadecimal; not looked at.
+        /// `android-` and the Android ID in hexadecimal; ignored.
         public var deviceID: [UInt8]?
-        /// Wishes, of which `hbping` is one; the first `Limits.MCS.loginSettings` are kept.
+        /// Requested settings, such as `hbping`; only the first `Limits.MCS.loginSettings` are read.
         public var settings: [Setting] = []
-        /// Persistent ids received and not yet known to be acknowledged; the last `Limits.MCS.receivedIDs` are kept.
+        /// Persistent IDs received but possibly not yet acknowledged; only the last `Limits.MCS.receivedIDs` are read.
         public var receivedIDs: [[UInt8]] = []
         /// Whether the client adapts its heartbeat.
         public var adaptiveHeartbeat: Bool?
-        /// What the client says of its heartbeat; its interval is taken for a wish.
+        /// The client's heartbeat statistics; the interval is treated as a request.
         public var heartbeatStat: HeartbeatStat?
         /// Always true.
         public var usesRMQ2: Bool?
         /// 2 (ANDROID_ID) or absent.
         public var authService: Int32?
-        /// Kind of network; 1 is what all send.
+        /// The type of network; all clients send 1.
         public var networkType: Int32?
         /// Bit 0: the device is idle.
         public var status: Int64?
 
-        /// An empty request, for a client to fill.
+        /// Creates an empty request.
         public init() {}
 
-        /// Reads the message of a frame; `user` and `auth_token` must be there.
+        /// Decodes the message of a frame. Throws if `user` or `auth_token` is missing.
         public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             var hasUser = false
@@ -57,7 +57,7 @@ extension MCS {
                     if settings.count < Limits.MCS.loginSettings { settings.append(setting) }
                 case 10:
                     let received = try fields.bytes(field)
-                    // Lists grow at their end: what is new, and may still be stored, stands there.
+                    // Clients append to the list, so the IDs of messages that may still be stored are at its end.
                     if receivedIDs.count == 2 * Limits.MCS.receivedIDs {
                         receivedIDs.removeFirst(Limits.MCS.receivedIDs)
                     }
@@ -97,14 +97,14 @@ extension MCS {
         }
     }
 
-    /// A named wish in a login or its answer.
+    /// A named setting in a login request.
     public struct Setting: Sendable, Equatable {
-        /// Its name, such as `new_vc` or `hbping`.
+        /// The name, such as `new_vc` or `hbping`.
         public var name: [UInt8]
-        /// Its value as text.
+        /// The value as text.
         public var value: [UInt8]
 
-        /// A wish.
+        /// Creates a setting.
         public init(name: [UInt8], value: [UInt8]) {
             self.name = name
             self.value = value
@@ -128,16 +128,16 @@ extension MCS {
         }
     }
 
-    /// What a client tells of its heartbeat (mcs-device 2).
+    /// A client's heartbeat statistics (mcs-device 2).
     public struct HeartbeatStat: Sendable, Equatable {
-        /// Its address; empty in practice.
+        /// The client's address; empty in practice.
         public var ip: [UInt8]
         /// Whether the last connection timed out.
         public var hasTimedOut: Bool
-        /// Milliseconds between heartbeats that it wants.
+        /// The requested heartbeat interval in milliseconds.
         public var intervalMilliseconds: Int32
 
-        /// A statistic.
+        /// Creates statistics.
         public init(ip: [UInt8] = [], hasTimedOut: Bool, intervalMilliseconds: Int32) {
             self.ip = ip
             self.hasTimedOut = hasTimedOut

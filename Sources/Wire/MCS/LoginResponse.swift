@@ -3,7 +3,7 @@ public import Basics
 extension MCS {
     /// The server's first frame (tag 3, mcs-device 2).
     ///
-    /// Some clients take the mere presence of `error` for failure, so success leaves it out (mcs-device 2.2).
+    /// Some clients treat the mere presence of `error` as failure, so it is left out on success (mcs-device 2.2).
     public struct LoginResponse: Sendable, Equatable {
         /// `id` of the request.
         public var id: [UInt8] = []
@@ -11,19 +11,19 @@ extension MCS {
         public var jid: [UInt8]?
         /// Why the login failed.
         public var error: ErrorInfo?
-        /// Count of the server's frames; not sent by us.
+        /// The server's count of its frames; never sent by this server.
         public var streamID: Int32?
-        /// Count of the client's frames received: 1.
+        /// The number of frames received from the client: 1.
         public var lastStreamIDReceived: Int32?
-        /// How often the client is to ping; not sent by us.
+        /// How often the client should ping; never sent by this server.
         public var heartbeatConfig: HeartbeatConfig?
         /// Milliseconds since 1970.
         public var serverTimestamp: Int64?
 
-        /// An empty response, for a server to fill.
+        /// Creates an empty response.
         public init() {}
 
-        /// Reads the message of a frame.
+        /// Decodes the message of a frame.
         public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() {
@@ -56,14 +56,14 @@ extension MCS {
 
     /// Why something failed.
     public struct ErrorInfo: Sendable, Equatable {
-        /// A number in the manner of HTTP; 401 for wrong credentials.
+        /// A code like that of HTTP; 401 for wrong credentials.
         public var code: Int32
-        /// Words for people.
+        /// The text for humans.
         public var message: [UInt8]?
-        /// A word for programs.
+        /// The machine-readable type.
         public var type: [UInt8]?
 
-        /// An error.
+        /// Creates an error.
         public init(code: Int32, message: [UInt8]? = nil, type: [UInt8]? = nil) {
             self.code = code
             self.message = message
@@ -90,16 +90,16 @@ extension MCS {
         }
     }
 
-    /// How a server wants a client to ping.
+    /// How a server configures a client's heartbeat.
     public struct HeartbeatConfig: Sendable, Equatable {
-        /// Whether statistics are wanted.
+        /// Whether the client should send statistics.
         public var uploadsStat: Bool?
         /// An address.
         public var ip: [UInt8]?
         /// Milliseconds between pings.
         public var intervalMilliseconds: Int32?
 
-        /// A configuration.
+        /// Creates a configuration.
         public init(uploadsStat: Bool? = nil, ip: [UInt8]? = nil, intervalMilliseconds: Int32? = nil) {
             self.uploadsStat = uploadsStat
             self.ip = ip

@@ -1,10 +1,10 @@
 import Basics
 
 extension MCS {
-    /// Reads a login that is longer than a frame may be, and keeps of it what fits in one.
+    /// Reads a login that is longer than a frame may be, and reduces it to what fits in one.
     ///
-    /// Some clients name every message that they have ever received (mcs-device 1.4). The oldest of those ids are let go
-    /// while they come, so that a stranger's login costs no more memory than a frame, whatever size it announces.
+    /// Some clients list every message that they have ever received (mcs-device 1.4). The oldest of those IDs are dropped
+    /// while the login arrives, so that an unauthenticated peer's login costs no more memory than a frame of any size.
     struct LoginSieve: ~Copyable {
         private enum Part {
             case key, number, length, content
@@ -12,32 +12,32 @@ extension MCS {
 
         private static let receivedIDField: UInt64 = 10
 
-        /// Bytes of the message that are still to come.
+        /// Bytes of the message not read yet.
         private var left: Int
         private var part = Part.key
-        /// The field that is being read: key, length and, where it is kept, content.
+        /// The field being read: key, length and, unless it is dropped, content.
         private var field = ByteBuffer()
-        /// Where in `field` the varint begins that is being read.
+        /// The offset in `field` of the varint being read.
         private var start = 0
         private var contentLeft = 0
         private var isReceivedID = false
         private var isKept = true
-        /// All fields but the received ids.
+        /// All fields but the received IDs.
         private var others = ByteBuffer()
-        /// Received ids in two generations: when the newer one is full, the older one goes.
+        /// Received IDs in two generations: when the newer one is full, the older one is dropped.
         private var older = ByteBuffer()
         private var newer = ByteBuffer()
 
-        /// A sieve for a message of so many bytes.
+        /// Creates a filter for a message of `size` bytes.
         init(size: Int) { left = size }
 
-        /// Bytes that are kept.
+        /// Bytes buffered.
         var heldBytes: Int { field.count + others.count + older.count + newer.count }
 
-        /// Whether all of the message has come.
+        /// Whether the whole message has been read.
         var isWhole: Bool { left == 0 }
 
-        /// Takes bytes from an offset on, up to the end of the message, and moves the offset behind them.
+        /// Consumes bytes from `offset` up to the end of the message, and advances `offset`.
         mutating func take(_ bytes: RawSpan, at offset: inout Int) throws(MCSError) {
             while left > 0, offset < bytes.byteCount {
                 if part == .content {
@@ -58,14 +58,14 @@ extension MCS {
             guard left > 0 || part == .key && field.isEmpty else { throw .truncated }
         }
 
-        /// Appends what is kept of the message: the received ids last, oldest first.
+        /// Appends the reduced message: the received IDs last, oldest first.
         func appendKept(to message: inout ByteBuffer) {
             message.append(others.bytes)
             message.append(older.bytes)
             message.append(newer.bytes)
         }
 
-        /// Apart, so that one buffer is borrowed while another is changed.
+        /// A static function, so that one buffer can be borrowed while another is changed.
         private static func append(_ field: borrowing ByteBuffer, to buffer: inout ByteBuffer) {
             buffer.append(field.bytes)
         }
@@ -123,12 +123,11 @@ extension MCS {
         }
     }
 
-    /// Keeps a sieve out of the reader, which every connection has.
+    /// Boxes the filter, so that it does not enlarge the frame reader of every connection.
     final class LoginSieveBox {
-        /// The sieve.
         var sieve: LoginSieve
 
-        /// A fresh sieve for a message of so many bytes.
+        /// Creates a box with a filter for a message of `size` bytes.
         init(size: Int) { sieve = LoginSieve(size: size) }
     }
 }

@@ -1,23 +1,23 @@
 public import Basics
 
-/// The language of the device link: frames of protobuf messages (mcs-device 1 and 2), in both directions.
+/// The Mobile Connection Server protocol of devices: frames of protobuf messages in both directions (mcs-device 1 and 2).
 public enum MCS {
-    /// The version byte that begins each direction; every current client sends and accepts it (mcs-device 1.2).
+    /// The version byte at the start of each direction; every current client sends and accepts it (mcs-device 1.2).
     public static let version: UInt8 = 41
     /// Version bytes that are accepted: older Chrome and GSF sent the lower ones.
     public static let acceptedVersions: ClosedRange<UInt8> = 38...41
-    /// `domain` of a login and what stands behind the `@` of a JID.
+    /// The `domain` of a login and of JIDs.
     public static let domain: StaticString = "mcs.android.com"
-    /// `token` of a message without collapse key for an Android-type app (mcs-device 2).
+    /// The `token` of a message without a collapse key for an Android-type app (mcs-device 2).
     public static let doNotCollapse: StaticString = "do_not_collapse"
-    /// `category` of messages to and from the client itself (mcs-device 3.5).
+    /// The `category` of messages to and from the client itself (mcs-device 3.5).
     public static let idleCategory: StaticString = "com.google.android.gsf.gtalkservice"
-    /// The pair of those messages that asks, or tells, whether the device is idle.
+    /// The key in those messages that queries or reports whether the device is idle.
     public static let idleKey: StaticString = "IdleNotification"
-    /// `category` of Chromium's account mapper (mcs-device 4.1).
+    /// The `category` of Chromium's account mapper (mcs-device 4.1).
     public static let accountCategory: StaticString = "com.google.android.gms"
 
-    /// What a frame holds (mcs-device 1.3); tags 5, 6, 9 and 11 to 15 exist, are never sent, and are skipped.
+    /// The type of a frame (mcs-device 1.3); tags 5, 6, 9 and 11 to 15 exist, are never sent, and are skipped.
     public enum Tag: UInt8, CaseIterable, Sendable {
         case heartbeatPing = 0
         case heartbeatAck = 1
@@ -29,32 +29,32 @@ public enum MCS {
         case streamError = 10
     }
 
-    /// The highest tag there is; a higher byte where a tag is expected breaks the stream.
+    /// The highest tag; a higher byte in the position of a tag is a protocol error.
     public static let highestTag: UInt8 = 15
 }
 
-/// What is wrong with bytes of a device link.
+/// Why bytes from a device connection are invalid.
 public enum MCSError: Error, Equatable, Sendable {
-    /// The first byte is no version that is spoken.
+    /// The first byte is not a supported version.
     case unsupportedVersion(UInt8)
-    /// The byte where a tag is expected is none.
+    /// The byte in the position of a tag is not a tag.
     case invalidTag(UInt8)
     /// A frame is longer than its limit, in bytes.
     case tooLarge(Int)
-    /// A varint does not end, or holds more bits than it may.
+    /// A varint is too long, or has more bits than allowed.
     case varintOverflow
     /// A message ends within a field.
     case truncated
-    /// A field has the number 0, or one over 2^29-1.
+    /// A field number is 0 or over 2^29-1.
     case invalidFieldNumber
-    /// A field that is known by its number is encoded as another type.
+    /// A known field is encoded as another type.
     case wrongWireType(field: Int)
-    /// Groups and the two unassigned wire types.
+    /// The wire type is a group, or one of the two unassigned types.
     case unsupportedWireType(UInt8)
-    /// A field without which the message says nothing is absent.
+    /// A required field is missing.
     case missingField(Int)
 
-    /// How a connection ends over it.
+    /// The close reason of a connection with this error.
     public var closeReason: CloseReason {
         if case .tooLarge = self { .tooLarge } else { .protocolViolation }
     }

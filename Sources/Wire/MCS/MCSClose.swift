@@ -1,12 +1,12 @@
 public import Basics
 
 extension MCS {
-    /// The last frame (tag 4): come again; it says nothing else (mcs-device 3.7).
+    /// The last frame of a connection (tag 4): the peer should reconnect (mcs-device 3.7). It has no fields.
     public struct Close: Sendable, Equatable {
-        /// The end.
+        /// Creates a close frame.
         public init() {}
 
-        /// Reads the message of a frame; there are no fields to know.
+        /// Decodes the message of a frame; all fields are skipped.
         public init(decoding message: RawSpan) throws(MCSError) {
             var fields = ProtobufReader(message)
             while let field = try fields.next() { try fields.skip(field) }
@@ -19,20 +19,20 @@ extension MCS {
         }
     }
 
-    /// A complaint about the stream (tag 10); never sent by us: old clients break on it (mcs-device 1.3).
+    /// A stream error (tag 10); never sent by this server, since old clients fail on it (mcs-device 1.3).
     public struct StreamError: Sendable, Equatable {
-        /// A word for programs.
+        /// The machine-readable type.
         public var type: [UInt8]
-        /// Words for people.
+        /// The text for humans.
         public var text: [UInt8]?
 
-        /// A complaint.
+        /// Creates a stream error.
         public init(type: [UInt8], text: [UInt8]? = nil) {
             self.type = type
             self.text = text
         }
 
-        /// Reads the message of a frame.
+        /// Decodes the message of a frame.
         public init(decoding message: RawSpan) throws(MCSError) {
             self.init(type: [])
             var fields = ProtobufReader(message)

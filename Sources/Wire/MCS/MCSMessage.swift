@@ -1,7 +1,7 @@
 public import Basics
 
 extension MCS {
-    /// Any frame, read.
+    /// The decoded message of any frame.
     public enum Message: Sendable, Equatable {
         case heartbeatPing(Heartbeat)
         case heartbeatAck(Heartbeat)
@@ -12,7 +12,7 @@ extension MCS {
         case dataMessage(DataMessage)
         case streamError(StreamError)
 
-        /// Reads the frame of a tag; nil for a tag that is not known, whose frame is to be skipped.
+        /// Decodes the message of a frame. Returns `nil` for an unknown tag, whose frame is skipped.
         public init?(tag: UInt8, decoding message: RawSpan) throws(MCSError) {
             switch Tag(rawValue: tag) {
             case .heartbeatPing: self = .heartbeatPing(try Heartbeat(decoding: message))

@@ -2,9 +2,9 @@ import Basics
 
 /// Reads the fields of one protobuf message in place: no copy, no recursion, no allocation.
 ///
-/// After `next` the field is taken by `varint`, `bytes` or `skip`, exactly one of them.
+/// After each `next` call exactly one of the value methods, such as `varint`, `bytes` or `skip`.
 public struct ProtobufReader: ~Escapable {
-    /// Number and encoding of a field.
+    /// The number and wire type of a field.
     public struct Field: Equatable, Sendable {
         /// 1 … 2^29-1.
         public var number: Int
@@ -15,14 +15,14 @@ public struct ProtobufReader: ~Escapable {
     private let message: RawSpan
     private var offset = 0
 
-    /// Where the next field begins, or what is left of this one.
+    /// The offset of the next field, or of the value of the current one.
     public var position: Int { offset }
 
-    /// Reads a whole message.
+    /// Creates a reader of a complete message.
     @_lifetime(copy message)
     public init(_ message: RawSpan) { self.message = message }
 
-    /// The next field; nil at the end.
+    /// Returns the next field, or `nil` at the end.
     @_lifetime(self: copy self)
     public mutating func next() throws(MCSError) -> Field? {
         guard offset < message.byteCount else { return nil }
@@ -34,26 +34,26 @@ public struct ProtobufReader: ~Escapable {
         return Field(number: Int(number), wireType: wireType)
     }
 
-    /// The number in a varint field.
+    /// Reads a varint field.
     @_lifetime(self: copy self)
     public mutating func varint(_ field: Field) throws(MCSError) -> UInt64 {
         guard field.wireType == 0 else { throw .wrongWireType(field: field.number) }
         return try Varint.read(message, at: &offset)
     }
 
-    /// The number in an `int32` field; higher bits are dropped, as protobuf does.
+    /// Reads an `int32` field; higher bits are dropped, as protobuf does.
     @_lifetime(self: copy self)
     public mutating func int32(_ field: Field) throws(MCSError) -> Int32 {
         Int32(truncatingIfNeeded: try varint(field))
     }
 
-    /// The number in an `int64` field.
+    /// Reads an `int64` field.
     @_lifetime(self: copy self)
     public mutating func int64(_ field: Field) throws(MCSError) -> Int64 {
         Int64(bitPattern: try varint(field))
     }
 
-    /// The number in a `fixed64` field.
+    /// Reads a `fixed64` field.
     @_lifetime(self: copy self)
     public mutating func fixed64(_ field: Field) throws(MCSError) -> UInt64 {
         guard field.wireType == 1 else { throw .wrongWireType(field: field.number) }
@@ -62,20 +62,20 @@ public struct ProtobufReader: ~Escapable {
         return message.word(at: offset)
     }
 
-    /// The truth in a `bool` field.
+    /// Reads a `bool` field.
     @_lifetime(self: copy self)
     public mutating func bool(_ field: Field) throws(MCSError) -> Bool {
         try varint(field) != 0
     }
 
-    /// The bytes of a string, bytes or message field, in place.
+    /// Reads a string, bytes or message field in place.
     @_lifetime(copy self)
     @_lifetime(self: copy self)
     public mutating func bytes(_ field: Field) throws(MCSError) -> RawSpan {
         message.extracting(try range(field))
     }
 
-    /// Where the bytes of a string, bytes or message field lie in the message.
+    /// Reads a string, bytes or message field as a range of the message.
     @_lifetime(self: copy self)
     public mutating func range(_ field: Field) throws(MCSError) -> Range<Int> {
         guard field.wireType == 2 else { throw .wrongWireType(field: field.number) }
@@ -86,13 +86,13 @@ public struct ProtobufReader: ~Escapable {
         return start..<offset
     }
 
-    /// A copy of the bytes of a string or bytes field.
+    /// Reads a copy of a string or bytes field.
     @_lifetime(self: copy self)
     public mutating func array(_ field: Field) throws(MCSError) -> [UInt8] {
         [UInt8](copying: try bytes(field))
     }
 
-    /// Passes over a field that is not known.
+    /// Skips an unknown field.
     @_lifetime(self: copy self)
     public mutating func skip(_ field: Field) throws(MCSError) {
         switch field.wireType {

@@ -2,13 +2,13 @@ public import Basics
 
 /// Base-128 varints of protobuf: 1 to 10 bytes, lowest bits first.
 public enum Varint {
-    /// Bytes that a number takes, 1 … 10.
+    /// Returns the encoded length of a number in bytes, 1 … 10.
     @inline(__always)
     public static func size(_ value: UInt64) -> Int {
         (70 &- (value | 1).leadingZeroBitCount) / 7
     }
 
-    /// Appends a number in as few bytes as it takes.
+    /// Appends a number in its shortest encoding.
     @inline(__always)
     public static func append(_ value: UInt64, to buffer: inout ByteBuffer) {
         var rest = value
@@ -19,9 +19,9 @@ public enum Varint {
         buffer.append(byte: UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Reads a number and moves `offset` behind it.
+    /// Reads a number and advances `offset`.
     ///
-    /// Longer forms than necessary are accepted, as protobuf does; more than 64 bits are not.
+    /// Longer encodings than necessary are accepted, as protobuf does; more than 64 bits are not.
     @inline(__always)
     public static func read(_ bytes: borrowing RawSpan, at offset: inout Int) throws(MCSError) -> UInt64 {
         guard offset < bytes.byteCount else { throw .truncated }

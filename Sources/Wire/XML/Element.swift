@@ -1,4 +1,4 @@
-/// An element with all that is in it; made for what is rare (login, iq, presence), not for messages.
+/// A parsed XML element with its content; for rare stanzas (login, iq, presence), not for messages.
 public struct Element: Sendable, Equatable {
     /// Local name, without prefix.
     public var name: String
@@ -20,7 +20,7 @@ public struct Element: Sendable, Equatable {
         /// Value, references resolved.
         public var value: String
 
-        /// An attribute of these parts.
+        /// Creates an attribute.
         public init(name: String, namespace: String = "", value: String) {
             self.name = name
             self.namespace = namespace
@@ -28,7 +28,7 @@ public struct Element: Sendable, Equatable {
         }
     }
 
-    /// An element of these parts.
+    /// Creates an element.
     public init(
         name: String, namespace: String, attributes: [Attribute] = [], children: [Element] = [],
         text: String = ""
@@ -40,17 +40,17 @@ public struct Element: Sendable, Equatable {
         self.text = text
     }
 
-    /// Value of an attribute without namespace; nil if absent.
+    /// The value of an attribute without namespace, or `nil` if absent.
     public subscript(name: String) -> String? {
         attributes.first { $0.name == name && $0.namespace.isEmpty }?.value
     }
 
-    /// The first child of that name and namespace.
+    /// Returns the first child with that name and namespace, or `nil`.
     public func child(_ name: String, _ namespace: String) -> Element? {
         children.first { $0.name == name && $0.namespace == namespace }
     }
 
-    /// Whether it has that name and namespace.
+    /// Whether the element has that name and namespace.
     public func matches(_ name: String, _ namespace: String) -> Bool {
         self.name == name && self.namespace == namespace
     }
@@ -58,22 +58,22 @@ public struct Element: Sendable, Equatable {
 
 /// Namespaces of the app-server protocol.
 public enum Namespace {
-    /// Of the root, its features and stream errors' element.
+    /// The stream root, its features and stream errors.
     public static let streams = "http://etherx.jabber.org/streams"
-    /// Of stanzas.
+    /// Stanzas.
     public static let client = "jabber:client"
-    /// Of `gcm`, the element that holds the JSON.
+    /// `gcm`, the element that contains the JSON.
     public static let gcm = "google:mobile:data"
-    /// Of SASL elements.
+    /// SASL elements.
     public static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"
-    /// Of resource binding.
+    /// Resource binding.
     public static let bind = "urn:ietf:params:xml:ns:xmpp-bind"
-    /// Of session establishment.
+    /// Session establishment.
     public static let session = "urn:ietf:params:xml:ns:xmpp-session"
-    /// Of XEP-0199 pings.
+    /// XEP-0199 pings.
     public static let ping = "urn:xmpp:ping"
-    /// Of XEP-0198.
+    /// XEP-0198 stream management.
     public static let streamManagement = "urn:xmpp:sm:3"
-    /// Of `xml:lang`.
+    /// `xml:lang`.
     public static let xml = "http://www.w3.org/XML/1998/namespace"
 }

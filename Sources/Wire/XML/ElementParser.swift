@@ -3,7 +3,7 @@ import XMLStream
 
 /// Parses one complete frame; the parser lives only during the call.
 ///
-/// The frame was found by `Framer`, so the parser sees each byte once, and neither DTD nor comment nor processing instruction.
+/// `Framer` has delimited the frame, so the parser sees each byte once, and no DTD, comment or processing instruction.
 enum ElementParser {
     /// A namespace declared by an element.
     struct Declaration {
@@ -11,7 +11,7 @@ enum ElementParser {
         var uri: String
     }
 
-    /// The element in a frame, as if it stood within the stream's root.
+    /// Parses the element in a frame as a child of the stream's root.
     static func element(_ frame: borrowing RawSpan, within root: StreamRoot) throws(XMLFailure) -> Element {
         try frame.checkCharacters(0..<frame.byteCount)
         let builder = ElementBuilder()
@@ -23,7 +23,7 @@ enum ElementParser {
         return element
     }
 
-    /// The root element of a header, with the namespaces it declares; `frame` must end like a start tag.
+    /// Parses the root element of a header and its namespace declarations; `frame` must end like a start tag.
     static func root(
         _ frame: borrowing RawSpan
     ) throws(XMLFailure) -> (element: Element, declared: [Declaration]) {
@@ -34,7 +34,7 @@ enum ElementParser {
         return (element, builder.declared)
     }
 
-    /// Checks an XML declaration: version 1.0, and UTF-8 if it names an encoding.
+    /// Checks an XML declaration: version 1.0, and UTF-8 if it has an encoding.
     static func checkDeclaration(_ frame: borrowing RawSpan) throws(XMLFailure) {
         try frame.checkCharacters(0..<frame.byteCount)
         let builder = ElementBuilder()
@@ -58,13 +58,13 @@ enum ElementParser {
     }
 }
 
-/// Builds elements from what the parser finds.
+/// Builds elements from parser events.
 private final class ElementBuilder: XMLStreamHandler {
-    /// Elements begun and not ended; those of the prolog are not among them.
+    /// The open elements, outermost first.
     private(set) var open: [Element] = []
-    /// How many elements are open.
+    /// The number of open elements within the frame.
     var depth = 0
-    /// The element that ended last at the top.
+    /// The last complete top-level element.
     private(set) var result: Element?
     private(set) var declared: [ElementParser.Declaration] = []
     private(set) var version: String?

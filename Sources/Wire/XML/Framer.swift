@@ -1,11 +1,11 @@
 import Basics
 
-/// Finds where a top-level element ends, each byte looked at once however the stream is split.
+/// Finds the end of a top-level element, scanning each byte once however the stream is split.
 ///
-/// It checks the shape of tags, that they nest, and all limits, so that strangers are stopped before anything is built;
-/// references, namespaces and characters are left to the parser that gets the complete element.
+/// It checks the syntax and nesting of tags and all limits, so that an unauthenticated peer is stopped before anything is
+/// built; references, namespaces and characters are left to the parser of the complete element.
 struct Framer {
-    /// What a complete frame is.
+    /// The type of a complete frame.
     enum Kind {
         case declaration
         case header
@@ -20,14 +20,14 @@ struct Framer {
     }
 
     private var state = State.outside
-    /// Whether a stream header is awaited.
+    /// Whether a stream header is expected.
     var isHeader: Bool
-    /// Whether the end tag of a former stream may come instead of the header.
+    /// Whether the end tag of the previous stream is allowed instead of the header.
     private let mayEnd: Bool
-    /// Hash of the name of the root, which may come again as a header; `nil` where it may not.
+    /// The hash of the root's name if its header may be repeated, otherwise `nil`.
     var repeatableRoot: UInt32?
     private var quote: UInt8 = 0
-    /// Progress within `<![CDATA[`, `]]>`, `<?xml`.
+    /// The number of bytes matched of `<![CDATA[`, `]]>` or `<?xml`.
     private var matched: UInt8 = 0
     private var depth: UInt8 = 0
     private(set) var isEmptyTag = false
@@ -35,23 +35,23 @@ struct Framer {
     private var elements: UInt16 = 0
     /// Bytes of the frame so far.
     private(set) var count: UInt32 = 0
-    /// Hash of the name being read; of a complete header, that of its name.
+    /// The hash of the name being read, or of the name of a complete header.
     private(set) var hash: UInt32 = 0
-    /// Hashes of the names of the open elements: equal names have equal hashes, and the parser compares for good.
+    /// The hashes of the names of the open elements. Different names may collide; the parser compares the names themselves.
     private var open = InlineArray<16, UInt32>(repeating: 0)
     private(set) var kind = Kind.stanza
 
-    /// Ready for the `<` of a frame.
+    /// Creates a framer that expects the `<` of a frame.
     init(isHeader: Bool, mayEnd: Bool = false, repeatableRoot: UInt32? = nil) {
         self.isHeader = isHeader
         self.mayEnd = mayEnd
         self.repeatableRoot = repeatableRoot
     }
 
-    /// Whether a frame is begun and not complete.
+    /// Whether a frame is incomplete.
     var isInside: Bool { state != .outside }
 
-    /// Takes bytes from an offset; gives the offset behind the frame, or nil if all bytes were taken and it is not complete.
+    /// Scans bytes from an offset. Returns the offset after the frame, or `nil` if all bytes are consumed and it is incomplete.
     mutating func advance(
         _ bytes: borrowing RawSpan, from start: Int, limits: XMLLimits
     ) throws(XMLFailure) -> Int? {
@@ -88,12 +88,12 @@ struct Framer {
         return nil
     }
 
-    /// Forgets the complete frame.
+    /// Prepares for the next frame.
     mutating func reset() {
         self = Framer(isHeader: isHeader, mayEnd: mayEnd, repeatableRoot: repeatableRoot)
     }
 
-    /// Takes one byte in any state but those with runs; true if it completes the frame.
+    /// Processes one byte, in any state but those that skip runs. Returns true if it completes the frame.
     private mutating func step(_ byte: UInt8, _ limits: XMLLimits) throws(XMLFailure) -> Bool {
         switch state {
         case .outside, .text, .value: state = .opened
@@ -134,7 +134,7 @@ struct Framer {
         }
     }
 
-    /// Within a start tag, behind its name or within an attribute.
+    /// Processes a byte within a start tag, after its name or within an attribute.
     private mutating func tag(_ byte: UInt8, _ limits: XMLLimits) throws(XMLFailure) -> Bool {
         switch state {
         case .name, .tag, .afterValue:
@@ -190,7 +190,7 @@ struct Framer {
         return false
     }
 
-    /// Within an end tag.
+    /// Processes a byte within an end tag.
     private mutating func end(_ byte: UInt8) throws(XMLFailure) -> Bool {
         switch state {
         case .endStart:
@@ -219,13 +219,13 @@ struct Framer {
         return depth == 0
     }
 
-    /// Behind `<!`: CDATA is the one thing allowed there, and only within an element.
+    /// Processes a byte after `<!`, where only CDATA is allowed, and only within an element.
     private mutating func section(_ byte: UInt8) throws(XMLFailure) {
         switch state {
         case .bang:
             if byte == UInt8(ascii: "-") || byte.isNameStart { throw .restrictedXML }
             guard byte == UInt8(ascii: "[") else { throw .invalidXML }
-            // Character data between stanzas parses, but no stream has it; before the root it does not parse.
+            // CDATA between stanzas is well-formed but not allowed in a stream; before the root it is not well-formed.
             guard depth > 0 else { throw isHeader ? .invalidXML : .badFormat }
             matched = 0
             state = .cdataStart
@@ -247,7 +247,7 @@ struct Framer {
         }
     }
 
-    /// Behind `<?` before a header: the XML declaration is the one thing allowed there.
+    /// Processes a byte after `<?`, where only an XML declaration before a header is allowed.
     private mutating func declaration(_ byte: UInt8) throws(XMLFailure) -> Bool {
         switch state {
         case .declarationName:
@@ -272,17 +272,17 @@ struct Framer {
 }
 
 extension UInt8 {
-    /// Blank, tab or line end (XML 1.0, production 3).
+    /// Whether the byte is a space, tab or line end (XML 1.0, production 3).
     @inline(__always) var isXMLSpace: Bool {
         self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09
     }
 
-    /// May begin a name; what stands beyond ASCII is left to the parser.
+    /// Whether the byte may start a name; non-ASCII characters are left to the parser.
     @inline(__always) var isNameStart: Bool {
         (self | 0x20) &- 0x61 < 26 || self == 0x5F || self == 0x3A || self >= 0x80
     }
 
-    /// May continue a name.
+    /// Whether the byte may continue a name.
     @inline(__always) var isNameByte: Bool {
         isNameStart || self &- 0x30 < 10 || self == 0x2D || self == 0x2E
     }

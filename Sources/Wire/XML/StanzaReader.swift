@@ -1,8 +1,8 @@
 import Basics
 
-/// Reads one XML stream from an app server: bytes in any split become header, stanzas and end.
+/// Parses the XML stream of an app server incrementally into header, stanzas and end.
 ///
-/// Use it in a loop, one event at a time, so that the session may change state between two events of one chunk:
+/// Call `next` in a loop, one event at a time, so that the session may change state between two events of one chunk:
 ///
 ///     var offset = 0
 ///     reading: while true {
@@ -15,40 +15,40 @@ import Basics
 ///         }
 ///     }
 ///
-/// Until the first element of a stream that nobody has logged in on, its header may come again, with a declaration or
-/// without one: each time it is `.opened` (ccs-xmpp 1.3).
+/// Before login the header may be repeated until the first element, with or without a declaration; each one is
+/// `.opened` (ccs-xmpp 1.3).
 ///
-/// Keepalive blanks and a stray `>` between stanzas are skipped (ccs-xmpp 1.3, 1.9). Between two stanzas the reader holds
-/// no parser and no bytes. Each byte is looked at a bounded number of times however the stream is split: once to find the
-/// end of the stanza, and when it is complete once more to recognise or parse it; `work` counts that.
-/// After a failure or `.closed` nothing more may be read.
+/// Whitespace keepalives and a stray `>` between stanzas are skipped (ccs-xmpp 1.3, 1.9). Between two stanzas the reader
+/// holds no parser and no bytes. However the stream is split, each byte is scanned a bounded number of times: once to find
+/// the end of the stanza, and once more to recognise or parse the complete stanza; `work` counts that.
+/// After a failure or `.closed` the reader must not be used again.
 public struct StanzaReader: ~Copyable {
     private enum Stage: UInt8 {
         case header, stanzas, ended
     }
 
     private var stage = Stage.header
-    /// Bytes of a byte order mark seen; 255 once anything else was.
+    /// The number of bytes of a byte order mark seen, or 255 after any other byte.
     private var mark: UInt8 = 0
     private var hasDeclaration = false
     private var isLoggedIn = false
     private var framer = Framer(isHeader: true)
     private var partial = ByteBuffer()
     private var root = StreamRoot()
-    /// Bytes looked at, over all passes.
+    /// The number of bytes scanned, over all passes.
     public private(set) var work: UInt64 = 0
 
-    /// Awaits the header of a new connection, with the limits before login.
+    /// Creates a reader that expects the header of a new connection, with the limits before login.
     public init() {}
 
-    /// Bytes held of what is not yet complete.
+    /// Bytes buffered of an incomplete frame.
     public var heldBytes: Int { partial.count }
 
-    /// Awaits a new header, after a successful login (RFC 6120, 6.4.6), and raises the limits to those after login.
+    /// Expects a new header after a successful login (RFC 6120, 6.4.6), and raises the limits to those after login.
     ///
-    /// A client that leaves now ends its first stream instead, which is `.closed`.
+    /// A client that disconnects instead ends its first stream, which is `.closed`.
     public mutating func restart() {
-        precondition(!framer.isInside, "a stream restarts between two stanzas only")
+        precondition(!framer.isInside, "restart() called within a stanza")
         isLoggedIn = true
         stage = .header
         mark = 0
@@ -56,9 +56,9 @@ public struct StanzaReader: ~Copyable {
         framer = Framer(isHeader: true, mayEnd: true)
     }
 
-    /// Reads on from `offset` and moves it behind what was taken.
+    /// Reads the next event from `offset`, and advances `offset`.
     ///
-    /// Give the same `bytes` until the event is `.incomplete`; `offset` is then at their end.
+    /// Pass the same `bytes` until the event is `.incomplete`; `offset` is then at their end.
     public mutating func next(
         _ bytes: RawSpan, from offset: inout Int
     ) throws(XMLFailure) -> StreamEvent {
@@ -114,7 +114,7 @@ public struct StanzaReader: ~Copyable {
         }
     }
 
-    /// Moves to the next `<`; false if there is none.
+    /// Skips to the next `<`. Returns false if there is none.
     private mutating func skip(_ bytes: RawSpan, _ offset: inout Int) throws(XMLFailure) -> Bool {
         if stage == .ended {
             offset = bytes.byteCount
@@ -138,7 +138,7 @@ public struct StanzaReader: ~Copyable {
         return false
     }
 
-    /// Takes a byte before the first `<`, where a byte order mark may stand.
+    /// Processes a byte before the first `<`, where a byte order mark is allowed.
     private mutating func skipMark(_ byte: UInt8) throws(XMLFailure) {
         let utf8Mark: StaticString = "\u{FEFF}"
         if byte == utf8Mark.byte(at: Int(mark)) {
@@ -151,7 +151,7 @@ public struct StanzaReader: ~Copyable {
         mark = 255
     }
 
-    /// The message of a usual stanza; nil if a reference in it is malformed.
+    /// Returns the message of a stanza in the usual shape, or `nil` if a reference in it is malformed.
     @inline(__always)
     private static func message(_ usual: UsualStanza, in bytes: RawSpan) -> MessageStanza? {
         guard usual.isEscaped else {
@@ -174,7 +174,7 @@ public struct StanzaReader: ~Copyable {
         return MessageStanza(form: .usable, isError: usual.isError, parts: parts, held: held, isHeld: true)
     }
 
-    /// Turns a complete frame into an event; nil for a declaration. `name` is the hash of a header's name.
+    /// Converts a complete frame to an event, or to `nil` for a declaration. `name` is the hash of a header's name.
     @inline(never)
     private mutating func complete(
         _ kind: Framer.Kind, _ frame: RawSpan, _ name: UInt32, isEmptyTag: Bool
@@ -185,12 +185,12 @@ public struct StanzaReader: ~Copyable {
             guard !hasDeclaration else { throw .invalidXML }
             hasDeclaration = true
             try ElementParser.checkDeclaration(frame)
-            // Between two headers: only another one may follow it.
+            // After a declaration only a header is allowed.
             stage = .header
             framer.isHeader = true
             return nil
         case .header:
-            // A declaration is allowed before a repeated header alone.
+            // A declaration after a header is allowed only if the same header follows again.
             if let root = framer.repeatableRoot, root != name { throw .restrictedXML }
             let opened = try StreamRoot.open(frame, isEmptyTag: isEmptyTag)
             root = opened.root

@@ -1,27 +1,27 @@
 import Basics
 
-/// What `StanzaReader.next` found.
+/// An event of `StanzaReader.next`.
 public enum StreamEvent: ~Copyable {
-    /// All bytes are taken; the next event needs more.
+    /// All bytes are consumed; the next event needs more.
     case incomplete
-    /// A stream header, checked; the answer and the features are due.
+    /// A valid stream header; the response header and the features are due.
     case opened(StreamHeader)
     /// A `<message>` of `jabber:client`.
     case message(MessageStanza)
-    /// Any other element at the level of stanzas: auth, response, abort, iq, presence, whatever a stranger thinks of.
+    /// Any other top-level element: auth, response, abort, iq, presence, or an unknown one.
     case element(Element)
-    /// The end tag of the stream; what follows is not read any more.
+    /// The end tag of the stream; further bytes are ignored.
     case closed
 }
 
-/// A `<message>`, cut down to what CCS looks at: its payload and four attributes.
+/// A `<message>`, reduced to what CCS reads: the payload and four attributes.
 ///
-/// In the usual shape nothing is copied: the parts lie in the chunk that was given to `next`, so the accessors
-/// take that same chunk again. In any other shape they lie in a buffer which the stanza owns.
+/// In the usual shape nothing is copied: the parts are ranges of the chunk that was passed to `next`, so the accessors
+/// take the same chunk again. In any other shape they are ranges of a buffer that the stanza owns.
 public struct MessageStanza: ~Copyable {
-    /// What the `gcm` child is like.
+    /// The shape of the `gcm` child.
     public enum Form: Sendable, Equatable {
-        /// One `gcm` with text alone: `payload` is that text.
+        /// One `gcm` with text only: `payload` is that text.
         case usable
         /// No `gcm` child.
         case withoutPayload
@@ -31,15 +31,15 @@ public struct MessageStanza: ~Copyable {
         case elementsInPayload
     }
 
-    /// What the `gcm` child is like; all but `usable` deserve a stanza error `bad-request` (ccs-xmpp 1.8).
+    /// The shape of the `gcm` child; all but `usable` are answered by the stanza error `bad-request` (ccs-xmpp 1.8).
     public var form: Form
-    /// Whether `type` is `error`: such a message must be swallowed, never answered.
+    /// Whether `type` is `error`; such a message must be ignored and never answered.
     public var isError: Bool
     var parts: Parts
     var held: ByteBuffer
     var isHeld: Bool
 
-    /// Where the parts lie.
+    /// The ranges of the parts.
     struct Parts {
         var payload = Slice.absent
         var id = Slice.absent
@@ -48,15 +48,15 @@ public struct MessageStanza: ~Copyable {
         var type = Slice.absent
     }
 
-    /// The text of `gcm`, references resolved; empty if there is none.
+    /// Returns the text of `gcm`, references resolved; empty if there is none.
     @_lifetime(borrow self, copy chunk)
     public func payload(in chunk: RawSpan) -> RawSpan { bytes(of: parts.payload, in: chunk) }
 
-    /// The attribute `id`; nil if absent.
+    /// Returns the attribute `id`, or `nil`.
     public func id(in chunk: RawSpan) -> String? { text(of: parts.id, in: chunk) }
-    /// The attribute `from`; nil if absent.
+    /// Returns the attribute `from`, or `nil`.
     public func from(in chunk: RawSpan) -> String? { text(of: parts.from, in: chunk) }
-    /// Whether there is an attribute `from`: free to ask, unlike for its text.
+    /// Whether there is an attribute `from`; cheaper than `from(in:)`, which copies it.
     public var hasFrom: Bool { parts.from.isPresent }
 
     func text(of slice: Slice, in chunk: RawSpan) -> String? {
@@ -71,7 +71,7 @@ public struct MessageStanza: ~Copyable {
     }
 }
 
-/// A run of bytes in a chunk or buffer.
+/// A range of bytes in a chunk or buffer.
 struct Slice: Equatable {
     var start: UInt32
     var end: UInt32
@@ -95,7 +95,7 @@ struct Slice: Equatable {
 }
 
 extension MessageStanza {
-    /// The parts of a message that was parsed; all of them are copied into one buffer.
+    /// Creates a message from a parsed element; all parts are copied into one buffer.
     init(_ element: Element) {
         let payloads = element.children.filter { $0.matches("gcm", Namespace.gcm) }
         var held = ByteBuffer()
@@ -119,7 +119,7 @@ extension MessageStanza {
 }
 
 extension ByteBuffer {
-    /// Appends a text and says where it lies.
+    /// Appends a text. Returns its range.
     fileprivate mutating func keep(_ text: String?) -> Slice {
         guard let text else { return .absent }
         let start = count
@@ -127,7 +127,7 @@ extension ByteBuffer {
         return Slice(start, count)
     }
 
-    /// Appends a part of other bytes and says where it lies.
+    /// Appends a part of other bytes. Returns its range.
     mutating func keep(_ slice: Slice, of bytes: borrowing RawSpan) -> Slice {
         guard slice.isPresent else { return .absent }
         let start = count

@@ -1,21 +1,21 @@
 import Basics
 
-/// What the root element of an open stream means for the stanzas in it.
+/// The root element of an open stream: the namespace context of its stanzas.
 struct StreamRoot {
-    /// Whether unprefixed stanzas are `jabber:client`, as all known clients have it.
+    /// Whether unprefixed stanzas are `jabber:client`, as with all known clients.
     var isUsual = true
-    /// The start tag to put before a stanza that is parsed by itself; nil for the usual one.
+    /// The start tag for parsing a stanza by itself; `nil` for the usual one.
     private var unusualProlog: [UInt8]?
-    /// Name of the root with its prefix; nil for `stream:stream`.
+    /// The name of the root with its prefix; `nil` for `stream:stream`.
     private var unusualName: [UInt8]?
 
     private static let usualProlog = Array(
         "<stream:stream xmlns=\"jabber:client\" xmlns:stream=\"http://etherx.jabber.org/streams\">".utf8)
 
-    /// The start tag to put before a stanza that is parsed by itself.
+    /// The start tag that precedes a stanza which is parsed by itself.
     var prolog: [UInt8] { unusualProlog ?? Self.usualProlog }
 
-    /// Reads and checks a header (ccs-xmpp 1.3); a self-closed one opens the stream all the same.
+    /// Parses and checks a header (ccs-xmpp 1.3); a self-closed one also opens the stream.
     static func open(
         _ frame: borrowing RawSpan, isEmptyTag: Bool
     ) throws(XMLFailure) -> (root: StreamRoot, header: StreamHeader) {

@@ -1,20 +1,20 @@
 import Basics
 
-/// The shape that nearly all messages have, recognised in place: `<message …><gcm xmlns="google:mobile:data">JSON</gcm></message>`.
+/// The fast path for the shape of nearly all messages: `<message …><gcm xmlns="google:mobile:data">JSON</gcm></message>`.
 ///
-/// It accepts only what the parser would accept with the same outcome; whatever it does not know it leaves to the parser.
+/// It accepts only what the parser would accept with the same result, and leaves everything else to the parser.
 struct UsualStanza {
     var parts = MessageStanza.Parts()
-    /// Whether references stand in the payload.
+    /// Whether the payload contains references.
     var isEscaped = false
     /// Whether `type` is `error`.
     var isError = false
-    /// Whether it is a usual stanza, complete.
+    /// Whether a complete stanza in the usual shape was found.
     var isFound = false
-    /// Offset behind the stanza; where it was not found, how far was looked.
+    /// The offset after the stanza, or the offset up to which was scanned if none was found.
     var end = 0
 
-    /// Tries to recognise a stanza that begins at an offset and lies wholly before `limit`.
+    /// Tries to recognise a stanza that starts at an offset and ends before `limit`.
     @inline(__always)
     init(_ bytes: RawSpan, from start: Int, limit: Int) {
         var cursor = Cursor(bytes, at: start, end: limit)
@@ -22,7 +22,7 @@ struct UsualStanza {
         end = cursor.at
     }
 
-    /// A place in borrowed bytes.
+    /// A position in borrowed bytes.
     private struct Cursor: ~Escapable {
         let bytes: RawSpan
         let end: Int
@@ -31,7 +31,9 @@ struct UsualStanza {
         @_lifetime(copy bytes)
         @inline(__always)
         init(_ bytes: RawSpan, at: Int, end: Int) {
-            precondition(at >= 0 && at <= end && end <= bytes.byteCount, "cursor outside the span")
+            precondition(
+                at >= 0 && at <= end && end <= bytes.byteCount,
+                "invalid cursor: expected a range within the span")
             self.bytes = bytes
             self.at = at
             self.end = end
@@ -51,7 +53,7 @@ struct UsualStanza {
             return take("</message>")
         }
 
-        /// The byte at an offset that was compared with `end` before.
+        /// Returns the byte at an offset, which the caller has compared with `end`.
         @inline(__always)
         func byte(_ offset: Int) -> UInt8 {
             unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
@@ -77,7 +79,7 @@ struct UsualStanza {
             return true
         }
 
-        /// A plain value in quotes, after `=`.
+        /// Parses `=` and a quoted value of plain ASCII.
         @_lifetime(self: copy self)
         @inline(__always)
         mutating func value() -> Slice? {
@@ -98,7 +100,7 @@ struct UsualStanza {
             return nil
         }
 
-        /// Takes the name of an attribute of `message` and says where its value belongs; 4 for none.
+        /// Parses the name of an attribute of `message`. Returns the bit of the attribute in `seen`, or `nil` for an unknown one.
         @_lifetime(self: copy self)
         @inline(__always)
         private mutating func attributeName() -> Int? {
@@ -110,7 +112,7 @@ struct UsualStanza {
             return nil
         }
 
-        /// The attributes and the `>` of `message`.
+        /// Parses the attributes and the `>` of `message`.
         @_lifetime(self: copy self)
         @inline(__always)
         mutating func attributes(of stanza: inout UsualStanza) -> Bool {
@@ -140,7 +142,7 @@ struct UsualStanza {
             return false
         }
 
-        /// The one attribute and the `>` of `gcm`.
+        /// Parses the one attribute and the `>` of `gcm`.
         @_lifetime(self: copy self)
         @inline(__always)
         mutating func gcmAttributes() -> Bool {
@@ -153,7 +155,7 @@ struct UsualStanza {
             return take(">")
         }
 
-        /// Character data up to the next `<`, checked as the parser would.
+        /// Skips character data up to the next `<`, checked as the parser does.
         @_lifetime(self: copy self)
         @inline(__always)
         mutating func text(isEscaped: inout Bool) -> Bool {

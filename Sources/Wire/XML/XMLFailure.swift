@@ -1,8 +1,8 @@
 public import Basics
 
-/// Why the bytes of a stream were refused; each is a stream error (ccs-xmpp 1.11, 1.12) and ends the stream.
+/// Why the bytes of a stream are invalid; each is a stream error (ccs-xmpp 1.11, 1.12) and ends the stream.
 public enum XMLFailure: Error, Sendable, CaseIterable {
-    /// Not well-formed: emitted as `invalid-xml`, which old clients test for, not as `not-well-formed`.
+    /// Not well-formed: reported as `invalid-xml`, which old clients test for, not as `not-well-formed`.
     case invalidXML
     /// A comment, processing instruction, DTD, or an entity other than the five.
     case restrictedXML
@@ -10,7 +10,7 @@ public enum XMLFailure: Error, Sendable, CaseIterable {
     case policyViolation
     /// The declaration names another encoding, or the bytes are not UTF-8.
     case unsupportedEncoding
-    /// A prefix that nothing declares.
+    /// An undeclared namespace prefix.
     case badNamespacePrefix
     /// The root is not in the stream namespace, or the default namespace is not `jabber:client`.
     case invalidNamespace
@@ -19,7 +19,7 @@ public enum XMLFailure: Error, Sendable, CaseIterable {
     /// Well-formed, but not a stream: another root, or text between stanzas.
     case badFormat
 
-    /// The condition of the stream error to send.
+    /// The condition of the stream error.
     public var condition: StreamCondition {
         switch self {
         case .invalidXML: .invalidXML
@@ -33,7 +33,7 @@ public enum XMLFailure: Error, Sendable, CaseIterable {
         }
     }
 
-    /// Why the connection then ends.
+    /// The close reason of the connection.
     public var closeReason: CloseReason {
         switch self {
         case .invalidXML, .badNamespacePrefix, .invalidNamespace, .badFormat: .invalidXML

@@ -1,6 +1,6 @@
 import Basics
 
-/// Eight bytes at a time: the lowest marked high bit of the result is the first byte equal to `byte`.
+/// Compares eight bytes at once: the lowest high bit set in the result marks the first byte equal to `byte`.
 ///
 /// Lanes above the first hit may be marked falsely; the first one never is.
 @inline(__always)
@@ -11,14 +11,14 @@ func lanes(_ word: UInt64, equal byte: UInt8) -> UInt64 {
 }
 
 extension RawSpan {
-    /// Offset of the first `byte` in a range; `end` if there is none.
+    /// Returns the offset of the first `byte` in a range, or `end` if there is none.
     func firstOffset(of byte: UInt8, from start: Int, to end: Int) -> Int {
         firstOffset(of: byte, or: byte, from: start, to: end)
     }
 
-    /// Offset of the first of two bytes in a range; `end` if there is none.
+    /// Returns the offset of the first of two bytes in a range, or `end` if there is none.
     func firstOffset(of byte: UInt8, or other: UInt8, from start: Int, to end: Int) -> Int {
-        precondition(end <= byteCount, "the range ends outside the span")
+        precondition(end <= byteCount, "invalid range: expected an end within the span")
         var at = start
         while end &- at >= 8 {
             let word = unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self)
@@ -34,7 +34,7 @@ extension RawSpan {
         return end
     }
 
-    /// Length of the character of XML 1.0 at an offset, in bytes; 0 if the bytes are not UTF-8, -1 if XML forbids it.
+    /// Returns the length in bytes of the character at an offset, 0 if it is not UTF-8, or -1 if XML 1.0 does not allow it.
     func characterLength(at offset: Int) -> Int {
         let left = byteCount - offset
         let first = byte(at: offset)
@@ -59,10 +59,10 @@ extension RawSpan {
         }
     }
 
-    /// Checks that a range is UTF-8 and holds characters of XML 1.0 only.
+    /// Checks that a range is UTF-8 and contains only characters of XML 1.0.
     func checkCharacters(_ range: Range<Int>) throws(XMLFailure) {
         var at = range.lowerBound
-        precondition(range.upperBound <= byteCount, "the range ends outside the span")
+        precondition(range.upperBound <= byteCount, "invalid range: expected an end within the span")
         let bytes = extracting(0..<range.upperBound)
         while at < range.upperBound {
             if range.upperBound &- at >= 8 {
@@ -81,14 +81,14 @@ extension RawSpan {
     }
 }
 
-/// Whether eight bytes are ASCII without controls.
+/// Whether eight bytes are ASCII without control characters.
 @inline(__always)
 func isPlainASCII(_ word: UInt64) -> Bool {
     ((word &- 0x2020_2020_2020_2020) & ~word | word) & 0x8080_8080_8080_8080 == 0
 }
 
 extension ByteBuffer {
-    /// Appends character data with its references resolved; false if one is none of the five or denotes no character of XML 1.0.
+    /// Appends character data with its references resolved. Returns false if a reference is malformed (ccs-xmpp 1.12).
     mutating func appendUnescaped(_ text: borrowing RawSpan) -> Bool {
         var isValid = true
         unsafe text.withUnsafeBytes { source in
@@ -101,9 +101,9 @@ extension ByteBuffer {
         return isValid
     }
 
-    /// Writes `source` with its references resolved to `room`, which is as long; gives the length, nil if a reference is malformed.
+    /// Writes `source` with its references resolved to `room` of the same size. Returns the length, or `nil` if one is malformed.
     ///
-    /// A character is never longer than its reference, so what is written never overtakes what is read.
+    /// A character is never longer than its reference, so the output never overtakes the input.
     private static func unescape(
         _ source: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer
     ) -> Int? {
@@ -145,14 +145,14 @@ extension ByteBuffer {
 
 /// One of the five entities, or a numeric reference to a character of XML 1.0 (ccs-xmpp 1.12).
 struct CharacterReference {
-    /// The UTF-8, first byte lowest.
+    /// The UTF-8, first byte in the lowest bits.
     var utf8: UInt32
-    /// Bytes of UTF-8.
+    /// The length of the UTF-8 in bytes.
     var length: Int
-    /// Bytes of the reference from `&` to `;`.
+    /// The length of the reference in bytes, from `&` to `;`.
     var sourceLength: Int
 
-    /// Reads the reference that begins at an offset; nil if it is none of those.
+    /// Parses the reference at an offset. Returns `nil` if it is not a valid one.
     @inline(__always)
     init?(in text: UnsafeRawBufferPointer, at offset: Int) {
         let left = text.count &- offset

@@ -1,8 +1,8 @@
 public import Basics
 
-/// Writing of character data and attribute values: whatever bytes go in, what comes out is XML 1.0.
+/// Escaping of character data and attribute values: any input yields valid XML 1.0.
 ///
-/// Markup is escaped; what XML forbids (controls, U+FFFE, U+FFFF, bytes that are not UTF-8) becomes U+FFFD.
+/// Markup is escaped; what XML does not allow (controls, U+FFFE, U+FFFF, bytes that are not UTF-8) becomes U+FFFD.
 extension ByteBuffer {
     /// Appends bytes as character data.
     public mutating func appendText(_ text: borrowing RawSpan) { appendEscaped(text, inAttribute: false) }

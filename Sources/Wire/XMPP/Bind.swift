@@ -1,15 +1,15 @@
 public import Basics
 
-/// Making of the full JID of a session (ccs-xmpp 1.6).
+/// Generation of the full JID of a session (ccs-xmpp 1.6).
 public enum Bind {
-    /// The full JID: the resource asked for, if any, and 8 upper-case hexadecimal digits that make it unique.
+    /// Returns the full JID: the requested resource, if any, and 8 upper-case hexadecimal digits that make it unique.
     ///
-    /// Nil for a resource that is too long or holds what no resource may: answer `bad-request`.
+    /// Returns `nil` if the resource is too long or contains a forbidden character; the answer is then `bad-request`.
     public static func jid(
         sender: SenderID, domain: String, resource: String?, suffix: UInt32
     ) -> String? {
         let resource = resource ?? ""
-        // The suffix counts: what is bound must itself be a legal resource.
+        // The suffix counts, since the bound JID must itself have a legal resource.
         guard resource.utf8.count + 8 <= Limits.AppServer.resourceBytes,
             resource.unicodeScalars.allSatisfy({ !isForbidden($0) })
         else { return nil }

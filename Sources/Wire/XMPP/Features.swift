@@ -1,18 +1,18 @@
 public import Basics
 
-/// What the server offers at each stage; the exact bytes, which several clients match on (ccs-xmpp 1.4).
+/// The stream features before and after login, in the exact bytes that several clients match on (ccs-xmpp 1.4).
 public enum Features {
-    /// What is offered of SCRAM-SHA-256.
+    /// Which SCRAM-SHA-256 mechanisms are offered.
     public enum SCRAMOffer: Sendable, Equatable {
         /// Nothing.
         case none
-        /// The mechanism.
+        /// The mechanism without channel binding.
         case plain
-        /// The mechanism, and -PLUS with a channel binding.
+        /// The mechanism, and -PLUS with channel binding.
         case bound
     }
 
-    /// Appends the offer before login; without SCRAM it is what the real service offered.
+    /// Appends the features before login; without SCRAM they are those of the real service.
     public static func appendBeforeLogin(scram: SCRAMOffer = .none, to buffer: inout ByteBuffer) {
         buffer.append(#"<stream:features><mechanisms xmlns="urn:ietf:params:xml:ns:xmpp-sasl">"#)
         if scram == .bound { buffer.append("<mechanism>SCRAM-SHA-256-PLUS</mechanism>") }
@@ -32,7 +32,7 @@ public enum Features {
         buffer.append("</stream:features>")
     }
 
-    /// Appends the offer after login.
+    /// Appends the features after login.
     public static func appendAfterLogin(
         offersStreamManagement: Bool = false, to buffer: inout ByteBuffer
     ) {

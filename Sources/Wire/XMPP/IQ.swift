@@ -1,16 +1,16 @@
 public import Basics
 
-/// A request of a client; the answer goes with its `id` if it had one (ccs-xmpp 1.6 to 1.9).
+/// An IQ stanza from a client; the answer repeats its `id` if it has one (ccs-xmpp 1.6 to 1.9).
 public struct IQ: Sendable, Equatable {
-    /// What is asked for.
+    /// The type of a request.
     public enum Request: Sendable, Equatable {
-        /// Resource binding, with the resource asked for.
+        /// Resource binding, with the requested resource.
         case bind(resource: String?)
         /// Session establishment.
         case session
         /// XEP-0199.
         case ping
-        /// `result` or `error`: an answer to nothing, to be swallowed.
+        /// `result` or `error`: an unexpected answer, which is ignored.
         case answer
         /// Anything else: `service-unavailable`.
         case other
@@ -18,14 +18,14 @@ public struct IQ: Sendable, Equatable {
 
     /// The `id`, repeated in the answer.
     public var id: String?
-    /// Whom it was sent to; the answer comes from there.
+    /// The addressee, which becomes `from` in the answer.
     public var to: String?
     /// The sender's JID, if given.
     public var from: String?
-    /// What is asked for.
+    /// The request.
     public var request: Request
 
-    /// Reads an `iq` of `jabber:client`; nil for any other element.
+    /// Reads an `iq` of `jabber:client`. Returns `nil` for any other element.
     public init?(_ element: Element) {
         guard element.matches("iq", Namespace.client) else { return nil }
         id = element["id"]
@@ -68,7 +68,7 @@ public struct IQ: Sendable, Equatable {
         buffer.append("</jid></bind></iq>")
     }
 
-    /// Appends an error: `service-unavailable` for what is not known, `not-allowed` for a second binding.
+    /// Appends an error: `service-unavailable` for an unknown request, `not-allowed` for a second binding.
     public func appendError(_ condition: StanzaCondition, to buffer: inout ByteBuffer) {
         appendStart("error", to: &buffer)
         Self.append(" from=\"", to, to: &buffer)

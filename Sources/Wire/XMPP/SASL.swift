@@ -1,6 +1,6 @@
 public import Basics
 
-/// Login of an app server: what it sends, what it is answered (ccs-xmpp 1.5).
+/// The SASL login of an app server: its messages and their answers (ccs-xmpp 1.5).
 public enum SASL {
     /// A failure condition; the raw value is the element's name.
     public enum Condition: String, Error, Sendable, CaseIterable {
@@ -14,7 +14,7 @@ public enum SASL {
         case notAuthorized = "not-authorized"
         case temporaryAuthFailure = "temporary-auth-failure"
 
-        /// Appends the failure; the namespace must be the default one.
+        /// Appends the failure; clients need its namespace as the default one.
         public func append(to buffer: inout ByteBuffer) {
             buffer.append("<failure xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"><")
             buffer.append(text: rawValue)
@@ -22,13 +22,13 @@ public enum SASL {
         }
     }
 
-    /// What a client sends during login.
+    /// An element that a client sends during login.
     public enum Step: Sendable, Equatable {
         /// `<auth>` of a known mechanism with its first message, still in Base64.
         case auth(payload: String)
         /// `<auth>` of a known mechanism without a message: a challenge is due.
         case authWithoutPayload
-        /// `<auth>` of SCRAM-SHA-256, or of -PLUS where it binds the channel; nil where a challenge is due first.
+        /// `<auth>` of SCRAM-SHA-256, or of -PLUS if `bindsChannel`; without a payload a challenge is due first.
         case scram(bindsChannel: Bool, payload: String?)
         /// `<response>`, still in Base64.
         case response(payload: String)
@@ -37,7 +37,7 @@ public enum SASL {
         /// `<auth>` of a mechanism that is not offered or not supported: failure `invalid-mechanism`.
         case unknownMechanism
 
-        /// Reads an element of the SASL namespace; nil for any other element.
+        /// Reads an element of the SASL namespace. Returns `nil` for any other element.
         public init?(_ element: Element) {
             guard element.namespace == Namespace.sasl else { return nil }
             let payload = element.text.trimmingXMLSpace()
@@ -59,17 +59,17 @@ public enum SASL {
         }
     }
 
-    /// Who wants to log in, and what proves it.
+    /// The identity that logs in, and its proof.
     public struct Credentials: Sendable, Equatable {
         /// The sender.
         public var sender: SenderID
-        /// The domain behind the sender ID, lower case; the bound JID uses it.
+        /// The domain after the sender ID in lower case; the bound JID uses it.
         public var domain: String
         /// The server key, in clear; never to be logged.
         public var password: [UInt8]
     }
 
-    /// Reads the message of PLAIN, or of X-OAUTH2, which has the same form: authzid, NUL, authcid, NUL, server key.
+    /// Parses the message of PLAIN or X-OAUTH2, which have the same form: authzid, NUL, authcid, NUL, server key.
     public static func credentials(
         _ payload: String, acceptedDomains: [String], defaultDomain: String
     ) throws(Condition) -> Credentials {
@@ -86,7 +86,7 @@ public enum SASL {
         return Credentials(sender: account.sender, domain: account.domain, password: Array(parts[2]))
     }
 
-    /// The bytes of a message; a single `=` stands for none.
+    /// Decodes the Base64 of a message; a single `=` is the empty message.
     static func decoded(_ payload: String) throws(Condition) -> [UInt8] {
         guard let bytes = Base64.bytes(Array(payload == "=" ? "".utf8 : payload.utf8).raw),
             !payload.utf8.contains(where: { $0 == 0x2D || $0 == 0x5F })
@@ -94,7 +94,7 @@ public enum SASL {
         return bytes
     }
 
-    /// The sender that names of any mechanism stand for, and its domain in lower case.
+    /// Returns the sender that authzid and authcid of any mechanism identify, and its domain in lower case.
     public static func account(
         authzid: String, authcid: String, acceptedDomains: [String], defaultDomain: String
     ) throws(Condition) -> (sender: SenderID, domain: String) {
@@ -107,7 +107,7 @@ public enum SASL {
         return (SenderID(number), domain)
     }
 
-    /// Appends the empty challenge that asks for the message of PLAIN.
+    /// Appends the empty challenge that requests the message of PLAIN.
     public static func appendChallenge(to buffer: inout ByteBuffer) {
         buffer.append("<challenge xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
     }
@@ -124,14 +124,14 @@ public enum SASL {
         buffer.append("<success xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"/>")
     }
 
-    /// Appends the success with a last message.
+    /// Appends the success with a final message.
     public static func appendSuccess(_ message: [UInt8], to buffer: inout ByteBuffer) {
         buffer.append("<success xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">")
         Base64.append(message.raw, urlSafe: false, padded: true, to: &buffer)
         buffer.append("</success>")
     }
 
-    /// Parts of a user name before and behind the first `@`.
+    /// Splits a user name at the first `@`.
     private static func split(_ user: String) -> (name: String, domain: String?) {
         guard let at = user.firstIndex(of: "@") else { return (user, nil) }
         return (String(user[..<at]), String(user[user.index(after: at)...]))
@@ -139,7 +139,7 @@ public enum SASL {
 }
 
 extension String {
-    /// The string without blanks and line ends round it.
+    /// Returns the string without leading and trailing whitespace.
     func trimmingXMLSpace() -> String {
         guard let first = utf8.firstIndex(where: { !$0.isXMLSpace }),
             let last = utf8.lastIndex(where: { !$0.isXMLSpace })

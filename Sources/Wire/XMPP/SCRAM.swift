@@ -1,15 +1,15 @@
 import Basics
 
-/// SCRAM-SHA-256: a login in which the key itself never travels (RFC 5802, RFC 7677; ccs-xmpp 1.5.1).
+/// SCRAM-SHA-256: a login that does not transmit the key (RFC 5802, RFC 7677; ccs-xmpp 1.5.1).
 public enum SCRAM {
-    /// What it computes with, from the host: this module knows no crypto library.
+    /// The cryptographic functions, injected since this module has no crypto library.
     public struct Functions: Sendable {
         /// SHA-256.
         public var hash: @Sendable ([UInt8]) -> [UInt8]
         /// HMAC-SHA-256 of a text with a key.
         public var authenticate: @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
 
-        /// Functions of the caller's.
+        /// Creates a set of functions.
         public init(
             hash: @escaping @Sendable ([UInt8]) -> [UInt8],
             authenticate: @escaping @Sendable (_ key: [UInt8], _ text: [UInt8]) -> [UInt8]
@@ -18,13 +18,13 @@ public enum SCRAM {
             self.authenticate = authenticate
         }
 
-        /// StoredKey and ServerKey of a password that is salted already (`Hi` of RFC 5802, 2.2).
+        /// Returns StoredKey and ServerKey of a salted password (`Hi` of RFC 5802, 2.2).
         public func keys(saltedPassword: [UInt8]) -> (stored: [UInt8], server: [UInt8]) {
             let clientKey = authenticate(saltedPassword, Array("Client Key".utf8))
             return (hash(clientKey), authenticate(saltedPassword, Array("Server Key".utf8)))
         }
 
-        /// Whether a client's proof was made with the key that belongs to a StoredKey; in constant time.
+        /// Whether a client's proof was computed with the key of a StoredKey; takes constant time.
         public func accepts(proof: [UInt8], storedKey: [UInt8], authMessage: [UInt8]) -> Bool {
             let signature = authenticate(storedKey, authMessage)
             guard proof.count == signature.count else { return false }
@@ -32,20 +32,20 @@ public enum SCRAM {
         }
     }
 
-    /// The one type of channel binding we offer: the only one that TLS 1.3 defines (RFC 9266).
+    /// The type of channel binding offered, the only one that TLS 1.3 defines (RFC 9266).
     public static let bindingType = "tls-exporter"
 
-    /// The server's first message; `nonce` is the client's with ours behind it.
+    /// Returns the server's first message; `nonce` is the client's followed by the server's.
     public static func serverFirst(nonce: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
         Array("r=".utf8) + nonce + Array(",s=\(Base64.text(salt)),i=\(iterations)".utf8)
     }
 
-    /// The server's last message, which proves to the client that we know its key.
+    /// Returns the server's final message, which proves to the client that the server has its ServerKey.
     public static func serverFinal(signature: [UInt8]) -> [UInt8] {
         Array("v=\(Base64.text(signature))".utf8)
     }
 
-    /// What both sides sign.
+    /// Returns the AuthMessage, which both sides sign.
     public static func authMessage(first: ClientFirst, serverFirst: [UInt8], final: ClientFinal) -> [UInt8] {
         first.bare + [comma] + serverFirst + [comma] + final.withoutProof
     }
@@ -56,30 +56,30 @@ public enum SCRAM {
 extension SCRAM {
     /// The first message of a client.
     public struct ClientFirst: Sendable, Equatable {
-        /// What the client says about channel binding.
+        /// The client's channel binding flag.
         public enum Binding: Sendable, Equatable {
-            /// `n`: it cannot.
+            /// `n`: the client does not support channel binding.
             case unsupported
-            /// `y`: it can, and thinks that the server cannot.
+            /// `y`: the client supports it, but the server did not offer it.
             case notOffered
-            /// `p=`: it binds, with this type.
+            /// `p=`: the client uses channel binding of this type.
             case type(String)
         }
 
-        /// What it says about channel binding.
+        /// The channel binding flag.
         public var binding: Binding
         /// The identity to act as; empty for none.
         public var authzid: String
         /// The user name, its escapes resolved.
         public var user: String
-        /// Its nonce.
+        /// The client's nonce.
         public var nonce: [UInt8]
-        /// The message up to and with the second comma: part of what is bound.
+        /// The GS2 header, up to and including the second comma; part of the channel binding.
         public var header: [UInt8]
-        /// The message behind the header: part of what is signed.
+        /// The message after the header; part of the AuthMessage.
         public var bare: [UInt8]
 
-        /// Reads a message, still in Base64.
+        /// Parses a Base64 message.
         public init(_ payload: String) throws(SASL.Condition) {
             let bytes = try SASL.decoded(payload)
             let parts = bytes.split(separator: comma, maxSplits: 2, omittingEmptySubsequences: false)
@@ -92,7 +92,7 @@ extension SCRAM {
             authzid = parts[1].isEmpty ? "" : try SCRAM.name(try SCRAM.value("a", of: parts[1]))
             header = Array(bytes[..<parts[2].startIndex])
             bare = Array(parts[2])
-            // Extensions behind the nonce may be ignored, one before the name may not (RFC 5802, 5.1): `m=` ends here.
+            // Extensions after the nonce may be ignored, but not the mandatory `m=` before the name (RFC 5802, 5.1).
             let fields = parts[2].split(separator: comma, omittingEmptySubsequences: false)
             guard fields.count >= 2 else { throw .malformedRequest }
             user = try SCRAM.name(try SCRAM.value("n", of: fields[0]))
@@ -105,16 +105,16 @@ extension SCRAM {
 
     /// The last message of a client.
     public struct ClientFinal: Sendable, Equatable {
-        /// Header and channel binding as the client saw them.
+        /// The GS2 header and channel binding data of the client.
         public var bound: [UInt8]
         /// The whole nonce.
         public var nonce: [UInt8]
         /// The proof.
         public var proof: [UInt8]
-        /// The message before the proof: part of what is signed.
+        /// The message before the proof; part of the AuthMessage.
         public var withoutProof: [UInt8]
 
-        /// Reads a message, still in Base64.
+        /// Parses a Base64 message.
         public init(_ payload: String) throws(SASL.Condition) {
             let bytes = try SASL.decoded(payload)
             let fields = bytes.split(separator: comma, omittingEmptySubsequences: false)
@@ -129,7 +129,7 @@ extension SCRAM {
         }
     }
 
-    /// The value of a field that must have this letter.
+    /// Returns the value of a field. Throws if it has another letter.
     private static func value(_ letter: Character, of field: ArraySlice<UInt8>) throws(SASL.Condition)
         -> ArraySlice<UInt8>
     {
@@ -137,7 +137,7 @@ extension SCRAM {
         return field.dropFirst(2)
     }
 
-    /// A name: `=2C` and `=3D` stand for what may not be in it, and no other `=` may.
+    /// Decodes a name: `=2C` and `=3D` escape `,` and `=`, and no other `=` is allowed.
     private static func name(_ field: ArraySlice<UInt8>) throws(SASL.Condition) -> String {
         guard field.count <= Limits.Login.credentialBytes,
             let text = String(validating: field, as: UTF8.self),

@@ -1,6 +1,6 @@
 public import Basics
 
-/// Conditions of stanza errors that CCS sends; the raw value is the element's name (ccs-xmpp 3.5).
+/// The conditions of stanza errors that CCS sends; the raw value is the element's name (ccs-xmpp 3.5).
 public enum StanzaCondition: String, Sendable, CaseIterable {
     case badRequest = "bad-request"
     case serviceUnavailable = "service-unavailable"
@@ -18,7 +18,7 @@ public enum StanzaCondition: String, Sendable, CaseIterable {
         }
     }
 
-    /// The code of the time before RFC 3920, which the documented example still carries.
+    /// The legacy code from before RFC 3920, which the documented example still contains.
     var code: Int {
         switch self {
         case .badRequest, .unexpectedRequest: 400
@@ -28,9 +28,9 @@ public enum StanzaCondition: String, Sendable, CaseIterable {
         }
     }
 
-    /// Appends an error message in answer to a message that no NACK can answer (ccs-xmpp 3.5).
+    /// Appends an error message in answer to a message that cannot be answered by a NACK (ccs-xmpp 3.5).
     ///
-    /// `id` is that of the stanza; `payload` is the client's JSON, repeated before the error, absent if there was none.
+    /// `id` is that of the stanza; `payload` is the client's JSON, if any, which is repeated before the error.
     public func appendMessage(
         to jid: String, id: String?, payload: RawSpan?, text: String, to buffer: inout ByteBuffer
     ) {

@@ -1,6 +1,6 @@
 public import Basics
 
-/// Conditions of stream errors; the raw value is the element's name (ccs-xmpp 1.11).
+/// The conditions of stream errors; the raw value is the element's name (ccs-xmpp 1.11).
 public enum StreamCondition: String, Sendable, CaseIterable {
     case badFormat = "bad-format"
     case badNamespacePrefix = "bad-namespace-prefix"
@@ -21,9 +21,9 @@ public enum StreamCondition: String, Sendable, CaseIterable {
     case unsupportedStanzaType = "unsupported-stanza-type"
     case unsupportedVersion = "unsupported-version"
 
-    /// Appends the error without the end tag of the stream, which must follow as a record of its own.
+    /// Appends the error without the end tag of the stream, which must follow in a TLS record of its own.
     ///
-    /// Where our header was not sent yet it must come first (RFC 6120, 4.9.1.2).
+    /// If the server's header was not sent yet, it must precede the error (RFC 6120, 4.9.1.2).
     public func append(to buffer: inout ByteBuffer) {
         buffer.append("<stream:error><")
         buffer.append(text: rawValue)

@@ -2,15 +2,15 @@ public import Basics
 
 /// The header of a stream, as the client sent it (ccs-xmpp 1.3).
 public struct StreamHeader: Sendable, Equatable {
-    /// The domain asked for, verbatim; clients send strings that are no domain.
+    /// The requested domain, verbatim; clients also send strings that are not domains.
     public var to: String?
-    /// The sender's own JID; a few clients send it.
+    /// The client's own JID; few clients send it.
     public var from: String?
-    /// Version, as sent; a major part above 1 never gets here.
+    /// The version as sent; a major part above 1 has already been refused.
     public var version: String?
     /// `xml:lang`.
     public var language: String?
-    /// Default namespace of the stream; `jabber:client` with all known clients, empty if none is declared.
+    /// The default namespace of the stream: `jabber:client` with all known clients, or empty if none is declared.
     public var defaultNamespace: String
 
     /// Reads the root element.
@@ -22,7 +22,7 @@ public struct StreamHeader: Sendable, Equatable {
         self.defaultNamespace = defaultNamespace
     }
 
-    /// The part of the version before the point; nil if there is no version or it is no number.
+    /// The major part of the version, or `nil` if there is no version or it is not a number.
     var majorVersion: Int? {
         guard let major = version?.split(separator: ".", omittingEmptySubsequences: false).first,
             !major.isEmpty, major.utf8.allSatisfy({ $0 &- 0x30 < 10 })
@@ -30,7 +30,7 @@ public struct StreamHeader: Sendable, Equatable {
         return Int(major) ?? .max
     }
 
-    /// The name to answer with: what was asked for if it can be a domain, else the default (ccs-xmpp 1.3).
+    /// Returns the `from` of the answer: the requested name if it can be a domain, otherwise the default (ccs-xmpp 1.3).
     public func answerDomain(orElse defaultDomain: String) -> String {
         guard let to, (1...Limits.AppServer.resourceBytes).contains(to.utf8.count),
             to.utf8.allSatisfy({ byte in
@@ -40,7 +40,7 @@ public struct StreamHeader: Sendable, Equatable {
         return to
     }
 
-    /// Appends our header: attribute order and quotes as the real service has them; `id` must be fresh for every header.
+    /// Appends the server's header with the attribute order and quotes of the real service; `id` must be unique for each header.
     public static func appendAnswer(from domain: String, id: UInt64, to buffer: inout ByteBuffer) {
         buffer.append("<stream:stream from=\"")
         buffer.appendAttribute(domain)
@@ -50,6 +50,6 @@ public struct StreamHeader: Sendable, Equatable {
             "\" version=\"1.0\" xmlns:stream=\"http://etherx.jabber.org/streams\" xmlns=\"jabber:client\">")
     }
 
-    /// Appends the end tag of our stream.
+    /// Appends the end tag of the server's stream.
     public static func appendEnd(to buffer: inout ByteBuffer) { buffer.append("</stream:stream>") }
 }

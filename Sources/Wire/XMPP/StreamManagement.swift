@@ -1,19 +1,19 @@
 public import Basics
 
-/// XEP-0198: what both sides have handled, and streams that outlive their connection (ccs-xmpp 1.15).
+/// XEP-0198: acknowledgement of stanzas, and resumption of streams on another connection (ccs-xmpp 1.15).
 public enum StreamManagement {
-    /// What a client sends.
+    /// An element that a client sends.
     public enum Request: Sendable, Equatable {
-        /// `<enable/>`; whether it may want to resume the stream.
+        /// `<enable/>`; `resumes` requests a resumable stream.
         case enable(resumes: Bool)
-        /// `<resume/>`: the stream's id and how many of our stanzas it has; nil where that is no number.
+        /// `<resume/>`: the stream's ID and the client's count of handled stanzas, `nil` if that is not a number.
         case resume(id: String, handled: UInt32?)
-        /// `<r/>`: how many of its stanzas have we handled?
+        /// `<r/>`: requests the server's count of handled stanzas.
         case request
-        /// `<a/>`: it has handled so many of ours; nil where that is no number.
+        /// `<a/>`: the client's count of handled stanzas, `nil` if that is not a number.
         case answer(handled: UInt32?)
 
-        /// Reads an element of the namespace; nil for any other element.
+        /// Reads an element of the namespace. Returns `nil` for any other element.
         public init?(_ element: Element) {
             guard element.namespace == Namespace.streamManagement else { return nil }
             let handled = element["h"].flatMap { UInt32($0) }
@@ -29,11 +29,11 @@ public enum StreamManagement {
 
     /// Why a request failed; the raw value is the element's name.
     public enum Failure: String, Sendable, CaseIterable {
-        /// It is not the time for it.
+        /// The request is not allowed in this state.
         case unexpectedRequest = "unexpected-request"
-        /// There is no such stream, or no longer.
+        /// The stream does not exist or has expired.
         case itemNotFound = "item-not-found"
-        /// It makes no sense.
+        /// The request is malformed.
         case badRequest = "bad-request"
 
         /// Appends the failure.
@@ -44,7 +44,7 @@ public enum StreamManagement {
         }
     }
 
-    /// Appends the consent; without an id the stream cannot be resumed.
+    /// Appends `<enabled/>`; without an ID the stream cannot be resumed.
     public static func appendEnabled(id: String?, seconds: Int, to buffer: inout ByteBuffer) {
         buffer.append("<enabled xmlns=\"urn:xmpp:sm:3\"")
         if let id {
@@ -57,7 +57,7 @@ public enum StreamManagement {
         buffer.append("/>")
     }
 
-    /// Appends the news that a stream goes on.
+    /// Appends `<resumed/>` with the server's count of handled stanzas.
     public static func appendResumed(id: String, handled: UInt32, to buffer: inout ByteBuffer) {
         buffer.append("<resumed xmlns=\"urn:xmpp:sm:3\" previd=\"")
         buffer.appendAttribute(id)
@@ -66,19 +66,19 @@ public enum StreamManagement {
         buffer.append("\"/>")
     }
 
-    /// Appends the question how many stanzas the client has handled.
+    /// Appends the request for the client's count of handled stanzas.
     public static func appendRequest(to buffer: inout ByteBuffer) {
         buffer.append("<r xmlns=\"urn:xmpp:sm:3\"/>")
     }
 
-    /// Appends how many stanzas of the client we have handled.
+    /// Appends the server's count of handled stanzas.
     public static func appendAnswer(handled: UInt32, to buffer: inout ByteBuffer) {
         buffer.append("<a xmlns=\"urn:xmpp:sm:3\" h=\"")
         buffer.append(decimal: UInt64(handled))
         buffer.append("\"/>")
     }
 
-    /// Appends the stream error for a client that has more of our stanzas than we sent.
+    /// Appends the stream error for a client that acknowledges more stanzas than were sent.
     public static func appendHandledTooHigh(_ handled: UInt32, sent: UInt32, to buffer: inout ByteBuffer) {
         buffer.append(
             """

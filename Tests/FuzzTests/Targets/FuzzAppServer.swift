@@ -24,17 +24,17 @@ private func append(_ text: String, to octets: inout [UInt8]) { octets.append(co
 
 // MARK: Messages
 
-/// Whatever an app server puts into its messages: each is submitted or answered at once, what it is answered is XML with JSON
-/// in it, what is submitted is within its limits, and pieces change nothing.
+/// For any messages of an app server: each is submitted or answered immediately, answers are XML with JSON in it, submitted
+/// messages are within their limits, and the split has no effect.
 ///
-/// The first octet says into what pieces the stream is cut, and sets the switches of the config; 0xFF ends a payload.
+/// The first byte is the size of pieces and sets the config switches; 0xFF ends a payload.
 func fuzzCCS(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let payloads = input.dropFirst().split(separator: 0xFF, maxSplits: 40).map(Array.init)
     let whole = try messages(payloads, first, piece: .max)
     let cut = try messages(payloads, first, piece: Int(first) + 1)
-    try demand(whole.told == cut.told, "pieces changed what the core is told")
-    try demand(whole.output == cut.output, "pieces changed what is answered")
+    try demand(whole.told == cut.told, "the split changed the events for the core")
+    try demand(whole.output == cut.output, "the split changed the answers")
 }
 
 private func messages(
@@ -63,7 +63,7 @@ private func messages(
     if run.close == nil {
         let answers = try answers(in: run.output)
         try demand(answers <= payloads.count, "more answers than messages")
-        try demand(answers >= submitted, "a submission without its answer")
+        try demand(answers >= submitted, "a submission has no answer")
     }
     if let payload = payloads.first { deliver(payload, to: &run) }
     _ = try answers(in: run.output)
@@ -86,7 +86,7 @@ private func logIn(_ run: inout Run) {
     run.settle()
 }
 
-/// A device may have written anything: it must come out as XML with JSON in it all the same.
+/// Delivers arbitrary content of a device, which must be written as XML with JSON in it.
 private func deliver(_ octets: [UInt8], to run: inout Run) {
     var body = ByteBuffer()
     AppData.append(key: octets.raw, value: octets.raw, to: &body)
@@ -103,21 +103,21 @@ private func deliver(_ octets: [UInt8], to run: inout Run) {
     }
 }
 
-/// Reads what was sent with libxml2, and the JSON of each message; the number of messages.
+/// Parses the output by libxml2, and the JSON of each message. Returns the number of messages.
 private func answers(in output: [UInt8]) throws(Violation) -> Int {
     var document = Array(opening.utf8) + output
     if LibXML2Oracle.root(of: document) == nil { append("</stream:stream>", to: &document) }
     guard let root = LibXML2Oracle.root(of: document) else {
-        throw Violation(description: "what was sent is no XML: \(String(decoding: output, as: UTF8.self))")
+        throw Violation(description: "the output is not XML: \(String(decoding: output, as: UTF8.self))")
     }
     var count = 0
     for child in root.children where child.name == "message" {
         count += 1
-        // An error repeats what was sent, which need not be JSON.
+        // An error repeats the client's payload, which need not be JSON.
         guard child["type"] != "error" else { continue }
         for payload in child.children where payload.name == "gcm" {
             let value = try? JSONValue(parsing: Array(payload.text.utf8).raw)
-            try demand(value?.members != nil, "what was sent is no JSON: \(payload.text)")
+            try demand(value?.members != nil, "the output is not JSON: \(payload.text)")
         }
     }
     return count
@@ -125,10 +125,10 @@ private func answers(in output: [UInt8]) throws(Violation) -> Int {
 
 // MARK: Login
 
-/// Whatever is sent to log in: messages are read as what they were, none of them lets anybody in, and pieces change nothing.
+/// For any login messages: they are parsed as they were written, none of them logs in, and the split has no effect.
 ///
-/// The first octet chooses the mechanism and the pieces; 0xFF stands between the first message and the second, in which 1 stands
-/// for the nonce that the server has told.
+/// The first byte selects the mechanism and the size of pieces; 0xFF separates the first message from the second, in which 1
+/// is replaced by the server's nonce.
 func fuzzSASL(_ input: [UInt8]) throws(Violation) {
     guard let flags = input.first else { return }
     let parts = input.dropFirst().split(separator: 0xFF, maxSplits: 1, omittingEmptySubsequences: false)
@@ -137,11 +137,11 @@ func fuzzSASL(_ input: [UInt8]) throws(Violation) {
     try checkPlain(first)
     try checkFirst(first)
     if let final = try? SCRAM.ClientFinal(Base64.text(second)) {
-        try demand(second.starts(with: final.withoutProof + Array(",p=".utf8)), "the signed part is another")
+        try demand(second.starts(with: final.withoutProof + Array(",p=".utf8)), "the signed part is wrong")
     }
     let whole = try login(flags, first, second, piece: .max)
     let cut = try login(flags, first, second, piece: Int(flags >> 2) + 1)
-    try demand(whole.told == cut.told && whole.output == cut.output, "pieces changed a login")
+    try demand(whole.told == cut.told && whole.output == cut.output, "the split changed a login")
 }
 
 private func checkPlain(_ message: [UInt8]) throws(Violation) {
@@ -152,19 +152,20 @@ private func checkPlain(_ message: [UInt8]) throws(Violation) {
     }
     guard let found = read(message) else { return }
     let user = Array("\(found.sender.number)@\(found.domain)".utf8)
-    try demand(read([0] + user + [0] + found.password) == found, "the credentials read otherwise: \(found)")
-    try demand(message.count { $0 == 0 } == 2, "a part was lost")
+    try demand(
+        read([0] + user + [0] + found.password) == found, "re-encoding changed the credentials: \(found)")
+    try demand(message.count { $0 == 0 } == 2, "a part of the message is missing")
 }
 
 private func checkFirst(_ octets: [UInt8]) throws(Violation) {
     guard let message = try? SCRAM.ClientFirst(Base64.text(octets)) else { return }
-    try demand(message.header + message.bare == octets, "header and rest are not the message")
+    try demand(message.header + message.bare == octets, "header and bare message are not the whole message")
     let name = message.user.replacing("=", with: "=3D").replacing(",", with: "=2C")
     let again = message.header + Array("n=\(name),r=".utf8) + message.nonce
     let read = try? SCRAM.ClientFirst(Base64.text(again))
     try demand(
         read?.user == message.user && read?.nonce == message.nonce && read?.authzid == message.authzid,
-        "the first message reads otherwise: \(message)")
+        "re-encoding changed the first message: \(message)")
 }
 
 private func login(
@@ -182,12 +183,13 @@ private func login(
     run.receive(Array("<response \(space)>\(answer)</response>".utf8), piece: piece)
     run.settle()
     try demand(
-        !String(decoding: run.output, as: UTF8.self).contains("<success"), "somebody without a key is in")
-    try demand(!run.told.contains { $0.contains("sender.bound") }, "somebody without a key is ready")
+        !String(decoding: run.output, as: UTF8.self).contains("<success"),
+        "a client without a key is logged in")
+    try demand(!run.told.contains { $0.contains("sender.bound") }, "a client without a key is logged in")
     return (run.told, run.output)
 }
 
-/// The nonce in the challenge that the server has sent last; empty where it has sent none.
+/// Returns the nonce in the server's last challenge, or an empty array if there is none.
 private func nonce(in output: [UInt8]) -> [UInt8] {
     let text = String(decoding: output, as: UTF8.self)
     guard let challenge = text.split(separator: "</challenge>").first?.split(separator: ">").last,

@@ -5,9 +5,9 @@ import Sessions
 import Wire
 import WireSupport
 
-/// Whatever stands in a body: each form of body is read within its limits, and what is read and written is read again the same.
+/// For any body: each format is parsed within its limits, and a re-encoded body is parsed as the same.
 ///
-/// The first octet chooses the form.
+/// The first byte selects the format.
 func fuzzBodies(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let body = Array(input.dropFirst())
@@ -29,10 +29,10 @@ private func checkForm(_ body: [UInt8]) throws(Violation) {
     let again = (try? FormBody(text.raw))?.pairs(prefix: "")
     try demand(
         again?.map(\.key) == pairs.map(\.key) && again?.map(\.value) == pairs.map(\.value),
-        "a form reads otherwise")
+        "re-encoding changed a form")
     guard let legacy = FuzzReach.read("legacy form", try? LegacyForm(form)) else { return }
-    try demand(!legacy.target.isEmpty, "a form without target was taken")
-    try demand(0...Limits.Message.lifetimeSeconds ~= legacy.lifetimeSeconds, "a lifetime beyond its limit")
+    try demand(!legacy.target.isEmpty, "a form without a target was accepted")
+    try demand(0...Limits.Message.lifetimeSeconds ~= legacy.lifetimeSeconds, "a lifetime is beyond its limit")
 }
 
 private func escaped(_ octets: [UInt8]) -> [UInt8] {
@@ -49,11 +49,13 @@ private func checkGzip(_ body: [UInt8]) throws(Violation) {
     if let plain = FuzzReach.read("gzip", try? Gzip.unpacked(body, limit: limit)) {
         try demand(plain.count <= limit, "more was unpacked than may be")
     }
-    guard let packed = Gzip.packed(body) else { throw Violation(description: "it cannot be packed") }
-    try demand((try? Gzip.unpacked(packed, limit: body.count)) == body, "a packed body reads otherwise")
+    guard let packed = Gzip.packed(body) else {
+        throw Violation(description: "the body cannot be compressed")
+    }
+    try demand((try? Gzip.unpacked(packed, limit: body.count)) == body, "compression changed a body")
     try demand(
         body.isEmpty || (try? Gzip.unpacked(packed, limit: body.count - 1)) == nil,
-        "the limit was passed over")
+        "the limit was ignored")
 }
 
 private func checkBatch(_ input: [UInt8]) throws(Violation) {
@@ -68,41 +70,43 @@ private func checkBatch(_ input: [UInt8]) throws(Violation) {
     try demand(size <= body.count, "the parts are larger than the body")
     try demand(
         batch.parts.allSatisfy { ($0.contentID?.count ?? 0) <= Limits.HTTP.contentIDBytes },
-        "a long Content-ID")
+        "a Content-ID is too long")
     for part in batch.parts { _ = try? V1Message(part.body.raw) }
 }
 
 private func checkCheckIn(_ body: [UInt8]) throws(Violation) {
     if let value = try? JSONValue(parsing: body.raw) { _ = CheckInRequest(json: value) }
     if var request = FuzzReach.read("check-in", try? CheckInRequest(decoding: body.raw)) {
-        // What is written is always the version that we know.
+        // Requests are always written with one version.
         request.version = 3
         var text = ByteBuffer()
         request.append(to: &text)
         try demand(
-            (try? CheckInRequest(decoding: text.bytes)) == request, "a check-in reads otherwise: \(request)")
+            (try? CheckInRequest(decoding: text.bytes)) == request,
+            "re-encoding changed a check-in: \(request)")
     }
     if let response = FuzzReach.read("check-in answer", try? CheckInResponse(decoding: body.raw)) {
         var text = ByteBuffer()
         response.append(to: &text)
-        try demand((try? CheckInResponse(decoding: text.bytes)) == response, "an answer reads otherwise")
+        try demand((try? CheckInResponse(decoding: text.bytes)) == response, "re-encoding changed an answer")
         try demand(
-            (try? JSONValue(parsing: Array(response.json.compact.utf8).raw)) != nil, "its JSON is none")
+            (try? JSONValue(parsing: Array(response.json.compact.utf8).raw)) != nil,
+            "the JSON of an answer is invalid")
     }
 }
 
 private func checkCondition(_ text: [UInt8]) throws(Violation) {
     guard let condition = FuzzReach.read("condition", try? TopicCondition(text)) else { return }
     try demand(1...Limits.Topic.conditionTests ~= condition.topics.count, "\(condition.topics.count) topics")
-    // One who subscribes to some of the topics, chosen by the text.
+    // An instance that subscribes to some of the topics, selected by the text.
     let chosen = seed(of: text)
     let some = condition.topics.enumerated().filter { chosen >> UInt64($0.offset) & 1 == 1 }.map(\.element)
     guard let target = try? Translation.target(ofCondition: text) else { return }
-    try demand(target.truth == condition.truth, "the core is told another condition")
+    try demand(target.truth == condition.truth, "the core gets another condition")
     _ = condition.holds(for: some)
 }
 
-/// The pairs of a message, as devices write them.
+/// Checks the pairs of a message as devices write them.
 private func checkPairs(_ body: [UInt8]) throws(Violation) {
     var again = ByteBuffer()
     var octets = 0
@@ -113,9 +117,9 @@ private func checkPairs(_ body: [UInt8]) throws(Violation) {
         }
     } catch { return FuzzReach.note("pairs refused") }
     FuzzReach.note("pairs taken")
-    try demand(octets <= body.count, "the pairs are larger than what they were read from")
+    try demand(octets <= body.count, "the pairs are larger than their encoding")
     var third = ByteBuffer()
     try? AppData.forEach(in: again.bytes) { AppData.append(key: $0, value: $1, to: &third) }
-    try demand(third.copied() == again.copied(), "pairs read otherwise")
-    try demand((try? AppData.payloadBytes(of: again.bytes)) == octets, "their size is another")
+    try demand(third.copied() == again.copied(), "re-encoding changed pairs")
+    try demand((try? AppData.payloadBytes(of: again.bytes)) == octets, "the size of pairs is wrong")
 }

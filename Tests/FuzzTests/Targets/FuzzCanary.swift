@@ -1,4 +1,4 @@
-/// The planted fault lies four steps deep: chance alone would need 2³² inputs, and coverage leads there in some thousands.
+/// The planted fault is four branches deep: random inputs need 2³² attempts, but coverage leads to it in some thousands.
 func fuzzCanary(_ input: [UInt8]) throws(Violation) {
     guard input.count >= 4, input[0] == UInt8(ascii: "c") else { return }
     guard input[1] == UInt8(ascii: "c") else { return }

@@ -2,8 +2,8 @@ import Basics
 import Catalogue
 import Server
 
-/// Whatever stands in a config file: it is refused in printable lines with places that are in it, or taken; what is taken can be
-/// written as YAML and is then read as the same.
+/// For any config file: it is either refused with printable problems at lines of the file, or accepted; an accepted one is
+/// parsed as the same when re-encoded as YAML.
 func fuzzConfig(_ input: [UInt8]) throws(Violation) {
     let configuration: Configuration
     do throws(ConfigProblems) {
@@ -21,14 +21,14 @@ func fuzzConfig(_ input: [UInt8]) throws(Violation) {
     do throws(ConfigProblems) {
         again = try ConfigLoader.load(bytes: Array(text.utf8), name: "again")
     } catch {
-        throw Violation(description: "what was taken is refused once it is written: \(error.lines)")
+        throw Violation(description: "an accepted configuration is refused when re-encoded: \(error.lines)")
     }
-    try demand(again == configuration, "a configuration reads otherwise: \(text)")
+    try demand(again == configuration, "re-encoding changed a configuration: \(text)")
 }
 
 private func check(_ problems: ConfigProblems, of input: [UInt8]) throws(Violation) {
-    try demand(!problems.list.isEmpty, "it was refused without a reason")
-    // Beside line feeds YAML knows carriage returns and three line ends of Unicode.
+    try demand(!problems.list.isEmpty, "a config file was refused without a reason")
+    // Besides line feeds, YAML has carriage returns and three Unicode line ends.
     let lines = 2 + input.count { $0 == 0x0A || $0 == 0x0D || $0 == 0x85 || $0 == 0xA8 || $0 == 0xA9 }
     for problem in problems.list {
         if case .file(_, let line, let column) = problem.place {

@@ -3,17 +3,17 @@ import Delivery
 import Sessions
 import Wire
 
-/// Whatever a device sends once it is logged in: pieces change nothing of what the core is told, and what is answered are
+/// For any input of a logged-in device: the split has no effect on the events for the core, and the output consists of
 /// frames.
 ///
-/// The first octet says into what pieces the rest is cut.
+/// The first byte is the size of pieces.
 func fuzzDevice(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let stream = Array(input.dropFirst())
     let whole = try link(stream, piece: .max)
     let cut = try link(stream, piece: Int(first) + 1)
-    try demand(whole == cut, "pieces changed what the core is told")
-    // Stream acks go with each call, so that what is answered does depend on the pieces.
+    try demand(whole == cut, "the split changed the events for the core")
+    // Each call sends a stream ack, so the output depends on the split.
 }
 
 private func link(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
@@ -46,7 +46,7 @@ private func link(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
             return true
         }
     } catch {
-        throw Violation(description: "what was answered is no frame: \(error)")
+        throw Violation(description: "the output is not a frame: \(error)")
     }
     return run.told + [run.close?.rawValue ?? "open"]
 }

@@ -2,22 +2,22 @@ import Basics
 import Sessions
 import Wire
 
-/// One request as text, so that two readings can be compared.
+/// Returns a request as text for comparison.
 private func text(of request: HTTPRequest) throws(Violation) -> String {
-    try demand(request.path.first == UInt8(ascii: "/"), "a path does not begin with a slash")
+    try demand(request.path.first == UInt8(ascii: "/"), "a path does not start with a slash")
     try demand(request.body.count <= Limits.HTTP.requestBodyBytes, "a body is longer than its limit")
     return
         "\(request.method) \(request.path) \(request.query) \(request.keepsAlive) \(request.mediaType) \(request.body)"
 }
 
-/// Whatever is sent over HTTP/1.1: pieces change nothing, and what is read is within its limits.
+/// For any input over HTTP/1.1: the split has no effect, and requests are within their limits.
 ///
-/// The first octet says into what pieces the rest is cut.
+/// The first byte is the size of pieces.
 func fuzzHTTP1(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let stream = Array(input.dropFirst())
     let whole = try readHTTP1(stream, piece: max(1, stream.count))
-    try demand(try readHTTP1(stream, piece: Int(first) + 1) == whole, "pieces changed what is read")
+    try demand(try readHTTP1(stream, piece: Int(first) + 1) == whole, "the split changed the requests")
 }
 
 private func readHTTP1(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
@@ -41,25 +41,25 @@ private func readHTTP1(_ stream: [UInt8], piece: Int) throws(Violation) -> [Stri
     return found
 }
 
-/// Whatever is sent over HTTP/2: pieces change nothing, and each request that comes out can be answered.
+/// For any input over HTTP/2: the split has no effect, and each request can be answered.
 ///
-/// The first octet says into what pieces the rest is cut. Preface and settings are put in front, since most inputs would end
-/// at them.
+/// The first byte is the size of pieces. Preface and SETTINGS are prepended, since most inputs would fail there.
 func fuzzHTTP2(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let hello: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]
     let stream = HTTP2Preface.octets + hello + input.dropFirst()
     let whole = try readHTTP2(stream, piece: stream.count)
     let cut = try readHTTP2(stream, piece: Int(first) + 1)
-    // Once the peer has said that it leaves, how much more is heard depends on the pieces.
+    // After GOAWAY the split determines how much more is read.
     if !whole.peerLeaves && !cut.peerLeaves {
-        try demand(cut.found == whole.found, "pieces changed what is read: \(whole.found) \(cut.found)")
+        try demand(cut.found == whole.found, "the split changed the requests: \(whole.found) \(cut.found)")
     }
     let told = try serveHTTP2(stream, piece: .max)
-    // Where many streams are open at once, those that are answered make room for others, and the pieces say when. They also
-    // say whether a request has been taken up by the time that the peer takes it back.
+    // With many open streams the split determines when answered ones make room for others, and whether a request has been
+    // processed before the peer resets it.
     guard stream.count < 1_000, !whole.peerLeaves, !cut.peerLeaves, !whole.resets else { return }
-    try demand(try serveHTTP2(stream, piece: Int(first) + 1) == told, "pieces changed what the core is told")
+    try demand(
+        try serveHTTP2(stream, piece: Int(first) + 1) == told, "the split changed the events for the core")
 }
 
 private func readHTTP2(
@@ -84,11 +84,11 @@ private func readHTTP2(
         connection.write(upTo: before + Limits.Connection.outboundLowBytes, to: &out)
         if out.count == before { break }
     }
-    try demand(connection.unwrittenBytes >= 0, "more has been written than there was")
+    try demand(connection.unwrittenBytes >= 0, "more bytes were written than available")
     return (found + [connection.failure.map { "\($0)" } ?? "open"], connection.peerLeaves, resets)
 }
 
-/// The session with its front for HTTP/2; what it tells the core.
+/// Runs the session with its HTTP/2 front. Returns its events for the core.
 private func serveHTTP2(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
     var run = SessionRun(
         HTTPSession(
@@ -97,6 +97,6 @@ private func serveHTTP2(_ stream: [UInt8], piece: Int) throws(Violation) -> [Str
     run.receive(stream, piece: piece)
     run.settle()
     run.wait(3)
-    try demand(run.output.count <= 64 * stream.count + 65_536, "\(run.output.count) octets were answered")
+    try demand(run.output.count <= 64 * stream.count + 65_536, "the output has \(run.output.count) bytes")
     return run.told
 }

@@ -1,20 +1,19 @@
 import Basics
 import Wire
 
-/// Whatever a server sends on an HTTP/2 connection of ours: each request has one end, the connection too, cuts change nothing,
-/// and nothing is left.
+/// For any input from an HTTP/2 server: each request and the connection end exactly once, the split has no effect, and no
+/// state is left.
 ///
-/// The first byte says into what pieces the rest is cut; the server's settings are put in front, since most inputs would end at
-/// them.
+/// The first byte is the size of pieces; the server's SETTINGS are prepended, since most inputs would fail there.
 func fuzzHTTP2Client(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
     let stream = settings + input.dropFirst()
     let whole = try listen(to: stream, piece: stream.count)
     let cut = try listen(to: stream, piece: Int(first) + 1)
-    // What is a flood is known at the end of each piece.
+    // Floods are detected at the end of each piece.
     guard !whole.contains("ended flood"), !cut.contains("ended flood") else { return }
-    try demand(whole == cut, "pieces changed what is heard: \(whole) \(cut)")
+    try demand(whole == cut, "the split changed the events: \(whole) \(cut)")
 }
 
 private func listen(to stream: [UInt8], piece: Int) throws(Violation) -> [String] {
@@ -27,7 +26,7 @@ private func listen(to stream: [UInt8], piece: Int) throws(Violation) -> [String
             throw Violation(description: "a request cannot be sent")
         }
     }
-    // They are on their way when the server speaks.
+    // The requests are in flight when the server sends.
     var out = ByteBuffer()
     connection.write(upTo: Limits.Connection.outboundLowBytes, to: &out)
     for start in stride(from: 0, to: stream.count, by: piece) {
@@ -56,9 +55,9 @@ private func listen(to stream: [UInt8], piece: Int) throws(Violation) -> [String
             FuzzReach.note("ended \("\(failure)".caseName)")
         }
     }
-    try demand(ends == [1: 1, 3: 1, 5: 1], "requests have these ends: \(ends)")
-    try demand(events.last?.hasPrefix("ended") == true, "the connection has no end: \(events)")
-    try demand(events.count { $0.hasPrefix("ended") } == 1, "the connection has several ends: \(events)")
-    try demand(connection.underWay == 0, "something is left: \(connection.underWay)")
+    try demand(ends == [1: 1, 3: 1, 5: 1], "a request does not end exactly once: \(ends)")
+    try demand(events.last?.hasPrefix("ended") == true, "the connection does not end: \(events)")
+    try demand(events.count { $0.hasPrefix("ended") } == 1, "the connection ends more than once: \(events)")
+    try demand(connection.underWay == 0, "requests are left: \(connection.underWay)")
     return events
 }

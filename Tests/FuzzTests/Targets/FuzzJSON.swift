@@ -1,22 +1,22 @@
 import Basics
 import Wire
 
-/// Whatever is sent: what is read, written and read again is the same; the fields of a payload never trap.
+/// For any input: a re-encoded value is parsed as the same, and the fields of a payload never trap.
 func fuzzJSON(_ input: [UInt8]) throws(Violation) {
     guard let value = parsed(input) else {
         try demand(
-            (try? AppServerPayload(input.raw).messageID()) == nil, "a payload that is no JSON was read")
+            (try? AppServerPayload(input.raw).messageID()) == nil, "a payload that is not JSON was accepted")
         return
     }
-    // A number too great for a Double becomes infinite, which JSON cannot say: the one thing that may change.
+    // A number too large for a Double becomes infinite, which JSON cannot represent: the only allowed change.
     guard value.isFinite else { return }
     var text = ByteBuffer()
     value.append(to: &text)
     let again = try? JSONValue(parsing: text.bytes)
-    try demand(again == value, "writing a value changed it: \(value)")
+    try demand(again == value, "re-encoding changed a value: \(value)")
     var twice = ByteBuffer()
     again?.append(to: &twice)
-    try demand(twice.copied() == text.copied(), "writing is not stable")
+    try demand(twice.copied() == text.copied(), "the encoding is not stable")
     _ = FuzzReach.read("v1 message", try? V1Message(input.raw))
     guard let payload = try? AppServerPayload(input.raw) else { return FuzzReach.note("payload refused") }
     FuzzReach.note("payload taken")
@@ -37,7 +37,7 @@ private func parsed(_ input: [UInt8]) -> JSONValue? {
 }
 
 extension JSONValue {
-    /// Whether no number in it is too great for a Double.
+    /// Whether no number in the value is too large for a Double.
     fileprivate var isFinite: Bool {
         switch self {
         case .number(let number): number.isFinite

@@ -2,10 +2,10 @@ import Basics
 import Wire
 import WireSupport
 
-/// Whatever a device sends: cuts change nothing, and what is read is written and read again the same.
+/// For any input of a device: the split has no effect, and re-encoded messages are decoded as the same.
 ///
-/// The first octet says into what pieces the rest is cut. The version octet is put in front, since most inputs would
-/// end at it; that a missing one is refused is what the hostile files check.
+/// The first byte is the size of pieces. The version byte is prepended, since most inputs would fail there; the hostile
+/// files check that a missing one is refused.
 func fuzzMCS(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let stream = [MCS.version] + input.dropFirst()

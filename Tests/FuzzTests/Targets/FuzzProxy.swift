@@ -1,8 +1,8 @@
 import Basics
 import Transport
 
-/// The first bytes of a connection that a proxy passes on: a decision once made holds whatever follows, a header has one end, and
-/// no input keeps the server waiting for more than the longest one.
+/// For the first bytes of a proxied connection: further bytes do not change a decision, a header has one end, and no input
+/// makes the server wait for more than the longest header.
 func fuzzProxy(_ input: [UInt8]) throws(Violation) {
     let whole = ProxyHeader.read(input.raw)
     FuzzReach.note(name(of: whole))
@@ -14,20 +14,21 @@ func fuzzProxy(_ input: [UInt8]) throws(Violation) {
         guard reading != .incomplete else { continue }
         if case .invalid = reading {
             guard case .invalid = whole else {
-                throw Violation(description: "refused after \(length) bytes, then taken")
+                throw Violation(description: "a header refused after \(length) bytes is accepted with more")
             }
         } else {
-            try demand(reading == whole, "a header of \(length) bytes reads otherwise with what follows")
+            try demand(reading == whole, "further bytes changed a header of \(length) bytes")
         }
     }
     guard case .complete(let client, let length) = whole else { return }
     try demand(length > 0 && length <= min(input.count, ProxyHeader.longest), "a header of \(length) bytes")
     guard let client else { return }
-    guard let bits = client.bits else { throw Violation(description: "the client is a path") }
+    guard let bits = client.bits else { throw Violation(description: "the client address is a path") }
     let isMapped = bits.upper == 0 && bits.lower >> 32 == 0xffff
     let isFour = if case .ipv4 = client { true } else { false }
-    try demand(isMapped == isFour, "an IPv4 address that counts as IPv6")
-    try demand(AddressNetwork(client.host)?.contains(client) == true, "an address that cannot be written")
+    try demand(isMapped == isFour, "an IPv4 address counts as IPv6")
+    try demand(
+        AddressNetwork(client.host)?.contains(client) == true, "an address is not parsed from its own text")
 }
 
 private func name(of reading: ProxyHeader.Reading) -> String {

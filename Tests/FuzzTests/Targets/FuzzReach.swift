@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What inputs have reached: events, reasons of closes, errors and readings, by name. Counted only while a test asks for it.
+/// Counts by name what inputs have reached: events, close reasons, errors and readings. Disabled outside of `counting`.
 public enum FuzzReach {
     private final class Counts: Sendable {
         let names = Mutex<[String: Int]>([:])
     }
 
-    /// Counts of whoever asks; other tests run at the same time.
+    /// The counts of the current task, since tests run in parallel.
     @TaskLocal private static var counts: Counts?
 
-    /// Runs a body and returns what it has reached.
+    /// Runs a closure and returns the counts of what it has reached.
     public static func counting(_ body: () throws -> Void) throws -> [String: Int] {
         let counts = Counts()
         try $counts.withValue(counts) { try body() }
@@ -22,7 +22,7 @@ public enum FuzzReach {
         counts.names.withLock { $0[name, default: 0] += 1 }
     }
 
-    /// Notes what a reader has made of an input; `nil`: it was refused.
+    /// Records whether a reader accepted an input; `nil` means refused. Returns the value.
     static func read<Value>(_ name: StaticString, _ value: Value?) -> Value? {
         note("\(name) \(value == nil ? "refused" : "taken")")
         return value

@@ -2,10 +2,10 @@ import Basics
 import Delivery
 import Store
 
-/// Whatever lies in the store under a right checksum: each kind of record is refused, or is a value that is written as the same
-/// octets again.
+/// For any content with a valid checksum: each kind of record is either refused, or has a value that is encoded as the same
+/// bytes.
 ///
-/// The first octet chooses the kind; the rest is the record up to its checksum, which is put behind it.
+/// The first byte selects the kind; the remainder is the record without its checksum, which is appended.
 func fuzzRecords(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let content = Array(input.dropFirst())
@@ -16,31 +16,33 @@ func fuzzRecords(_ input: [UInt8]) throws(Violation) {
         "\(kind.name) \(rewritten == nil ? "refused" : kind.isOlder(record) ? "of an older version" : "taken")"
     )
     guard let again = rewritten else { return }
-    // An older version of ccsd wrote less; it is read, and written as it is now.
+    // An older version of ccsd wrote fewer fields; such a record is read, and written in the current format.
     if kind.isOlder(record) {
-        try demand(kind.rewritten(again) == again, "a \(kind.name) of an older version is not stable")
+        try demand(
+            kind.rewritten(again) == again, "the encoding of a \(kind.name) of an older version is not stable"
+        )
     } else {
         try demand(
-            again == record, "a \(kind.name) is written otherwise: \(Hex.text(record)) \(Hex.text(again))")
+            again == record, "re-encoding changed a \(kind.name): \(Hex.text(record)) \(Hex.text(again))")
     }
     let at = Int(seed(of: input) % UInt64(record.count))
     var damaged = record
     damaged[at] ^= 1 + first & 0x7F
-    try demand(kind.rewritten(damaged) == nil, "a \(kind.name) damaged at \(at) was read")
+    try demand(kind.rewritten(damaged) == nil, "a \(kind.name) damaged at \(at) was accepted")
 }
 
-/// One kind of record under one key: what it reads and writes again.
+/// A kind of record under a fixed key: decodes and re-encodes it.
 private struct RecordKind: Sendable {
     var name: String
-    /// The number of the kind in the checksum; it is written out, so that no change of the format goes unnoticed.
+    /// The number of the kind in the checksum, as a literal, so that a change of the format is detected.
     var number: UInt64
     var high: UInt64 = 5
     var low: UInt64 = 9
     var isOlder: @Sendable ([UInt8]) -> Bool = { _ in false }
-    /// The octets that its value is written as; nil where it is refused.
+    /// Returns the re-encoded value of a record, or `nil` if the record is refused.
     var rewritten: @Sendable ([UInt8]) -> [UInt8]?
 
-    /// The four octets behind a record.
+    /// Returns the four bytes after a record.
     func checksum(of content: [UInt8]) -> [UInt8] {
         let hash = SipHash(key: (high ^ (number &* 0x9e37_79b9_7f4a_7c15), low)).hash(content.raw)
         return (0..<4 as Range<UInt64>).map { UInt8(truncatingIfNeeded: hash >> (8 * $0)) }
@@ -121,7 +123,7 @@ private struct RecordKind: Sendable {
         },
     ]
 
-    /// The place of an installation is a hash of its id.
+    /// The key of an installation is a hash of its ID.
     private static let installation = {
         let id = FuzzWorld.installation
         let place = SipHash(key: (0x6363_7364, 0x696e_7374)).hash128(id.raw)

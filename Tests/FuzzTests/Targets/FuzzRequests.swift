@@ -3,18 +3,18 @@ import Delivery
 import Sessions
 import Wire
 
-/// Whatever is asked of an endpoint: one request has one answer, with a status that is meant and JSON where it says so, and
-/// pieces change nothing.
+/// For any request to an endpoint: it has one answer, with an intended status and valid JSON if it is of that type, and the
+/// split has no effect.
 ///
-/// The first octet chooses the endpoint, the second the pieces. Lines up to an empty one are headers, the rest is the body.
-/// `$T` stands for a token, and other letters for other things that cannot be guessed.
+/// The first byte selects the endpoint, the second the size of pieces. Lines up to an empty one are headers, the remainder is
+/// the body. `$T` is replaced by a token, and `$` with other letters by other values that cannot be guessed.
 func fuzzRequests(_ input: [UInt8]) throws(Violation) {
     guard input.count > 2 else { return }
     let request = request(input)
     let whole = try serve(request, piece: .max)
     let cut = try serve(request, piece: 1 + Int(input[1]) * 4)
-    try demand(whole.told == cut.told, "pieces changed what the core is told")
-    try demand(whole.output == cut.output, "pieces changed what is answered")
+    try demand(whole.told == cut.told, "the split changed the events for the core")
+    try demand(whole.output == cut.output, "the split changed the answers")
 }
 
 private func serve(
@@ -34,7 +34,7 @@ private func serve(
         while let answer = try reader.next() { answers.append(answer) }
     } catch {
         throw Violation(
-            description: "what was answered is no HTTP: \(String(decoding: settled, as: UTF8.self))")
+            description: "the output is not HTTP: \(String(decoding: settled, as: UTF8.self))")
     }
     try demand(
         answers.count == 1, "\(answers.count) answers to \(String(decoding: request, as: UTF8.self))")
@@ -53,8 +53,8 @@ private func check(_ answer: HTTPAnswer) throws(Violation) {
     try demand(meant.contains(answer.status), "status \(answer.status): \(answer.text)")
     if let type = answer.header("content-type"), type.hasPrefix("application/json"), !answer.body.isEmpty {
         let value = try? JSONValue(parsing: answer.body.raw)
-        // A refusal of the legacy interface is plain text by that name, as with the real service.
-        try demand(value != nil || answer.status == 400, "no JSON: \(answer.text)")
+        // A refusal of the legacy interface is plain text with the type of JSON, as with the real service.
+        try demand(value != nil || answer.status == 400, "the answer is not JSON: \(answer.text)")
     }
 }
 
@@ -80,7 +80,7 @@ private let endpoints: [(method: String, path: String)] = [
     ("POST", "/iid/v1:batchImport"),
 ]
 
-/// What `$` and a letter stand for.
+/// The values for `$` and a letter.
 private let values: [UInt8: [UInt8]] = {
     let seal = FuzzWorld.seal
     let expiry = FuzzWorld.now.wall + 3_600_000
@@ -127,7 +127,7 @@ private let values: [UInt8: [UInt8]] = {
     return Dictionary(uniqueKeysWithValues: pairs.map { ($0.0.asciiValue ?? 0, $0.1) })
 }()
 
-/// Puts in what stands for something else.
+/// Returns the text with `$` and a letter replaced by their values.
 private func filled(_ text: some Collection<UInt8>) -> [UInt8] {
     var filled: [UInt8] = []
     var isMark = false
@@ -153,7 +153,7 @@ private func request(_ input: [UInt8]) -> [UInt8] {
         let line = rest[..<end]
         rest = rest[(end + 1)...]
         guard !line.isEmpty else { break }
-        // What says where a request ends is for the target of HTTP/1.1: here there is one request.
+        // Framing headers are left to the target for HTTP/1.1, since here there is exactly one request.
         let name = line.prefix { $0 != UInt8(ascii: ":") }.map(ASCII.lowered)
         let framing = ["content-length", "transfer-encoding", "connection", "expect"]
         guard !framing.contains(where: { name.starts(with: $0.utf8) }), !line.contains(0x0D) else { continue }

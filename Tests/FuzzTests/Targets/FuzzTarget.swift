@@ -1,30 +1,30 @@
-/// What takes in octets that others wrote, each with a property that must hold for any input.
+/// Parsers of untrusted input, each with properties that must hold for any input.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    /// Streams of app servers, with libxml2 as the second opinion.
+    /// Streams of app servers, with libxml2 as the reference parser.
     case xml
-    /// JSON as a value, and the fields that are read from it.
+    /// JSON values, and the fields of a payload.
     case json
-    /// Messages of an app server that is logged in, up to their submission and answer.
+    /// Messages of a logged-in app server, up to their submission and answer.
     case ccs
-    /// Login of an app server: PLAIN and SCRAM, as messages and as a conversation.
+    /// The login of an app server by PLAIN and SCRAM, as messages and as a conversation.
     case sasl
-    /// Frames of the device link.
+    /// MCS frames.
     case mcs
-    /// A device that is logged in.
+    /// A logged-in device.
     case device
-    /// Requests of HTTP/1.1.
+    /// HTTP/1.1 requests.
     case http1
-    /// Frames of HTTP/2, to the connection and to the session.
+    /// HTTP/2 frames to a server connection and session.
     case http2
-    /// Frames of an HTTP/2 server, to a connection of ours.
+    /// HTTP/2 frames to a client connection.
     case http2client
-    /// Requests to each endpoint: legacy sends, HTTP v1, batches, groups, tokens, assertions, web push.
+    /// Requests to each endpoint: legacy sends, HTTP v1, batches, groups, tokens, assertions, Web Push.
     case requests
-    /// Bodies by themselves: forms, gzip, multipart, check-ins, conditions.
+    /// Request bodies: forms, gzip, multipart, check-ins, conditions.
     case bodies
-    /// Tokens, keys and ids that come back to the server that made them.
+    /// Tokens, keys and IDs that are returned to the server.
     case tokens
-    /// Encrypted bodies of web push.
+    /// Encrypted bodies of Web Push.
     case webpush
     /// The config file.
     case config
@@ -32,13 +32,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case proxy
     /// Records of the store.
     case records
-    /// No part of ccsd: a fault that is planted to see that the fuzzer finds it.
+    /// A planted fault outside of ccsd, to check that the fuzzer finds it.
     case canary
 
-    /// All but the planted fault.
+    /// All targets but the planted fault.
     public static let real = allCases.filter { $0 != .canary }
 
-    /// Tries one input.
+    /// Checks the properties for one input.
     public func run(_ input: [UInt8]) throws(Violation) {
         switch self {
         case .xml: try fuzzXML(input)
@@ -62,9 +62,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
 }
 
-/// A property that did not hold.
+/// A violated property.
 public struct Violation: Error, CustomStringConvertible {
-    /// Which, and for what.
+    /// The property and the input.
     public let description: String
 }
 
@@ -73,5 +73,5 @@ func demand(_ holds: Bool, _ reason: @autoclosure () -> String) throws(Violation
     if !holds { throw Violation(description: reason()) }
 }
 
-/// A number made of an input, so that what is drawn is the same whenever it is tried.
+/// Returns a number derived from an input, so that random choices are reproducible.
 func seed(of input: [UInt8]) -> UInt64 { input.reduce(1) { $0 &* 31 &+ UInt64($1) } }

@@ -1,10 +1,9 @@
 import Basics
 import Delivery
 
-/// Whatever comes back as a token: what opens is what was given out, letter for letter, and a genuine one that was changed does
-/// not open.
+/// For any text as a token: an accepted one is exactly an issued one, and a changed genuine one is refused.
 ///
-/// The first octet chooses what is changed; each two behind it are a place and what is put there.
+/// The first byte selects the genuine token to change; each further pair is an offset and the byte to put there.
 func fuzzTokens(_ input: [UInt8]) throws(Violation) {
     try checkReading(input)
     guard let kind = input.first else { return }
@@ -19,7 +18,7 @@ func fuzzTokens(_ input: [UInt8]) throws(Violation) {
     try demand(
         seal.name(of: forged.raw) == nil && seal.group(of: forged.raw) == nil
             && seal.accessToken(forged.raw) == nil && seal.installationToken(forged.raw) == nil,
-        "a forged token was taken: \(String(decoding: forged, as: UTF8.self))")
+        "a forged token was accepted: \(String(decoding: forged, as: UTF8.self))")
 }
 
 private let genuine: [[UInt8]] = {
@@ -50,9 +49,9 @@ private func checkReading(_ text: [UInt8]) throws(Violation) {
         try demand(Array(id.text.utf8) == text, "a persistent id has two texts")
     }
     if let octets = FuzzReach.read("Base64", Base64.bytes(text.raw)) {
-        try demand(Base64.bytes(Array(Base64.text(octets).utf8).raw) == octets, "Base64 reads otherwise")
+        try demand(Base64.bytes(Array(Base64.text(octets).utf8).raw) == octets, "re-encoding changed Base64")
     }
     if let time = FuzzReach.read("time", Timestamp.parsed(text)) {
-        try demand(Timestamp.parsed(Array(Timestamp.text(time).utf8)) == time, "a time reads otherwise")
+        try demand(Timestamp.parsed(Array(Timestamp.text(time).utf8)) == time, "re-encoding changed a time")
     }
 }

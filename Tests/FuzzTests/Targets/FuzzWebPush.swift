@@ -6,10 +6,10 @@ private let auth = [UInt8](repeating: 9, count: WebPush.authBytes)
 
 private func counted(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0) + 1 } }
 
-/// Whatever a web app is sent: what is no message of its keys is refused, what we encrypt is read again, and not where an octet
-/// of it is changed.
+/// For any input to a web app: a message for other keys is refused, an encrypted text is decrypted, and refused if a byte of it
+/// is changed.
 ///
-/// The first octet chooses the size of records, and what is changed.
+/// The first byte selects the size of records and the change.
 func fuzzWebPush(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first, let pair else { return }
     let text = Array(input.dropFirst())
@@ -30,19 +30,19 @@ func fuzzWebPush(_ input: [UInt8]) throws(Violation) {
     guard
         var body = WebPush.sealBody(
             text, publicKey: pair.publicKey, auth: auth, random: counted, recordSize: size)
-    else { throw Violation(description: "records of \(size) octets cannot be made") }
-    // A body may be as long as a frame, and what is sent to web apps is far below.
+    else { throw Violation(description: "records of \(size) bytes cannot be encrypted") }
+    // A body may be as long as a frame; messages to web apps are far shorter.
     guard body.count <= Limits.MCS.frameBytes else { return }
-    try demand(WebPush.openBody(body, keys: pair, auth: auth) == text, "a body reads otherwise")
-    // The size of records, behind the salt, is not sealed: one record is the same for many sizes.
+    try demand(WebPush.openBody(body, keys: pair, auth: auth) == text, "encryption changed a body")
+    // The record size after the salt is not authenticated: one record is the same for many sizes.
     let drawn = Int(seed(of: input) % UInt64(body.count))
     let at = 16..<20 ~= drawn ? 0 : drawn
     body[at] ^= first | 1
-    try demand(WebPush.openBody(body, keys: pair, auth: auth) == nil, "a body changed at \(at) was read")
+    try demand(WebPush.openBody(body, keys: pair, auth: auth) == nil, "a body changed at \(at) was accepted")
     guard var sealed = WebPush.seal(text, publicKey: pair.publicKey, auth: auth, random: counted) else {
-        throw Violation(description: "records cannot be made")
+        throw Violation(description: "records cannot be encrypted")
     }
-    try demand(WebPush.open(sealed, keys: pair, auth: auth) == text, "records read otherwise")
+    try demand(WebPush.open(sealed, keys: pair, auth: auth) == text, "encryption changed records")
     sealed.records[at % sealed.records.count] ^= first | 1
-    try demand(WebPush.open(sealed, keys: pair, auth: auth) == nil, "changed records were read")
+    try demand(WebPush.open(sealed, keys: pair, auth: auth) == nil, "changed records were accepted")
 }

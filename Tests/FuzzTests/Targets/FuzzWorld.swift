@@ -5,7 +5,7 @@ import Sessions
 import Transport
 import Wire
 
-/// What stands round the sessions that are fuzzed: the same secrets, keys and numbers in every run.
+/// The environment of fuzzed sessions: the same secrets, keys and numbers in every run.
 enum FuzzWorld {
     static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
     static let now = Now(monotonic: Instant(nanoseconds: 1_000_000_000), wall: 1_430_277_821_658)
@@ -16,10 +16,11 @@ enum FuzzWorld {
     static let functions = SCRAM.Functions(
         hash: { Digest.sha256($0) }, authenticate: { Digest.hmacSHA256(key: $0, $1) })
 
-    /// A key that the fuzzer does not know, and has nothing to find it with.
+    /// A key that the fuzzer has no means to find.
     static let key: ServerKey = {
         let salt = Array("salt".utf8)
-        let salted = Digest.stretched(Array("a key that nobody is told".utf8), salt: salt, iterations: 4_096)
+        let salted = Digest.stretched(
+            Array("a key that is never revealed".utf8), salt: salt, iterations: 4_096)
         let keys = functions.keys(saltedPassword: salted)
         return ServerKey(
             digest: SecretDigest(octets: Digest.sha256(salted)), createdAt: 0,
@@ -35,7 +36,7 @@ enum FuzzWorld {
             sender: sender, label: "lab", keys: [], createdAt: 0, project: "lab-project", accounts: [account])
     ])
 
-    /// Every signature is right, so that what lies behind is reached; the keys of web apps need not be points.
+    /// Every signature is valid, so that the code after the check is reached; keys of web apps need not be points on the curve.
     static let settings: SessionSettings = {
         var settings = SessionSettings(
             seal: seal, digest: { SecretDigest(octets: $0) }, random: { 0x0123_4567_89AB_CDEF })
@@ -58,7 +59,7 @@ enum FuzzWorld {
         RegistrationName(device: device, number: RegistrationNumber(number))
     }
 
-    /// What the core says to an event that wants an answer; what it is depends on the ticket alone.
+    /// Returns the core's answer to an event, chosen by the request ID only, or `nil` if none is due.
     static func answer(to event: Event) -> SessionCommand? {
         switch event {
         case .sender(_, .login): .appServer(.loginRefused(.wrongCredentials))
@@ -149,9 +150,11 @@ enum FuzzWorld {
 }
 
 extension Submission {
-    /// The request of the session that made it.
+    /// The session's request behind the submission.
     var origin: Origin {
-        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
+        guard case .session(let origin) = replyTo else {
+            preconditionFailure("expected a submission by a session")
+        }
         return origin
     }
 }

@@ -5,9 +5,9 @@ private let header = Array(
     "<stream:stream to='d' version='1.0' xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
         .utf8)
 
-/// Whatever is sent: libxml2 sees what we see, and neither pieces nor bytes change what is read.
+/// For any input: the reader agrees with libxml2, and the split has no effect.
 ///
-/// Input that does not look like a stream is put into one.
+/// Input that does not look like a stream is embedded in one.
 func fuzzXML(_ input: [UInt8]) throws(Violation) {
     let isStream = [[0x3C, 0x3F], [0x3C, 0x73], [0xEF, 0xBB], [0x0A, 0x3C]].contains(Array(input.prefix(2)))
     let stream = isStream ? input : header + input
@@ -22,11 +22,11 @@ func fuzzXML(_ input: [UInt8]) throws(Violation) {
     let cuts = (0..<4).map { _ in Int.random(in: 0...stream.count, using: &random) }.sorted()
     for cuts in [cuts, stream.count <= 2_000 ? Array(0..<stream.count) : []] {
         let pieces = XMLDifferential.read(stream, cuts: cuts)
-        try demand(pieces.children == whole.children, "pieces changed the stanzas")
-        try demand(pieces.failure == whole.failure, "pieces changed the failure")
-        try demand(pieces.end == whole.end && pieces.isClosed == whole.isClosed, "pieces changed the end")
+        try demand(pieces.children == whole.children, "the split changed the stanzas")
+        try demand(pieces.failure == whole.failure, "the split changed the failure")
+        try demand(pieces.end == whole.end && pieces.isClosed == whole.isClosed, "the split changed the end")
     }
-    // What we write of any bytes must read as XML again.
+    // The writer's output for any bytes must be XML.
     var written = ByteBuffer()
     written.append("<a b=\"")
     written.appendAttribute(input.raw)
@@ -36,7 +36,9 @@ func fuzzXML(_ input: [UInt8]) throws(Violation) {
     written.appendText(input.raw)
     written.append("</a>")
     guard let element = LibXML2Oracle.root(of: written.copied()) else {
-        throw Violation(description: "what we wrote is no XML")
+        throw Violation(description: "the writer's output is not XML")
     }
-    try demand(element["b"] == element.text && element["c"] == element.text, "what we wrote reads otherwise")
+    try demand(
+        element["b"] == element.text && element["c"] == element.text,
+        "the writer's output is parsed as another text")
 }

@@ -3,26 +3,26 @@ import Delivery
 import Sessions
 import Wire
 
-/// A session that is fed in pieces and whose core answers when the fuzzer says so, not before.
+/// A session that is fed in pieces, and whose core answers only when the fuzzer requests it.
 ///
-/// Whatever the pieces, the same events and the same octets must come of it.
+/// Events and output must be the same for any split.
 struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     private var session: Session
     private var io = SessionIO()
     private var now = FuzzWorld.now
-    /// All that was sent.
+    /// The output so far.
     private(set) var output: [UInt8] = []
-    /// All that was told, as text.
+    /// The events so far, as text.
     private(set) var told: [String] = []
     private var waiting: [Event] = []
 
-    /// A run from the begin of a connection.
+    /// Creates a run with a new connection.
     init(_ session: consuming Session) { self.session = session }
 
-    /// Why the session ends; nil while it does not.
+    /// Why the session ends; `nil` while it continues.
     var close: CloseReason? { io.close }
 
-    /// Hands over octets, so many at once, as long as the session reads.
+    /// Passes bytes in pieces as long as the session reads.
     mutating func receive(_ bytes: [UInt8], piece: Int = .max) {
         var start = 0
         while start < bytes.count, io.close == nil, io.isReading {
@@ -33,14 +33,14 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Has a command performed.
+    /// Performs a command.
     mutating func perform(_ command: SessionCommand) {
         guard io.close == nil else { return }
         session.perform(command, now: now, io: &io)
         collect()
     }
 
-    /// Answers what the core was asked, in order, until nothing waits.
+    /// Answers the waiting events in order until none is left.
     mutating func settle(_ core: (Event) -> SessionCommand? = { FuzzWorld.answer(to: $0) }) {
         while !waiting.isEmpty {
             let events = waiting
@@ -51,7 +51,7 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Lets the deadline come, as often as there is one and at most so many times.
+    /// Advances to the deadline up to `times` times, as long as there is one.
     mutating func wait(_ times: Int) {
         for _ in 0..<times where io.close == nil && session.deadline < .distantFuture {
             let seconds = 1 + max(0, Int(session.deadline.milliseconds(since: now.monotonic)) / 1_000)
@@ -62,7 +62,7 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Forgets what was sent and told so far.
+    /// Clears output and events.
     mutating func forget() {
         output = []
         told = []
@@ -80,7 +80,7 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
         io.events.removeAll()
     }
 
-    /// Short where events are many: to describe one whole takes longer than to make it.
+    /// Abbreviated for frequent events, since a full description takes longer than the event itself.
     private static func text(of event: Event) -> String {
         switch event {
         case .device(_, .submitted(let message)):

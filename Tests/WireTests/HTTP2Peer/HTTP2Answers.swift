@@ -1,18 +1,18 @@
 import CNGHTTP2
 
-/// Reads what a server sends on an HTTP/2 connection.
+/// Parses the output of one side of an HTTP/2 connection.
 public final class HTTP2Answers {
-    /// A frame of the server.
+    /// A received frame.
     public struct Frame {
-        /// Its type, flags and stream.
+        /// The type, flags and stream.
         public var type: UInt8
         public var flags: UInt8
         public var stream: UInt32
-        /// What it carries.
+        /// The payload.
         public var payload: [UInt8]
-        /// Whether it is the last of its stream.
+        /// Whether the frame ends its stream.
         public var ends: Bool { type <= 1 && flags & 1 != 0 }
-        /// The number of 32 bits at an offset in it.
+        /// Returns the 32-bit number at an offset in the payload.
         public func word(at offset: Int) -> UInt32 {
             payload[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
         }
@@ -24,9 +24,9 @@ public final class HTTP2Answers {
         public var headers: [String: String] = [:]
         public var body: [UInt8] = []
         public var isWhole = false
-        /// The error code of the server, if it broke the stream off.
+        /// The error code, if the stream was reset.
         public var reset: UInt32?
-        /// How many header blocks with a status below 200 came first.
+        /// The number of interim header blocks before the answer.
         public var invitations = 0
     }
 
@@ -34,14 +34,14 @@ public final class HTTP2Answers {
     public private(set) var frames: [Frame] = []
     /// The answers by stream.
     public private(set) var answers: [UInt32: Answer] = [:]
-    /// Streams in the order in which their answers ended.
+    /// The streams in the order in which their answers ended.
     public private(set) var order: [UInt32] = []
-    /// What GOAWAY said: the last stream and the error code.
+    /// The last stream and error code of GOAWAY.
     public private(set) var goodbye: (last: UInt32, code: UInt32)?
     private var rest: [UInt8] = []
     private let inflater: OpaquePointer
 
-    /// Nothing has come.
+    /// Creates a parser for a new connection.
     public init() {
         var inflater: OpaquePointer?
         guard nghttp2_hd_inflate_new(&inflater) == 0, let inflater else { fatalError("out of memory") }
@@ -50,7 +50,7 @@ public final class HTTP2Answers {
 
     deinit { nghttp2_hd_inflate_del(inflater) }
 
-    /// Takes what the server has sent.
+    /// Parses the next bytes.
     public func read(_ bytes: [UInt8]) {
         rest += bytes
         while rest.count >= 9 {
@@ -65,7 +65,7 @@ public final class HTTP2Answers {
         }
     }
 
-    /// Frames of one type.
+    /// Returns the frames of one type.
     public func frames(_ type: UInt8) -> [Frame] { frames.filter { $0.type == type } }
 
     private func take(_ frame: Frame) {

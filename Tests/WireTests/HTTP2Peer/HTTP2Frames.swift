@@ -1,9 +1,9 @@
-/// Frames as a client may write them, proper or not (RFC 9113, 6).
+/// Writes HTTP/2 frames, valid or not (RFC 9113, 6).
 public enum HTTP2Frames {
-    /// What opens a connection.
+    /// The connection preface.
     public static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// Any frame.
+    /// A frame of any type.
     public static func frame(
         _ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = [], length: Int? = nil
     ) -> [UInt8] {
@@ -12,57 +12,57 @@ public enum HTTP2Frames {
             + word(stream) + payload
     }
 
-    /// A number of 32 bits.
+    /// A 32-bit number.
     public static func word(_ value: UInt32) -> [UInt8] {
         [UInt8(value >> 24), UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
     }
 
-    /// A piece of a body.
+    /// A DATA frame.
     public static func data(_ stream: UInt32, _ body: [UInt8], ends: Bool = false) -> [UInt8] {
         frame(0, flags: ends ? 1 : 0, stream: stream, body)
     }
 
-    /// A header block as one frame.
+    /// A HEADERS frame.
     public static func headers(
         _ stream: UInt32, _ fields: [(String, String)], ends: Bool = false, isWhole: Bool = true
     ) -> [UInt8] {
         frame(1, flags: (ends ? 1 : 0) | (isWhole ? 4 : 0), stream: stream, block(fields))
     }
 
-    /// The rest of a header block.
+    /// A CONTINUATION frame.
     public static func continuation(_ stream: UInt32, _ block: [UInt8], isLast: Bool) -> [UInt8] {
         frame(9, flags: isLast ? 4 : 0, stream: stream, block)
     }
 
-    /// The end of a stream by force.
+    /// An RST_STREAM frame.
     public static func reset(_ stream: UInt32, code: UInt32 = 8) -> [UInt8] {
         frame(3, stream: stream, word(code))
     }
 
-    /// Settings, by their numbers.
+    /// A SETTINGS frame.
     public static func settings(_ entries: [(UInt16, UInt32)] = []) -> [UInt8] {
         frame(4, entries.flatMap { [UInt8($0.0 >> 8), UInt8($0.0 & 0xFF)] + word($0.1) })
     }
 
-    /// The peer's settings are known.
+    /// The acknowledgement of SETTINGS.
     public static let settingsKnown = frame(4, flags: 1)
-    /// A ping.
+    /// A PING frame.
     public static let ping = frame(6, [1, 2, 3, 4, 5, 6, 7, 8])
 
-    /// Room for so many octets more.
+    /// A WINDOW_UPDATE frame.
     public static func room(_ stream: UInt32, _ octets: UInt32) -> [UInt8] {
         frame(8, stream: stream, word(octets))
     }
 
-    /// What every client begins with.
+    /// The usual start of a client.
     public static let hello = preface + settings() + settingsKnown
 
-    /// Fields in HPACK, each as a literal that is not remembered.
+    /// Fields in HPACK, each as a literal without indexing.
     public static func block(_ fields: [(String, String)]) -> [UInt8] {
         fields.flatMap { name, value in [0x00] + text(name) + text(value) }
     }
 
-    /// A text in HPACK, not packed (RFC 7541, 5.2).
+    /// A string in HPACK without Huffman coding (RFC 7541, 5.2).
     public static func text(_ text: String) -> [UInt8] {
         number(text.utf8.count, prefix: 7, bits: 0) + Array(text.utf8)
     }

@@ -2,7 +2,7 @@ import Basics
 public import Wire
 
 extension JSONValue {
-    /// Reads a document.
+    /// Parses a document.
     public init(parsing text: String) throws(JSONError) {
         try self.init(parsing: Array(text.utf8).raw)
     }

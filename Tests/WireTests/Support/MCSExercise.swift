@@ -2,23 +2,23 @@ import Basics
 public import Wire
 
 extension MCS {
-    /// What the fuzz program and the hostile files drive: reads bytes as one direction of a device link.
+    /// Reads bytes as one direction of a device connection, for the fuzz program and the hostile files.
     ///
-    /// Returns the messages before the end or the first error. Traps where reading is not stable: what a message is
-    /// written as must read as the same message, and the reader must not depend on how the bytes are cut.
+    /// Returns the messages before the end or the first error. Traps if an encoded message is not decoded as the same
+    /// message, or if the result depends on the split of the bytes.
     @discardableResult
     public static func exercise(_ bytes: RawSpan, pieces: Int = 7) -> (messages: [Message], error: MCSError?)
     {
         let whole = read(bytes, pieces: bytes.byteCount)
         let cut = read(bytes, pieces: max(1, pieces))
-        precondition(whole.messages == cut.messages, "a cut changed what is read")
-        precondition(whole.error == cut.error, "a cut changed the error")
+        precondition(whole.messages == cut.messages, "the split changed the messages")
+        precondition(whole.error == cut.error, "the split changed the error")
         for message in whole.messages {
             var written = ByteBuffer()
             written.append(byte: version)
             message.append(to: &written)
             let again = read(written.bytes, pieces: written.count, limit: .max >> 8)
-            precondition(again.messages == [message] && again.error == nil, "a message changed by writing it")
+            precondition(again.messages == [message] && again.error == nil, "encoding changed a message")
         }
         return whole
     }

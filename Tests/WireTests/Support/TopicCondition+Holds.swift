@@ -1,7 +1,7 @@
 public import Wire
 
 extension TopicCondition {
-    /// Whether it holds for an app instance with these topics.
+    /// Whether the condition holds for an app instance with these topics.
     public func holds(for subscribed: [[UInt8]]) -> Bool {
         var set: UInt32 = 0
         for (place, topic) in topics.enumerated() where subscribed.contains(topic) {
