@@ -128,7 +128,7 @@ final class Senders: Sendable {
         else {
             throw Problem(
                 text:
-                    "a server key has \(Limits.Operator.shortestServerKey) to \(Limits.Login.credentialBytes) printable ASCII characters, no blanks",
+                    "a server key has \(Limits.Operator.shortestServerKey) to \(Limits.Login.credentialBytes) printable ASCII characters without spaces",
                 hint: "leave the key out and ccsd makes one")
         }
         return key

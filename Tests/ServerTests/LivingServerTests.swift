@@ -104,7 +104,7 @@ struct LivingServerTests {
                 "senders rotate-key", ["sender_id": "4711", "key": "short"],
                 "invalid key: expected a server key"
             ),
-            ("nonsense", [:], "there is no command 'nonsense'"),
+            ("nonsense", [:], "unknown command 'nonsense'"),
         ]
         for (command, arguments, text) in wrong {
             let answer = try server.ask(command, arguments)

@@ -162,8 +162,8 @@ struct AuditLineTests {
         let server = try LivingServer(in: ServerFolder(), log: lines.log())
         let cases: [(line: String, error: String, command: String)] = [
             ("SECRET", "invalid request", "unknown"), ("", "invalid request", "unknown"),
-            ("{\"command\":\"SECRET\"}", "there is no command", "unknown"),
-            ("{\"command\":[\"status\"]}", "the request has no text 'command'", "unknown"),
+            ("{\"command\":\"SECRET\"}", "unknown command", "unknown"),
+            ("{\"command\":[\"status\"]}", "missing command: expected the name of a command", "unknown"),
             (String(repeating: "[", count: 5_000), "too deeply nested", "unknown"),
             (#"{"command":"drain","arguments":{"sender":"SECRET"}}"#, "unknown argument sender", "drain"),
             (
