@@ -142,7 +142,7 @@ struct Startup: ~Copyable {
         try? store.close()
         throw StartupFailure(
             text:
-                "the store in \(configuration.storePath) has \(store.partitions) partitions, and store_partitions is \(wanted)",
+                "the store in \(configuration.storePath) has \(store.partitions) partitions, but store_partitions is \(wanted)",
             hint:
                 "the number is fixed when a store is created: remove store_partitions or set it to \(store.partitions), or name another data directory with --data-directory",
             exitCode: .configuration)

@@ -94,10 +94,14 @@ import Testing
             ("things list --socket", "--socket needs a value", "write --socket PATH"),
             ("things list --socket=", "--socket is empty", "write --socket PATH"),
             ("things add box --size", "--size needs a value", "write --size N"),
-            ("things add box --size 0", "invalid --size \"0\": out of range", "expected a whole number from 1 to 10"),
+            (
+                "things add box --size 0", "invalid --size \"0\": out of range",
+                "expected a whole number from 1 to 10"
+            ),
             (
                 "things add box --size 99999999999999999999",
-                "invalid --size \"99999999999999999999\": out of range", "expected a whole number from 1 to 10"
+                "invalid --size \"99999999999999999999\": out of range",
+                "expected a whole number from 1 to 10"
             ),
             (
                 "things add box --size x", "invalid --size \"x\": not a whole number",

@@ -45,7 +45,7 @@ struct ExitCodeTests {
         try run(
             74, ["--data-directory", scratch.url.path + "/a/b/c"] + RunningDaemon.noPorts,
             "cannot make the data directory")
-        try run(78, start("--store-partitions", "3"), "has 16 partitions, and store_partitions is 3")
+        try run(78, start("--store-partitions", "3"), "has 16 partitions, but store_partitions is 3")
         try run(
             64, ["--data-directory", data, "--keepalive-seconds", "x"] + RunningDaemon.noPorts,
             "--keepalive-seconds")

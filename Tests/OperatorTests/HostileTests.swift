@@ -164,7 +164,8 @@ import Wire
         #expect(unknown?.recordedText == "" && unknown?.operation == nil)
     }
 
-    @Test("a value of the wrong type is refused with the name of its field", arguments: OperationName.allCases)
+    @Test(
+        "a value of the wrong type is refused with the name of its field", arguments: OperationName.allCases)
     func wrongTypes(name: OperationName) {
         for arguments in Samples.sample(of: name).arguments {
             for member in arguments.members ?? [] {

@@ -89,7 +89,8 @@ import Wire
         }
         #expect(problem?.path == "senders[0].created_at" && problem?.fault == .missing)
         #expect(
-            problem?.hint == "created_at: When the sender was added.", "of the field itself, not of the enclosing one")
+            problem?.hint == "created_at: When the sender was added.",
+            "of the field itself, not of the enclosing one")
         let fields = ShowStatus.Answer.fields
         #expect(try fields.value(\.process, in: ["pid": 7]) == 7, "one field alone, whatever else is missing")
     }
