@@ -53,7 +53,7 @@ struct PartitionServerTests {
         #expect(failure?.exitCode == .configuration)
         #expect(
             failure?.text
-                == "the store in \(folder.path)/data/store has 4 partitions, and store_partitions is 8")
+                == "the store in \(folder.path)/data/store has 4 partitions, but store_partitions is 8")
         #expect(failure?.hint.contains("set it to 4") == true)
         for lines in ["", "store_partitions: 0\n", "store_partitions: 4\n"] {
             let server = try LivingServer(in: folder, reactors: 2, lines)
@@ -72,7 +72,7 @@ struct PartitionServerTests {
         #expect(result?["ok"]?.boolean == false)
         let found = result?["findings"]?.elements?.first
         #expect(found?["key"]?.text == "store_partitions", "\(result?.compact ?? "")")
-        #expect(found?["problem"]?.text?.hasSuffix("has 4 partitions, and store_partitions is 5") == true)
+        #expect(found?["problem"]?.text?.hasSuffix("has 4 partitions, but store_partitions is 5") == true)
         try server.configure("")
         #expect(try server.ask("check")["result"]?["ok"]?.boolean == true)
     }
