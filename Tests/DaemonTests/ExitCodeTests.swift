@@ -32,7 +32,7 @@ struct ExitCodeTests {
         func start(_ words: String...) -> [String] {
             ["--data-directory", data] + RunningDaemon.noPorts + words
         }
-        try run(0, ["check"] + start(), "is sound")
+        try run(0, ["check"] + start(), "is valid")
         try run(64, ["--nonsense"], "not an option")
         try run(
             74,

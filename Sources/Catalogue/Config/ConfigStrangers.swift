@@ -41,7 +41,7 @@ extension ConfigKey {
             help:
                 "Check-ins, registrations and subscriptions per minute from all addresses together, for devices that have never logged in; 0 disables the limit.",
             reason:
-                "As many as the sweep for unused devices can remove. Further ones get 429 with Retry-After, or the protocol's request to try again. Moving many devices to this server at once may need more."
+                "The sweep for unused devices can remove this number. Further ones get 429 with Retry-After, or the protocol's request to try again. Moving many devices to this server at once may need more."
         ),
         .registryBytes: Entry(
             type: .integer(0...1_125_899_906_842_624), preset: .integer(Limits.Registry.bytes), unit: "bytes",

@@ -8,7 +8,7 @@ public enum ConfigPrinter {
             # A line "#key: value" shows the default of a key; to change it, remove the # and edit the value.
             # Then run
             #   ccsd check --config FILE
-            # and reload (systemctl reload ccsd) if the key says that a reload applies it, else restart.
+            # and reload (systemctl reload ccsd) if the key mentions it, else restart.
 
 
             """

@@ -11,7 +11,7 @@ struct MinuteTable<Key: Hashable & Sendable>: Sendable {
 
     /// Increments the count of a key.
     ///
-    /// A full table ignores new keys, so that a flood of addresses locks out nobody else; keys in the table are still counted.
+    /// A full table ignores new keys, so that a flood of addresses does not lock out others; keys in the table are still counted.
     mutating func add(_ key: Key, now: Instant) {
         let present = Self.minute(now)
         if minute != present {
