@@ -50,7 +50,7 @@ final class PlainConnection {
         _ = Glibc.send(number, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// What comes until the other end closes.
+    /// Returns all bytes until the peer closes the connection.
     func rest() -> String {
         var all: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 4_096)
@@ -67,10 +67,10 @@ final class PlainConnection {
     }
 }
 
-/// A whole server within the process of the test: reactors, store and sockets, without the program round it.
+/// A whole server in the test process: reactors, store and sockets, but not the main program.
 final class LivingServer {
     let daemon: Daemon
-    /// Where the operator's pages are.
+    /// The port of health and metrics.
     let adminPort: UInt16
     private let folder: ServerFolder
     private let reactors: Int
