@@ -21,7 +21,7 @@ enum SocketPath {
             if errno == EACCES { return place }
         }
         throw Failure(
-            .unavailable, "no running ccsd found: neither \(places.joined(separator: " nor ")) exists",
-            hint: "start ccsd, or give the socket of the running one with --socket PATH")
+            .unavailable, "no ccsd seems to run: neither \(places.joined(separator: " nor ")) exists",
+            hint: "start ccsd, or name the socket of the one that runs: --socket PATH")
     }
 }
