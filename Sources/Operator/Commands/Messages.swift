@@ -70,7 +70,7 @@ public struct SendMessage: OperatorCommand {
             case nack
         }
 
-        /// Its ID, which was made for it.
+        /// The generated ID of the message.
         public var messageID: String
         public var outcome: Outcome
         public var error: String?

@@ -72,7 +72,7 @@ public enum OperatorReply: Sendable, Equatable {
     /// A line that a command sends before its answer.
     public init(_ line: some OperatorLine) { self = .line(name: line.name, line.json) }
 
-    /// The reply as it is written.
+    /// The encoded reply.
     public var json: JSONValue {
         switch self {
         case .progress(let progress): .object([.init(Key.progress, progress.json)])
