@@ -1,6 +1,6 @@
-/// Finds the known name that somebody most likely meant.
+/// Finds the valid name that was most likely meant by a mistyped one.
 public enum NearestName {
-    /// The nearest of `names`, if it is near enough: a third of its length, at least one change, at most three.
+    /// Returns the nearest of `names` within a third of its length in changes (one to three), or the first that `wrong` begins.
     public static func of(_ wrong: String, among names: [String]) -> String? {
         let wrong = Array(wrong.lowercased().utf8.prefix(64))
         var best: (name: String, distance: Int)?
@@ -15,7 +15,7 @@ public enum NearestName {
             }
     }
 
-    /// Insertions, deletions, changes and swaps of neighbours between two names (Damerau and Levenshtein).
+    /// The Damerau-Levenshtein distance: insertions, deletions, changes and swaps of neighbours.
     static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         if a.isEmpty || b.isEmpty { return a.count + b.count }
         var before: [Int] = []

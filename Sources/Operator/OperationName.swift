@@ -1,4 +1,4 @@
-/// The operations, by the names that requests, `ccsctl` and audit lines have. This is the one place where they are spelled.
+/// The name of an operation in requests, `ccsctl` and audit lines; no other place spells it.
 public enum OperationName: String, CaseIterable, Sendable {
     case showStatus = "status"
     case checkConfiguration = "check"
@@ -26,7 +26,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case listTopics = "topics list"
     case listRunningTopics = "topics running"
 
-    /// The type of its command.
+    /// The type of the operation's command.
     public var command: any OperatorCommand.Type {
         switch self {
         case .showStatus: ShowStatus.self

@@ -1,6 +1,6 @@
 public import Wire
 
-/// A request: one of all commands. A switch over it without a handler for each of them does not compile.
+/// A request with any of the commands; a switch that does not handle all of them does not compile.
 public enum OperatorRequest: Sendable {
     case showStatus(ShowStatus)
     case checkConfiguration(CheckConfiguration)
@@ -28,7 +28,7 @@ public enum OperatorRequest: Sendable {
     case listTopics(ListTopics)
     case listRunningTopics(ListRunningTopics)
 
-    /// Reads the arguments of an operation; throws `FieldProblem` for the first one that is wrong.
+    /// Decodes the arguments of an operation. Throws `FieldProblem` for the first invalid one.
     public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
         switch name {
         case .showStatus: self = .showStatus(try ShowStatus(arguments: arguments))
@@ -59,7 +59,7 @@ public enum OperatorRequest: Sendable {
         }
     }
 
-    /// The command, whichever it is.
+    /// The command as an existential.
     public var command: any OperatorCommand {
         switch self {
         case .showStatus(let command): command
@@ -90,9 +90,9 @@ public enum OperatorRequest: Sendable {
         }
     }
 
-    /// Its operation.
+    /// The name of the operation.
     public var name: OperationName { type(of: command).summary.name }
 
-    /// What the audit line has of its arguments.
+    /// The arguments that the audit line records.
     public var auditEntries: [AuditEntry] { command.auditEntries }
 }

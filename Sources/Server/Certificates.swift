@@ -2,33 +2,33 @@ import Basics
 import Synchronization
 import Transport
 
-/// The certificate that new handshakes use: the operator's, or one of our own CA.
+/// The certificate for new TLS handshakes: the operator's, or one of our own CA.
 final class Certificates: Sendable {
     private struct State: Sendable {
         var loaded: LoadedCertificate
         var files: Files
-        /// When the keys of session tickets are to be replaced, with the context that holds them.
+        /// When the session ticket keys must be replaced, together with the context that has them.
         var freshBy: Instant
-        /// What the operator handed over in the place of the files' content; nil: the files count.
+        /// Content that the operator passed with a reload instead of the files; `nil` if the files are used.
         var handed: CertificateContent?
     }
 
     private struct Files: Equatable, Sendable {
         var certificate: String
         var key: String
-        /// Of our own CA, which the clients must trust; nil with the operator's certificate.
+        /// The file of our own CA, which clients must trust; `nil` with the operator's certificate.
         var authority: String?
         var minimum: TLSVersion
     }
 
-    /// What new handshakes of app servers and devices use: no application protocol, as none of them names one.
+    /// The context for app servers and devices; it has no application protocol, since none of them negotiates one.
     let holder: TLSContextHolder
-    /// What new handshakes of HTTPS use: HTTP/2 where the client knows it (http 1.2).
+    /// The context for HTTPS; it offers HTTP/2 (http 1.2).
     let webHolder: TLSContextHolder
     private let log: Log
     private let lastProblem = Mutex<TransportError?>(nil)
     private let state: Mutex<State>
-    /// One change at a time: SIGHUP, the operator's command and the daemon's own look may come together.
+    /// Serialises changes: SIGHUP, the reload command and the periodic check may happen at the same time.
     private let changes = Mutex(())
 
     init(configuration: Configuration, log: Log) throws(TransportError) {
@@ -41,16 +41,16 @@ final class Certificates: Sendable {
         state = Mutex(State(loaded: loaded, files: files, freshBy: Self.freshBy()))
     }
 
-    /// When the certificate in use ends, milliseconds since 1970.
+    /// When the current certificate expires, in milliseconds since 1970.
     var notAfter: UnixMilliseconds { state.withLock { $0.loaded.notAfter } }
 
-    /// Path of the CA that clients must trust; nil with the operator's certificate.
+    /// Path of the CA that clients must trust; `nil` with the operator's certificate.
     var authorityPath: String? { state.withLock { $0.files.authority } }
 
-    /// Reads or renews the certificate (SIGHUP); on failure the old one stays.
+    /// Reloads or renews the certificate (SIGHUP); on failure the old one stays in use.
     ///
-    /// What is `handed` over counts in the place of the files, until these change: systemd shows a service the credentials of
-    /// its start, and not their renewal.
+    /// The content in `handed` replaces that of the files until the files change: a service under systemd keeps the credentials
+    /// of its start and does not see a renewal.
     func reload(_ configuration: Configuration, handed: CertificateContent? = nil) throws(TransportError) {
         try changes.withLock { _ throws(TransportError) in
             try reloadAlone(configuration, handed: handed ?? stillHanded(configuration))
@@ -58,7 +58,7 @@ final class Certificates: Sendable {
         Self.warn(of: configuration.tlsMinimum, log)
     }
 
-    /// Says at the start and at each reload that old clients are let in, since it is easily forgotten.
+    /// Logs a warning at the start and at each reload if deprecated TLS versions are accepted.
     private static func warn(of minimum: TLSVersion, _ log: Log) {
         guard minimum.isDeprecated else { return }
         log.warning(
@@ -69,7 +69,7 @@ final class Certificates: Sendable {
             ])
     }
 
-    /// What was handed over earlier, where the files are still those of then.
+    /// Returns the content passed with an earlier reload. Returns `nil` if the files have changed since.
     private func stillHanded(_ configuration: Configuration) -> CertificateContent? {
         state.withLock { state in
             let isSame =
@@ -98,8 +98,7 @@ final class Certificates: Sendable {
         Now.read().monotonic.advanced(seconds: Limits.Certificate.ticketKeySeconds)
     }
 
-    /// Looks whether the files changed, our own certificate is near its end or the keys of session tickets are old, and takes
-    /// over what is new.
+    /// Reloads if the files have changed, our own certificate is about to expire, or the session ticket keys are old.
     func check(_ configuration: Configuration, now: Instant = Now.read().monotonic) {
         do throws(TransportError) {
             try changes.withLock { _ throws(TransportError) in
@@ -111,7 +110,7 @@ final class Certificates: Sendable {
                 log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
             }
         } catch {
-            // Said once, not at every look, until it is another problem or none.
+            // Logged once, not at every check, until the problem changes.
             let isNew = lastProblem.withLock { known in
                 defer { known = error }
                 return known != error
@@ -148,9 +147,9 @@ final class Certificates: Sendable {
         } else {
             guard handed == nil else {
                 throw TransportError(
-                    "use the certificate that was handed over",
+                    "use the certificate of the reload command",
                     detail:
-                        "certificate_file and key_file are not set: set both, then hand over what replaces them"
+                        "certificate_file and key_file are not set: set both first"
                 )
             }
             try makeOwn(configuration)
@@ -165,9 +164,9 @@ final class Certificates: Sendable {
     }
 }
 
-/// The names that clients dial.
+/// The host names that clients connect to.
 enum HostNames {
-    /// Names of the services that ccsd stands in for (ccs-xmpp 1.1, mcs-device 5, http 1.1).
+    /// The names of the Google services that ccsd replaces (ccs-xmpp 1.1, mcs-device 5, http 1.1).
     static let google = [
         "gcm.googleapis.com", "gcm-xmpp.googleapis.com", "fcm-xmpp.googleapis.com",
         "gcm-preprod.googleapis.com",
@@ -178,7 +177,7 @@ enum HostNames {
         "oauth2.googleapis.com", "iamcredentials.googleapis.com", "www.googleapis.com", "accounts.google.com",
     ]
 
-    /// Those, this machine's own, and those of the configuration.
+    /// Returns these names, those of this machine, and those of the configuration.
     static func all(_ configuration: Configuration) -> [String] {
         var names = ["localhost", "127.0.0.1", "::1"]
         if let own = Machine.hostName, !names.contains(own) { names.append(own) }

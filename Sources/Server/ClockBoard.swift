@@ -3,47 +3,47 @@ import Delivery
 import Store
 import Synchronization
 
-/// What the partitions think of the machine's wall clock, as the first of them reports it, for all threads.
+/// Whether the machine's wall clock is trusted, as the first partition reports it, for all threads.
 final class ClockBoard: Sendable {
-    /// Why the clock is not believed, and until when.
+    /// Why the clock is not trusted, and until when.
     struct State: Equatable {
         var doubt: ClockDoubt
-        /// When it is believed all the same; nil: not by itself.
+        /// When it is trusted without confirmation; `nil` if never.
         var graceEnds: Instant?
     }
 
     private let state = Mutex<State?>(nil)
     private let isInDoubt = Atomic<Bool>(false)
 
-    /// Nil: the clock is believed.
+    /// The doubt about the clock; `nil` if the clock is trusted.
     var current: State? { state.withLock { $0 } }
 
-    /// Notes what is thought now.
+    /// Sets the current state; `nil` if the clock is trusted.
     func note(_ new: State?) {
         state.withLock { $0 = new }
         isInDoubt.store(new != nil, ordering: .relaxed)
     }
 
-    /// The machine's time for sessions, by which nothing ends while it is in doubt.
+    /// Returns the machine's time for sessions, which lets nothing expire while the clock is in doubt.
     func outside(_ machine: Now) -> Now {
         var reading = machine
         if isInDoubt.load(ordering: .relaxed) { reading.latestInDoubt = Limits.Clock.latest }
         return reading
     }
 
-    /// What is wrong, for the log, `/readyz` and operators; nil: nothing.
+    /// The problem for the log, `/readyz` and operators; `nil` if the clock is trusted.
     var problem: String? { current?.doubt.text }
 }
 
 extension ClockDoubt {
-    /// In words.
+    /// A description for the log and operators.
     var text: String {
         switch self {
         case .ahead(let milliseconds):
-            "the clock is in doubt: it is \(Self.span(milliseconds)) ahead of when ccsd last ran"
+            "the clock is in doubt: it is \(Self.span(milliseconds)) ahead of the last run of ccsd"
         case .behind(let milliseconds):
-            "the clock is in doubt: it is \(Self.span(milliseconds)) behind when ccsd last ran"
-        case .impossible: "the clock is in doubt: it shows a time that cannot be"
+            "the clock is in doubt: it is \(Self.span(milliseconds)) behind the last run of ccsd"
+        case .impossible: "the clock is in doubt: its time is outside of 2023 to 2099"
         }
     }
 
@@ -55,17 +55,17 @@ extension ClockDoubt {
 }
 
 extension ClockBoard {
-    /// Until when the process before has lived, by its mark, milliseconds since 1970; nil: the store does not know.
+    /// Returns the last time at which the previous process ran, in milliseconds since 1970. Returns `nil` for a new store.
     ///
-    /// A store of before has no such mark, but one of sequences that ran up to some minutes ahead of the clock: it tells at least
-    /// when the clock is far ahead.
+    /// An older store has no clock mark, but a sequence mark that ran up to some minutes ahead of the clock, which is enough to
+    /// detect a clock that is far ahead.
     static func mark(in store: any Store, now: UnixMilliseconds) throws(StoreError) -> UnixMilliseconds? {
-        if let octets = try store.setting(StoreMark.clock.rawValue) {
-            return UnixMilliseconds(clamping: StoreMark.number(octets))
+        if let bytes = try store.setting(StoreMark.clock.rawValue) {
+            return UnixMilliseconds(clamping: StoreMark.number(bytes))
         }
-        guard let octets = try store.setting(StoreMark.sequence.rawValue) else { return nil }
-        let sequences = UnixMilliseconds(clamping: StoreMark.number(octets) / 1_000)
-        // An hour is more than restarts have driven it ahead.
+        guard let bytes = try store.setting(StoreMark.sequence.rawValue) else { return nil }
+        let sequences = UnixMilliseconds(clamping: StoreMark.number(bytes) / 1_000)
+        // Restarts have moved the sequence mark ahead by less than an hour.
         return sequences - now < 3_600_000 ? min(sequences, now) : sequences
     }
 }

@@ -1,20 +1,18 @@
 import Catalogue
 
-/// Where the configuration comes from, so that SIGHUP can read it again.
+/// The sources of the configuration, from which SIGHUP reloads it.
 public struct ConfigurationSource: Sendable {
-    /// The file of `--config`; nil: none.
+    /// The file given by `--config`, if any.
     var file: String?
-    /// Variables of the environment.
     var environment: [(name: String, value: String)] = []
-    /// Flags of the command line.
     var flags: [(key: ConfigKey, value: String)] = []
 
-    /// Reads it, now, and keeps what is right beside what is wrong.
+    /// Loads the configuration with its valid values and all mistakes.
     func inspect() -> LoadedConfiguration {
         ConfigLoader.inspect(file: file, environment: environment, flags: flags)
     }
 
-    /// Reads it, now.
+    /// Loads the configuration. Throws all mistakes if there are any.
     func load() throws(ConfigProblems) -> Configuration {
         try ConfigLoader.load(file: file, environment: environment, flags: flags)
     }

@@ -6,16 +6,16 @@ import Store
 import Synchronization
 import Transport
 
-/// The running server as its threads share it.
+/// The state of the running server that its threads share.
 final class Daemon: Sendable {
-    /// One listener as it really is: the port that was given where 0 was asked for.
+    /// A listener with its actual port, which the kernel picked if the configured one is 0.
     struct ListenerFact: Sendable {
         var name: String
         var host: String
         var port: Int
     }
 
-    /// What changes with the configuration.
+    /// The state that changes with the configuration.
     private struct Settings {
         var configuration: Configuration
         var sessions: SharedSettings
@@ -25,18 +25,18 @@ final class Daemon: Sendable {
     let metrics: Metrics
     let store: any Store
     let storeThread: StoreThread
-    /// Whether the machine's clock is believed.
+    /// Whether the machine's clock is trusted.
     let clock: ClockBoard
     let mailboxes: [ReactorMailbox]
     let senders: Senders
     let seal: TokenSeal
-    /// Makes the salts told for senders that do not exist.
+    /// Generates the salts that are sent for unknown senders.
     let scramSecret: [UInt8]
     let certificates: Certificates
     let drainer: Drainer
     let listeners: [ListenerFact]
     let startedAt = Now.read()
-    /// What `/openapi.json` answers.
+    /// The document at `/openapi.json`.
     let openAPI = OpenAPI.document(version: Program.version)
     let source: ConfigurationSource
     private let settings: Mutex<Settings>
@@ -66,13 +66,13 @@ final class Daemon: Sendable {
         metrics.shards.last?.set(.configReloadSuccess, to: 1)
     }
 
-    /// The settings in force.
+    /// The current configuration.
     var configuration: Configuration { settings.withLock { $0.configuration } }
 
-    /// Settings of sessions that begin now.
+    /// The settings for new sessions.
     var sessionSettings: SharedSettings { settings.withLock { $0.sessions } }
 
-    /// Puts other settings in force: rates and windows everywhere, the rest for what begins from now on.
+    /// Applies a configuration: rates and windows at once, other settings to new sessions.
     func apply(_ configuration: Configuration) {
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
@@ -88,7 +88,7 @@ final class Daemon: Sendable {
         log.level = configuration.logLevel
     }
 
-    /// Where it listens for clients, as the sockets say: `device on 127.0.0.1:5228, https on 127.0.0.1:443 and [::1]:443`.
+    /// The actual listeners: `device on 127.0.0.1:5228, https on 127.0.0.1:443 and [::1]:443`.
     var listenersText: String {
         var places: [(name: String, addresses: [String])] = []
         for fact in listeners where fact.name != Link.Kind.control.rawValue {
@@ -101,27 +101,27 @@ final class Daemon: Sendable {
             separator: ", ")
     }
 
-    /// Whether new work can be accepted: `/readyz`.
+    /// Whether the daemon accepts new work, as `/readyz` reports it.
     var isReady: Bool { drainer.state == .serving && storeThread.isHealthy }
 
-    /// What `/readyz` says. A clock in doubt and a full registry are errors, and yet messages are delivered: they do not take the
-    /// daemon out of service.
+    /// The page `/readyz`. A clock in doubt and a full registry are listed as errors, but leave the daemon ready, since messages
+    /// are still delivered.
     var readiness: String {
         guard isReady else { return "not ready: \(unreadiness)\n" }
         let errors = [
-            clock.problem.map { "\($0); nothing ends by age until it is believed" },
+            clock.problem.map { "\($0); nothing expires until it is trusted" },
             storeThread.registry.problem,
         ]
         return "ready\n" + errors.compactMap { $0 }.map { "error: \($0)\n" }.joined()
     }
 
-    /// What keeps the daemon from being ready, for `/readyz`.
+    /// Why the daemon is not ready, for `/readyz`.
     var unreadiness: String {
         if drainer.state != .serving { return drainer.state.rawValue }
-        return storeThread.lastFailure.map { "the store does not take writes (\($0.kind.rawValue))" } ?? ""
+        return storeThread.lastFailure.map { "the store does not accept writes (\($0.kind.rawValue))" } ?? ""
     }
 
-    /// Sets the metrics that are states and not events, in the shard that nothing else counts in.
+    /// Sets the gauges, in the shard that no thread counts in.
     func refreshGauges() {
         guard let shard = metrics.shards.last else { return }
         shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
@@ -133,6 +133,6 @@ final class Daemon: Sendable {
         shard.set(.logLinesSuppressed, to: log.suppressed)
     }
 
-    /// Whether every reactor answers: for the watchdog.
+    /// Whether every reactor answers, for the watchdog.
     var isAlive: Bool { mailboxes.ask { _ in true }.allSatisfy { $0.wait() == true } }
 }

@@ -9,31 +9,31 @@ import Wire
 
 /// The program `ccsd`: its command line, its signals, its exit codes.
 public enum DaemonProgram {
-    /// Runs to the end with an argument vector whose first element is the program's name; returns the exit code.
+    /// Runs the daemon with an argument vector whose first element is the program's name. Returns the exit code.
     ///
-    /// A vector without a name comes from a broken or hostile caller: arguments that it meant to give are lost, and without
-    /// arguments a fresh server would start. Linux since 5.18 puts an empty name into an empty vector.
+    /// A vector without a name comes from a broken or hostile caller whose arguments may be lost; without arguments a new server
+    /// would start. Linux since 5.18 puts an empty name into an empty vector.
     public static func run(vector: [String]) -> Int32 {
         guard let name = vector.first, !name.isEmpty else {
-            Console.error("ccsd: invalid argument vector: it is empty, expected the program's name first")
-            Console.error("      start ccsd from a shell or a service manager, which give it one")
+            Console.error("ccsd: empty argument vector: expected the program's name first")
+            Console.error("      start ccsd from a shell or a service manager")
             return ExitCode.usage.rawValue
         }
         return run(Array(vector.dropFirst()))
     }
 
-    /// Runs to the end; returns the exit code.
+    /// Runs the daemon. Returns the exit code.
     public static func run(_ arguments: [String]) -> Int32 {
         let code = runOnce(arguments)
         if InheritedSockets.areGiven { slowDown(code) }
         return code
     }
 
-    /// Takes its time over a start that fails again each time it is tried: systemd, which has the sockets, would try at once
-    /// for every connection that waits in them, and after a few tries give up the sockets as well. A signal ends the wait.
+    /// Delays the exit after a configuration mistake: systemd, which owns the sockets, restarts ccsd at once for every waiting
+    /// connection, and after a few failures closes the sockets as well. A signal ends the delay.
     private static func slowDown(_ code: Int32) {
         guard code == ExitCode.configuration.rawValue || code == ExitCode.usage.rawValue else { return }
-        SystemdNotify().status("start refused: see the log, correct the configuration and restart")
+        SystemdNotify().status("not started: see the log, correct the configuration and restart")
         Threads.sleep(milliseconds: Int64(Limits.Shutdown.refusedStartSeconds) * 1_000)
     }
 
@@ -75,11 +75,11 @@ public enum DaemonProgram {
     private static func acceptLoss(_ configuration: Configuration) -> Int32 {
         do {
             guard let lost = try RocksStore.acceptLoss(path: configuration.storePath) else {
-                print("Nothing is known to be missing from the store in \(configuration.storePath).")
+                print("No loss was found in the store in \(configuration.storePath).")
                 return ExitCode.success.rawValue
             }
             print(
-                "Commits \(lost.first) to \(lost.last) of the store in \(configuration.storePath) are given up."
+                "The loss of commits \(lost.first) to \(lost.last) of the store in \(configuration.storePath) is accepted."
             )
             return ExitCode.success.rawValue
         } catch {
@@ -96,7 +96,7 @@ public enum DaemonProgram {
             print(report.answer.json.compact)
         } else {
             for line in report.lines { Console.error(line) }
-            if report.isSound { print("\(source.file ?? "the configuration") is sound.") }
+            if report.isSound { print("\(source.file ?? "the configuration") is valid.") }
         }
         return (report.isSound ? ExitCode.success : ExitCode.configuration).rawValue
     }
@@ -105,7 +105,7 @@ public enum DaemonProgram {
         let log = Log.standardError(level: configuration.logLevel, format: configuration.logFormat)
         let notify = SystemdNotify()
         do {
-            // Before any thread: threads inherit the mask, and signals are read from one descriptor.
+            // Before any thread starts: threads inherit the mask, and signals are read from one descriptor.
             let signals = try signals()
             var startup = Startup(configuration: configuration, source: source, log: log)
             let (daemon, firstRun) = try startup.run()
@@ -132,7 +132,7 @@ public enum DaemonProgram {
         }
     }
 
-    /// The main thread's loop: signals and the watchdog.
+    /// Runs the main thread's loop, which handles signals and the watchdog.
     private static func watch(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify)
         -> Int32
     {
@@ -153,7 +153,7 @@ public enum DaemonProgram {
                 memory.giveBack()
                 nextCheck = now.advanced(seconds: Limits.Certificate.checkSeconds)
             }
-            // Every reactor must answer, else systemd is to restart us.
+            // If a reactor does not answer, systemd must restart the daemon.
             if notify.watchdogMilliseconds != nil, daemon.isAlive { notify.alive() }
         }
     }

@@ -4,26 +4,26 @@ import Glibc
 import Transport
 
 extension Configuration {
-    /// Directory of the store.
+    /// The folder of the store.
     var storePath: String { "\(dataDirectory)/store" }
 
-    /// Reactor threads there will be.
+    /// The number of reactor threads.
     var reactorCount: Int { reactors > 0 ? reactors : max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// Bytes of the registry from which on nothing new is added: as set, but at most its share of the device; 0: no limit.
+    /// The limit of the registry in bytes: the configured one, but at most its share of the disk; 0 disables the limit.
     var registryLimit: Int {
         guard registryBytes > 0, let device = DeviceSpace(of: dataDirectory) else { return registryBytes }
         return max(1, min(registryBytes, device.size / Limits.Registry.shareOfDevice))
     }
 
-    /// How long the parts of a drain take.
+    /// The durations of a drain.
     var drainPace: Drainer.Pace {
         Drainer.Pace(
             graceMilliseconds: Int64(drainGraceSeconds) * 1_000,
             spreadMilliseconds: Int64(drainSpreadSeconds) * 1_000)
     }
 
-    /// What the core may be told while it runs.
+    /// The settings of the core that can change at run time.
     var running: RunningSettings {
         var running = RunningSettings()
         running.pendingWindow = pendingWindow
@@ -34,7 +34,7 @@ extension Configuration {
         return running
     }
 
-    /// What holds for those that have not logged in.
+    /// The limits for peers that have not logged in.
     var door: DoorSettings {
         var door = DoorSettings()
         door.failedLogins.perIdentity = failedLoginsPerMinute
@@ -46,7 +46,7 @@ extension Configuration {
         return door
     }
 
-    /// How much a device, an app or a sender may send or be sent.
+    /// The rate limits of devices, apps and senders.
     var rates: Rates {
         var rates = Rates()
         rates.deviceShort = Rate(deviceMessagesPerMinute, perSeconds: 60)

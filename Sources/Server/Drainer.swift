@@ -3,28 +3,28 @@ import Delivery
 import Synchronization
 import Transport
 
-/// Ends connections in a planned way: notice, grace, then closes spread over time to avoid a reconnect storm.
+/// Drains connections: a notice, a grace period, then closes spread over time to avoid a reconnect storm.
 ///
-/// At the end of the process app servers are drained first, while devices are served as ever; then, with every listener
-/// closed, `lastCall` ends the rest.
+/// At shutdown app servers are drained first, while devices are still served; then, with every listener closed, `lastCall`
+/// closes the other connections.
 final class Drainer: Sendable {
-    /// Where the daemon is.
+    /// The state of the daemon.
     enum State: String, Sendable {
         case serving
         case draining
         case stopping
     }
 
-    /// Whose connections are drained.
+    /// The connections to drain.
     enum Selection: Sendable {
-        /// Those of all app servers.
+        /// The connections of all app servers.
         case appServers
-        /// Those of one sender's app servers.
+        /// The connections of one sender's app servers.
         case sender(SenderID)
-        /// One, of an app server or a device.
+        /// One connection, of an app server or a device.
         case session(ConnectionID)
 
-        /// Whether a connection is among them.
+        /// Whether a connection is selected.
         func takes(_ link: Link) -> Bool {
             switch self {
             case .appServers: link.kind.isAppServer
@@ -34,11 +34,11 @@ final class Drainer: Sendable {
         }
     }
 
-    /// How long the parts of a drain take.
+    /// The durations of a drain.
     struct Pace: Sendable {
         var graceMilliseconds: Int64
         var spreadMilliseconds: Int64
-        /// How long after both those that are still open are waited for.
+        /// How long after both the drain waits for connections that are still open.
         var slackMilliseconds = Limits.Shutdown.drainSlackMilliseconds
     }
 
@@ -52,28 +52,28 @@ final class Drainer: Sendable {
         self.pace = Mutex(pace)
     }
 
-    /// Where the daemon is.
+    /// The state of the daemon.
     var state: State { current.withLock { $0 } }
 
-    /// Sets where the daemon is.
+    /// Sets the state of the daemon.
     func enter(_ state: State) { current.withLock { $0 = state } }
 
     /// Changes the pace of later drains.
     func setPace(_ pace: Pace) { self.pace.withLock { $0 = pace } }
 
-    /// Ends grace and spread of a drain that is under way.
+    /// Ends the grace period and spread of the current drain at once.
     func hurry() { isHurried.store(true, ordering: .relaxed) }
 
-    /// Drains some of the sessions that are open now; new ones are welcome. Returns when they are gone, with their number.
+    /// Drains the selected open sessions; new ones are accepted. Returns the number of sessions when they are closed.
     ///
-    /// With all app servers the daemon as a whole is draining meanwhile; with fewer it goes on serving.
+    /// The daemon is in the state `draining` if all app servers are drained, else it remains in the state `serving`.
     func drainConnections(
         _ selection: Selection, progress: (_ done: Int, _ total: Int) -> Void
     ) -> Int {
         var pace = pace.withLock { $0 }
         switch selection {
         case .session:
-            // One that comes back is no storm.
+            // A single reconnect is not a storm.
             pace.spreadMilliseconds = 0
             fallthrough
         case .sender: return drain(selection, pace, reason: .connectionDraining, progress: progress)
@@ -88,10 +88,10 @@ final class Drainer: Sendable {
         return drain(selection, pace, reason: .connectionDraining, progress: progress)
     }
 
-    /// Drains the app servers for the end of the process, within `seconds`; returns as soon as none is left.
+    /// Drains the app servers at shutdown within `seconds`. Returns as soon as no app server is connected.
     ///
-    /// Closes are not spread: those who come back find the next process, however their ends were spread. The listeners of
-    /// app servers are closed before this is called.
+    /// Closes are not spread, since reconnecting app servers wait for the next process in any case. The listeners of app servers
+    /// must be closed before.
     func drainForShutdown(seconds: Int) {
         var limited = pace.withLock { $0 }
         let most = Int64(seconds) * 1_000
@@ -101,8 +101,8 @@ final class Drainer: Sendable {
         _ = drain(.appServers, limited, reason: .systemShutdown) { _, _ in }
     }
 
-    /// Ends all that is left, once nothing is accepted any more: each device gets its Close; a connection that was accepted
-    /// last finishes its login or its first request, for a short time.
+    /// Closes the remaining connections after all listeners: each device gets a Close; connections accepted last get a short
+    /// time to finish the login or the first request.
     func lastCall(seconds: Int) {
         let most = min(Limits.Shutdown.lastCallMilliseconds, Int64(seconds) * 1_000 / 4)
         let deadline = Now.read().monotonic.advanced(milliseconds: most)
@@ -144,12 +144,12 @@ final class Drainer: Sendable {
 }
 
 extension ReactorHost {
-    /// Gives notice to every session that is chosen and sets the time of its close; returns the sessions.
+    /// Notifies every selected session and schedules its close. Returns the sessions.
     ///
-    /// Each is closed when the grace is over and its share of the spread. An app server that owes and is owed nothing, and
-    /// sends nothing, need not sit out the grace: its connection ends once its share of the spread is over (ccs-xmpp 3.7).
-    /// One without app-server protocol has no notice to heed, and messages to it may still be on their way. At the end of the
-    /// process one that has been accepted and is still logging in has a short time to do so; in a drain it is left alone.
+    /// A session is closed after the grace period and its random share of the spread. An idle app server without
+    /// unacknowledged messages in either direction is closed after its share of the spread already (ccs-xmpp 3.7). Sessions of
+    /// other protocols get no notice, and messages to them may still be in flight. A connection that is still logging in has a
+    /// short time for it at shutdown, and is left alone in a drain.
     func beginDrain(
         _ selection: Drainer.Selection, _ pace: Drainer.Pace, reason: CloseReason
     ) -> [ConnectionID] {
@@ -179,8 +179,8 @@ extension ReactorHost {
         return drained
     }
 
-    /// Closes every connection for the end of the process, those that have just been accepted after their login or their
-    /// first request; connections of the control socket stay.
+    /// Closes every connection at shutdown, a recently accepted one after its login or its first request; connections of the
+    /// control socket stay open.
     func beginLastCall() {
         let now = reactor.now
         for link in allLinks {
@@ -194,12 +194,12 @@ extension ReactorHost {
         }
     }
 
-    /// Closes what is left of a drain at once.
+    /// Closes the remaining sessions of a drain at once.
     func endDrain(_ sessions: [ConnectionID], reason: CloseReason) {
         for id in sessions where Int(id.reactor) == index { close(id, reason, reactor.now) }
     }
 
-    /// Closes a connection by its session, if it still lives.
+    /// Closes a connection if it is still open.
     func close(_ id: ConnectionID, _ reason: CloseReason, _ now: Now) {
         link(id)?.perform(.connection(.close(reason)), now: now)
     }

@@ -4,12 +4,12 @@ import Delivery
 import Glibc
 import Transport
 
-/// What a newcomer reads after a start without a configuration file.
+/// The greeting after a start without a configuration file.
 struct FirstRun {
-    /// The sender that was made at this start, with its key; nil: there were senders.
+    /// The sender created at this start, with its key; `nil` if there were senders before.
     var sender: (SenderID, key: String)?
 
-    /// Prints where everything is and what to do next, and keeps the key of a first sender in a file of mode 0600.
+    /// Prints the listeners and the next steps, and stores the key of a first sender in a file with mode 0600.
     func tell(_ daemon: Daemon) {
         let configuration = daemon.configuration
         let keyPath = "\(configuration.dataDirectory)/first-sender.key"
@@ -24,7 +24,7 @@ struct FirstRun {
             let isKept = Self.keep(key, at: keyPath)
             lines.append("")
             lines.append(
-                "A first sender was made. Its key is shown this once\(isKept ? " and kept in \(keyPath)" : ""):"
+                "A first sender was created. Its key is shown only now\(isKept ? " and stored in \(keyPath)" : ""):"
             )
             lines.append("  \(Self.padded("sender ID")) \(sender.number)")
             lines.append("  \(Self.padded("server key")) \(key)")
@@ -45,7 +45,7 @@ struct FirstRun {
         return [
             "  ccs-device listen --sender \(name) --https-port \(port(.https)) --device-port \(port(.device))\(authority)",
             "  ccsctl --socket \(configuration.controlSocket) send \(name) TOKEN hello=world",
-            "An app server moves here by host name, port \(port(.appServer)) and the CA above; nothing else changes.",
+            "To use this server, an app server changes the host name, the port to \(port(.appServer)), and trusts the CA above.",
         ]
     }
 

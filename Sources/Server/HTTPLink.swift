@@ -3,7 +3,7 @@ import Sessions
 import Transport
 import Wire
 
-/// An HTTP connection: answers also for the pages that only the daemon knows.
+/// An HTTP connection, which also serves the pages of the daemon itself.
 final class HTTPLink: SessionLink<HTTPSession> {
     private let daemon: Daemon
 
@@ -14,7 +14,7 @@ final class HTTPLink: SessionLink<HTTPSession> {
         super.init(kind: kind, connection: connection, host: host, session: session)
     }
 
-    /// What this connection has of `ReactorHost.strangersBytes`.
+    /// The part of `ReactorHost.strangersBytes` that this connection accounts for.
     private var weight = 0
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {

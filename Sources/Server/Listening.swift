@@ -4,15 +4,15 @@ import Delivery
 import Sessions
 import Transport
 
-/// The sockets of the daemon, opened before anything is promised, so that a taken port ends the start.
+/// The listening sockets of the daemon, opened before the start is reported, so that a port in use fails the start.
 struct OpenSockets: ~Copyable {
-    /// One socket for each reactor and kind, in the order of the reactors.
+    /// One socket per kind and reactor, in the order of the reactors.
     fileprivate var sockets: [(kind: Link.Kind, reactor: Int, socket: SocketBox)] = []
-    /// Where they really are.
+    /// Their actual addresses.
     var facts: [Daemon.ListenerFact] = []
 }
 
-/// Carries a socket, which has one owner, through an array.
+/// Boxes a non-copyable socket, so that it can be in an array.
 private final class SocketBox {
     private var socket: ListeningSocket?
     init(_ socket: consuming ListeningSocket) { self.socket = consume socket }
@@ -20,7 +20,7 @@ private final class SocketBox {
 }
 
 extension Startup {
-    /// Opens every listener, on every reactor; those that systemd has opened are taken over.
+    /// Opens every listener on every reactor, or takes over those that systemd has opened.
     func openSockets() throws(StartupFailure) -> OpenSockets {
         var opened = OpenSockets()
         let inherited = inheritedSockets()
@@ -41,7 +41,7 @@ extension Startup {
                 throw StartupFailure(
                     text: error.description,
                     hint:
-                        "another process may listen there; \(kind.rawValue)_port changes the port, 0 takes a free one",
+                        "another process may use the port; \(kind.rawValue)_port changes it, and 0 picks a free one",
                     exitCode: error.exitCode)
             }
         }
@@ -53,7 +53,7 @@ extension Startup {
         throws(TransportError)
     {
         guard let wanted = SocketAddress(literal: host, port: UInt16(clamping: port)) else {
-            throw TransportError("listen on \(host)", detail: "it is not an address")
+            throw TransportError("listen on \(host)", detail: "not an IPv4 or IPv6 address")
         }
         if port != 0 { try ListeningSocket.checkFree(wanted) }
         let first = try ListeningSocket(tcp: wanted)
@@ -64,7 +64,7 @@ extension Startup {
         }
     }
 
-    /// What systemd has opened for us: told apart by name, or by port where one unit gives all the same name.
+    /// Returns the sockets passed by systemd, identified by name, or by port if one unit gives all the same name.
     private func inheritedSockets() -> [(kind: Link.Kind, socket: SocketBox)] {
         var found: [(kind: Link.Kind, socket: SocketBox)] = []
         for entry in InheritedSockets.take() {
@@ -84,7 +84,7 @@ extension Startup {
         return found
     }
 
-    /// What a port is for; 443 is where clients ask for https, whatever port is configured.
+    /// Returns the listener of a port; 443 is always HTTPS, since clients connect there.
     private func kind(of port: Int) -> Link.Kind? {
         switch port {
         case configuration.appServerPort: .appServer
@@ -128,7 +128,7 @@ extension Startup {
         }
     }
 
-    /// Begins to accept on every socket.
+    /// Starts to accept connections on every socket.
     func listen(_ opened: consuming OpenSockets, _ hosts: [ReactorHost], _ daemon: Daemon)
         throws(StartupFailure)
     {
@@ -148,7 +148,8 @@ extension Startup {
                 }
             } catch {
                 throw StartupFailure(
-                    text: error.description, hint: "see the words of the system", exitCode: error.exitCode)
+                    text: error.description, hint: "the error text is that of the system",
+                    exitCode: error.exitCode)
             }
         }
     }
@@ -166,9 +167,9 @@ extension Startup {
 }
 
 extension ReactorHost {
-    /// Gives a new connection its machine; nil refuses it.
+    /// Creates the session of a new connection. Returns `nil` to refuse the connection.
     func welcome(_ connection: Connection, kind: Link.Kind, daemon: Daemon, control: ControlServer) -> Link? {
-        // Behind a proxy the client is known only with the PROXY header; see `Link.connectionIntroduced`.
+        // Behind a proxy the client's address comes with the PROXY header; see `Link.connectionIntroduced`.
         guard connection.isIntroducing || !refuses(connection.peer, kind, isAccepting: true) else {
             return nil
         }

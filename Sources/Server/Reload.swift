@@ -7,22 +7,22 @@ import Transport
 import Wire
 
 extension Daemon {
-    /// What a reload changed.
+    /// The changes made by a reload.
     struct Reloaded {
-        /// Keys whose new values are in use.
+        /// The keys whose new values are in use.
         var applied: [ConfigKey] = []
-        /// Keys whose new values wait for a restart.
+        /// The keys whose new values need a restart.
         var waiting: [ConfigKey] = []
     }
 
-    /// Why a reload changed nothing; one line for each problem.
+    /// The problems that made a reload fail, one line each.
     struct ReloadFailure: Error {
         var problems: [String]
     }
 
-    /// Reads configuration and certificates again; on any problem everything stays as it was.
+    /// Reloads the configuration and certificates. Throws, without any change, if there is a problem.
     ///
-    /// A certificate that is `handed` over counts in the place of the configured files, until these change.
+    /// The certificate in `handed` is used instead of the configured files until those change.
     func reload(handed: CertificateContent? = nil) throws(ReloadFailure) -> Reloaded {
         do throws(ReloadFailure) {
             let reloaded = try reloadAll(handed)
@@ -59,12 +59,12 @@ extension Daemon {
         keys.map(\.rawValue).joined(separator: ",")
     }
 
-    /// Looks at the configuration and all that it names, as `ccsd check` does.
+    /// Checks the configuration as `ccsd check` does.
     func checkConfiguration() -> CheckReport { source.check(running: asLiving) }
 }
 
 extension Configuration {
-    /// What a check-in tells browsers; nil where no host is advertised.
+    /// The settings that check-in sends to browsers; `nil` if no host is advertised.
     var checkInSettings: CheckInSettings? {
         guard !advertisedHost.isEmpty else { return nil }
         return CheckInSettings(
@@ -74,13 +74,13 @@ extension Configuration {
 }
 
 extension SessionSettings {
-    /// The settings that a configuration asks for; `scramSecret` makes the salts of senders that do not exist.
+    /// Creates the settings of a configuration; `scramSecret` generates the salts of unknown senders.
     init(_ configuration: Configuration, seal: TokenSeal, scramSecret: [UInt8], senders: Senders) {
         self.init(
             seal: seal, digest: { SecretDigest(octets: Digest.sha256($0)) }, random: { SecureRandom.number() }
         )
         webPush = .host
-        // One look at the directory for a whole request, however many it is sent to.
+        // One directory lookup per request, independent of the number of recipients.
         senderOfKey = { key, now in senders.directory.sender(withKey: key, at: now) }
         accounts = AccountFunctions(
             account: { senders.directory.account(withKeyID: $0) }, record: { senders.directory[$0] },

@@ -4,13 +4,13 @@ import Transport
 public import Wire
 
 extension SCRAM.Functions {
-    /// Those of OpenSSL.
+    /// The functions of OpenSSL.
     public static let host = SCRAM.Functions(
         hash: { Digest.sha256($0) }, authenticate: { Digest.hmacSHA256(key: $0, $1) })
 }
 
 extension SCRAMVerifier {
-    /// What is kept of a server key for SCRAM. The key is printable ASCII, which SASLprep leaves as it is.
+    /// Derives the stored form of a server key for SCRAM. The key is printable ASCII, which SASLprep does not change.
     public init(_ key: String, salt: [UInt8], iterations: Int = Limits.Login.scramIterations) {
         let keys = SCRAM.Functions.host.keys(
             saltedPassword: Digest.stretched(Array(key.utf8), salt: salt, iterations: iterations))

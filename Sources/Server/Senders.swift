@@ -4,9 +4,9 @@ import Store
 import Synchronization
 import Transport
 
-/// The senders as the daemon manages them: changes go to the store first, then to every partition.
+/// Manages the senders: changes go to the store first, then to every partition.
 final class Senders: Sendable {
-    /// What an operator asked for and cannot have.
+    /// Why a request of the operator failed.
     struct Problem: Error {
         var text: String
         var hint: String
@@ -16,7 +16,7 @@ final class Senders: Sendable {
     private let storeThread: StoreThread
     private let mailboxes: [ReactorMailbox]
     private let current: Mutex<SenderDirectory>
-    /// One change at a time: each begins from what the one before has left.
+    /// Serialises changes: each is based on the result of the previous one.
     let changes = Mutex(())
 
     init(
@@ -29,10 +29,10 @@ final class Senders: Sendable {
         current = Mutex(directory)
     }
 
-    /// The senders as they are now.
+    /// The current senders.
     var directory: SenderDirectory { current.withLock { $0 } }
 
-    /// Makes a sender, with a key of its own or the one given; returns the key, which is kept nowhere.
+    /// Creates a sender with the given or a generated key. Returns the key, which is not stored.
     func add(
         _ wanted: SenderID?, label: String, project: String? = nil, key given: String?,
         now: UnixMilliseconds
@@ -48,7 +48,8 @@ final class Senders: Sendable {
         let sender = wanted ?? Self.freshID(in: directory)
         guard directory[sender] == nil else {
             throw Problem(
-                text: "sender \(sender.number) exists", hint: "ccsctl senders rotate-key gives it another key"
+                text: "sender \(sender.number) already exists",
+                hint: "ccsctl senders rotate-key gives it another key"
             )
         }
         let project = try checked(project: project, of: sender)
@@ -60,7 +61,7 @@ final class Senders: Sendable {
         return (sender, key)
     }
 
-    /// Gives a sender another key; the old ones stay valid for so many seconds.
+    /// Gives a sender another key; the old ones stay valid for `overlapSeconds`.
     func rotateKey(_ sender: SenderID, overlapSeconds: Int, key given: String?, now: UnixMilliseconds)
         throws(Problem) -> (key: String, oldKeysExpireAt: UnixMilliseconds)
     {
@@ -91,7 +92,7 @@ final class Senders: Sendable {
         return (key, end)
     }
 
-    /// Removes a sender: its connections are closed, its keys are void.
+    /// Removes a sender: its connections are closed, and its keys become invalid.
     func remove(_ sender: SenderID) throws(Problem) {
         try changes.withLock { _ throws(Problem) in
             guard directory[sender] != nil else { throw Self.unknown(sender) }
@@ -104,7 +105,7 @@ final class Senders: Sendable {
     private func commit(_ mutation: Mutation) throws(Problem) {
         guard let outcome = storeThread.commitAndWait([mutation]), !outcome.hasFailed else {
             throw Problem(
-                text: "the store did not take the change", hint: "see the log of ccsd for the store's words")
+                text: "the store did not accept the change", hint: "see the log of ccsd for the reason")
         }
         do {
             let directory = SenderDirectory(try store.senders())
@@ -117,7 +118,7 @@ final class Senders: Sendable {
 
     static func unknown(_ sender: SenderID) -> Problem {
         Problem(
-            text: "there is no sender \(sender.number)", hint: "ccsctl senders list shows those there are")
+            text: "unknown sender \(sender.number)", hint: "ccsctl senders list shows all senders")
     }
 
     private static func checked(_ key: String?) throws(Problem) -> String? {
@@ -128,16 +129,17 @@ final class Senders: Sendable {
         else {
             throw Problem(
                 text:
-                    "a server key has \(Limits.Operator.shortestServerKey) to \(Limits.Login.credentialBytes) printable ASCII characters, no blanks",
-                hint: "leave the key out and ccsd makes one")
+                    "invalid server key: expected \(Limits.Operator.shortestServerKey) to \(Limits.Login.credentialBytes) printable ASCII characters without spaces",
+                hint: "without a key ccsd generates one")
         }
         return key
     }
 
-    /// Digest of a key as it is stored and compared.
+    /// Returns the digest of a key, which is stored and compared.
     static func digest(_ key: String) -> SecretDigest { SecretDigest(octets: Digest.sha256(Array(key.utf8))) }
 
-    /// A key as it is stored: digest and SCRAM part, salted like the keys beside it, so that one exchange can try all.
+    /// Returns the stored form of a key: the digest, and the SCRAM part with the salt of the sender's other keys, so that one
+    /// exchange can try all keys.
     private static func serverKey(_ key: String, beside others: [ServerKey], now: UnixMilliseconds)
         -> ServerKey
     {
@@ -146,12 +148,12 @@ final class Senders: Sendable {
         return ServerKey(digest: digest(key), createdAt: now, scram: SCRAMVerifier(key, salt: salt))
     }
 
-    /// A key in the shape that app servers know: `AIza` and 35 characters (210 random bits).
+    /// Generates a key in the format of Google's: `AIza` and 35 characters (210 random bits).
     static func freshKey() -> String {
         "AIza" + String(Base64.text(SecureRandom.bytes(27), urlSafe: true, padded: false).prefix(35))
     }
 
-    /// Twelve random digits, as project numbers have.
+    /// Generates a sender ID of twelve random digits, like Google's project numbers.
     static func freshID(in directory: SenderDirectory) -> SenderID {
         while true {
             let sender = SenderID(100_000_000_000 + SecureRandom.number() % 900_000_000_000)

@@ -3,33 +3,33 @@ public import Delivery
 public import Store
 import Synchronization
 
-/// Keeps a mark on disk above all sequences that are stored, so that those of the next process begin above it even where
-/// the clock was set back in between.
+/// Keeps a mark on disk above all stored sequences, so that the next process starts above it even if the clock was set back
+/// in between.
 ///
-/// Without it, a sender's message could get the sequence of one that is stored already, and would be taken for it.
-/// The mark is written in the commit of the message that passes it, a little ahead, so that it costs no sync and only one
-/// commit in many writes it; a process that stores nothing does not move it. So restarts do not drive the sequences ahead of
-/// the clock, however many there are. What is never stored may share a sequence with a message of an earlier process; the
-/// salt of the process tells them apart.
+/// Without the mark, a new message could get the sequence of a stored one, and would be mistaken for it. The mark is written
+/// with the commit of the first message above it, and somewhat ahead, so that it costs no extra sync and only few commits
+/// write it. A process that stores nothing does not move the mark, so repeated restarts do not drive the sequences ahead of
+/// the clock. Messages that are never stored may share a sequence with a message of an earlier process; the salt of the
+/// process distinguishes them.
 public final class SequenceLease: Sendable {
     private struct State {
-        /// The mark on disk, microseconds since 1970.
+        /// The mark on disk, in microseconds since 1970.
         var mark: UInt64
-        /// The highest that was ever written: a commit that failed may be on disk all the same.
+        /// The highest mark ever written, since a failed commit may still be on disk.
         var highest: UInt64
     }
 
-    /// No sequence at or below this may be made: the mark of the process before.
+    /// The mark of the previous process; new sequences must be above it.
     public let floor: UInt64
     private let state: Mutex<State>
 
-    /// Reads the mark of the process before.
+    /// Reads the mark of the previous process.
     public init(store: any Store) throws(StoreError) {
         floor = try store.setting(StoreMark.sequence.rawValue).map(StoreMark.number) ?? 0
         state = Mutex(State(mark: floor, highest: floor))
     }
 
-    /// The mark that must be written with these batches, microseconds since 1970; nil: they lie below that on disk.
+    /// Returns the mark to write with these batches, in microseconds since 1970. Returns `nil` if the mark on disk is above them.
     public func mark(for batches: [WriteBatch]) -> UInt64? {
         var newest: UInt64 = 0
         for batch in batches {
@@ -43,6 +43,6 @@ public final class SequenceLease: Sendable {
         }
     }
 
-    /// The commit with a mark is done.
+    /// Records that the commit with a mark has succeeded.
     public func written(_ mark: UInt64) { state.withLock { $0.mark = max($0.mark, mark) } }
 }

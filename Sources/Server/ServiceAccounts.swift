@@ -4,12 +4,12 @@ import Delivery
 import Synchronization
 import Transport
 
-/// The service accounts of senders, as an operator manages them (http 9.2).
+/// Management of the senders' service accounts (http 9.2).
 extension Senders {
-    /// Bytes of randomness in the id of a key: ids of the real service have 40 hexadecimal digits.
+    /// Random bytes of a key ID, for 40 hexadecimal digits as in Google's.
     private static let keyIDBytes = 20
 
-    /// Makes an account with the public half of a key.
+    /// Creates an account with a public key.
     func addAccount(
         of sender: SenderID, publicKey: [UInt8], now: UnixMilliseconds
     ) throws(Problem) -> (account: ServiceAccount, project: String) {
@@ -17,13 +17,13 @@ extension Senders {
             guard var record = directory[sender] else { throw Self.unknown(sender) }
             guard RSAKey.isPublicKey(publicKey, bits: Limits.Operator.accountKeyBits) else {
                 throw Problem(
-                    text: "public_key is no RSA key of \(Limits.Operator.accountKeyBits) bits",
-                    hint: "ccsctl service-accounts add makes one")
+                    text: "invalid public_key: expected an RSA key of \(Limits.Operator.accountKeyBits) bits",
+                    hint: "ccsctl service-accounts add generates one")
             }
             guard record.accounts.count < Limits.Operator.accountsPerSender else {
                 throw Problem(
                     text: "sender \(sender.number) has \(Limits.Operator.accountsPerSender) service accounts",
-                    hint: "ccsctl service-accounts remove takes one away")
+                    hint: "remove one with ccsctl service-accounts remove")
             }
             let keyID = Hex.text(SecureRandom.bytes(Self.keyIDBytes))
             let account = ServiceAccount(
@@ -36,14 +36,14 @@ extension Senders {
         }
     }
 
-    /// Removes an account, by the id of its key; what it has been granted is void.
+    /// Removes an account by the ID of its key; its access tokens become invalid.
     func removeAccount(of sender: SenderID, keyID: String) throws(Problem) -> ServiceAccount {
         try changes.withLock { _ throws(Problem) in
             guard var record = directory[sender] else { throw Self.unknown(sender) }
             guard let place = record.accounts.firstIndex(where: { $0.keyID == keyID }) else {
                 throw Problem(
                     text: "sender \(sender.number) has no service account with this key",
-                    hint: "ccsctl service-accounts list shows those there are")
+                    hint: "ccsctl service-accounts list shows all accounts")
             }
             let removed = record.accounts.remove(at: place)
             try put(record)
@@ -51,9 +51,9 @@ extension Senders {
         }
     }
 
-    /// The project id that a new sender gets: empty for the one made of its number.
+    /// Returns the project ID for a new sender, or an empty text for the default one derived from the sender ID.
     ///
-    /// No two senders may have one, and none the number or the made id of another, which may be added later.
+    /// The project ID must be unique, and must not be the default of another sender, which may be added later.
     func checked(project: String?, of sender: SenderID) throws(Problem) -> String {
         guard let project, project != SenderRecord.presetProject(sender) else {
             if let other = directory.sender(ofProject: SenderRecord.presetProject(sender)) {
@@ -64,12 +64,12 @@ extension Senders {
         guard SenderRecord.isProjectID(project) else {
             throw Problem(
                 text:
-                    "a project id has \(Limits.Operator.projectBytes.lowerBound) to \(Limits.Operator.projectBytes.upperBound) lower-case letters, digits and dashes, a letter first and no dash last",
-                hint: "without --project it is \(SenderRecord.presetProject(sender))")
+                    "invalid project ID: expected \(Limits.Operator.projectBytes.lowerBound) to \(Limits.Operator.projectBytes.upperBound) lower-case letters, digits and dashes, starting with a letter and not ending with a dash",
+                hint: "the default is \(SenderRecord.presetProject(sender))")
         }
         if project.hasPrefix("ccs-"), project.dropFirst(4).utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             throw Problem(
-                text: "the project id \(project) is kept for the sender of that number",
+                text: "the project ID \(project) is reserved for the sender with that number",
                 hint: "choose another name")
         }
         if let other = directory.sender(ofProject: project) { throw Self.taken(project, by: other) }
@@ -79,6 +79,6 @@ extension Senders {
     private static func taken(_ project: String, by other: SenderID) -> Problem {
         Problem(
             text: "project \(project) belongs to sender \(other.number)",
-            hint: "ccsctl senders list shows the projects there are")
+            hint: "ccsctl senders list shows all projects")
     }
 }

@@ -4,24 +4,24 @@ import Glibc
 import Store
 import Transport
 
-/// Takes the daemon down: app servers are drained, then devices get their Close, what is left is committed.
+/// Shuts the daemon down: drains app servers, closes devices, and commits the remaining writes.
 ///
-/// Devices, HTTPS and the operator are served until the app servers are gone. Listeners are closed before the connections
-/// that they have accepted, so that nothing is accepted only to be dropped. A socket that systemd opened stays open there:
-/// those who connect from then on wait in its backlog for the next process.
+/// Devices, HTTPS and the operator are served until the app servers have left. Listeners are closed before their
+/// connections, so that no connection is accepted and then dropped. A socket that systemd opened stays open in systemd, and
+/// new connections wait in its backlog for the next process.
 struct Shutdown {
     let daemon: Daemon
     let notify: SystemdNotify
 
-    /// Every step in order; returns the exit code.
+    /// Runs all steps in order. Returns the exit code.
     func run() -> ExitCode {
         let configuration = daemon.configuration
         daemon.log.notice("stopping", ["seconds_at_most": LogValue(configuration.shutdownSeconds)])
-        notify.stopping(status: "stopping: waits for app servers to leave; devices are served")
+        notify.stopping(status: "stopping: draining app servers; devices are still served")
         daemon.drainer.enter(.stopping)
         stopListening([.appServer, .appServerPreproduction])
         daemon.drainer.drainForShutdown(seconds: configuration.shutdownSeconds)
-        notify.status("stopping: closes the connections of devices")
+        notify.status("stopping: closing the connections of devices")
         stopListening(Link.Kind.allCases)
         _ = unsafe unlink(configuration.controlSocket)
         daemon.drainer.lastCall(seconds: configuration.shutdownSeconds)
@@ -29,7 +29,7 @@ struct Shutdown {
         return closeStore()
     }
 
-    /// Returns when no reactor accepts on these any more.
+    /// Closes listeners. Returns when no reactor accepts connections on them.
     private func stopListening(_ kinds: [Link.Kind]) {
         let latches = daemon.mailboxes.ask { host in
             for kind in kinds { host.reactor.stopListening(ListenerName(rawValue: kind.rawValue)) }
@@ -37,8 +37,8 @@ struct Shutdown {
         for latch in latches { _ = latch.wait() }
     }
 
-    /// Waits until each reactor has ended: its last turn hands the store what it still has to write, and the process must
-    /// not take the TLS library down while a connection is being closed.
+    /// Waits until each reactor has ended: its last turn passes the remaining writes to the store, and the TLS library must not
+    /// be unloaded while a connection is being closed.
     private func stopReactors() {
         let latches = daemon.mailboxes.map { _ in Latch<Bool>() }
         for (mailbox, latch) in zip(daemon.mailboxes, latches) {

@@ -7,7 +7,7 @@ import Sessions
 import Store
 import Transport
 
-/// Why the daemon did not start, with what to do about it and the exit code.
+/// Why the daemon did not start, with a hint and the exit code.
 struct StartupFailure: Error {
     var text: String
     var hint: String
@@ -15,21 +15,21 @@ struct StartupFailure: Error {
 }
 
 extension StartupFailure {
-    /// A store that cannot be opened.
+    /// Creates the failure of a store that cannot be opened.
     init(_ error: StoreError, opening configuration: Configuration) {
         let hint =
             switch error.kind {
             case .locked:
-                "another ccsd uses this data directory: stop it, or name another with --data-directory"
-            case .newerFormat: "it was written by a newer ccsd: install that version again"
+                "another ccsd uses this data directory: stop it, or set another one with --data-directory"
+            case .newerFormat: "it was written by a newer version of ccsd: install that version"
             case .olderFormat:
-                "nothing was changed: it was written by an older ccsd, and cannot be brought forward; run that version on it, or start with an empty data directory (--data-directory), in which devices register anew"
-            case .full: "make room on the device of \(configuration.dataDirectory)"
+                "nothing was changed: it was written by an older version of ccsd and cannot be migrated; use that version, or start with an empty data directory (--data-directory), in which devices register again"
+            case .full: "free space on the file system of \(configuration.dataDirectory)"
             case .corrupt, .damaged:
-                "nothing was removed: copy the folder, check the device, and restore a backup of the file it names, or of all"
+                "nothing was removed: copy the folder, check the disk, and restore a backup of the reported file or of the whole folder"
             case .lost:
-                "nothing was removed: copy the folder and check the device; then restore a backup, or do without what is missing: 'ccsd accept-loss' with the same options"
-            case .inputOutput, .occupied: "check the device; restore a backup if it is lost"
+                "nothing was removed: copy the folder and check the disk; then restore a backup, or accept the loss with 'ccsd accept-loss' and the same options"
+            case .inputOutput, .occupied: "check the disk; restore a backup if it is lost"
             }
         self.init(
             text: "cannot open the store in \(configuration.storePath): \(error.description)", hint: hint,
@@ -38,11 +38,11 @@ extension StartupFailure {
 }
 
 extension TransportError {
-    /// The exit code of a start that it ends: what the user may not do, or what failed.
+    /// The exit code of a start that fails with this error: a missing permission, or an I/O failure.
     var exitCode: ExitCode { code == EACCES || code == EPERM || code == EROFS ? .noPermission : .inputOutput }
 }
 
-/// Brings the daemon up: `run` is the table of contents.
+/// Starts the daemon; `run` lists the steps.
 struct Startup: ~Copyable {
     let configuration: Configuration
     let source: ConfigurationSource
@@ -56,7 +56,7 @@ struct Startup: ~Copyable {
         metrics = Metrics(shards: configuration.reactorCount + 2)
     }
 
-    /// Every step in order; the first that fails ends the start.
+    /// Runs all steps in order. Throws the failure of the first step that fails.
     mutating func run() throws(StartupFailure) -> (Daemon, FirstRun) {
         let descriptors = raiseDescriptorLimit()
         try makeDataDirectory()
@@ -110,7 +110,7 @@ struct Startup: ~Copyable {
             "make the data directory \(path)", detail: unsafe String(cString: strerror(errno)), code: errno)
         throw StartupFailure(
             text: failure.description,
-            hint: "make it yourself, owned by this user, or name another with --data-directory",
+            hint: "create it, owned by this user, or set another one with --data-directory",
             exitCode: failure.exitCode)
     }
 
@@ -136,19 +136,19 @@ struct Startup: ~Copyable {
         return store
     }
 
-    /// The number of partitions is fixed when a store is created: another one that is configured is a mistake.
+    /// Throws if another number of partitions is configured, since the number is fixed when a store is created.
     private func demandPartitions(of store: any Store) throws(StartupFailure) {
         guard let wanted = configuration.storePartitions, wanted != store.partitions else { return }
         try? store.close()
         throw StartupFailure(
             text:
-                "the store in \(configuration.storePath) has \(store.partitions) partitions, and store_partitions is \(wanted)",
+                "the store in \(configuration.storePath) has \(store.partitions) partitions, but store_partitions is \(wanted)",
             hint:
-                "the number is fixed when a store is created: remove store_partitions or set it to \(store.partitions), or name another data directory with --data-directory",
+                "the number is fixed when a store is created: remove store_partitions or set it to \(store.partitions), or set another data directory with --data-directory",
             exitCode: .configuration)
     }
 
-    /// A secret of the server, made at the first start and kept in the store.
+    /// Returns a secret of the server, which is generated at the first start and kept in the store.
     private func secret(_ name: String, bytes: Int, in store: any Store) throws(StartupFailure) -> [UInt8] {
         try reading(store) { store throws(StoreError) in
             if let kept = try store.setting(name), kept.count == bytes { return kept }
@@ -164,7 +164,7 @@ struct Startup: ~Copyable {
         do { return try body(store) } catch {
             throw StartupFailure(
                 text: "cannot read the store in \(configuration.storePath): \(error.description)",
-                hint: "check the device; restore a backup if it is lost", exitCode: .inputOutput)
+                hint: "check the disk; restore a backup if it is lost", exitCode: .inputOutput)
         }
     }
 
@@ -178,7 +178,7 @@ struct Startup: ~Copyable {
                 report: { reports.post($0) })
         } catch {
             throw StartupFailure(
-                text: error.description, hint: "raise the limit of processes", exitCode: error.exitCode)
+                text: error.description, hint: "raise the limit on processes", exitCode: error.exitCode)
         }
     }
 
@@ -191,8 +191,8 @@ struct Startup: ~Copyable {
             throw StartupFailure(
                 text: "cannot use the certificate: \(error.description)",
                 hint:
-                    "certificate_file and key_file must be PEM and belong together; without both ccsd makes its own",
-                // Our own authority is no setting: its files or its folder failed.
+                    "certificate_file and key_file must be PEM files and match; without both ccsd creates its own",
+                // With our own authority no setting is wrong: its files or its folder failed.
                 exitCode: configuration.certificateFile == nil ? error.exitCode : .configuration)
         }
     }
@@ -210,7 +210,7 @@ struct Startup: ~Copyable {
                 reactors.append(reactor)
             } catch {
                 throw StartupFailure(
-                    text: error.description, hint: "raise the limit of open files", exitCode: error.exitCode)
+                    text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)
             }
         }
         return reactors
@@ -236,20 +236,20 @@ struct Startup: ~Copyable {
                 store: storeThread, clock: clock, door: door,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
-            // Before any connection: those without partitions go by this.
+            // Before any connection: reactors without partitions depend on this.
             host.noteClock()
             return host
         }
     }
 
-    /// From here on each host belongs to its thread.
+    /// Starts the thread of each reactor, which owns its host from then on.
     private func startThreads(_ hosts: [ReactorHost]) throws(StartupFailure) {
         for host in hosts {
-            // Handed over as a whole: this thread does not touch it again.
+            // Transferred to the new thread: this one does not use it again.
             nonisolated(unsafe) let host = host
             do { try Threads.start(name: "ccsd-reactor") { unsafe host.run() } } catch {
                 throw StartupFailure(
-                    text: error.description, hint: "raise the limit of processes", exitCode: error.exitCode)
+                    text: error.description, hint: "raise the limit on processes", exitCode: error.exitCode)
             }
         }
     }

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 import Transport
 
-/// Lines for people on the standard streams.
+/// Messages for people on the standard streams.
 enum Console {
     /// Prints a line to standard error.
     static func error(_ line: String) {
@@ -11,9 +11,9 @@ enum Console {
     }
 }
 
-/// What this machine says of itself.
+/// Facts about this machine.
 enum Machine {
-    /// Its name; nil where it has none that a certificate could hold.
+    /// The host name; `nil` if a certificate could not contain it.
     static var hostName: String? {
         var bytes = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&bytes, bytes.count - 1) == 0 else { return nil }
@@ -29,7 +29,7 @@ enum Machine {
 }
 
 extension Environment {
-    /// All variables.
+    /// All environment variables.
     static var all: [(name: String, value: String)] {
         var found: [(name: String, value: String)] = []
         var entry = unsafe environ
@@ -44,7 +44,7 @@ extension Environment {
 }
 
 extension Signals {
-    /// Waits for a signal; nil when none came in so many milliseconds.
+    /// Waits for a signal. Returns `nil` if none arrives in time.
     borrowing func wait(milliseconds: Int64) -> ServerSignal? {
         if let signal = next() { return signal }
         var poller = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
@@ -53,20 +53,20 @@ extension Signals {
     }
 }
 
-/// Threads of the control plane.
+/// Helpers for threads of the control plane.
 enum Threads {
-    /// Starts a thread that nobody waits for.
+    /// Starts a detached thread.
     static func start(name: String, _ body: sending @escaping () -> Void) throws(TransportError) {
         try Thread(name: name, body).detach()
     }
 
-    /// Sleeps; control-plane threads only.
+    /// Blocks the current thread, which must not be a reactor.
     static func sleep(milliseconds: Int64) { usleep(UInt32(clamping: milliseconds * 1_000)) }
 }
 
-/// What the process was started with.
+/// The arguments of the process.
 public enum ProcessArguments {
-    /// The argument vector as the kernel gave it, the program's name first; empty where it was empty.
+    /// The argument vector from the kernel, starting with the program's name; may be empty.
     public static var vector: [String] {
         (0..<clinux_argument_count()).map { at in
             unsafe clinux_argument(at).map { unsafe String(cString: $0) } ?? ""

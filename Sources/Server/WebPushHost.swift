@@ -5,7 +5,7 @@ import Sessions
 import Transport
 
 extension WebPushFunctions {
-    /// By OpenSSL, with keys and salts from the kernel.
+    /// The functions of OpenSSL, with random keys and salts from the kernel.
     static let host = WebPushFunctions(
         encrypt: { keys, text in
             let sealed = WebPush.seal(

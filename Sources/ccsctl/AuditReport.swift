@@ -20,7 +20,7 @@ extension AuditStore: ReportedCommand {
                 + "Every accepted message is accounted for: accepted = delivered + replaced + expired + discarded + removed + pending.\n"
         }
         return text
-            + "IT DOES NOT HOLD: messages are missing, or counted twice. Keep the data directory and the log, and report it.\n"
+            + "THE CHECK FAILED: messages are missing or counted twice. Keep the data directory and the log, and report a bug.\n"
     }
 
     static func verdict(on answer: Answer) -> ExitCode { answer.holds ? .success : .failure }

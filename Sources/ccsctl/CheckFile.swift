@@ -1,9 +1,9 @@
 import Catalogue
 import Glibc
 
-/// Checks a configuration file without a daemon: `ccsd check` does it, so that both never differ.
+/// Checks a configuration file without a daemon by running `ccsd check`.
 enum CheckFile {
-    /// Becomes `ccsd check`; returns only where there is none.
+    /// Replaces this process by `ccsd check`. Returns only if ccsd cannot be run.
     static func run(_ file: String, isJSON: Bool) -> ExitCode {
         let words = ["ccsd", "check", "--config", file] + (isJSON ? ["--json"] : [])
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
@@ -11,8 +11,8 @@ enum CheckFile {
         if let beside = ownFolder().map({ "\($0)/ccsd" }) { unsafe execv(beside, arguments) }
         unsafe execvp("ccsd", arguments)
         return Output.fail(
-            .unavailable, "ccsd cannot be run: \(unsafe String(cString: strerror(errno)))",
-            hint: "it is looked for beside ccsctl, then in PATH", isJSON: isJSON)
+            .unavailable, "cannot run ccsd: \(unsafe String(cString: strerror(errno)))",
+            hint: "install ccsd in the folder of ccsctl or in PATH", isJSON: isJSON)
     }
 
     /// The folder that this program is in.

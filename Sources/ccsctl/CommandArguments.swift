@@ -4,9 +4,10 @@ import Client
 import Operator
 import Wire
 
-/// What a command line asks the daemon for.
+/// Converts command lines to requests.
 enum CommandArguments {
-    /// The request of an invocation. What the tool reads from files is filled in; of a service account `ServiceAccountFile` does that.
+    /// Returns the request of an invocation, with the content of files filled in, except for service accounts
+    /// (see `ServiceAccountFile`).
     static func request(_ name: OperationName, for invocation: Invocation) throws(Failure) -> OperatorRequest
     {
         let given = object(name, for: invocation)
@@ -17,7 +18,7 @@ enum CommandArguments {
         switch request {
         case .sendMessage(var command):
             let pairs = try pairs(invocation)
-            // The server says what the two together are; without pairs there is only the one.
+            // With both raw_data and pairs the server reports the conflict; with raw_data alone data is omitted.
             if command.rawData == nil || !pairs.isEmpty { command.data = pairs }
             return .sendMessage(command)
         case .addSender(var command):
@@ -31,7 +32,7 @@ enum CommandArguments {
         }
     }
 
-    /// The arguments and options of an invocation that are fields of its operation.
+    /// Returns the arguments and options of an invocation that are fields of its operation.
     static func object(_ name: OperationName, for invocation: Invocation) -> JSONValue {
         let form = name.form
         var members: [JSONValue.Member] = []
@@ -44,33 +45,34 @@ enum CommandArguments {
         return .object(members)
     }
 
-    /// The certificate and key to use in the place of the configured files, if they are named.
+    /// Returns the reload request, with a certificate and key if their files are given.
     private static func reload(_ invocation: Invocation) throws(Failure) -> ReloadConfiguration {
         let paths = (invocation.text("--certificate"), invocation.text("--private-key"))
         guard paths.0 != nil || paths.1 != nil else { return ReloadConfiguration() }
         guard let certificate = paths.0, let key = paths.1 else {
             throw Failure(
-                .usage, "--certificate and --private-key belong together", hint: "give both, or neither")
+                .usage, "--certificate and --private-key must be given together",
+                hint: "give both, or neither")
         }
         return ReloadConfiguration(
             certificate: try TextFile.read(certificate, limit: Limits.Operator.fileBytes).revealed,
             privateKey: try TextFile.read(key, limit: Limits.Operator.fileBytes),
-            // For errors alone: the daemon may be unable to read them.
+            // Only for error messages: the daemon may be unable to read the files.
             certificateFile: certificate, privateKeyFile: key)
     }
 
-    /// The payload of a message: what follows the sender and the token.
+    /// Returns the payload of a message: the arguments after the sender and the token.
     private static func pairs(_ invocation: Invocation) throws(Failure) -> [JSONValue.Member] {
         var pairs: [JSONValue.Member] = []
         for argument in invocation.arguments.dropFirst(OperationName.sendMessage.form.positions.count) {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
                 throw Failure(
-                    .usage, "\"\(argument)\" is no pair",
-                    hint: "write KEY=VALUE, in quotes where it has blanks")
+                    .usage, "invalid pair \"\(argument)\"",
+                    hint: "expected KEY=VALUE, in quotes if it has spaces")
             }
             guard !pairs.contains(where: { $0.key == parts[0] }) else {
-                throw Failure(.usage, "\(parts[0]) is given twice", hint: "a payload has each key once")
+                throw Failure(.usage, "duplicate key \"\(parts[0])\"", hint: "give each key once")
             }
             pairs.append(.init(String(parts[0]), .string(String(parts[1]))))
         }

@@ -4,18 +4,18 @@ import Operator
 extension ShowClock: ReportedCommand {
     static func text(of answer: Answer) -> String {
         var text = "time      \(Report.time(answer.time))\n"
-        guard answer.isInDoubt else { return text + "believed  yes\n" }
-        text += "believed  no: \(Report.cell(answer.problem))\n"
+        guard answer.isInDoubt else { return text + "trusted   yes\n" }
+        text += "trusted   no: \(Report.cell(answer.problem))\n"
         if let seconds = answer.believedInSeconds {
-            text += "          by itself in \(StatusReport.span(seconds))\n"
+            text += "          without confirmation in \(StatusReport.span(seconds))\n"
         }
-        return text + "Nothing ends by age meanwhile: set the clock, or accept it: ccsctl clock accept\n"
+        return text + "Nothing expires until then: set the clock, or accept it with ccsctl clock accept\n"
     }
 }
 
 extension AcceptClock: ReportedCommand {
     static func text(of answer: Answer) -> String {
-        "The clock \(answer.wasInDoubt ? "is believed" : "was not in doubt"): \(Report.time(answer.time)).\n"
+        "The clock \(answer.wasInDoubt ? "is now trusted" : "was not in doubt"): \(Report.time(answer.time)).\n"
     }
 }
 
@@ -36,7 +36,7 @@ extension ReloadConfiguration: ReportedCommand {
 extension CheckConfiguration: ReportedCommand {
     static func text(of answer: Answer) -> String {
         answer.findings.map { "\($0.severity.rawValue): \(Report.cell($0.text))\n" }.joined()
-            + (answer.isSound ? "The configuration is sound.\n" : "The configuration is not sound.\n")
+            + (answer.isSound ? "The configuration is valid.\n" : "The configuration is not valid.\n")
     }
 
     static func verdict(on answer: Answer) -> ExitCode { answer.isSound ? .success : .configuration }

@@ -13,9 +13,9 @@ extension ShowDevice: ReportedCommand {
         } else {
             text += "connection  none\n"
         }
-        text += "waiting     \(answer.mailbox.messages) messages"
+        text += "pending     \(answer.mailbox.messages) messages"
         text += ", \(answer.mailbox.withCollapseKey) of them with a collapse key"
-        text += "; \(answer.mailbox.receiptsOwed) owe a receipt\n"
+        text += "; \(answer.mailbox.receiptsOwed) delivery receipts\n"
         return text + registrations(answer.registrations) + pending(answer)
     }
 
@@ -50,6 +50,6 @@ extension ShowDevice: ReportedCommand {
 
 extension ForgetDevice: ReportedCommand {
     static func text(of answer: Answer) -> String {
-        "Forgotten, with \(answer.registrations) registrations and \(answer.messages) messages.\n"
+        "Removed, with \(answer.registrations) registrations and \(answer.messages) messages.\n"
     }
 }

@@ -6,7 +6,7 @@ extension ShowInstallation: ReportedCommand {
         text += "sender         \(Report.cell(answer.sender))\n"
         text += "created        \(Report.time(answer.createdAt))\n"
         text += "last used      \(Report.time(answer.usedAt))\n"
-        text += "tokens         \(answer.hasEnded ? "revoked, or deleted by the app" : "good")\n"
+        text += "tokens         \(answer.hasEnded ? "revoked, or deleted by the app" : "valid")\n"
         return text + "registrations  \(answer.registrations)\n"
     }
 }

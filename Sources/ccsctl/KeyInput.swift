@@ -3,9 +3,9 @@ import Catalogue
 import Client
 import Glibc
 
-/// Reads a server key from where no other user can see it.
+/// Reads a server key from a file or standard input, where other users cannot see it.
 enum KeyInput {
-    /// The key that the options name; nil where there is none.
+    /// Returns the key from the file or standard input. Returns `nil` if no option asks for one.
     static func key(_ invocation: Invocation) throws(Failure) -> Redacted<String>? {
         let file = invocation.text("--key-file")
         if file != nil, invocation.has("--key-stdin") {
@@ -14,7 +14,7 @@ enum KeyInput {
         if let file { return try KeyFile.read(file) }
         guard invocation.has("--key-stdin") else { return nil }
         if isatty(STDIN_FILENO) == 1 {
-            Output.complain("Type the server key and press Enter; it is shown while you type.")
+            Output.complain("Type the server key and press Enter; the input is visible.")
         }
         return try KeyFile.read(STDIN_FILENO, "standard input")
     }

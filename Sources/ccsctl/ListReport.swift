@@ -1,18 +1,18 @@
 import Basics
 import Operator
 
-/// A list as people read it: columns, and what to do where there is nothing or more.
+/// A list as text: a table, with a hint if it is empty or incomplete.
 struct ListReport<Row> {
-    /// The heading of each column, and what stands in it.
+    /// The columns, each with its heading and cells.
     var columns: [(title: String, cell: (Row) -> String)]
-    /// The line where there is none.
+    /// The text for an empty list.
     var none: String
 
-    /// The rows under their headings; `next` is the value of `--after` that goes on, `leftOut` how many more there are.
+    /// Returns the table; `next` is the value of `--after` for the next page, `leftOut` the number of rows that are not listed.
     func text(_ rows: [Row], next: String? = nil, leftOut: Int = 0) -> String {
         guard !rows.isEmpty else { return none + "\n" }
         var text = TextTable.text(columns.map(\.title), rows.map { row in columns.map { $0.cell(row) } })
-        if let next { text += "… and more: --limit N shows more, --after \(Report.safe(next)) goes on.\n" }
+        if let next { text += "… and more: --limit N shows more, --after \(Report.safe(next)) continues.\n" }
         if leftOut > 0 { text += "… and \(leftOut) more: --limit N shows more.\n" }
         return text
     }
@@ -25,7 +25,7 @@ extension ListSenders: ReportedCommand {
                 ("SENDER_ID", { Report.cell($0.sender) }), ("LABEL", { Report.cell($0.label) }),
                 ("PROJECT", { Report.cell($0.project) }), ("KEYS", { Report.cell($0.keys) }),
                 ("CREATED", { Report.time($0.createdAt) }), ("SUSPENDED", { Report.cell($0.isSuspended) }),
-            ], none: "No senders yet: ccsctl senders add makes one."
+            ], none: "No senders yet: add one with ccsctl senders add."
         ).text(answer.senders)
     }
 }
@@ -37,7 +37,7 @@ extension ListAccounts: ReportedCommand {
                 ("SENDER_ID", { Report.cell($0.sender) }), ("PROJECT", { Report.cell($0.project) }),
                 ("KEY_ID", { Report.cell($0.keyID) }), ("CREATED", { Report.time($0.createdAt) }),
                 ("EMAIL", { Report.cell($0.email) }),
-            ], none: "No service accounts yet: ccsctl service-accounts add makes one."
+            ], none: "No service accounts yet: add one with ccsctl service-accounts add."
         ).text(answer.accounts)
     }
 }
@@ -48,7 +48,7 @@ extension ListDevices: ReportedCommand {
             columns: [
                 ("DEVICE", { String($0.device.number) }), ("CREATED", { Report.time($0.createdAt) }),
                 ("SEEN", { Report.time($0.seenAt) }),
-            ], none: "No devices yet: ccs-device register makes one."
+            ], none: "No devices yet: ccs-device register simulates one."
         ).text(answer.devices, next: answer.nextAfter.map { String($0.number) })
     }
 }
@@ -61,7 +61,7 @@ extension ListInstallations: ReportedCommand {
                 ("SENDER_ID", { Report.cell($0.sender) }), ("CREATED", { Report.time($0.createdAt) }),
                 ("USED", { Report.time($0.usedAt) }), ("ENDED", { Report.cell($0.hasEnded) }),
                 ("REGISTRATIONS", { Report.cell($0.registrations) }),
-            ], none: "No installations yet: an app makes one when it registers by the Firebase SDKs."
+            ], none: "No installations yet: apps create them with the Firebase SDKs."
         ).text(answer.installations, next: answer.nextAfter)
     }
 }
@@ -71,9 +71,9 @@ extension ListSessions: ReportedCommand {
         ListReport<SessionRow>(
             columns: [
                 ("ID", { Report.cell($0.id) }), ("KIND", { Report.cell($0.kind) }),
-                ("WHO", { Report.cell($0.sender ?? $0.device) }), ("PEER", { Report.cell($0.peer) }),
+                ("NAME", { Report.cell($0.sender ?? $0.device) }), ("PEER", { Report.cell($0.peer) }),
                 ("SINCE", { Report.time($0.since) }),
-            ], none: "Nobody is logged in."
+            ], none: "No peers are logged in."
         ).text(answer.sessions, leftOut: answer.leftOut)
     }
 }
@@ -84,7 +84,7 @@ extension ListTopics: ReportedCommand {
             columns: [
                 ("SENDER_ID", { Report.cell($0.sender) }), ("TOPIC", { Report.cell($0.topic) }),
                 ("SUBSCRIBERS", { Report.cell($0.subscribers) }),
-            ], none: "Nobody subscribes to a topic."
+            ], none: "No topic has subscribers."
         ).text(answer.topics, next: answer.nextAfter.map { "\($0.sender.number)/\($0.topic)" })
     }
 }
@@ -97,7 +97,7 @@ extension ListRunningTopics: ReportedCommand {
                 ("SINCE", { Report.time($0.since) }), ("SENT", { Report.cell($0.sent) }),
                 ("DONE", { Report.cell($0.done) }), ("TOTAL", { Report.cell($0.total) }),
                 ("ID", { Report.cell($0.messageID) }),
-            ], none: "No message to a topic is under way."
+            ], none: "No messages to topics are being sent."
         ).text(answer.messages, leftOut: answer.leftOut)
     }
 }

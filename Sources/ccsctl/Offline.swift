@@ -5,7 +5,7 @@ import Wire
 
 /// The commands that need no daemon.
 enum Offline {
-    /// Does one of them; nil where a command is none of them.
+    /// Runs a command that needs no daemon. Returns `nil` for any other command.
     static func run(_ invocation: Invocation) -> ExitCode? {
         let isJSON = invocation.has("--json")
         switch invocation.command.name {
@@ -79,9 +79,9 @@ enum Offline {
         let entries = word.map { Glossary.meanings(of: $0) } ?? Glossary.entries
         if entries.isEmpty, let word {
             return Output.fail(
-                .failure, "\"\(Report.safe(word))\" is not a word of ccsd",
+                .failure, "unknown word \"\(Report.safe(word))\"",
                 hint: Glossary.nearest(word).map { "did you mean \($0)?" }
-                    ?? "ccsctl explain lists all of them", isJSON: isJSON)
+                    ?? "ccsctl explain lists all words", isJSON: isJSON)
         }
         if isJSON {
             let rows = entries.map { entry -> JSONValue in
@@ -109,7 +109,7 @@ enum Offline {
         if let daemon { Output.write("ccsd   \(Report.safe(daemon))\n") }
     }
 
-    /// The version of the daemon; `nil` if none answers.
+    /// Returns the version of the daemon. Returns `nil` if no daemon answers.
     private static func daemonVersion(_ invocation: Invocation) -> String? {
         guard let path = try? SocketPath.find(invocation.text("--socket")),
             var client = try? ControlClient(path: path),

@@ -3,15 +3,15 @@ import Catalogue
 import Glibc
 import Wire
 
-/// What the tool says: results to standard output, complaints to standard error.
+/// The output of the tool: results on standard output, errors on standard error.
 enum Output {
-    /// Writes text as it is.
+    /// Writes text to standard output.
     static func write(_ text: String) { DescriptorOutput.write(text, to: STDOUT_FILENO) }
 
-    /// Writes a value as one line.
+    /// Writes a value as one line of JSON to standard output.
     static func write(_ value: JSONValue) { write(value.compact + "\n") }
 
-    /// Reports a failure: to people on standard error, and with `--json` also to programs, as an object on standard output.
+    /// Reports a failure on standard error, and with `--json` also as an object on standard output. Returns the exit code.
     static func fail(_ code: ExitCode, _ problem: String, hint: String, isJSON: Bool) -> ExitCode {
         complain("ccsctl: \(problem)")
         if !hint.isEmpty { complain(hint) }

@@ -2,26 +2,26 @@ import Basics
 import Glibc
 import Operator
 
-/// A bar on the terminal for commands that take long; silent where standard error is none.
+/// A progress bar for long commands, shown only if standard error is a terminal.
 final class ProgressBar {
     private let isOn = isatty(STDERR_FILENO) == 1
     private var isShown = false
 
-    /// Draws it anew.
+    /// Draws the bar.
     func show(_ progress: OperatorProgress) {
         guard isOn else { return }
         isShown = true
         DescriptorOutput.write("\r\u{1B}[K" + Self.text(progress), to: STDERR_FILENO)
     }
 
-    /// Takes it away.
+    /// Erases the bar.
     func finish() {
         guard isShown else { return }
         isShown = false
         DescriptorOutput.write("\r\u{1B}[K", to: STDERR_FILENO)
     }
 
-    /// The bar of a progress.
+    /// Returns the text of the bar.
     static func text(_ progress: OperatorProgress) -> String {
         let total = max(progress.total, 1)
         let done = min(max(progress.done, 0), total)

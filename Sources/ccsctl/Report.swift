@@ -1,33 +1,33 @@
 import Basics
 
-/// Values as people read them.
+/// Formats values as text.
 enum Report {
-    /// Text of a stranger, `-` where there is none.
+    /// Untrusted text made printable; `-` if it is empty.
     static func cell(_ text: String?) -> String {
         guard let text, !text.isEmpty else { return "-" }
         return safe(text)
     }
 
-    /// A number, `-` where there is none.
+    /// A number; `-` for `nil`.
     static func cell(_ number: Int?) -> String { number.map { String($0) } ?? "-" }
 
-    /// Yes or no.
+    /// `yes` or `no`.
     static func cell(_ truth: Bool) -> String { truth ? "yes" : "no" }
 
-    /// The ID of a sender.
+    /// A sender ID.
     static func cell(_ sender: SenderID) -> String { String(sender.number) }
 
-    /// The ID of a sender, where there is one.
+    /// A sender ID; `-` for `nil`.
     static func cell(_ sender: SenderID?) -> String { sender.map { cell($0) } ?? "-" }
 
-    /// The ID of a session.
+    /// A session ID.
     static func cell(_ session: ConnectionID) -> String {
         "\(session.reactor)-\(session.slot)-\(session.generation)"
     }
 
-    /// A time, `-` where there is none.
+    /// A time; `-` for `nil`.
     static func time(_ time: UnixMilliseconds?) -> String { time.map { Timestamp.text($0) } ?? "-" }
 
-    /// Text of a stranger without what moves a terminal's cursor.
+    /// Untrusted text without terminal control sequences.
     static func safe(_ text: String) -> String { Printable.text(text) }
 }

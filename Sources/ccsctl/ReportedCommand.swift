@@ -2,15 +2,15 @@ import Catalogue
 import Operator
 import Wire
 
-/// A command whose answer the tool shows to people.
+/// A command with a text form of its answer.
 protocol ReportedCommand: OperatorCommand {
-    /// The answer as people read it.
+    /// Returns the answer as text.
     static func text(of answer: Answer) -> String
 
-    /// A line before the answer as people read it.
+    /// Returns a line that precedes the answer as text.
     static func text(of line: Line) -> String
 
-    /// The exit code: some answers say no although the command succeeded.
+    /// Returns the exit code for an answer, which may be a failure although the command itself succeeded.
     static func verdict(on answer: Answer) -> ExitCode
 }
 
@@ -21,7 +21,7 @@ extension ReportedCommand {
 }
 
 extension OperatorRequest {
-    /// The command with what the tool shows of it. A command without that does not compile.
+    /// The command with its text forms; a command without them does not compile.
     var reported: any ReportedCommand {
         switch self {
         case .showStatus(let command): command

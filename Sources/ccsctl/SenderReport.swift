@@ -16,11 +16,11 @@ extension RotateKey: ReportedCommand {
     }
 }
 
-/// A server key that is shown this once.
+/// The text for a new server key, which is shown only once.
 private enum KeyReport {
     static func text(_ key: Redacted<String>, more: String) -> String {
         "server key  \(Report.cell(key.revealed))\n" + more
-            + "\nKeep the key: it is stored as a hash only and cannot be shown again.\n"
+            + "\nKeep the key: only its hash is stored, so it cannot be shown again.\n"
     }
 }
 
@@ -36,6 +36,6 @@ extension AddAccount: ReportedCommand {
 
 extension RemoveAccount: ReportedCommand {
     static func text(of answer: Answer) -> String {
-        "Service account \(Report.cell(answer.email)) is removed; its access tokens are void.\n"
+        "Service account \(Report.cell(answer.email)) is removed; its access tokens are invalid.\n"
     }
 }

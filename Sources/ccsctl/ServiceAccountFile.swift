@@ -5,33 +5,31 @@ import Glibc
 import Operator
 import Wire
 
-/// Makes service accounts: the key here, its public half for the daemon, the file for the app server (http 9.2).
+/// Creates service accounts: generates the key pair, sends the public key to the daemon, and writes the key file (http 9.2).
 enum ServiceAccountFile {
-    /// Where libraries fetch access tokens unless the file says otherwise.
+    /// The default address at which libraries fetch access tokens.
     private static let tokenURI = "https://oauth2.googleapis.com/token"
 
-    /// An account with its file.
+    /// A new account with its key file.
     struct Made {
-        /// What the daemon answered.
         var answer: AddAccount.Answer
-        /// The path of the file.
         var path: String
 
-        /// As programs read it.
+        /// The answer for programs, with the path of the file.
         var json: JSONValue {
             .object((answer.json.members ?? []) + [.init("file", .string(path))])
         }
 
-        /// As people read it.
+        /// The answer as text.
         var text: String {
             AddAccount.text(of: answer) + "key file         \(Report.cell(path))\n\n"
                 + "Keep the file: its private key is stored nowhere else.\n"
         }
     }
 
-    /// Does the command: `ask` sends it to the daemon.
+    /// Runs the command, which `ask` sends to the daemon.
     ///
-    /// The file is made first, so that no account is left behind that nobody can use.
+    /// The file is created first, so that a failure does not leave an account without a key file.
     static func make(
         _ invocation: Invocation, ask: (AddAccount) throws(Failure) -> AddAccount.Answer
     ) throws(Failure) -> Made {
@@ -39,12 +37,13 @@ enum ServiceAccountFile {
         let uri = invocation.text("--token-uri") ?? tokenURI
         guard uri.hasPrefix("https://"), uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Failure(
-                .usage, "--token-uri \"\(uri)\" is no https:// address", hint: "such as \(tokenURI)")
+                .usage, "invalid --token-uri \"\(uri)\"",
+                hint: "expected an https:// address, such as \(tokenURI)")
         }
         let sender = try sender(invocation)
         guard let key = ServiceAccountKey(), let publicKey = Base64.bytes(Array(key.publicKey.utf8).raw)
         else {
-            throw Failure(.software, "no RSA key could be made", hint: "")
+            throw Failure(.software, "cannot generate an RSA key", hint: "")
         }
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
@@ -66,7 +65,7 @@ enum ServiceAccountFile {
         }
     }
 
-    /// The file as client libraries read it.
+    /// Returns the content of the key file in the format of Google's.
     private static func text(
         _ account: AddAccount.Answer, _ key: ServiceAccountKey, _ uri: String
     ) -> Redacted<String> {
@@ -89,16 +88,16 @@ enum ServiceAccountFile {
         return Redacted(file.pretty + "\n")
     }
 
-    /// Writes all of it to the disk, or says that it could not.
+    /// Writes text to the disk. Returns whether all of it was written.
     private static func write(_ text: Redacted<String>, to descriptor: Int32) -> Bool {
-        let octets = Array(text.revealed.utf8)
-        DescriptorOutput.write(octets, to: descriptor)
-        return lseek(descriptor, 0, SEEK_CUR) == octets.count && fsync(descriptor) == 0
+        let bytes = Array(text.revealed.utf8)
+        DescriptorOutput.write(bytes, to: descriptor)
+        return lseek(descriptor, 0, SEEK_CUR) == bytes.count && fsync(descriptor) == 0
     }
 
     private static func failure(_ path: String) -> Failure {
         unsafe Failure(
             .inputOutput, "\(path): \(String(cString: strerror(errno)))",
-            hint: "--out names a file that does not exist yet")
+            hint: "give a new file with --out")
     }
 }

@@ -4,10 +4,10 @@ import Glibc
 
 /// Finds the control socket.
 enum SocketPath {
-    /// The places looked at where nothing was said, in order.
+    /// The default paths, in the order in which they are tried.
     static let places = ["./ccs-data/control.sock", "/run/ccsd/control.sock"]
 
-    /// The path given, or the variable, or the first place that exists.
+    /// Returns the given path, else that of the environment variable, else the first default path that exists.
     static func find(_ given: String?) throws(Failure) -> String {
         if let given { return given }
         if let value = unsafe getenv("CCSD_CONTROL_SOCKET") {
@@ -17,7 +17,7 @@ enum SocketPath {
         for place in places {
             var status = stat()
             if unsafe stat(place, &status) == 0 { return place }
-            // A directory that may not be entered may well hold the socket: let connecting say so.
+            // A directory without access may contain the socket; connecting then reports the missing permission.
             if errno == EACCES { return place }
         }
         throw Failure(

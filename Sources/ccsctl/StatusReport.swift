@@ -4,9 +4,9 @@ extension ShowStatus: ReportedCommand {
     static func text(of answer: Answer) -> String { StatusReport.text(answer) }
 }
 
-/// The answer of `status`.
+/// The text of the status.
 enum StatusReport {
-    /// As people read it.
+    /// Returns the status as text.
     static func text(_ status: ShowStatus.Answer) -> String {
         var text = "ccsd \(Report.cell(status.version)), pid \(status.process), "
         text += "\(Report.cell(status.state)) for \(span(status.uptimeSeconds))\n\n"
@@ -28,7 +28,7 @@ enum StatusReport {
         if topics.accepted != 0 || topics.underWay != 0 {
             text += row(
                 "topics",
-                "\(topics.accepted) messages to \(topics.recipients) devices, \(topics.underWay) under way")
+                "\(topics.accepted) messages to \(topics.recipients) devices, \(topics.underWay) in progress")
         }
         if let problem = status.clockProblem {
             text += row("clock", "\(Report.safe(problem)); see ccsctl clock show")
@@ -36,7 +36,7 @@ enum StatusReport {
         let store = "\(Report.cell(status.store.kind)), \(Report.cell(status.store.path))"
         text += row("store", "\(store), \(status.store.partitions) partitions")
         if !status.store.isHealthy {
-            text += row("", "IT FAILS: nothing is accepted; see the log, and the disk")
+            text += row("", "IT FAILS: no messages are accepted; check the log and the disk")
         }
         text += registry(status.registry)
         return text + row("certificate", "valid until \(Report.time(status.certificateNotAfter))")
@@ -47,7 +47,7 @@ enum StatusReport {
         let text = row("registry", size(registry.bytes) + limit)
         guard registry.isFull else { return text }
         return text
-            + row("", "IT IS FULL: nothing new is added; raise registry_bytes, or remove devices")
+            + row("", "IT IS FULL: nothing is added; raise registry_bytes, or remove devices")
     }
 
     private static func words(_ counts: [WordCount]) -> String {
@@ -58,7 +58,7 @@ enum StatusReport {
         name + String(repeating: " ", count: max(1, 13 - name.count)) + value + "\n"
     }
 
-    /// Bytes in units that people read, to a tenth.
+    /// Formats a size with a binary unit and one decimal.
     static func size(_ bytes: Int) -> String {
         guard bytes >= 1_024 else { return "\(bytes) bytes" }
         let units = ["KiB", "MiB", "GiB", "TiB"]
@@ -69,7 +69,7 @@ enum StatusReport {
         return "\(whole).\(rest * 10 / 1_024) \(units[unit])"
     }
 
-    /// Seconds as people say them.
+    /// Formats a duration with its two largest units.
     static func span(_ seconds: Int) -> String {
         let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60)
         if days > 0 { return "\(days) d \(hours) h" }

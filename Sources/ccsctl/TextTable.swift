@@ -1,6 +1,6 @@
-/// Columns of text.
+/// Lays out text in columns.
 enum TextTable {
-    /// Rows under their titles, each column as wide as its widest cell; numbers stand to the right.
+    /// Returns rows under their titles, each column as wide as its widest cell, and numbers aligned right.
     static func text(_ titles: [String], _ rows: [[String]]) -> String {
         var widths = titles.map(\.count)
         for row in rows {

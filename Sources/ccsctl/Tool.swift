@@ -3,11 +3,11 @@ import Client
 import Operator
 import Wire
 
-/// What `ccsctl` does with its command line.
+/// The main program of `ccsctl`.
 enum Tool {
-    /// Does it; the exit code.
+    /// Runs a command line. Returns the exit code.
     static func main(_ arguments: [String]) -> ExitCode {
-        // Also a line that cannot be read says in which form its answer is wanted.
+        // --json applies even if the command line is invalid.
         let isJSON = arguments.prefix { $0 != "--" }.contains("--json")
         do throws(UsageError) {
             switch try ArgumentParser.parse(arguments, for: .ccsctl) {
@@ -35,7 +35,7 @@ enum Tool {
         }
     }
 
-    /// Asks the daemon and shows its answer.
+    /// Sends the command to the daemon and prints the answer.
     private static func ask(_ invocation: Invocation) throws(Failure) -> ExitCode {
         guard let name = OperationName(rawValue: invocation.command.name) else {
             throw Failure(.software, "\(invocation.command.name) is not an operation")
@@ -66,7 +66,7 @@ enum Tool {
         Output.write(invocation.has("--json") ? json.compact + "\n" : text)
     }
 
-    /// What the daemon answers; its refusal is thrown.
+    /// Returns the answer of the daemon. Throws if the command is refused.
     private static func answer<Command: ReportedCommand>(
         to command: Command, _ invocation: Invocation, _ path: String
     ) throws(Failure) -> Command.Answer {

@@ -33,7 +33,7 @@ extension TraceDevice: ReportedCommand {
     static func text(of answer: Answer) -> String {
         var text = "\(answer.lines) steps"
         if answer.leftOut > 0 {
-            text += "; \(answer.leftOut) more were left out: this terminal was too slow"
+            text += "; \(answer.leftOut) more were left out because the output was read too slowly"
         }
         return text + ".\n"
     }

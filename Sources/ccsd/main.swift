@@ -2,6 +2,6 @@ import Glibc
 import Server
 
 let code = DaemonProgram.run(vector: ProcessArguments.vector)
-// Not by `exit`: it takes down what the engine's threads may still be looking things up in, where the store was not closed in time.
+// Not `exit`, which destroys globals that threads of the storage engine may still use if the store was not closed in time.
 fflush(nil)
 _exit(code)

@@ -15,7 +15,7 @@ import Testing
         #expect(NearestName.distance(Array(b.utf8), Array(a.utf8)) == expected)
     }
 
-    @Test("every config key is found again with any one letter missing")
+    @Test("a config key with any one letter missing is found")
     func keysWithoutALetter() {
         let names = ConfigKey.allCases.map(\.rawValue)
         for name in names where name.count > 4 {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("what resembles nothing has no nearest name, however long it is")
+    @Test("a text unlike all names has no nearest name")
     func farNames() {
         let names = ConfigKey.allCases.map(\.rawValue)
         #expect(NearestName.of("zzzzzz", among: names) == nil)
@@ -35,6 +35,6 @@ import Testing
         #expect(NearestName.of(String(repeating: "x", count: 100_000), among: names) == nil)
     }
 
-    @Test("canary: a swap costs one, not two")
+    @Test("canary: a swap does not cost two")
     func canary() { #expect(NearestName.distance(Array("ab".utf8), Array("ba".utf8)) != 2) }
 }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Catalogue
 
-/// Each operation stands on the command line of ccsctl with all that it may be given.
+/// The command line of ccsctl has a form for each operation with all of its fields.
 @Suite struct OperationFormTests {
-    /// The fields that a form gives: by arguments, options, or files.
+    /// The fields that a form fills: by arguments, options or files.
     private static func places(_ form: OperationForm) -> [String] {
         form.positions + form.flags.map(\.field) + form.supplied
     }
 
-    /// The fields of an operation that are not given in exactly one place.
+    /// The fields of an operation that the form does not fill exactly once.
     private static func misplaced(_ places: [String], of name: OperationName) -> [String] {
         name.definition.arguments.map(\.name).filter { field in places.count { $0 == field } != 1 }
     }
@@ -26,7 +26,7 @@ import Testing
         #expect(form.command.arguments.count >= form.positions.count)
     }
 
-    @Test("help and limits come from the operation; what the tool adds stands beside them")
+    @Test("a form has the options of the operation and those that the tool adds")
     func texts() {
         let devices = OperationName.listDevices.form.command
         #expect(devices.options.map(\.usage) == ["--limit N", "--after DEVICE"])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("canary: an argument without a place, and one with two, are found")
+    @Test("canary: an argument without a place, and one with two places, are found")
     func canary() {
         let places = Self.places(OperationForm(ListDevices.self, supplied: [\.limit]))
         #expect(Self.misplaced(places, of: .listDevices) == [])

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("manual pages are roff without surprises: requests at line starts only, all sections there")
+    @Test("manual pages have all sections and only the expected roff requests")
     func manualPages() {
         for program in Program.all {
             let page = ManPage.text(program)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("the completion names every option and is told to the shell for every program")
+    @Test("the completion script has every option and registers every program")
     func completion() {
         let script = Completion.bash()
         for program in Program.all {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("the sample and the reference hold every key with its default and help")
+    @Test("the sample and the reference have every key, the sample with its default")
     func configuration() {
         let sample = ConfigPrinter.sample()
         let reference = ConfigPrinter.reference()
@@ -64,7 +64,7 @@ import Testing
         #expect(sample.hasSuffix("\n") && !sample.hasSuffix("\n\n"))
     }
 
-    @Test("text is wrapped at the width, and a word that is longer stands alone")
+    @Test("text is wrapped at the width, and a longer word gets its own line")
     func wrap() {
         #expect(Wrap.lines("aa bb cc", width: 5) == ["aa bb", "cc"])
         #expect(Wrap.lines("aa bb", width: 5, indent: 2) == ["  aa", "  bb"])
@@ -72,7 +72,7 @@ import Testing
         #expect(Wrap.lines("") == [])
     }
 
-    @Test("canary: a page for a program with an unknown request would be seen")
+    @Test("canary: text that looks like a roff request is escaped")
     func canary() {
         var program = Program.ccsd
         program.details = [".evil request", "'another"]

@@ -4,7 +4,7 @@ import Testing
 @testable import Catalogue
 
 @Suite struct TableTests {
-    @Test("every key has an entry whose default is of its type and in its range")
+    @Test("every key has an entry whose default has the type and range of the key")
     func keys() throws {
         for key in ConfigKey.allCases {
             let entry = key.entry
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("commands have unique words, help, and arguments that can be told apart")
+    @Test("commands have unique names, help, and unambiguous arguments")
     func commands() {
         for program in Program.all {
             #expect(Set(program.commands.map(\.name)).count == program.commands.count)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("the examples of all programs are command lines that the parser takes")
+    @Test("the examples of all programs are valid command lines")
     func examples() {
         for program in Program.all {
             for example in program.examples + program.commands.flatMap(\.examples) {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("the glossary explains every word of the code, in the same order")
+    @Test("the glossary explains every word of the code in the same order")
     func glossary() {
         #expect(Glossary.refusals.map(\.word) == Metric.refusalWords)
         #expect((Glossary.refusals + Glossary.earlyRefusals).map(\.word) == Metric.refusalReasons)

@@ -98,7 +98,7 @@ struct DeviceLifetimeTests {
         #expect(try send(daemon, to: device.token) == "DEVICE_UNREGISTERED")
         let unknown = try Tool.run(
             "ccsctl", ["--socket", daemon.controlSocket, "devices", "show", number])
-        #expect(unknown.code == 1 && unknown.errors.contains("there is no device"))
+        #expect(unknown.code == 1 && unknown.errors.contains("unknown device"))
     }
 
     @Test("a trace tells each step both ways as it happens, never what a message says, and ends by itself")

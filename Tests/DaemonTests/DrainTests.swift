@@ -167,7 +167,7 @@ struct DrainTests {
         #expect(both.code == 64)
         let malformed = try Tool.run(
             "ccsctl", ["--socket", daemon.controlSocket, "drain", "--session", "x"])
-        #expect(malformed.code == 64 && malformed.errors.contains("list of sessions"), "\(malformed)")
+        #expect(malformed.code == 64 && malformed.errors.contains("see sessions list"), "\(malformed)")
         let left = try appServers(daemon).count
         #expect(left == 1)
         server.finish()

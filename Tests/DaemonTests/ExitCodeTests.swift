@@ -32,7 +32,7 @@ struct ExitCodeTests {
         func start(_ words: String...) -> [String] {
             ["--data-directory", data] + RunningDaemon.noPorts + words
         }
-        try run(0, ["check"] + start(), "is sound")
+        try run(0, ["check"] + start(), "is valid")
         try run(64, ["--nonsense"], "not an option")
         try run(
             74,
@@ -45,7 +45,7 @@ struct ExitCodeTests {
         try run(
             74, ["--data-directory", scratch.url.path + "/a/b/c"] + RunningDaemon.noPorts,
             "cannot make the data directory")
-        try run(78, start("--store-partitions", "3"), "has 16 partitions, and store_partitions is 3")
+        try run(78, start("--store-partitions", "3"), "has 16 partitions, but store_partitions is 3")
         try run(
             64, ["--data-directory", data, "--keepalive-seconds", "x"] + RunningDaemon.noPorts,
             "--keepalive-seconds")

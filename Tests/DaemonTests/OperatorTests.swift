@@ -83,7 +83,7 @@ struct OperatorTests {
             try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "devices", "forget", name])
         }
         let unknown = try forget("12345")
-        #expect(unknown.code == 1 && unknown.errors.contains("there is no device 12345"), "\(unknown)")
+        #expect(unknown.code == 1 && unknown.errors.contains("unknown device 12345"), "\(unknown)")
         #expect(try forget(number).code == 0)
         #expect(try forget(number).code == 1)
         device.stop()
@@ -119,7 +119,7 @@ struct OperatorTests {
         #expect(
             lines.contains {
                 $0.contains("command=\"senders remove\"")
-                    && $0.contains("result=refused problem=\"there is no sender 5\"")
+                    && $0.contains("result=refused problem=\"unknown sender 5\"")
             })
         for secret in ["SECRET", sender.key, String(device.token.suffix(20))] {
             #expect(!daemon.words.contains(secret))

@@ -1,9 +1,9 @@
 import Operator
 import Wire
 
-/// Which operations and fields samples leave out.
+/// Finds operations and fields that the samples leave out.
 enum Coverage {
-    /// One line for each operation without a sample, and for each field that is in no sample of its operation.
+    /// Returns a line for each operation without a sample, and for each field that is in no sample of its operation.
     static func gaps(in samples: [OperationName: Sample]) -> [String] {
         OperationName.allCases.flatMap { name -> [String] in
             guard let sample = samples[name] else { return ["\(name.rawValue) has no sample"] }
@@ -19,7 +19,7 @@ enum Coverage {
         }
     }
 
-    /// The fields that have a value in none of some objects, and the same of the objects in them.
+    /// Returns the fields that have no value in any of the objects, including nested fields.
     private static func absent(
         _ fields: [FieldDescription], in objects: [JSONValue], _ place: String
     ) -> [String] {

@@ -3,7 +3,7 @@ import Operator
 import Testing
 import Wire
 
-/// What is no command is refused by name, whatever it is.
+/// Invalid requests are refused with the field or command that is wrong.
 @Suite("Hostile requests") struct HostileTests {
     private func problem(_ line: String) -> RequestProblem? {
         do throws(RequestProblem) {
@@ -13,7 +13,7 @@ import Wire
     }
 
     @Test(
-        "the problem names the field, its limit and what to do",
+        "a problem names the field, the expected value and what to do",
         arguments: [
             (
                 #"{"command":"devices list","arguments":{"limit":0}}"#,
@@ -63,7 +63,7 @@ import Wire
             ),
             (
                 #"{"command":"reload","arguments":{"private_key":"x"}}"#,
-                "certificate and private_key belong together"
+                "certificate and private_key must be given together"
             ),
             (
                 #"{"command":"send","arguments":{"sender_id":5,"to":"x","priority":"urgent"}}"#,
@@ -79,7 +79,7 @@ import Wire
             ),
             (
                 #"{"command":"senders add","arguments":{"key":"short"}}"#,
-                "invalid key: expected a server key of 16 to 255 printable ASCII characters, no blanks"
+                "invalid key: expected a server key of 16 to 255 printable ASCII characters without spaces"
             ),
             (
                 #"{"command":"service-accounts add","arguments":{"sender_id":5,"public_key":"!"}}"#,
@@ -89,9 +89,9 @@ import Wire
                 #"{"command":"installations show","arguments":{"installation":"x"}}"#,
                 #"invalid installation "x": expected the ID of a Firebase installation, 22 characters"#
             ),
-            (#"{"command":"nonsense"}"#, "there is no command 'nonsense'"),
-            (#"{"command":7}"#, "the request has no text 'command'"),
-            ("[]", "the request has no text 'command'"),
+            (#"{"command":"nonsense"}"#, "unknown command 'nonsense'"),
+            (#"{"command":7}"#, "missing command: expected the name of a command"),
+            ("[]", "missing command: expected the name of a command"),
             ("", "invalid request: unexpected end at byte 0 of the JSON"),
             ("{", "invalid request: unexpected end at byte 1 of the JSON"),
         ])
@@ -101,7 +101,7 @@ import Wire
         #expect(problem?.problem.hint.isEmpty == false, "what to do")
     }
 
-    @Test("identifiers are digits of the right number and parts of the right count, and nothing beside them")
+    @Test("an identifier is refused unless it has the exact digits and parts")
     func identifiers() {
         let wrong: [(OperationName, String, JSONValue)] = [
             (.forgetDevice, "device", "0"), (.forgetDevice, "device", 0), (.forgetDevice, "device", ""),
@@ -130,7 +130,7 @@ import Wire
         }
     }
 
-    @Test("Base64 beyond its limit is refused by its bytes, not its characters")
+    @Test("Base64 is limited by its decoded bytes, not by its characters")
     func base64() throws {
         func request(_ count: Int) throws {
             let text = Base64.text([UInt8](repeating: 1, count: count))
@@ -141,16 +141,16 @@ import Wire
         #expect(throws: FieldProblem.self) { try request(Limits.Operator.fileBytes + 1) }
     }
 
-    @Test("the hint of a field says what it is, and what it is without a value")
+    @Test("the hint of a field has its documentation and its default")
     func hints() {
         let limit = problem(#"{"command":"devices list","arguments":{"limit":0}}"#)
-        #expect(limit?.problem.hint == "limit: List up to N. Without it: 100.")
+        #expect(limit?.problem.hint == "limit: List up to N. Default: 100.")
         let sender = problem(#"{"command":"senders remove"}"#)
         #expect(sender?.problem.hint == "sender_id: The sender.")
         #expect(sender?.operation == .removeSender)
     }
 
-    @Test("a long or harmful value is cut and made printable; what the log keeps has nothing of it")
+    @Test("a long or harmful value is cut and made printable in the answer, and absent from the log")
     func shownValues() {
         let long = problem(
             #"{"command":"devices list","arguments":{"limit":"\u001b[2J"# + String(repeating: "x", count: 500)
@@ -164,7 +164,8 @@ import Wire
         #expect(unknown?.recordedText == "" && unknown?.operation == nil)
     }
 
-    @Test("each value of a wrong type is refused by the name of its field", arguments: OperationName.allCases)
+    @Test(
+        "a value of the wrong type is refused with the name of its field", arguments: OperationName.allCases)
     func wrongTypes(name: OperationName) {
         for arguments in Samples.sample(of: name).arguments {
             for member in arguments.members ?? [] {
@@ -185,7 +186,7 @@ import Wire
     }
 
     @Test(
-        "each number beyond its limits is refused, and each at its limits is taken",
+        "a number at its limits is accepted, and one beyond them is refused",
         arguments: OperationName.allCases)
     func limits(name: OperationName) throws {
         let base = Samples.sample(of: name).arguments[0].members ?? []
@@ -203,7 +204,7 @@ import Wire
         }
     }
 
-    @Test("each text beyond its limit is refused", arguments: OperationName.allCases)
+    @Test("a text beyond its limit is refused", arguments: OperationName.allCases)
     func texts(name: OperationName) throws {
         let base = Samples.sample(of: name).arguments[0].members ?? []
         for field in name.definition.arguments {
@@ -218,7 +219,7 @@ import Wire
         }
     }
 
-    @Test("requests with a byte changed, left out or repeated are commands or problems, never a trap")
+    @Test("a request with a byte changed, removed or repeated is a command or a problem, never a trap")
     func changedBytes() {
         var random = SeededRandom(seed: 29)
         var taken = 0
@@ -248,7 +249,7 @@ import Wire
         #expect(taken > 100 && refused > 1_000, "\(taken) \(refused)")
     }
 
-    @Test("replies are written as they were read; a line that is none is refused")
+    @Test("replies are encoded as they were decoded, and an invalid line is refused")
     func replies() throws {
         let replies: [OperatorReply] = [
             .progress(OperatorProgress(done: -1, total: 3, what: "x")), .line(name: "trace", ["a": 1]),

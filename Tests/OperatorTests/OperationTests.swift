@@ -3,12 +3,12 @@ import Operator
 import Testing
 import Wire
 
-/// Each operation reads and writes all that it holds.
+/// Commands, answers and lines are decoded and encoded without loss.
 @Suite("Operations") struct OperationTests {
-    @Test("every operation has a sample, and every field of it is in one")
+    @Test("every operation has samples, which contain all of its fields")
     func coverage() { #expect(Coverage.gaps(in: Samples.all) == []) }
 
-    @Test("canary: an operation without a sample, and a field that is in none, are found")
+    @Test("canary: an operation without a sample, and a field in no sample, are found")
     func coverageCanary() {
         var samples = Samples.all
         samples[.traceDevice] = nil
@@ -28,7 +28,7 @@ import Wire
     }
 
     @Test(
-        "every command is written as it was read, in a request of its own name",
+        "every command is encoded as it was decoded, in a request with its name",
         arguments: OperationName.allCases)
     func commands(name: OperationName) throws {
         for arguments in Samples.sample(of: name).arguments {
@@ -42,7 +42,7 @@ import Wire
         }
     }
 
-    @Test("every answer and every line is written as it was read", arguments: OperationName.allCases)
+    @Test("every answer and every line is encoded as it was decoded", arguments: OperationName.allCases)
     func answers(name: OperationName) throws {
         func read<Command: OperatorCommand>(_: Command.Type) throws {
             let sample = Samples.sample(of: name)
@@ -57,13 +57,13 @@ import Wire
         try read(name.command)
     }
 
-    @Test("canary: a value that is not written is seen")
+    @Test("canary: a value that is not encoded is noticed")
     func canary() throws {
         let arguments: JSONValue = ["limit": 100]
         #expect(try OperatorRequest(.listDevices, arguments: arguments).command.json != arguments)
     }
 
-    @Test("what is left out has its preset, and is not written")
+    @Test("an omitted field has its default, and a default is not encoded")
     func presets() throws {
         guard case .listDevices(let devices) = try OperatorRequest(.listDevices, arguments: [:]),
             case .rotateKey(let rotation) = try OperatorRequest(.rotateKey, arguments: ["sender_id": 5]),
@@ -79,7 +79,7 @@ import Wire
         #expect(null.command.json == [:], "null is the same as absent")
     }
 
-    @Test("an answer may have more fields than are known; a field that it lacks is named with its place")
+    @Test("an answer may have unknown fields, and a missing field is reported with its path")
     func otherVersions() throws {
         let newer: JSONValue = ["sessions": 3, "surprise": ["a": 1]]
         #expect(try DrainSessions.Answer(json: newer).sessions == 3)
@@ -89,12 +89,13 @@ import Wire
         }
         #expect(problem?.path == "senders[0].created_at" && problem?.fault == .missing)
         #expect(
-            problem?.hint == "created_at: When it was added.", "of the field itself, not of what it is in")
+            problem?.hint == "created_at: When the sender was added.",
+            "of the field itself, not of the enclosing one")
         let fields = ShowStatus.Answer.fields
         #expect(try fields.value(\.process, in: ["pid": 7]) == 7, "one field alone, whatever else is missing")
     }
 
-    @Test("what has no value is null where the field says so, and left out elsewhere")
+    @Test("a field without a value is null if it is nullable, and omitted otherwise")
     func absence() {
         let row = ListDevices.Row(device: DeviceID(7), createdAt: 0, seenAt: nil)
         #expect(row.json == ["device": "7", "created_at": "1970-01-01T00:00:00.000Z", "seen_at": .null])
@@ -102,14 +103,14 @@ import Wire
         #expect(AddSender().json == [:])
     }
 
-    @Test("a field is known by its path")
+    @Test("a field is found by its key path")
     func paths() {
         #expect(RotateKey.fields.name(of: \.sender) == "sender_id")
         #expect(RotateKey.fields.name(of: \.overlapSeconds) == "overlap_seconds")
         #expect(DrainSessions.fields.name(of: \.selection) == nil)
     }
 
-    @Test("the audit line reports a refused message by its error code, all else that is done as ok")
+    @Test("the audit line has the error code of a refused message, and ok for any other answer")
     func auditResults() {
         func result(_ outcome: SendMessage.Answer.Outcome, _ error: String?) -> String {
             SendMessage.auditResult(SendMessage.Answer(messageID: "m", outcome: outcome, error: error))
@@ -120,7 +121,7 @@ import Wire
     }
 
     @Test(
-        "only an operator may change anything, and every text is a sentence",
+        "only the role operator may change data, and every text is a sentence",
         arguments: OperationName.allCases)
     func documentation(name: OperationName) {
         let operation = name.definition
@@ -135,7 +136,7 @@ import Wire
     }
 
     @Test(
-        "a secret stands in no audit line as it is, and in no description", arguments: OperationName.allCases)
+        "a secret appears in no audit line and in no description", arguments: OperationName.allCases)
     func secrets(name: OperationName) throws {
         for field in name.definition.arguments where field.isSecret {
             #expect(field.audit == nil || field.audit == .target, "\(field.name)")
@@ -150,7 +151,7 @@ import Wire
         }
     }
 
-    @Test("the audit line has the names and IDs of a command, and whom it is for")
+    @Test("the audit line has the names and IDs of a command, and its recipient")
     func audit() throws {
         func entries(_ name: OperationName) throws -> [String] {
             try Samples.sample(of: name).arguments.flatMap { arguments in

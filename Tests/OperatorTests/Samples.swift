@@ -1,19 +1,19 @@
 import Operator
 import Wire
 
-/// What one operation is asked and answers, with every field of it.
+/// Arguments and answers of one operation, with all of its fields.
 struct Sample {
-    /// Arguments; several where some exclude each other.
+    /// Arguments; several if some exclude each other.
     var arguments: [JSONValue]
-    /// Answers; several where some fields exclude each other.
+    /// Answers; several if some fields exclude each other.
     var answers: [JSONValue]
-    /// Lines before the answer.
+    /// The lines before the answer.
     var lines: [(name: String, json: JSONValue)] = []
 }
 
 /// A sample of each operation.
 enum Samples {
-    /// All of them.
+    /// All samples.
     static var all: [OperationName: Sample] {
         Dictionary(uniqueKeysWithValues: OperationName.allCases.map { ($0, sample(of: $0)) })
     }

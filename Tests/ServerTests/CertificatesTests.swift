@@ -6,7 +6,7 @@ import Transport
 
 @testable import Server
 
-/// The certificate in use: what is handed over, what the files hold, and both listeners' contexts.
+/// The current certificate, from a reload command or from files, on both TLS contexts.
 @Suite("Certificates", .serialized)
 struct CertificatesTests {
     private static let day: UnixMilliseconds = 86_400_000
@@ -31,7 +31,9 @@ struct CertificatesTests {
         return configuration
     }
 
-    @Test("one that is handed over is used on every listener, through reloads, until the files change")
+    @Test(
+        "a certificate of the reload command is used on every listener, across reloads, until the files change"
+    )
     func handed() throws {
         let folder = try ServerFolder()
         for (name, days) in [("a", 100), ("b", 200), ("c", 300)] { try make(name, days: days, in: folder) }
@@ -45,7 +47,7 @@ struct CertificatesTests {
         #expect(certificates.holder.current !== plain && certificates.webHolder.current !== web)
 
         try certificates.reload(configuration)
-        #expect(certificates.notAfter == second, "the files are those of before")
+        #expect(certificates.notAfter == second, "the files have not changed")
         let kept = certificates.holder.current
         certificates.check(configuration)
         #expect(certificates.notAfter == second && certificates.holder.current === kept, "canary: no change")
@@ -55,7 +57,7 @@ struct CertificatesTests {
         #expect(certificates.notAfter > second + 90 * Self.day)
     }
 
-    @Test("nothing can be handed over in the place of a certificate of our own making")
+    @Test("a certificate of the reload command is refused while ccsd uses its own")
     func own() throws {
         let folder = try ServerFolder()
         try make("b", days: 200, in: folder)

@@ -3,10 +3,12 @@ import Testing
 
 @testable import Server
 
-/// Where the daemon is while it drains, as `/readyz` and the status tell it.
+/// The state of the daemon during a drain, as `/readyz` and the status report it.
 @Suite("States of a drain")
 struct DrainStateTests {
-    @Test("a drain of all shows while it lasts, that of a sender does not, one at the end changes nothing")
+    @Test(
+        "a drain of all app servers sets the state, a drain of one sender does not, and a shutdown keeps its state"
+    )
     func states() {
         let drainer = Drainer(
             mailboxes: [], pace: Drainer.Pace(graceMilliseconds: 0, spreadMilliseconds: 0))

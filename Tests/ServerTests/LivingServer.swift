@@ -7,7 +7,7 @@ import Wire
 
 @testable import Server
 
-/// A folder that goes with its owner.
+/// A temporary folder that is removed with its owner.
 final class ServerFolder {
     let path: String
 
@@ -40,7 +40,7 @@ final class PlainConnection {
                 connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        try #require(outcome == 0, "nobody listens on \(port)")
+        try #require(outcome == 0, "no listener on port \(port)")
     }
 
     deinit { close() }
@@ -50,7 +50,7 @@ final class PlainConnection {
         _ = Glibc.send(number, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// What comes until the other end closes.
+    /// Returns all bytes until the peer closes the connection.
     func rest() -> String {
         var all: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 4_096)
@@ -67,16 +67,16 @@ final class PlainConnection {
     }
 }
 
-/// A whole server within the process of the test: reactors, store and sockets, without the program round it.
+/// A whole server in the test process: reactors, store and sockets, but not the main program.
 final class LivingServer {
     let daemon: Daemon
-    /// Where the operator's pages are.
+    /// The port of health and metrics.
     let adminPort: UInt16
     private let folder: ServerFolder
     private let reactors: Int
     private var isStopped = false
 
-    /// Starts one in a folder, which may be that of one that has stopped, with more lines of configuration.
+    /// Starts a server in a new folder or that of a stopped one, with additional lines of configuration.
     init(
         in folder: ServerFolder, reactors: Int = 1, _ lines: String = "",
         log: Log = Log(level: .info, write: { _ in })
@@ -96,13 +96,13 @@ final class LivingServer {
 
     deinit { if !isStopped { _ = stop() } }
 
-    /// Ends it in order.
+    /// Shuts the server down.
     func stop() -> ExitCode {
         isStopped = true
         return Shutdown(daemon: daemon, notify: SystemdNotify(environment: { _ in nil })).run()
     }
 
-    /// Changes the lines of its configuration file that are no place of its own.
+    /// Replaces the additional lines of the configuration file.
     func configure(_ lines: String) throws { try Self.write(lines, adminPort, reactors, folder) }
 
     private static func file(in folder: ServerFolder) -> String { "\(folder.path)/ccsd.yaml" }
@@ -124,14 +124,14 @@ final class LivingServer {
         try SmallFile.replace(file(in: folder), with: Array(text.utf8), mode: 0o600)
     }
 
-    /// The answer to a command of the operator's, as it stands on the control socket.
+    /// Returns the answer to an operator command on the control socket.
     func ask(_ command: String, _ arguments: JSONValue = .object([])) throws -> JSONValue {
         try ask(
             line: JSONValue(dictionaryLiteral: ("command", .string(command)), ("arguments", arguments))
                 .compact)
     }
 
-    /// The answer to a line on the control socket, whatever it is.
+    /// Returns the answer to any line on the control socket.
     func ask(line: String) throws -> JSONValue {
         let answer = LocalRequest.ask(
             daemon.configuration.controlSocket, line, milliseconds: 10_000, limit: Limits.Operator.lineBytes)
@@ -142,19 +142,19 @@ final class LivingServer {
         return try JSONValue(parsing: line.raw)
     }
 
-    /// The whole answer to a request for one of the operator's pages.
+    /// Returns the whole response for a page of the administrative port.
     func get(_ path: String) throws -> String {
         let connection = try PlainConnection(port: adminPort)
         connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         return connection.rest()
     }
 
-    /// A number that each reactor knows, summed.
+    /// Returns the sum of a number over all reactors.
     func sum(_ number: @escaping @Sendable (ReactorHost) -> Int) -> Int {
         daemon.mailboxes.ask(number).reduce(0) { $0 + ($1.wait() ?? 0) }
     }
 
-    /// Whether something comes about within ten seconds.
+    /// Returns whether a condition becomes true within ten seconds.
     static func eventually(_ isSo: () -> Bool) -> Bool {
         for _ in 0..<2_000 {
             if isSo() { return true }

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Server
 
-/// A server as a whole: its start and end, a reload, the operator's commands and pages.
+/// A whole server: its start and stop, a reload, the operator's commands and pages.
 @Suite("Living server", .serialized)
 struct LivingServerTests {
     private static func device(_ number: UInt64) -> Mutation {
@@ -19,7 +19,7 @@ struct LivingServerTests {
                 createdAt: now, seenAt: now, nextRegistration: 1))
     }
 
-    @Test("a stopped server says so and leaves no socket; the next has the same secrets, for its user alone")
+    @Test("a stopped server reports its state and removes its socket, and the next one has the same secrets")
     func restart() throws {
         let folder = try ServerFolder()
         let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
@@ -37,7 +37,7 @@ struct LivingServerTests {
         #expect(second.daemon.seal.token(for: name) == token && second.daemon.scramSecret == secret)
     }
 
-    @Test("a reload puts in force what it can, tells what waits for a restart, and shows where it failed")
+    @Test("a reload applies reloadable keys, reports those that need a restart, and counts failures")
     func reload() throws {
         let server = try LivingServer(in: ServerFolder())
         let daemon = server.daemon
@@ -59,7 +59,7 @@ struct LivingServerTests {
         #expect(daemon.log.level == .info && daemon.metrics.value(.configReloadSuccess) == 1)
     }
 
-    @Test("its pages tell whether it drains, and a connection that has ended leaves nothing behind")
+    @Test("the pages of a server report a drain, and a closed connection is removed from all counts")
     func pages() throws {
         let server = try LivingServer(in: ServerFolder())
         #expect(try server.get("/readyz").hasPrefix("HTTP/1.1 200 "))
@@ -68,7 +68,7 @@ struct LivingServerTests {
         let page = try server.get("/readyz")
         #expect(page.hasPrefix("HTTP/1.1 503 ") && page.hasSuffix("not ready: draining\n"))
         #expect(try server.get("/metrics").contains("\nccs_draining 1\n"))
-        #expect(try server.get("/healthz").hasPrefix("HTTP/1.1 200 "), "it lives all the same")
+        #expect(try server.get("/healthz").hasPrefix("HTTP/1.1 200 "), "it is alive during a drain")
         server.daemon.drainer.enter(.serving)
 
         let connection = try PlainConnection(port: server.adminPort)
@@ -84,7 +84,7 @@ struct LivingServerTests {
         #expect(server.daemon.metrics.value(.connectionsOpen, Link.Kind.admin.position) == 0)
     }
 
-    @Test("commands whose arguments do not fit are refused, and nothing is done")
+    @Test("a command with invalid arguments is refused without any effect")
     func refused() throws {
         let server = try LivingServer(in: ServerFolder())
         #expect(try server.ask("senders add", ["sender_id": "4711"])["ok"]?.boolean == true)
@@ -95,16 +95,16 @@ struct LivingServerTests {
                 "invalid overlap_seconds \"31536001\": expected a whole number from 0 to 31536000"
             ),
             ("senders rotate-key", ["sender_id": "4711", "overlap_seconds": -1], "overlap_seconds"),
-            ("reload", ["certificate": "x"], "belong together"),
-            ("devices forget", ["device": "12345"], "there is no device 12345"),
-            ("drain", ["sender_id": "4712"], "there is no sender 4712"),
-            ("send", ["sender_id": "4712", "to": "x", "data": [:]], "there is no sender 4712"),
-            ("service-accounts list", ["sender_id": "4712"], "there is no sender 4712"),
+            ("reload", ["certificate": "x"], "must be given together"),
+            ("devices forget", ["device": "12345"], "unknown device 12345"),
+            ("drain", ["sender_id": "4712"], "unknown sender 4712"),
+            ("send", ["sender_id": "4712", "to": "x", "data": [:]], "unknown sender 4712"),
+            ("service-accounts list", ["sender_id": "4712"], "unknown sender 4712"),
             (
                 "senders rotate-key", ["sender_id": "4711", "key": "short"],
                 "invalid key: expected a server key"
             ),
-            ("nonsense", [:], "there is no command 'nonsense'"),
+            ("nonsense", [:], "unknown command 'nonsense'"),
         ]
         for (command, arguments, text) in wrong {
             let answer = try server.ask(command, arguments)
@@ -114,7 +114,7 @@ struct LivingServerTests {
         #expect(server.daemon.senders.directory[SenderID(4_711)]?.keys.count == 1)
     }
 
-    @Test("a message of the operator's that is refused is told and counted")
+    @Test("a refused message of the operator is reported and counted")
     func send() throws {
         let server = try LivingServer(in: ServerFolder())
         _ = try server.ask("senders add", ["sender_id": "4711"])
@@ -125,7 +125,7 @@ struct LivingServerTests {
         #expect(server.daemon.metrics.value(.refusals, RefusalInterface.control.position, position) == 1)
     }
 
-    @Test("the status tells app servers from devices; the audit counts what waits to be written lazily")
+    @Test("the status counts app servers and devices separately, and the audit includes lazy writes")
     func looks() throws {
         let server = try LivingServer(in: ServerFolder())
         server.daemon.metrics.shards[0].add(2, to: .sessionsOpen, 1)
@@ -137,7 +137,7 @@ struct LivingServerTests {
         #expect(try server.ask("audit")["result"]?["devices"]?.integer == 1)
     }
 
-    @Test("a page of devices says where the next one begins, the last page nothing")
+    @Test("a page of devices has the start of the next page, except for the last page")
     func devices() throws {
         let server = try LivingServer(in: ServerFolder())
         let outcome = server.daemon.storeThread.commitAndWait([11, 12, 13].map(Self.device))
@@ -151,12 +151,12 @@ struct LivingServerTests {
         #expect(rest?.compactMap { $0["device"]?.text } == ["13"])
     }
 
-    @Test("a page of installations says where the next one begins; a place that is no ID is refused")
+    @Test("a page of installations has the start of the next page, and an invalid position is refused")
     func installations() throws {
         let server = try LivingServer(in: ServerFolder())
         let ids = ["a", "b", "c"].map { String(repeating: $0, count: InstallationToken.idLength) }
         let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
-        // Those that were not used for long would be ended meanwhile.
+        // Unused installations would expire during the test.
         let now = Now.read().wall
         let outcome = server.daemon.storeThread.commitAndWait(
             ids.map {

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Server
 
-/// The audit line that an operator command leaves.
+/// The audit line of an operator command.
 @Suite struct OperatorRecordTests {
     private static let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
 
@@ -19,7 +19,7 @@ import Wire
         } catch { return OperatorRecord(error) }
     }
 
-    @Test("names and IDs are in it; keys, payloads and tokens are not")
+    @Test("an audit line has names and IDs, but no keys, payloads or tokens")
     func noSecrets() {
         let token = String(
             decoding: Self.seal.token(
@@ -52,7 +52,7 @@ import Wire
         #expect(texts[0].contains("shop") && texts[1].contains("77") && texts[2].contains("77"))
     }
 
-    @Test("the result says how it ended: done, refused and why, or what became of a message")
+    @Test("an audit line has the result: ok, refused with the reason, or the error code of a message")
     func results() {
         let send: JSONValue = ["command": "send", "arguments": ["sender_id": "5", "to": "/topics/news"]]
         func result(_ answer: SendMessage.Answer) -> String {
@@ -66,14 +66,14 @@ import Wire
         #expect(refused.result == "refused" && refused.problem == "the store cannot be read")
     }
 
-    @Test("a request that is no command is one of an unknown one, with nothing of what it held")
+    @Test("an invalid request is recorded as unknown, without its content")
     func unknown() {
         let made = record(["command": "SECRET", "arguments": ["label": "SECRET"]])
         #expect(made.command == "unknown" && made.result == "refused" && !"\(made)".contains("SECRET"))
     }
 
     @Test(
-        "arguments that are refused are named in it without their values: a secret may stand in the wrong field"
+        "a refused argument is recorded without its value, since it may be a secret in the wrong field"
     )
     func refusedArguments() {
         let wrong: [(JSONValue, String)] = [
@@ -89,7 +89,7 @@ import Wire
         }
     }
 
-    @Test("the caller is the user and the process that the kernel names, or local")
+    @Test("the caller is the user and process that the kernel reports, or local")
     func callers() {
         #expect(ControlCaller.local.user == "local" && ControlCaller.local.process == "local")
         let seen = ControlCaller.process(user: 7, id: 9)

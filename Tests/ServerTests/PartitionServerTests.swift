@@ -19,7 +19,7 @@ struct PartitionServerTests {
     }
 
     @Test(
-        "every device is served, however many partitions and reactors there are",
+        "every device is served with any number of partitions and reactors",
         arguments: [(1, 1), (5, 3), (16, 2), (2, 5), (64, 1)])
     func served(_ partitions: Int, _ reactors: Int) throws {
         let server = try LivingServer(
@@ -28,7 +28,7 @@ struct PartitionServerTests {
         #expect(status?["store"]?["partitions"]?.integer == partitions)
         let devices = (1...40 as ClosedRange<UInt64>).map { $0 }
         let owners = Set(devices.map { PartitionKey.device(DeviceID($0)).partition(of: partitions) })
-        #expect(owners.count > partitions / 3, "canary: they are of many partitions")
+        #expect(owners.count > partitions / 3, "canary: the devices are spread over many partitions")
         let outcome = server.daemon.storeThread.commitAndWait(devices.map(Self.device))
         #expect(outcome?.hasFailed == false)
         for device in devices {
@@ -43,7 +43,8 @@ struct PartitionServerTests {
         #expect(server.stop() == .success)
     }
 
-    @Test("a store keeps its partitions, and a configuration that asks for others is refused by both numbers")
+    @Test(
+        "a store keeps its partitions, and a configuration with another number is refused with both numbers")
     func number() throws {
         let folder = try ServerFolder()
         #expect(try LivingServer(in: folder, "store_partitions: 4\n").stop() == .success)
@@ -53,7 +54,7 @@ struct PartitionServerTests {
         #expect(failure?.exitCode == .configuration)
         #expect(
             failure?.text
-                == "the store in \(folder.path)/data/store has 4 partitions, and store_partitions is 8")
+                == "the store in \(folder.path)/data/store has 4 partitions, but store_partitions is 8")
         #expect(failure?.hint.contains("set it to 4") == true)
         for lines in ["", "store_partitions: 0\n", "store_partitions: 4\n"] {
             let server = try LivingServer(in: folder, reactors: 2, lines)
@@ -62,7 +63,7 @@ struct PartitionServerTests {
         }
     }
 
-    @Test("a check finds a number that the store of the running ccsd does not have")
+    @Test("a check reports a number of partitions that differs from the running ccsd's")
     func checked() throws {
         let server = try LivingServer(in: ServerFolder(), "store_partitions: 4\n")
         try server.configure("store_partitions: 4\n")
@@ -72,12 +73,12 @@ struct PartitionServerTests {
         #expect(result?["ok"]?.boolean == false)
         let found = result?["findings"]?.elements?.first
         #expect(found?["key"]?.text == "store_partitions", "\(result?.compact ?? "")")
-        #expect(found?["problem"]?.text?.hasSuffix("has 4 partitions, and store_partitions is 5") == true)
+        #expect(found?["problem"]?.text?.hasSuffix("has 4 partitions, but store_partitions is 5") == true)
         try server.configure("")
         #expect(try server.ask("check")["result"]?["ok"]?.boolean == true)
     }
 
-    @Test("a store of another layout is a store that cannot be used, with what to do")
+    @Test("a store with another layout is refused with a hint")
     func layouts() {
         for (kind, word) in [(StoreError.Kind.olderFormat, "older"), (.newerFormat, "newer")] {
             let failure = StartupFailure(

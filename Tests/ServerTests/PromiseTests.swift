@@ -8,9 +8,9 @@ import Transport
 
 @testable import Server
 
-/// What the server has promised stays so when something comes in between: another rotation, a failed write, the end.
+/// The server keeps its promises across a second key rotation, a failed write and a shutdown.
 @Suite struct PromiseTests {
-    @Test("A key that is about to end keeps its end when the next one comes with a longer overlap")
+    @Test("a key with an expiry keeps it when the next rotation has a longer overlap")
     func rotatedTwice() throws {
         let store = GatedStore()
         let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
@@ -21,13 +21,13 @@ import Transport
         let second = try senders.rotateKey(sender, overlapSeconds: 3_600, key: nil, now: 3)
         #expect(first.oldKeysExpireAt == 10_002 && second.oldKeysExpireAt == 3_600_003)
         #expect(senders.directory[sender]?.keys.map(\.expiresAt) == [10_002, 3_600_003, nil])
-        // And a shorter one takes the later end away.
+        // A shorter overlap brings the expiry forward.
         _ = try senders.rotateKey(sender, overlapSeconds: 5, key: nil, now: 4)
         #expect(senders.directory[sender]?.keys.map(\.expiresAt) == [5_004, 5_004, 5_004, nil])
         #expect(thread.stop() == nil)
     }
 
-    @Test("What one commit has no room for is written by the next, though nothing comes after it")
+    @Test("writes beyond the size of one commit are written by the next one without further input")
     func leftBehind() {
         var queue = CommitQueue()
         let half = Limits.Store.writesPerCommit / 2 + 1
@@ -39,17 +39,17 @@ import Transport
         }
         for ticket in 1...3 as ClosedRange<UInt64> {
             guard case .done(let entries) = queue.next() else {
-                Issue.record("batch \(ticket) waits")
+                Issue.record("batch \(ticket) is still waiting")
                 return
             }
             #expect(entries.map(\.batch.ticket) == [ticket])
         }
         #expect(queue.entries.isEmpty)
         guard case .wait(until: .distantFuture) = queue.next() else {
-            Issue.record("an empty queue has nothing to wait for")
+            Issue.record("an empty queue has a step")
             return
         }
-        // The limit on what may wait counts nothing that has gone.
+        // Committed writes no longer count against the limit.
         let most = Array(repeating: Mutation.removeSender(SenderID(1)), count: Limits.Store.waitingWrites)
         let batch = WriteBatch(ticket: 4, mutations: most, isDurable: true)
         let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
@@ -57,7 +57,7 @@ import Transport
     }
 
     @Test(
-        "A batch that puts a message where another one stands fails alone, is counted, and the store goes on")
+        "a batch that writes to an occupied key fails alone and is counted, and the store stays healthy")
     func occupied() throws {
         let store = GatedStore()
         let metrics = MetricShard()
@@ -86,7 +86,7 @@ import Transport
         #expect(try store.audit().downstream.accepted == 1)
     }
 
-    @Test("A stop that begins while app servers are drained stays one")
+    @Test("a shutdown that starts during a drain keeps its state")
     func stoppingWhileDraining() {
         let drainer = Drainer(mailboxes: [], pace: Drainer.Pace(graceMilliseconds: 0, spreadMilliseconds: 0))
         var states: [Drainer.State] = []
@@ -100,7 +100,7 @@ import Transport
         #expect(states == [.draining, .draining] && drainer.state == .serving, "canary")
     }
 
-    @Test("The keys of session tickets are replaced once a day, for every listener")
+    @Test("the keys of session tickets are replaced once a day for every listener")
     func ticketKeys() throws {
         let folder = try TemporaryFolder()
         var configuration = Configuration()

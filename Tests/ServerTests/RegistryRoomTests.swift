@@ -8,9 +8,9 @@ import Transport
 
 @testable import Server
 
-/// How large the registry is, who measures it, and what the door makes of it.
+/// The size of the registry: its measurement, its limit, and the admission check.
 @Suite struct RegistryRoomTests {
-    /// Lines of a log, with a clock that stands.
+    /// Collects the lines of a log with a fixed clock.
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
         var log: Log {
@@ -22,7 +22,7 @@ import Transport
         func count(_ word: String) -> Int { all.withLock { $0.count { $0.contains(word) } } }
     }
 
-    @Test("a registry is full from its limit on; another limit holds at once, and 0 is none")
+    @Test("a registry is full at its limit, a new limit applies at once, and 0 disables it")
     func full() {
         let room = RegistryRoom(limit: 1_000)
         #expect(!room.isFull && room.problem == nil)
@@ -42,7 +42,7 @@ import Transport
     }
 
     @Test(
-        "it is logged once that the registry is full, and once that it has room again; on the verge no line follows the other"
+        "a full registry and its recovery are logged once each, and changes near the limit are suppressed"
     )
     func logged() {
         let lines = Lines()
@@ -62,7 +62,7 @@ import Transport
     }
 
     @Test(
-        "the registry is measured before the store's threads start, and then again and again, also when nobody asks"
+        "the registry is measured before the store's threads start, and then periodically without queries"
     )
     func measured() throws {
         let store = GatedStore()
@@ -74,7 +74,7 @@ import Transport
         store.setRegistry(bytes: 1_700)
         while !room.isFull { usleep(1_000) }
         #expect(room.bytes == 1_700)
-        // It is full at the next measurement as well: the room of what was removed is asked for once in a while.
+        // It is full at the next measurement as well: space is reclaimed only every few minutes.
         while store.reclaims == 0 { usleep(1_000) }
         store.setRegistry(bytes: 1_800)
         while room.bytes != 1_800 { usleep(1_000) }
@@ -82,7 +82,7 @@ import Transport
         #expect(thread.stop() == nil)
     }
 
-    @Test("a measurement that fails is counted and logged as a failed read, and the last size counts on")
+    @Test("a failed measurement is counted and logged as a failed read, and the last size remains")
     func failed() throws {
         let store = GatedStore()
         let (room, metrics, lines) = (RegistryRoom(limit: 1_000), MetricShard(), Lines())
@@ -92,11 +92,11 @@ import Transport
             store: store, metrics: metrics, log: lines.log, registry: room, report: { _ in })
         #expect(room.isFull && room.bytes == 1_200)
         #expect(metrics.value(.storeFailures) == 1 && lines.count("event=store_read_failed") == 1)
-        #expect(thread.isHealthy, "writes are not concerned")
+        #expect(thread.isHealthy, "writes are not affected")
         #expect(thread.stop() == nil)
     }
 
-    @Test("where the registry is full the door lets nobody add, and takes no place of a stranger for that")
+    @Test("with a full registry the admission check refuses additions without counting the requests")
     func door() throws {
         let room = RegistryRoom(limit: 1_000)
         var settings = DoorSettings()
@@ -125,7 +125,7 @@ import Transport
         #expect(admitted(ofAppServer) == .full)
         #expect(admitted(other) == nil)
         room.note(999, .silent)
-        #expect(admitted(ofAppServer) == .unbounded, "app servers have no places among strangers")
+        #expect(admitted(ofAppServer) == .unbounded, "requests of app servers are not counted")
         #expect(admitted(newcomer) == .counted)
         #expect(admitted(newcomer) == .knownOnly)
     }

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Server
 
-/// SCRAM-SHA-256 with OpenSSL's functions against the conversation that RFC 7677, 3 prints.
+/// SCRAM-SHA-256 with OpenSSL's functions, tested with the exchange in RFC 7677, 3.
 @Suite struct SCRAMTests {
     private static let salt = Base64.bytes(Array("W22ZaJ0SNY7soEsUEjb6gQ==".utf8).raw) ?? []
     private static let verifier = SCRAMVerifier("pencil", salt: salt, iterations: 4_096)
@@ -30,7 +30,7 @@ import Wire
         )
     }
 
-    @Test("the conversation of RFC 7677 is understood and answered to the letter")
+    @Test("the exchange of RFC 7677 is reproduced byte for byte")
     func vector() throws {
         let (isAccepted, answer) = try conversation(proof: "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")
         #expect(isAccepted)
@@ -38,7 +38,7 @@ import Wire
     }
 
     @Test(
-        "canary: a proof that is off by one bit, too short or too long proves nothing",
+        "canary: a proof with a wrong bit or a wrong length is refused",
         arguments: [
             "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVU=", "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7Andg==",
             "",
@@ -48,7 +48,7 @@ import Wire
         #expect(try !conversation(proof: proof).isAccepted)
     }
 
-    @Test("names lose their escapes, and keep nothing else with a =")
+    @Test("escapes in names are decoded, and any other = is refused")
     func names() throws {
         func first(_ text: String) throws -> SCRAM.ClientFirst {
             try SCRAM.ClientFirst(Base64.text(Array(text.utf8)))
@@ -71,7 +71,7 @@ import Wire
         #expect(throws: SASL.Condition.incorrectEncoding) { try SCRAM.ClientFirst("!") }
     }
 
-    @Test("a last message has its binding first and its proof last")
+    @Test("a final message has its channel binding first and its proof last")
     func finals() throws {
         func final(_ text: String) throws -> SCRAM.ClientFinal {
             try SCRAM.ClientFinal(Base64.text(Array(text.utf8)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// Keys of senders: which are taken, which go, and what a store that fails leaves.
+/// Keys of senders: validation, rotation, and a failing store.
 @Suite("Sender keys")
 struct SenderKeyTests {
     private func withSenders(_ body: (Senders, GatedStore) throws -> Void) throws {
@@ -17,7 +17,7 @@ struct SenderKeyTests {
             Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([])), store)
     }
 
-    @Test("what the store does not take has not happened, and the operator is told so")
+    @Test("a change that the store refuses has no effect, and is reported to the operator")
     func storeFails() throws {
         try withSenders { senders, store in
             store.failNext([StoreError(.full, "no room")])
@@ -30,7 +30,7 @@ struct SenderKeyTests {
         }
     }
 
-    @Test("keys whose time is over go with the next rotation: there may be any number of rotations")
+    @Test("expired keys are removed by the next rotation, so the number of rotations is unlimited")
     func expiredKeys() throws {
         try withSenders { senders, _ in
             let (sender, first) = try senders.add(nil, label: "", key: nil, now: 1)
@@ -42,7 +42,7 @@ struct SenderKeyTests {
         }
     }
 
-    @Test("the keys of a sender are salted alike, so that one exchange can try all; those of others are not")
+    @Test("all keys of a sender have the same salt, and different senders have different salts")
     func salts() throws {
         try withSenders { senders, _ in
             var salts: [[UInt8]] = []
@@ -60,7 +60,7 @@ struct SenderKeyTests {
     }
 
     @Test(
-        "a key that is too short, too long or no printable ASCII is refused; the shortest is taken",
+        "a key that is too short, too long or not printable ASCII is refused, and the shortest allowed is accepted",
         arguments: [
             (String(repeating: "k", count: Limits.Operator.shortestServerKey - 1), false),
             (String(repeating: "k", count: Limits.Operator.shortestServerKey), true),

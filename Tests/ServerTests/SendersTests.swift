@@ -8,7 +8,7 @@ import Transport
 
 @testable import Server
 
-/// Changes of senders by several operators at once.
+/// Concurrent changes of senders.
 @Suite("Senders")
 struct SendersTests {
     private func senders(_ store: GatedStore) throws -> Senders {
@@ -18,13 +18,13 @@ struct SendersTests {
         return Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([]))
     }
 
-    /// Runs a body on several threads and waits for all.
+    /// Runs a body on several threads, and waits for all.
     private func together(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) throws {
         let threads = try (0..<count).map { number in try Transport.Thread(name: "test") { body(number) } }
         for thread in threads { thread.join() }
     }
 
-    @Test("rotations at the same time all count: no key that was handed out is void")
+    @Test("concurrent rotations all take effect, and every returned key is valid")
     func rotations() throws {
         let senders = try senders(GatedStore())
         let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
@@ -41,7 +41,7 @@ struct SendersTests {
         for key in handed { #expect(known.contains(Senders.digest(key)), "a key is lost") }
     }
 
-    @Test("senders made at the same time are all there")
+    @Test("concurrently added senders all exist")
     func additions() throws {
         let senders = try senders(GatedStore())
         try together(8) { thread in
@@ -53,7 +53,7 @@ struct SendersTests {
         #expect(senders.directory.all.count == 160)
     }
 
-    @Test("canary: a sender that exists is not made again")
+    @Test("canary: an existing sender is not added again")
     func canary() throws {
         let senders = try senders(GatedStore())
         _ = try senders.add(SenderID(5), label: "", key: nil, now: 1)
@@ -62,7 +62,7 @@ struct SendersTests {
         }
     }
 
-    @Test("a service account keeps the public half alone, is found by its key, and ends when removed")
+    @Test("a service account stores only the public key, is found by its key ID, and can be removed")
     func accounts() throws {
         let senders = try senders(GatedStore())
         let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
@@ -89,7 +89,7 @@ struct SendersTests {
         }
     }
 
-    @Test("a project id belongs to one sender, and none may take the one made of another's number")
+    @Test("a project ID is unique, and cannot be the default of another sender")
     func projects() throws {
         let senders = try senders(GatedStore())
         _ = try senders.add(SenderID(5), label: "", project: "lab-project", key: nil, now: 1)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Server
 
-/// The mark that protects sequences from a clock set back between two runs.
+/// The mark that keeps sequences increasing when the clock is set back between two runs.
 @Suite("Sequence lease")
 struct SequenceLeaseTests {
     private let start: UInt64 = 1_800_000_000_000_000
@@ -24,7 +24,7 @@ struct SequenceLeaseTests {
         return WriteBatch(ticket: 7, mutations: [.putMessage(message)], isDurable: true)
     }
 
-    /// One process that stores messages of these sequences, and is killed.
+    /// Simulates a process that stores messages with these sequences and is killed.
     private func run(_ store: any Store, _ sequences: [UInt64]) throws -> [CommitOutcome] {
         let outcomes = Outcomes()
         let thread = try StoreThread(
@@ -43,7 +43,7 @@ struct SequenceLeaseTests {
         }
     }
 
-    @Test("a first start has no floor, and a process that stores nothing leaves no mark")
+    @Test("a first start has no watermark, and a process that stores nothing leaves no mark")
     func first() throws {
         let store = MemoryStore()
         #expect(try SequenceLease(store: store).floor == 0)
@@ -51,7 +51,7 @@ struct SequenceLeaseTests {
         #expect(try mark(store) == nil)
     }
 
-    @Test("a message is stored together with a mark above it, and only its own outcome is told")
+    @Test("a message is stored together with a mark above it, and only the message's outcome is reported")
     func covered() throws {
         let store = MemoryStore()
         #expect(try run(store, [start]) == [CommitOutcome(ticket: 7)])
@@ -59,7 +59,7 @@ struct SequenceLeaseTests {
         #expect(try SequenceLease(store: store).floor >= start)
     }
 
-    @Test("a process whose clock was set back begins above all that the one before has stored")
+    @Test("a process whose clock was set back starts above all stored sequences")
     func setBack() throws {
         let store = MemoryStore()
         _ = try run(store, [start, start + 3_600_000_000])
@@ -67,12 +67,12 @@ struct SequenceLeaseTests {
         #expect(try SequenceLease(store: store).floor >= start + 3_600_000_000)
     }
 
-    @Test("sequences after many restarts are not ahead of those used by more than the lease")
+    @Test("sequences after many restarts are ahead of the used ones by at most the lease")
     func restarts() throws {
         let store = MemoryStore()
         var clock = start
         for _ in 0..<500 {
-            // What a partition does: the clock, or one more than the floor.
+            // As a partition does: the clock, or one above the watermark.
             let lease = try SequenceLease(store: store)
             _ = try run(store, [max(lease.floor + 1, clock)])
             clock += 25_000
@@ -81,23 +81,24 @@ struct SequenceLeaseTests {
     }
 
     @Test(
-        "the mark is written again only when it is passed, and a failed write of it is repeated, never lower")
+        "the mark is written again only when sequences pass it, and is repeated after a failed write, never lower"
+    )
     func seldom() throws {
         let store = MemoryStore()
         let lease = try SequenceLease(store: store)
         #expect(lease.mark(for: [batch(start)]) == start + lead)
-        // That commit failed, and may be on the disk all the same.
+        // The failed commit may still be on the disk.
         #expect(lease.mark(for: [batch(start - 5)]) == start + lead)
         lease.written(start + lead)
         #expect(lease.mark(for: [batch(start + 1), batch(start + lead)]) == nil)
-        // A lower mark that is written late changes nothing.
+        // A lower mark that is reported late has no effect.
         lease.written(start)
         #expect(lease.mark(for: [batch(start + lead)]) == nil)
         #expect(lease.mark(for: [batch(start + lead + 1)]) == start + 2 * lead + 1)
         #expect(lease.mark(for: [WriteBatch(ticket: 1, mutations: [], isDurable: true)]) == nil)
     }
 
-    @Test("canary: without the mark the floor would be none")
+    @Test("canary: without the mark there is no watermark")
     func canary() throws {
         #expect(try SequenceLease(store: MemoryStore()).floor == 0)
     }

@@ -9,12 +9,12 @@ import Transport
 
 @testable import Server
 
-/// Each setting reaches the place that it is meant for, and no other.
+/// Each config key sets the intended setting and no other.
 @Suite("Settings")
 struct SettingsTests {
     private static let seal = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
 
-    /// Senders over a store in memory, whose threads end with the test.
+    /// Senders with a store in memory, whose threads end with the test.
     private func withSenders(_ body: (Senders) throws -> Void) throws {
         let store = GatedStore()
         let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
@@ -31,7 +31,9 @@ struct SettingsTests {
         return SessionSettings(configuration, seal: Self.seal, scramSecret: secret, senders: senders)
     }
 
-    @Test("the registry has at most its share of the device; what is lower is as set, and no limit is none")
+    @Test(
+        "the registry limit is at most its share of the disk, a lower one is used as configured, and 0 disables it"
+    )
     func registry() throws {
         let size = try #require(DeviceSpace(of: "/tmp")).size
         func limit(_ bytes: Int, in folder: String = "/tmp") -> Int {
@@ -46,7 +48,7 @@ struct SettingsTests {
         #expect(limit(5_000, in: "/nowhere") == 5_000)
     }
 
-    @Test("numbers for sessions")
+    @Test("number keys set the numbers of sessions")
     func numbers() throws {
         try withSenders { senders in
             let settings = sessions(senders) { configuration in
@@ -63,7 +65,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("switches for sessions: each turns on one thing")
+    @Test("each boolean key sets one setting of sessions")
     func switches() throws {
         let switches: [(ConfigKey, (SessionSettings) -> Bool)] = [
             (.strictAcks, { $0.strictAcks }), (.controlMessageID, { $0.controlMessageID }),
@@ -83,7 +85,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("host names are accepted at login and as the origin of a web push")
+    @Test("configured host names are accepted at login and as the origin of a web push")
     func hostNames() throws {
         try withSenders { senders in
             let settings = sessions(senders) { $0.hostNames = ["Push.example.com", "localhost"] }
@@ -93,7 +95,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("sessions know the senders as they are now; salts of those that are none hang on the secret")
+    @Test("sessions use the current senders, and salts of unknown senders depend on the secret")
     func senders() throws {
         try withSenders { senders in
             let settings = sessions(senders) { $0[.scram] = .truth(true) }
@@ -113,7 +115,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("what the core, the door and a drain are told")
+    @Test("keys of the core, the admission checks and drains set their settings")
     func others() {
         var configuration = Configuration()
         for (key, number) in [
@@ -134,7 +136,7 @@ struct SettingsTests {
         #expect(pace.graceMilliseconds == 18_000 && pace.spreadMilliseconds == 19_000)
     }
 
-    @Test("every number of the configuration is read by its own key")
+    @Test("every numeric property reads its own key")
     func fields() {
         let fields: [(ConfigKey, KeyPath<Configuration, Int>)] = [
             (.appServerPort, \.appServerPort), (.appServerPreproductionPort, \.appServerPreproductionPort),
@@ -161,7 +163,7 @@ struct SettingsTests {
         #expect(fields.map { configuration[keyPath: $0.1] } == fields.indices.map { 1_000 + $0 })
     }
 
-    @Test("canary: a setting that is not told keeps its default")
+    @Test("canary: a setting without a value keeps its default")
     func canary() throws {
         try withSenders { senders in
             let settings = sessions(senders) { _ in }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Server
 
-/// Threads of the control plane: one for each command, for years.
+/// Threads of the control plane, one per command, must not leak.
 @Suite("Threads", .serialized)
 struct ThreadsTests {
-    /// Octets of address space that the process has.
+    /// The size of the process's address space in bytes.
     private func addressSpace() throws -> Int {
         let file = try #require(fopen("/proc/self/statm", "r"))
         defer { fclose(file) }
@@ -25,16 +25,16 @@ struct ThreadsTests {
         }
     }
 
-    @Test("a thread that has ended leaves nothing behind")
+    @Test("an ended thread frees its stack")
     func nothingLeft() throws {
         try run(10)
         let before = try addressSpace()
         try run(400)
-        // A stack takes 8 MiB; the C library keeps a few for the next threads, and other tests run beside this one.
+        // A stack has 8 MiB; the C library caches a few for new threads, and other tests run in parallel.
         #expect(try addressSpace() - before < 1 << 30)
     }
 
-    @Test("canary: threads that run show in the address space")
+    @Test("canary: running threads increase the address space")
     func canary() throws {
         let before = try addressSpace()
         let end = Latch<Bool>()

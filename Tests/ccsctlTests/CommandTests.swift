@@ -17,7 +17,7 @@ import Wire
         return try CommandArguments.request(name, for: invocation).command.json
     }
 
-    @Test("command lines become the arguments that the daemon reads")
+    @Test("command lines are converted to the arguments of the operation")
     func arguments() throws {
         #expect(try Self.object(["status"]) == [:])
         #expect(try Self.object(["devices", "show", "42"]) == ["device": "42"])
@@ -45,7 +45,7 @@ import Wire
             ])
     }
 
-    @Test("arguments that cannot be right are refused before anybody is asked")
+    @Test("invalid arguments are refused before the daemon is asked")
     func mistakes() {
         for words in [
             ["devices", "forget", "x"],
@@ -61,7 +61,7 @@ import Wire
         }
     }
 
-    @Test("a key is the first line of a file, and nothing else passes")
+    @Test("a key is read from the first line of a file, and invalid ones are refused")
     func keys() throws {
         func key(_ text: String) throws -> String {
             var ends: [Int32] = [0, 0]
@@ -83,7 +83,7 @@ import Wire
         #expect(throws: Failure.self) { try Self.object(["senders", "add", "--key-file", "/nonexistent"]) }
     }
 
-    @Test("reload takes a certificate and its key, or neither, and names a file that it cannot read")
+    @Test("reload requires a certificate and its key or neither, and reports an unreadable file")
     func reload() throws {
         #expect(try Self.object(["reload"]) == [:])
         for flag in ["--certificate", "--private-key"] {
@@ -99,7 +99,7 @@ import Wire
         #expect(failure?.hint.contains("/nonexistent") == true)
     }
 
-    @Test("every failure to reach the daemon says what to do next")
+    @Test("every failure to reach the daemon has a hint")
     func failures() {
         let errors: [(ControlError, Failure.Code)] = [
             (.noSocket, .unavailable), (.notRunning, .unavailable), (.notPermitted, .noPermission),
@@ -112,7 +112,7 @@ import Wire
         }
     }
 
-    @Test("commands that need no daemon are exactly those that the table has besides those of the daemon")
+    @Test("every command of the table that is not an operation runs without a daemon")
     func offline() {
         let asked = Set([
             "status", "check", "reload", "drain", "audit", "sessions list", "send", "senders add",
@@ -133,6 +133,6 @@ import Wire
         for code in Failure.Code.allCases { #expect(ExitCode(rawValue: code.rawValue) != nil, "\(code)") }
     }
 
-    @Test("canary: another number is another request")
+    @Test("canary: different numbers give different requests")
     func canary() throws { #expect(try Self.object(["devices", "show", "42"]) != ["device": "43"]) }
 }

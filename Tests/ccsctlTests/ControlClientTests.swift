@@ -17,7 +17,7 @@ import Wire
         }
     }
 
-    @Test("a request is one line of JSON; progress and answer are told apart")
+    @Test("a request is one line of JSON, and progress and answer are distinguished")
     func request() throws {
         let daemon = try FakeDaemon()
         var client = try ControlClient(path: daemon.path)
@@ -42,7 +42,7 @@ import Wire
         #expect(daemon.asked() == "{\"command\":\"status\",\"arguments\":{}}\n")
     }
 
-    @Test("the lines of a long command come one by one, before its answer")
+    @Test("the lines of a long command are delivered one by one before its answer")
     func lines() throws {
         let daemon = try FakeDaemon()
         var client = try ControlClient(path: daemon.path)
@@ -96,7 +96,7 @@ import Wire
         }
     }
 
-    @Test("answers that are none are errors, never hangs or traps")
+    @Test("an invalid answer is an error, never a hang or a trap")
     func badAnswers() throws {
         let cases: [(String, ControlError)] = [
             ("not json\n", .malformed("a line that is not JSON")),
@@ -113,13 +113,13 @@ import Wire
         #expect(Self.outcome(daemon, "{\"ok\":true}\n") == .success(.done(.null)))
     }
 
-    @Test("a daemon that says nothing is given up")
+    @Test("a daemon that does not answer causes a timeout")
     func silence() throws {
         let daemon = try FakeDaemon()
         #expect(Self.outcome(daemon, "") == .failure(.silent(seconds: 1)))
     }
 
-    @Test("no socket, nobody listening and a long path are told apart")
+    @Test("a missing socket, one without a listener and a path that is too long are different errors")
     func connecting() throws {
         func failure(_ path: String) -> ControlError? {
             do throws(ControlError) {
@@ -137,7 +137,7 @@ import Wire
         #expect(failure(path) == .noSocket)
     }
 
-    @Test("canary: another answer is another value")
+    @Test("canary: different answers give different values")
     func canary() throws {
         let daemon = try FakeDaemon()
         #expect(Self.outcome(daemon, "{\"ok\":true,\"result\":1}\n") != .success(.done(2)))

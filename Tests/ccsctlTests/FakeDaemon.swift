@@ -1,9 +1,9 @@
 import Client
 import Glibc
 
-/// A control socket whose answers the test writes before the tool asks.
+/// A control socket whose answers the test prepares before the tool sends its request.
 ///
-/// A connection is taken by the kernel before anybody accepts it, so one thread is enough.
+/// The kernel completes a connection before it is accepted, so one thread is enough.
 final class FakeDaemon {
     let path: String
     private let listener: Int32
@@ -35,7 +35,7 @@ final class FakeDaemon {
         rmdir(String(path.dropLast("/control.sock".count)))
     }
 
-    /// Accepts the client that has connected and answers what it is going to ask.
+    /// Accepts the client that has connected, and writes the answers in advance.
     func answer(_ text: String, closing: Bool = false) {
         if accepted < 0 { accepted = accept(listener, nil, nil) }
         let bytes = Array(text.utf8)
@@ -43,7 +43,7 @@ final class FakeDaemon {
         if closing { shutdown(accepted, Int32(SHUT_WR)) }
     }
 
-    /// What the client has asked so far.
+    /// The requests of the client so far.
     func asked() -> String {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = recv(accepted, &bytes, bytes.count, Int32(MSG_DONTWAIT))

@@ -10,10 +10,10 @@ import WireSupport
 @testable import ccsctl
 
 @Suite struct ReportTests {
-    /// A time, as it stands in answers and in texts.
+    /// A time as answers and texts have it.
     private static let time = "2026-11-20T12:03:04.000Z"
 
-    /// What people read of an answer that is given as JSON.
+    /// Returns the text of an answer that is given as JSON.
     private func text<Command: ReportedCommand>(_: Command.Type, _ answer: JSONValue) throws -> String {
         Command.text(of: try Command.Answer(json: answer))
     }
@@ -29,7 +29,7 @@ import WireSupport
         "registry":{"bytes":0,"limit":0,"full":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
         """
 
-    @Test("status reads like a page, not like JSON")
+    @Test("status is printed as a page of text")
     func status() throws {
         #expect(
             try text(ShowStatus.self, JSONValue(parsing: Self.status)) == """
@@ -43,25 +43,25 @@ import WireSupport
                 downstream   accepted 5, delivered 4
                 upstream     nothing yet
                 store        rocksdb, /d, 16 partitions
-                             IT FAILS: nothing is accepted; see the log, and the disk
+                             IT FAILS: no messages are accepted; check the log and the disk
                 registry     0 bytes, no limit
                 certificate  valid until 2027-01-01T00:00:00.000Z
 
                 """)
     }
 
-    @Test("status shows messages to topics and a clock in doubt where there are any")
+    @Test("status shows messages to topics, and a clock in doubt, if there are any")
     func statusOfMore() throws {
         var status = try ShowStatus.Answer(json: JSONValue(parsing: Self.status))
         status.topics = .init(underWay: 1, accepted: 2, recipients: 3)
         status.clockProblem = "the clock is behind"
         let text = ShowStatus.text(of: status)
-        #expect(text.contains("\ntopics       2 messages to 3 devices, 1 under way\n"))
+        #expect(text.contains("\ntopics       2 messages to 3 devices, 1 in progress\n"))
         #expect(text.contains("\nclock        the clock is behind; see ccsctl clock show\n"))
     }
 
     @Test(
-        "the size of the registry is in units that people read, with its limit, and says what to do when it is full"
+        "status shows the size of the registry with its limit, and a hint when it is full"
     )
     func registry() throws {
         func lines(_ bytes: Int, _ limit: Int) throws -> [Substring] {
@@ -76,11 +76,11 @@ import WireSupport
         #expect(
             try lines(5_400_000, 5_242_880) == [
                 "registry     5.1 MiB of 5.0 MiB",
-                "             IT IS FULL: nothing new is added; raise registry_bytes, or remove devices",
+                "             IT IS FULL: nothing is added; raise registry_bytes, or remove devices",
             ])
     }
 
-    @Test("lists are columns, say how many were left out, and say what to do when empty")
+    @Test("a list is printed in columns with the number of omitted rows, and with a hint when empty")
     func lists() throws {
         let senders: JSONValue = [
             "senders": [
@@ -107,18 +107,18 @@ import WireSupport
         ]
         #expect(
             try text(ListSessions.self, ["sessions": [session], "left_out": 9]) == """
-                ID     KIND    WHO  PEER     SINCE
-                0-1-2  device    7  [::1]:9  2026-11-20T12:03:04.000Z
+                ID     KIND    NAME  PEER     SINCE
+                0-1-2  device     7  [::1]:9  2026-11-20T12:03:04.000Z
                 … and 9 more: --limit N shows more.
 
                 """)
         let device: JSONValue = ["device": "1", "created_at": .string(Self.time), "seen_at": .null]
         #expect(
             try text(ListDevices.self, ["devices": [device], "next_after": "1"]).hasSuffix(
-                "  -\n… and more: --limit N shows more, --after 1 goes on.\n"))
+                "  -\n… and more: --limit N shows more, --after 1 continues.\n"))
     }
 
-    @Test("installations are a list with the number of their registrations")
+    @Test("installations are listed with the numbers of their registrations")
     func installations() throws {
         let page: JSONValue = [
             "installations": [
@@ -132,7 +132,7 @@ import WireSupport
             try text(ListInstallations.self, page) == """
                 INSTALLATION            SENDER_ID  CREATED                   USED                      ENDED  REGISTRATIONS
                 cGFzc3dvcmQ_aGVsbG8tdw         12  2026-11-20T12:03:04.000Z  2026-11-20T12:03:04.000Z  no                 2
-                … and more: --limit N shows more, --after cGFzc3dvcmQ_aGVsbG8tdw goes on.
+                … and more: --limit N shows more, --after cGFzc3dvcmQ_aGVsbG8tdw continues.
 
                 """)
         #expect(
@@ -140,7 +140,7 @@ import WireSupport
                 "No installations yet"))
     }
 
-    @Test("messages to topics show how far they are, and no total where nobody knows it")
+    @Test("messages to topics are listed with their progress, and without a total if it is unknown")
     func topics() throws {
         let running: JSONValue = [
             "messages": [
@@ -166,10 +166,10 @@ import WireSupport
         let topics: JSONValue = [
             "topics": [["sender_id": "12", "topic": "news", "subscribers": 7]], "next_after": "12/news",
         ]
-        #expect(try text(ListTopics.self, topics).contains("--after 12/news goes on"))
+        #expect(try text(ListTopics.self, topics).contains("--after 12/news continues"))
     }
 
-    @Test("a reload names what it changed and what waits for a restart, and neither where there is none")
+    @Test("a reload lists the changed keys and those that need a restart, if there are any")
     func reload() throws {
         #expect(
             try text(ReloadConfiguration.self, ["reloaded": true, "changed": [], "needs_restart": []])
@@ -187,7 +187,7 @@ import WireSupport
     }
 
     @Test(
-        "an answer that is not what it should be is an error that names what is wrong, however strange it is")
+        "an invalid answer is an error with the field and the expected value")
     func strangeAnswers() {
         let answers: [JSONValue] = [
             .null, [], [:], ["senders": [1, "x", [:]]], ["listeners": 3, "store": []], "text",
@@ -209,7 +209,7 @@ import WireSupport
         }
     }
 
-    @Test("what strangers named cannot move the cursor")
+    @Test("untrusted names cannot move the cursor")
     func terminal() {
         let sender = ListSenders.Row(
             sender: SenderID(1), label: "a\u{1B}[2J\n\u{202E}b", project: "p", keys: 1, createdAt: 0,
@@ -218,7 +218,7 @@ import WireSupport
         #expect(text.contains("a?[2J??b") && !text.contains("\u{1B}"))
     }
 
-    @Test("a device is shown with its contact, its connection, its registrations and what waits")
+    @Test("a device is shown with its last contact, connection, registrations and pending messages")
     func device() throws {
         let shown = try JSONValue(
             parsing: """
@@ -235,7 +235,7 @@ import WireSupport
                 created     2026-11-20T12:03:04.001Z
                 last seen   2026-11-20T12:03:04.002Z, expires 2026-11-20T12:03:04.003Z
                 connection  none
-                waiting     3 messages, 1 of them with a collapse key; 2 owe a receipt
+                pending     3 messages, 1 of them with a collapse key; 2 delivery receipts
 
                 NO  APP    SUBTYPE  SENDER  KIND  WAITING  CREATED
                  1  com.a  -             5  app         3  2026-11-20T12:03:04.000Z
@@ -258,7 +258,7 @@ import WireSupport
                 "last seen   2026-11-20T12:03:04.002Z\nconnection  0-1-2 from [::1]:9 since \(Self.time)\n"))
     }
 
-    @Test("the lines of a trace stand in columns, and say at the end what was left out")
+    @Test("the lines of a trace are printed in columns, with the number of omitted steps at the end")
     func trace() throws {
         let line: JSONValue = [
             "time": "2026-11-20T12:03:04.123Z", "direction": "downstream", "step": "refused",
@@ -275,10 +275,10 @@ import WireSupport
         #expect(try text(TraceDevice.self, ["lines": 3, "left_out": 0]) == "3 steps.\n")
         #expect(
             try text(TraceDevice.self, ["lines": 3, "left_out": 2])
-                == "3 steps; 2 more were left out: this terminal was too slow.\n")
+                == "3 steps; 2 more were left out because the output was read too slowly.\n")
     }
 
-    @Test("answers that say no end with another code")
+    @Test("a negative answer gives a failure exit code")
     func verdicts() {
         func audit(_ holds: Bool) -> ExitCode { AuditStore.verdict(on: Self.audit(holds, unreadable: [])) }
         func sent(_ outcome: SendMessage.Answer.Outcome) -> ExitCode {
@@ -300,7 +300,7 @@ import WireSupport
             installations: 0, subscriptions: 0, topicMessages: 0, partitions: 16, unreadable: unreadable)
     }
 
-    @Test("the law of conservation stands in the text of an audit, and its breach is loud")
+    @Test("an audit prints the conservation law, and a violation in capitals")
     func audits() {
         let good = AuditStore.text(of: Self.audit(true, unreadable: []))
         let bad = AuditStore.text(of: Self.audit(false, unreadable: ["d/1"]))
@@ -308,11 +308,11 @@ import WireSupport
         #expect(
             good.contains("downstream         3          1         0        1          0        0        1\n")
         )
-        #expect(bad.contains("IT DOES NOT HOLD"))
+        #expect(bad.contains("THE CHECK FAILED"))
         #expect(bad.contains("unreadable: d/1"))
     }
 
-    @Test("what was changed is named, and a new key is shown with its warning")
+    @Test("a change is confirmed, and a new key is shown with a warning")
     func changes() throws {
         let key: JSONValue = "AIzaSyA-key-of-thirty-nine-characters-0"
         #expect(
@@ -321,7 +321,7 @@ import WireSupport
                 project     ccs-5
                 server key  AIzaSyA-key-of-thirty-nine-characters-0
 
-                Keep the key: it is stored as a hash only and cannot be shown again.
+                Keep the key: only its hash is stored, so it cannot be shown again.
 
                 """)
         let rotated: JSONValue = [
@@ -331,7 +331,7 @@ import WireSupport
         #expect(try text(RemoveSender.self, ["sender_id": "5"]) == "Sender 5 is removed.\n")
         #expect(
             try text(ForgetDevice.self, ["registrations": 2, "messages": 3])
-                == "Forgotten, with 2 registrations and 3 messages.\n")
+                == "Removed, with 2 registrations and 3 messages.\n")
         #expect(try text(SendMessage.self, ["message_id": "m", "outcome": "ack"]) == "ACK for m.\n")
         let nack: JSONValue = [
             "message_id": "m", "outcome": "nack", "error": "BAD_REGISTRATION", "error_description": "d",
@@ -339,15 +339,15 @@ import WireSupport
         #expect(try text(SendMessage.self, nack) == "NACK BAD_REGISTRATION: d\n")
         #expect(
             try text(ShowClock.self, ["time": .string(Self.time), "in_doubt": false])
-                == "time      \(Self.time)\nbelieved  yes\n")
+                == "time      \(Self.time)\ntrusted   yes\n")
     }
 
-    @Test("a bar never leaves its frame", arguments: [(0, 0), (1, 2), (5, 2), (-3, 10), (10, 10)])
+    @Test("a progress bar never exceeds its width", arguments: [(0, 0), (1, 2), (5, 2), (-3, 10), (10, 10)])
     func bars(done: Int, total: Int) {
         let text = ProgressBar.text(OperatorProgress(done: done, total: total, what: "x"))
         #expect(text.prefix { $0 != "]" }.count == Limits.Client.progressBarColumns + 1)
     }
 
-    @Test("canary: a column that is too narrow would be seen")
+    @Test("canary: columns are as wide as their cells")
     func canary() { #expect(TextTable.text(["A", "B"], [["long", "x"]]) == "A     B\nlong  x\n") }
 }

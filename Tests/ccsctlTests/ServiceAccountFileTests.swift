@@ -8,7 +8,7 @@ import Wire
 @testable import Client
 @testable import ccsctl
 
-/// The key file of a service account: made whole, for its owner alone, or not at all.
+/// The key file of a service account is created completely, readable by its owner only, or not at all.
 @Suite struct ServiceAccountFileTests {
     private let path: String
 
@@ -28,7 +28,9 @@ import Wire
         return try ServiceAccountFile.make(invocation, ask: ask)
     }
 
-    @Test("The file has what libraries read, mode 0600, and the daemon only the public half")
+    @Test(
+        "the key file has the fields that libraries read and mode 0600, and the daemon gets only the public key"
+    )
     func file() throws {
         defer { unlink(path) }
         var asked = JSONValue.null
@@ -54,14 +56,15 @@ import Wire
         #expect(file["token_uri"] == "https://oauth2.googleapis.com/token")
         #expect(file["private_key"]?.text?.hasPrefix("-----BEGIN PRIVATE KEY-----\n") == true)
         #expect(result.text.contains(path) && !result.text.contains("PRIVATE"))
-        // What exists is never written over.
+        // An existing file is never overwritten.
         #expect(throws: Failure.self) { try make { _ in Self.answer } }
     }
 
-    @Test("Where the daemon refuses, no file is left; a wrong address is refused before anybody is asked")
+    @Test(
+        "no file remains if the daemon refuses, and an invalid address is refused before the daemon is asked")
     func refused() throws {
         #expect(throws: Failure.self) {
-            try make { _ throws(Failure) in throw Failure(.failure, "there is no sender 5") }
+            try make { _ throws(Failure) in throw Failure(.failure, "unknown sender 5") }
         }
         #expect(access(path, F_OK) != 0)
         let failure = #expect(throws: Failure.self) {

@@ -1,7 +1,7 @@
 /// Reads command lines by the table of a program.
 ///
-/// Options begin with two dashes and may stand anywhere before `--`; a value follows as the next word or after `=`.
-/// The words of the command come first among the rest, and what follows them are its arguments.
+/// Options begin with two dashes and may be anywhere before `--`; a value follows as the next word or after `=`.
+/// Of the other words, the first ones name the command and the rest are its arguments.
 public struct ArgumentParser {
     private let program: Program
     private var words: [String] = []
@@ -12,7 +12,7 @@ public struct ArgumentParser {
 
     private init(_ program: Program) { self.program = program }
 
-    /// Reads the words after the program's name.
+    /// Parses the words after the program's name.
     public static func parse(_ arguments: [String], for program: Program) throws(UsageError) -> Request {
         var parser = ArgumentParser(program)
         return try parser.parse(arguments)
@@ -43,7 +43,7 @@ public struct ArgumentParser {
 
     // MARK: Words
 
-    /// Takes a word for one more of the command, as long as some command goes on with it; then for an argument.
+    /// Adds a word to the command's name while a command with that longer name exists, else to the arguments.
     private mutating func takeWord(_ word: String) {
         let longer = words + [word]
         if rest.isEmpty, program.commands.contains(where: { $0.words.starts(with: longer) }) {
@@ -67,8 +67,9 @@ public struct ArgumentParser {
         if rest.isEmpty {
             let names = begun.map(\.name).joined(separator: ", ")
             let problem =
-                words.isEmpty ? "a command is missing" : "\"\(words.joined(separator: " "))\" is not complete"
-            return error(problem, words.isEmpty ? shape : "it can be: \(names)")
+                words.isEmpty
+                ? "a command is missing" : "incomplete command \"\(words.joined(separator: " "))\""
+            return error(problem, words.isEmpty ? shape : "expected one of: \(names)")
         }
         let written = (words + rest.prefix(1)).joined(separator: " ")
         let both = (words + rest.prefix(2)).joined(separator: " ")
@@ -76,7 +77,7 @@ public struct ArgumentParser {
         let near = NearestName.of(both, among: names) ?? NearestName.of(written, among: names)
         let firsts = program.commands.compactMap(\.words.first)
         let guess = near ?? (words.isEmpty ? rest.first.flatMap { NearestName.of($0, among: firsts) } : nil)
-        return error("\"\(written)\" is not a command", guess.map { "did you mean \"\($0)\"?" } ?? shape)
+        return error("unknown command \"\(written)\"", guess.map { "did you mean \"\($0)\"?" } ?? shape)
     }
 
     // MARK: Options
@@ -112,7 +113,7 @@ public struct ArgumentParser {
         given.append((option, value))
     }
 
-    /// The options that may stand here: those of the command as far as it is known, and those of all commands.
+    /// The options allowed at this point: those of the commands that the words so far may become, and the program's.
     private var optionsNow: [Option] {
         let begun = program.commands.filter { $0.words.starts(with: words) }
         let own = command.map { $0.options } ?? []
@@ -126,26 +127,26 @@ public struct ArgumentParser {
             if value.isEmpty { throw error("\(option.name) is empty", "write \(option.usage)") }
         case .truth:
             if value != "true", value != "false" {
-                throw error("\(option.name)=\(value) is neither true nor false", "write \(option.usage)")
+                throw error("invalid \(option.name) \"\(value)\"", "expected true or false")
             }
         case .choice(let words):
             guard !words.contains(value) else { break }
             let near = NearestName.of(value, among: words).map { "did you mean \($0)? " } ?? ""
             throw error(
-                "\(option.name): \"\(value)\" is not known",
-                "\(near)it is one of \(words.joined(separator: ", "))")
+                "invalid \(option.name) \"\(value)\"",
+                "\(near)expected one of \(words.joined(separator: ", "))")
         case .integer(let range):
             let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
             let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
             guard isNumber, let number = Int(value), range.contains(number) else {
                 throw error(
-                    "\(option.name): \"\(value)\" is \(isNumber ? "out of range" : "not a whole number")",
-                    "it is a whole number from \(range.lowerBound) to \(range.upperBound)")
+                    "invalid \(option.name) \"\(value)\": \(isNumber ? "out of range" : "not a whole number")",
+                    "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
             }
         }
     }
 
-    // MARK: All together
+    // MARK: Result
 
     private func invocation() throws(UsageError) -> Invocation {
         guard let command else { throw unknownCommand() }
@@ -153,7 +154,7 @@ public struct ArgumentParser {
         let allowed = Set((command.options + program.options).map(\.name))
         for (option, value) in given {
             guard allowed.contains(option.name) else {
-                throw error("\(option.name) does not go with \"\(command.name)\"", helpLine)
+                throw error("\(option.name) is not an option of \"\(command.name)\"", helpLine)
             }
             guard invocation.take(option, value) else {
                 throw error("\(option.name) is given twice", "give it once")
@@ -170,7 +171,7 @@ public struct ArgumentParser {
         let takesMany = command.arguments.last?.isRepeatable ?? false
         if rest.count > command.arguments.count, !takesMany {
             if command.arguments.isEmpty, program.commands.count > 1 { throw unknownCommandOrWord(command) }
-            throw error("\"\(rest[command.arguments.count])\" is one argument too many", helpLine)
+            throw error("unexpected argument \"\(rest[command.arguments.count])\"", helpLine)
         }
         for (position, argument) in command.arguments.enumerated() {
             guard position < rest.count else {
@@ -182,8 +183,8 @@ public struct ArgumentParser {
                     NearestName.of(rest[position], among: argument.choices).map { "did you mean \($0)? " }
                     ?? ""
                 throw error(
-                    "\"\(rest[position])\" is no \(argument.name)",
-                    "\(near)it is one of \(argument.choices.joined(separator: ", "))")
+                    "invalid \(argument.name) \"\(rest[position])\"",
+                    "\(near)expected one of \(argument.choices.joined(separator: ", "))")
             }
         }
         return rest
@@ -191,7 +192,7 @@ public struct ArgumentParser {
 
     private func unknownCommandOrWord(_ command: Command) -> UsageError {
         if command.words.isEmpty { return unknownCommand() }
-        return error("\"\(command.name)\" takes no argument, so \"\(rest[0])\" has no place", helpLine)
+        return error("unexpected argument \"\(rest[0])\": \"\(command.name)\" takes none", helpLine)
     }
 
     private var helpLine: String {

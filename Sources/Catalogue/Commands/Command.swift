@@ -1,12 +1,8 @@
-/// What the value of an option must be.
+/// The type of an option's value.
 public enum OptionValue: Sendable, Equatable {
-    /// Any text.
     case text
-    /// A path.
     case path
-    /// A whole number, both ends allowed.
     case integer(ClosedRange<Int>)
-    /// One of several words.
     case choice([String])
     /// `true` or `false`; the option alone means true.
     case truth
@@ -14,22 +10,22 @@ public enum OptionValue: Sendable, Equatable {
 
 /// An option of a command or of all commands of a program.
 public struct Option: Sendable {
-    /// With its two dashes: `--socket`.
+    /// The name with its two dashes: `--socket`.
     public var name: String
-    /// What its value must be; nil: it takes none.
+    /// The type of its value; `nil` if it takes no value.
     public var value: OptionValue?
-    /// Stands for the value in usage lines: `PATH`.
+    /// The placeholder for the value in usage lines: `PATH`.
     public var placeholder: String
-    /// One line: what it does.
+    /// A one-line description.
     public var help: String
-    /// What holds without it, for help; nil: nothing to say.
+    /// The default, as help shows it; `nil` if help shows none.
     public var preset: String?
     /// Whether it may be given more than once.
     public var isRepeatable: Bool
-    /// Whether the command cannot do without it.
+    /// Whether the command requires it.
     public var isRequired: Bool
 
-    /// An option with a value.
+    /// Describes an option that takes a value.
     public init(
         _ name: String, _ value: OptionValue, _ placeholder: String, _ help: String, preset: String? = nil,
         isRepeatable: Bool = false, isRequired: Bool = false
@@ -43,7 +39,7 @@ public struct Option: Sendable {
         self.isRequired = isRequired
     }
 
-    /// An option without a value.
+    /// Describes an option that takes no value.
     public init(_ name: String, _ help: String) {
         self.name = name
         self.help = help
@@ -54,27 +50,27 @@ public struct Option: Sendable {
         isRequired = false
     }
 
-    /// As it stands in a usage line: `--socket PATH`.
+    /// The form in a usage line: `--socket PATH`.
     public var usage: String {
         if value == .truth { return "\(name)[=true|false]" }
         return placeholder.isEmpty ? name : "\(name) \(placeholder)"
     }
 }
 
-/// An argument of a command, by position.
+/// A positional argument of a command.
 public struct Argument: Sendable {
-    /// Stands for it in usage lines: `SENDER_ID`.
+    /// The name in usage lines: `SENDER_ID`.
     public var name: String
-    /// One line: what it is.
+    /// A one-line description.
     public var help: String
-    /// Whether it may be left out; only the last ones may.
+    /// Whether it may be left out; no required argument may follow.
     public var isOptional: Bool
-    /// Whether it may be repeated; only the last one may.
+    /// Whether it may be repeated; only the last argument may.
     public var isRepeatable: Bool
-    /// The only words allowed; empty: any.
+    /// The allowed words; empty allows any.
     public var choices: [String]
 
-    /// Describes an argument.
+    /// Creates the description of an argument.
     public init(
         _ name: String, _ help: String, isOptional: Bool = false, isRepeatable: Bool = false,
         choices: [String] = []
@@ -86,43 +82,39 @@ public struct Argument: Sendable {
         self.choices = choices
     }
 
-    /// As it stands in a usage line: `[SENDER_ID]`.
+    /// The form in a usage line: `[SENDER_ID]`.
     public var usage: String {
         let repeated = isRepeatable ? "\(name)..." : name
         return isOptional ? "[\(repeated)]" : repeated
     }
 }
 
-/// A line to copy, and what it does.
+/// A command line to copy, with a description.
 public struct Example: Sendable {
-    /// What it does.
     public var meaning: String
-    /// The line.
     public var line: String
 
-    /// An example.
+    /// Creates an example from its description and its command line.
     public init(_ meaning: String, _ line: String) {
         self.meaning = meaning
         self.line = line
     }
 }
 
-/// One thing that a program does.
+/// A command of a program, such as `senders add`.
 public struct Command: Sendable {
-    /// Its words: `["senders", "add"]`; empty for what the program does without a word.
+    /// The words of its name: `["senders", "add"]`; empty for what the program does without a command.
     public var words: [String]
-    /// One line: what it does.
+    /// A one-line description.
     public var summary: String
-    /// More about it, in paragraphs.
+    /// Further paragraphs of the description.
     public var details: [String]
-    /// Arguments, in order.
     public var arguments: [Argument]
-    /// Options of this command only.
+    /// The options of this command, without those of the whole program.
     public var options: [Option]
-    /// Lines to copy.
     public var examples: [Example]
 
-    /// Describes a command; `words` are separated by spaces.
+    /// Creates the description of a command; `words` is its name, separated by spaces.
     public init(
         _ words: String, _ summary: String, details: [String] = [], arguments: [Argument] = [],
         options: [Option] = [], examples: [Example] = []
@@ -135,6 +127,6 @@ public struct Command: Sendable {
         self.examples = examples
     }
 
-    /// Its words with spaces between them.
+    /// The words of its name, joined by spaces.
     public var name: String { words.joined(separator: " ") }
 }

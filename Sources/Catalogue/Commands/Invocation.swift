@@ -1,49 +1,45 @@
-/// A command line that was understood.
+/// A parsed command line.
 public struct Invocation: Sendable {
-    /// What is to be done.
     public var command: Command
-    /// Arguments, in order; as many as the command allows.
+    /// The arguments in order; their number and words have been checked.
     public var arguments: [String] = []
     private var values: [String: [String]] = [:]
 
-    /// Nothing given yet.
     init(command: Command) { self.command = command }
 
-    /// Notes the value of an option; false if it was given before and may not be.
+    /// Adds the value of an option. Returns `false` if the option was given before and is not repeatable.
     mutating func take(_ option: Option, _ value: String) -> Bool {
         guard option.isRepeatable || values[option.name] == nil else { return false }
         values[option.name, default: []].append(value)
         return true
     }
 
-    /// Whether an option was given, and not as `=false`.
+    /// Whether an option was given, other than as `=false`.
     public func has(_ name: String) -> Bool { values[name].map { $0 != ["false"] } ?? false }
 
-    /// The value of an option; the last one where there are several, nil where there is none.
+    /// Returns the value of an option, the last one if it was repeated. Returns `nil` if it was not given.
     public func text(_ name: String) -> String? { values[name]?.last }
 
-    /// The values of an option that may be repeated.
+    /// Returns all values of a repeatable option.
     public func texts(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// The number that an option holds; the parser has checked its range.
+    /// Returns the value of an integer option, whose range the parser has checked. Returns `nil` if it was not given.
     public func integer(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
 }
 
-/// What a command line asks for.
+/// The result of parsing a command line.
 public enum Request: Sendable {
-    /// Do it.
+    /// Run this command.
     case run(Invocation)
-    /// Print this text and exit 0: help or version.
+    /// Print this text (help or version) and exit with 0.
     case print(String)
 }
 
-/// What is wrong with a command line; the program prints `lines` to standard error and exits 64.
+/// A mistake in a command line; the program prints `lines` to standard error and exits with 64.
 public struct UsageError: Error, Sendable, Equatable {
-    /// The program.
     public var program: String
-    /// What is wrong.
     public var problem: String
-    /// What to do instead.
+    /// What to write instead.
     public var hint: String
 
     /// The lines to print.

@@ -1,12 +1,11 @@
-/// A program: what `--help`, the man page and the completion are printed from, and what its arguments are parsed by.
+/// The description of a program, by which its arguments are parsed and its help, man page and completion are printed.
 public struct Program: Sendable {
     /// The name of the executable.
     public var name: String
-    /// One line: what it is.
+    /// A one-line description.
     public var summary: String
-    /// More about it, in paragraphs.
+    /// Further paragraphs of the description.
     public var details: [String]
-    /// What it does.
     public var commands: [Command]
     /// Options of all commands.
     public var options: [Option]
@@ -14,14 +13,14 @@ public struct Program: Sendable {
     public var variables: [(name: String, meaning: String)]
     /// Files that it uses.
     public var files: [(path: String, meaning: String)]
-    /// Lines to copy.
+    /// The examples of the whole program; commands have their own.
     public var examples: [Example]
-    /// Exit codes that it gives.
+    /// The exit codes that it may end with.
     public var exitCodes: [ExitCode]
-    /// Section of its man page.
+    /// The section of its man page.
     public var section: Int
 
-    /// What the program does when no word is given; nil: a word is needed.
+    /// The command that runs when none is named; `nil` if one must be named.
     public var mainCommand: Command? { commands.first { $0.words.isEmpty } }
 
     /// The options that every program has.
@@ -37,7 +36,7 @@ public struct Program: Sendable {
     public static let version = "0.1.0"
 }
 
-/// How a program ended; the numbers are those of sysexits(3), which systemd and scripts know.
+/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0
     case failure = 1
@@ -49,17 +48,17 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case noPermission = 77
     case configuration = 78
 
-    /// What it means.
+    /// The meaning, as help and man pages show it.
     public var meaning: String {
         switch self {
         case .success: "Done."
         case .failure: "The request was understood and refused, or a check failed."
         case .usage: "The command line is wrong."
-        case .badData: "What was read from a file or from standard input is wrong."
+        case .badData: "A file or standard input has invalid content."
         case .unavailable: "The daemon is not running, or cannot be reached."
-        case .software: "A fault of ours: please report it."
+        case .software: "A bug in ccsd: please report it."
         case .inputOutput: "A file, folder, port, socket or disk failed, or is in use by another process."
-        case .noPermission: "The user may not do this."
+        case .noPermission: "The user is not permitted to do this."
         case .configuration: "The configuration is wrong; each mistake is printed with its line and column."
         }
     }

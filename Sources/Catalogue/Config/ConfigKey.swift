@@ -1,4 +1,4 @@
-/// Every key of the configuration: in `ccsd.yaml` by this name, as flag with dashes, in the environment as `CCSD_…`.
+/// A key of the configuration: its name in `ccsd.yaml`; with dashes a flag, as `CCSD_…` an environment variable.
 public enum ConfigKey: String, CaseIterable, Sendable {
     case format
     case dataDirectory = "data_directory"
@@ -56,31 +56,30 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case streamManagement = "stream_management"
     case idleNotifications = "idle_notifications"
 
-    /// Everything there is to say about a key.
+    /// The type, default and documentation of a key.
     public struct Entry: Sendable {
-        /// What it takes.
         public var type: ConfigType
-        /// What holds where nothing is said.
+        /// The default.
         public var preset: ConfigValue
-        /// Unit of a number; empty for none.
+        /// The unit of a number; empty if it has none.
         public var unit = ""
-        /// One line: what it is.
+        /// A one-line description.
         public var help: String
-        /// Why it exists, or why its default is what it is.
+        /// Why the key exists, or why its default is what it is.
         public var reason: String
-        /// The version that brought it.
+        /// The version that added the key.
         public var since = "0.1.0"
         /// Whether SIGHUP applies a change; otherwise it needs a restart.
         public var isReloadable = false
     }
 
-    /// The entry of a key.
+    /// The key's type, default and documentation.
     public var entry: Entry { Self.table[self] ?? Self.missing }
 
-    /// The flag of `ccsd`, with its dashes.
+    /// The flag of `ccsd` that sets the key, with its dashes.
     public var flag: String { "--" + rawValue.map { $0 == "_" ? "-" : "\($0)" }.joined() }
 
-    /// The environment variable.
+    /// The environment variable that sets the key.
     public var variable: String { "CCSD_" + rawValue.uppercased() }
 
     private static let missing = Entry(type: .truth, preset: .truth(false), help: "", reason: "")

@@ -1,13 +1,13 @@
 import Basics
 
-/// Why a text is not a value of a key.
+/// An invalid value of a config key.
 public struct ConfigMistake: Error, Sendable, Equatable {
-    /// What is wrong, with what was found.
+    /// What is wrong, with the value that was found.
     public var problem: String
     /// What to write instead.
     public var hint: String
 
-    /// Says what is wrong and what would be right.
+    /// Creates a mistake from what is wrong and what to write instead.
     public init(_ problem: String, hint: String) {
         self.problem = problem
         self.hint = hint
@@ -15,9 +15,9 @@ public struct ConfigMistake: Error, Sendable, Equatable {
 }
 
 extension ConfigKey {
-    /// Reads the text of one value, as it stands in a file, a flag or the environment.
+    /// Parses the text of one value from a file, a flag or the environment.
     ///
-    /// A list is read from text separated by commas.
+    /// The items of a list are separated by commas.
     public func value(of text: String) throws(ConfigMistake) -> ConfigValue {
         switch entry.type {
         case .integer(let range): .integer(try integer(text, in: range))
@@ -37,7 +37,7 @@ extension ConfigKey {
         }
     }
 
-    /// Reads the items of a list.
+    /// Parses the items of a list.
     public func value(of items: [String]) throws(ConfigMistake) -> ConfigValue {
         switch entry.type {
         case .hostNames: return .list(try hostNames(items))
@@ -46,7 +46,7 @@ extension ConfigKey {
         }
     }
 
-    /// Finds what cannot be an address or a network by its characters; its user reads it to the end.
+    /// Refuses items with characters that no address or network has; `AddressNetwork` parses the rest later.
     private func networks(_ items: [String]) throws(ConfigMistake) -> [String] {
         for item in items {
             let isPlain = item.utf8.allSatisfy { byte in
@@ -86,12 +86,12 @@ extension ConfigKey {
     private func word(_ text: String, of words: [String]) throws(ConfigMistake) -> String {
         if words.contains(text) { return text }
         let near = NearestName.of(text, among: words).map { "did you mean \($0)? " } ?? ""
-        throw ConfigMistake("\(shown(text)) is not known", hint: "\(near)write \(entry.type.allowed)")
+        throw ConfigMistake("\(shown(text)) is not a valid value", hint: "\(near)write \(entry.type.allowed)")
     }
 
     private func line(_ text: String) throws(ConfigMistake) -> String {
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-            throw ConfigMistake("holds a control character", hint: "write \(entry.type.allowed)")
+            throw ConfigMistake("contains a control character", hint: "write \(entry.type.allowed)")
         }
         guard !text.isEmpty || entry.preset == .text("") else {
             throw ConfigMistake("is empty", hint: "write \(entry.type.allowed)")
@@ -112,7 +112,7 @@ extension ConfigKey {
         for item in items where !Self.isHostName(item) {
             throw ConfigMistake(
                 "\(shown(item)) is not a host name",
-                hint: "letters, digits, dashes and dots; *. may stand in front")
+                hint: "letters, digits, dashes and dots; *. may come first")
         }
         return items
     }
@@ -128,7 +128,7 @@ extension ConfigKey {
         }
     }
 
-    /// A found value, cut to what fits a line.
+    /// The value as a message shows it, cut to fit a line.
     private func shown(_ text: String, quoted: Bool = true) -> String {
         let cut = Printable.text(text, limit: Limits.Config.shownCharacters)
         return quoted ? "\"\(cut)\"" : cut

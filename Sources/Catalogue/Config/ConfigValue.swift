@@ -1,12 +1,10 @@
-/// A value of a config key, as a default or as read.
+/// A value of a config key.
 public enum ConfigValue: Sendable, Equatable {
     /// A whole number in the unit of its key.
     case integer(Int)
-    /// Yes or no.
     case truth(Bool)
     /// Text, a path, an address or one of several words.
     case text(String)
-    /// Several texts.
     case list([String])
 
     /// The text that YAML reads back as this value.
@@ -41,31 +39,28 @@ public enum ConfigValue: Sendable, Equatable {
     }
 }
 
-/// What a config key takes.
+/// The type of a config key's value.
 public enum ConfigType: Sendable, Equatable {
-    /// A whole number, both ends allowed.
     case integer(ClosedRange<Int>)
-    /// `true` or `false`.
     case truth
-    /// A TCP port; 0 has the meaning that the help says.
+    /// A TCP port; the help of the key explains 0.
     case port
-    /// A path of a file or directory; empty where the help gives that a meaning.
+    /// A path of a file or directory; may be empty if the default is.
     case path
-    /// An IPv4 or IPv6 address, no name.
+    /// An IPv4 or IPv6 address, not a name.
     case address
-    /// One of several words.
     case choice([String])
-    /// One host name; empty where the help gives that a meaning.
+    /// One host name; may be empty if the default is.
     case hostName
-    /// Host names, each may begin with `*.`.
+    /// Host names, each optionally with a leading `*.`.
     case hostNames
     /// IPv4 and IPv6 addresses and networks.
     case networks
 
-    /// Whether it takes several values.
+    /// Whether the value is a list.
     public var isList: Bool { self == .hostNames || self == .networks }
 
-    /// What may be written, for messages and docs.
+    /// What may be written, as messages and docs show it.
     public var allowed: String {
         switch self {
         case .integer(let range):
@@ -82,7 +77,7 @@ public enum ConfigType: Sendable, Equatable {
         }
     }
 
-    /// The stand-in for the value in usage lines.
+    /// The placeholder for the value in usage lines.
     public var placeholder: String {
         switch self {
         case .integer: "N"

@@ -1,6 +1,6 @@
-/// Completion of bash for all programs.
+/// Bash completion for all programs.
 public enum Completion {
-    /// The script; it is to be sourced.
+    /// The script, to be sourced by the shell.
     public static func bash() -> String {
         var script = "# Completion of ccsd's programs for bash; printed by: ccsctl completion bash\n"
         for program in Program.all { script += function(program) }
@@ -23,13 +23,13 @@ public enum Completion {
         return text + "complete -F \(name) \(program.name)\n"
     }
 
-    /// The options whose next word is a value.
+    /// The options that take the next word as their value.
     private static func optionsWithValues(_ program: Program) -> [String] {
         let options = program.options + program.commands.flatMap(\.options)
         return Set(options.filter { $0.value != nil && $0.value != .truth }.map(\.name)).sorted()
     }
 
-    /// After an option: its words, or files.
+    /// The cases that complete the value of an option: its choices, or files.
     private static func values(_ program: Program) -> String {
         var seen: Set<String> = []
         var text = ""
@@ -46,7 +46,7 @@ public enum Completion {
         return text
     }
 
-    /// The options of each command, and those of all.
+    /// The cases that complete an option: those of the command, and those of the program.
     private static func options(_ program: Program) -> String {
         let shared = program.options.map(\.name) + Program.common.map(\.name)
         var text = ""
@@ -59,7 +59,7 @@ public enum Completion {
         return text + reply("        *", "-W '\(rest.joined(separator: " "))'")
     }
 
-    /// The words that may follow those written.
+    /// The cases that complete the next word of a command, or an argument with choices.
     private static func words(_ program: Program) -> String {
         var next: [String: [String]] = [:]
         for command in program.commands {

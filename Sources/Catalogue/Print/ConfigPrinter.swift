@@ -1,13 +1,14 @@
 /// The sample configuration and the reference of its keys.
 public enum ConfigPrinter {
-    /// A `ccsd.yaml` with every key, its default and what it does; only `format` is live.
+    /// A `ccsd.yaml` with every key, its default and its documentation; all but `format` are commented out.
     public static func sample() -> String {
         var text = """
             # Configuration of ccsd, printed by: ccsctl config sample
             #
-            # Each line that begins with #name: shows a default; remove the # to change it. After a change run
+            # A line "#key: value" shows the default of a key; to change it, remove the # and edit the value.
+            # Then run
             #   ccsd check --config FILE
-            # and then, where the key says so, reload (systemctl reload ccsd), else restart.
+            # and reload (systemctl reload ccsd) if the key mentions it, else restart.
 
 
             """
@@ -22,13 +23,14 @@ public enum ConfigPrinter {
         return String(text.dropLast())
     }
 
-    /// The reference in Markdown.
+    /// The reference of all keys in Markdown.
     public static func reference() -> String {
         var text = """
             # Configuration
 
-            Every key can stand in the file given by `--config`, be a flag of `ccsd`, or an environment variable. Flags win over
-            the environment, the environment over the file, the file over the defaults. Printed by `ccsctl config docs`.
+            Every key can be set in the file given by `--config`, as a flag of `ccsd`, or as an environment variable. Flags override
+            the environment, the environment overrides the file, and the file overrides the defaults. Printed by
+            `ccsctl config docs`.
 
 
             """
@@ -38,7 +40,7 @@ public enum ConfigPrinter {
             text += "- takes \(entry.type.allowed)\(unit(entry)); default `\(entry.preset.yaml)`\n"
             text +=
                 key == .format
-                ? "- stands in the file only\n" : "- flag `\(key.flag)`, variable `\(key.variable)`\n"
+                ? "- only in the file\n" : "- flag `\(key.flag)`, variable `\(key.variable)`\n"
             text +=
                 "- \(entry.isReloadable ? "a reload (SIGHUP) applies a change" : "a change needs a restart")"
             text += "; since \(entry.since)\n\n"

@@ -1,4 +1,4 @@
-/// The texts of `--help`.
+/// The output of `--help`.
 public enum Help {
     /// The help of a whole program.
     public static func text(_ program: Program) -> String {
@@ -49,12 +49,12 @@ public enum Help {
             + command.arguments.map(\.usage)).joined(separator: " ")
     }
 
-    /// A command with its arguments, for lists.
+    /// A command with its arguments, as lists show it.
     static func shape(_ command: Command) -> String {
         ([command.name] + command.arguments.map(\.usage)).joined(separator: " ")
     }
 
-    /// What an option does, with what holds without it.
+    /// The description of an option, with its default and how often it is allowed.
     static func meaning(of option: Option) -> String {
         var meaning = option.help
         if let preset = option.preset { meaning += " Default: \(preset)." }
@@ -63,7 +63,7 @@ public enum Help {
         return meaning
     }
 
-    /// What an argument is, with the words it can be.
+    /// The description of an argument, with its choices.
     static func meaning(of argument: Argument) -> String {
         argument.choices.isEmpty
             ? argument.help : "\(argument.help) One of \(argument.choices.joined(separator: ", "))."

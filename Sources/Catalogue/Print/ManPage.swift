@@ -1,4 +1,4 @@
-/// Manual pages, in the roff that man(7) describes.
+/// Manual pages in roff with the macros of man(7).
 public enum ManPage {
     /// The page of a program.
     public static func text(_ program: Program) -> String {
@@ -31,7 +31,7 @@ public enum ManPage {
         for paragraph in command.details { text += ".PP\n\(line(paragraph))\n" }
         for argument in command.arguments { text += item(argument.name, Help.meaning(of: argument)) }
         let isMain = command.options.count > 20
-        return text + (isMain ? ".PP\nIt takes the options below.\n" : command.options.map(option).joined())
+        return text + (isMain ? ".PP\nIt has the options below.\n" : command.options.map(option).joined())
     }
 
     private static func option(_ option: Option) -> String { item(option.usage, Help.meaning(of: option)) }
@@ -57,7 +57,7 @@ public enum ManPage {
 
     private static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fR" }
 
-    /// Text at the start of a line, where a dot or quote would be a request.
+    /// Text for the start of a line, where roff would take a dot or quote for a request.
     private static func line(_ text: String) -> String {
         let safe = escaped(text)
         return safe.hasPrefix(".") || safe.hasPrefix("'") ? "\\&" + safe : safe

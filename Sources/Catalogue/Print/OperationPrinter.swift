@@ -1,20 +1,20 @@
 import Operator
 
-/// The reference of the operations.
+/// Prints the reference of the operations.
 public enum OperationPrinter {
     /// The reference in Markdown.
     public static func reference() -> String {
         var text = """
             # Operations
 
-            What an operator can ask a running ccsd for, by `ccsctl` or with a line of JSON on the control socket:
-            `{"command":"\(OperationName.listDevices.rawValue)","arguments":{"limit":10}}`. The answer is `{"ok":true,"result":{…}}`, or
-            `{"ok":false,"error":"…","hint":"…"}`; before it, long commands report how far they are (`{"progress":{…}}`), and some send
-            lines. Arguments that a command does not have are refused. A **viewer** may look; an **operator** may also change things, and
-            see what allows its holder to do something. Every command leaves a line `operator_command` in the log: user, process, command,
-            names and IDs among its arguments, result. Printed by `ccsctl operations`.
+            The operations of a running ccsd, for `ccsctl` or as a line of JSON on the control socket:
+            `{"command":"\(OperationName.listDevices.rawValue)","arguments":{"limit":10}}`. The answer is `{"ok":true,"result":{…}}` or
+            `{"ok":false,"error":"…","hint":"…"}`. Before it, long operations report their progress (`{"progress":{…}}`), and some send
+            further lines. Unknown arguments are refused. The role **viewer** allows reading; the role **operator** also allows
+            changes, and access to tokens and keys. Every operation is logged as `operator_command` with the user, process, command,
+            names and IDs among the arguments, and result. Printed by `ccsctl operations`.
 
-            | operation | role | changes | what it does |
+            | operation | role | changes data | description |
             |---|---|---|---|
 
             """
@@ -31,21 +31,22 @@ public enum OperationPrinter {
         var text = "\n## `\(operation.summary.name.rawValue)`\n\n\(operation.summary.text)\n"
         for paragraph in operation.summary.details { text += "\n\(paragraph)\n" }
         if !operation.arguments.isEmpty {
-            text += "\n| argument | takes | without it | meaning |\n|---|---|---|---|\n"
+            text += "\n| argument | type | default | description |\n|---|---|---|---|\n"
             for field in operation.arguments {
                 text += "| `\(field.name)` | \(cell(field.form.expected)) | \(absence(field)) | "
                 text += "\(cell(field.documentation)) |\n"
             }
         }
         for line in operation.lines {
-            text += "\n| of each line `\(line.name)` | is | meaning |\n|---|---|---|\n"
+            text += "\n| field of each line `\(line.name)` | type | description |\n|---|---|---|\n"
             text += rows(line.fields, in: "")
         }
-        text += "\n| of the answer | is | meaning |\n|---|---|---|\n" + rows(operation.answer, in: "")
+        text +=
+            "\n| field of the answer | type | description |\n|---|---|---|\n" + rows(operation.answer, in: "")
         return text
     }
 
-    /// Fields, each followed by those inside of it.
+    /// The rows of fields, each followed by the fields nested in it.
     private static func rows(_ fields: [FieldDescription], in prefix: String) -> String {
         fields.map { field in
             let row =
@@ -68,7 +69,7 @@ public enum OperationPrinter {
 
     private static func absence(_ field: FieldDescription) -> String {
         switch field.presence {
-        case .required: "refused"
+        case .required: "required"
         case .optional, .nullable: "-"
         case .preset(let value): value.isEmpty ? "empty" : cell(value)
         }

@@ -1,6 +1,6 @@
 /// Lays text out in lines.
 enum Wrap {
-    /// Cuts text at spaces into lines of at most `width` characters, each after `indent` spaces.
+    /// Breaks text at spaces into lines of at most `width` characters, each indented by `indent` spaces.
     static func lines(_ text: String, width: Int = 80, indent: Int = 0) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -16,7 +16,7 @@ enum Wrap {
         return lines
     }
 
-    /// Terms on the left, what they mean on the right; a long term stands on a line of its own.
+    /// Lays out terms on the left and their meanings on the right; a long term gets a line of its own.
     static func table(_ rows: [(term: String, meaning: String)], left: Int = 26) -> String {
         var text = ""
         for row in rows {

@@ -1,296 +1,321 @@
 extension Program {
-    /// Load and figures.
+    /// The load generator.
     public static let ccsBench = Program(
-        name: "ccs-bench", summary: "measures ccsd: each figure of the README is a command of it",
+        name: "ccs-bench", summary: "measures ccsd under load",
         details: [
-            "It starts a ccsd of its own on loopback in a scratch folder, with rates of messages so high that none is refused; the scratch folder is removed at the end.",
-            "CPU times are those that the kernel counts for the server's threads. They grow on a busy machine, and where the server often sleeps: compare figures of one run.",
+            "ccs-bench starts its own ccsd on loopback in a scratch folder, with rate limits so high that no message is refused, and removes the folder at the end. Each figure in the README is the result of a command.",
+            "CPU times are those that the kernel counts for the server's threads. They are higher on a busy machine, and when the server often sleeps: compare only figures of the same run.",
         ],
         commands: [
             Command(
                 "down",
-                "Downstream messages: how many a second, their latencies, and the server's CPU for each.",
+                "Measure downstream messages: throughput, latencies, and the server's CPU per message.",
                 details: [closedAndOpen],
                 options: load + [durable, rate, rounds("1"), plot],
                 examples: [
-                    Example("Durable, 10 connections", "ccs-bench down --durable --connections 10"),
-                    Example("What one waits at 5,000 a second", "ccs-bench down --durable --rate 5000"),
+                    Example(
+                        "Measure durable messages over 10 connections",
+                        "ccs-bench down --durable --connections 10"),
+                    Example(
+                        "Measure the latency at 5,000 messages per second",
+                        "ccs-bench down --durable --rate 5000"),
                 ]),
             Command(
-                "up", "The same for messages of devices to app servers, which are always on disk first.",
+                "up", "Measure upstream messages, which are always written to disk first.",
                 options: load + [rate, rounds("1"), plot]),
             Command(
-                "both", "Durable messages both ways at once, the CPU shared by all.",
+                "both", "Measure durable messages in both directions at once.",
                 options: load + [rate, rounds("1")]),
             Command(
                 "durable",
-                "What it costs that messages are on disk before their ACK: now or never, down and up, in turns.",
+                "Measure the cost of durability: messages without and with storage, in alternating rounds.",
                 details: [
-                    "The first load is messages that are delivered now or never, which nothing is stored of; the others are synced before they are answered."
+                    "The first load has messages with a time_to_live of 0, which are not stored; downstream and upstream messages of the others are synced before they are acknowledged."
                 ],
                 options: load + [rate, rounds("3")]),
             Command(
                 "http",
-                "The same downstream messages over XMPP, the legacy HTTP interface and HTTP v1, in turns.",
+                "Measure the same downstream messages over XMPP, legacy HTTP and HTTP v1, in alternating rounds.",
                 details: [
-                    "HTTP/1.1 with keep-alive; each connection has as many requests on their way as its window says, at most the 16 that ccsd takes up at once."
+                    "HTTP/1.1 with keep-alive; --window is the number of requests in flight on each connection, of which ccsd processes at most 16 at once."
                 ],
                 options: load + [durable, rate, rounds("3")],
                 examples: [
                     Example(
-                        "With equal windows", "ccs-bench http --durable --connections 10 --window 16")
+                        "Measure with equal windows", "ccs-bench http --durable --connections 10 --window 16")
                 ]),
             Command(
                 "login",
-                "Logins of devices: how many a second, how long each takes, and the server's CPU for each.",
+                "Measure logins of devices: throughput, duration, and the server's CPU per login.",
                 details: [
-                    "Each is a new connection, with a whole TLS handshake unless --resume is given. The minimal relay and ccsd take turns; the relay believes everybody."
+                    "Each login is a new connection, with a full TLS handshake unless --resume is given. Rounds alternate between ccsd and a minimal relay, which accepts every login."
                 ],
                 options: [
-                    Option("--devices", .integer(1...100_000), "N", "Devices.", preset: "2000"),
+                    Option("--devices", .integer(1...100_000), "N", "The number of devices.", preset: "2000"),
                     Option(
                         "--resume",
-                        "Resume TLS sessions by ticket, as clients do that have been there before; a new ticket comes with each."
+                        "Resume TLS sessions by ticket, like returning clients; each connection gets a new ticket."
                     ),
-                    rounds("3"), Option("--only-relay", "Leave ccsd out."), reactors,
+                    rounds("3"), Option("--only-relay", "Measure only the relay."), reactors,
                 ]),
             Command(
-                "offline", "Messages to devices that are away, which then log in and fetch them.",
+                "offline", "Measure messages to offline devices, which then log in and receive them.",
                 options: [
                     connections, window,
-                    Option("--devices", .integer(1...100_000), "N", "Devices.", preset: "100"),
+                    Option("--devices", .integer(1...100_000), "N", "The number of devices.", preset: "100"),
                     Option(
                         "--messages", .integer(1...100), "N",
-                        "Messages that wait for each; beyond 100 all would be discarded.", preset: "50"),
+                        "Pending messages per device; with more than 100 all would be discarded.",
+                        preset: "50"),
                     size, reactors,
                 ]),
             Command(
-                "fanout", "One message to a topic with many subscribers, while other messages go their way.",
+                "fanout", "Measure one message to a topic with many subscribers during other traffic.",
                 details: [
-                    "Each subscriber is a device of its own that checks in, registers and is subscribed through Instance ID, over kept connections. The growth of the store is that of its table files between two restarts, which bring all from the log into them."
+                    "Each subscriber is a separate device that checks in, registers and is subscribed through Instance ID, over keep-alive connections. The growth of the store is that of its table files between two restarts, which write all data of the journal into them."
                 ],
                 options: [
                     Option(
-                        "--subscribers", .integer(1...10_000_000), "N", "Subscribers of the topic.",
+                        "--subscribers", .integer(1...10_000_000), "N",
+                        "The number of subscribers of the topic.",
                         preset: "1000"),
                     Option(
-                        "--online", .integer(0...100_000), "N", "How many of them are online.", preset: "0"),
+                        "--online", .integer(0...100_000), "N", "The number of subscribers that are online.",
+                        preset: "0"),
                     Option(
                         "--rate", .integer(1...1_000_000), "N",
-                        "Other messages a second, durable, at random times.", preset: "500"),
+                        "Other messages per second, durable and at random times.", preset: "500"),
                     connections, window,
                     Option(
-                        "--devices", .integer(1...100_000), "N", "Devices that get the others.",
+                        "--devices", .integer(1...100_000), "N",
+                        "The number of devices that get the other messages.",
                         preset: "100"), size, reactors,
                 ],
                 examples: [
-                    Example("A hundred thousand", "ccs-bench fanout --subscribers 100000 --online 1000")
+                    Example(
+                        "Measure 100,000 subscribers", "ccs-bench fanout --subscribers 100000 --online 1000")
                 ]),
             Command(
-                "relay", "Server CPU per message, against the least that a C program can do.",
+                "relay", "Compare the server's CPU per message with that of a minimal C relay.",
                 details: [
-                    "The same load, with messages that are delivered now or never, goes through a minimal relay written in C (OpenSSL, expat, one buffer per connection; it checks and stores nothing) and through ccsd, in turns."
+                    "The same load of messages with a time_to_live of 0 goes alternately through ccsd and through a minimal relay written in C (OpenSSL, expat, one buffer per connection), which validates and stores nothing."
                 ],
                 options: load + [
                     rate, rounds("3"),
-                    Option("--only-relay", "Leave ccsd out."),
+                    Option("--only-relay", "Measure only the relay."),
                     Option(
                         "--plain-reads",
-                        "Let the relay's OpenSSL read record by record, as it does unless told otherwise."),
+                        "Let the relay's OpenSSL read one TLS record at a time, which is OpenSSL's default."),
                 ]),
             Command(
                 "flat",
-                "Server CPU per message with many devices and stored messages, against few; and restarts with them.",
+                "Compare the server's CPU per message with many and with few devices and stored messages, and measure restarts.",
                 details: [
-                    "Two servers in turns: one has 1,000 devices and stores nothing, the other has as many devices and messages for absent ones as is asked for, each sent as app servers do. The same load goes to the same number of online devices of each: delivered now or never, and durable. Then the large one is stopped and started, and killed and started: from there until a device is logged in."
+                    "Rounds alternate between two servers: a small one with 1,000 devices and no stored messages, and a large one with the given numbers of devices and of stored messages for offline devices. The same loads (time_to_live of 0, and durable) go to the same number of online devices of each. Then the large server is restarted after a stop and after a kill, and the time until a device is logged in is measured."
                 ],
                 options: [
                     Option(
                         "--registered", .integer(2_000...10_000_000), "N",
-                        "Devices of the large one, each with a registration.", preset: "1000000"),
+                        "The number of devices of the large server, each with a registration.",
+                        preset: "1000000"),
                     Option(
                         "--messages", .integer(0...50), "N",
-                        "Messages stored for each absent one of them; half of what makes them discarded at most.",
+                        "Stored messages per offline device, up to half of the number at which they would be discarded.",
                         preset: "10"),
                 ] + load + [rounds("3")],
                 examples: [
-                    Example("A tenth of it", "ccs-bench flat --registered 100000 --connections 10")
+                    Example("Measure a tenth of it", "ccs-bench flat --registered 100000 --connections 10")
                 ]),
             Command(
                 "compare",
-                "ccsd, the floor and the servers that one would take instead, side by side and turn by turn.",
+                "Compare ccsd with a minimal relay and with other messaging servers, in alternating rounds.",
                 details: [
-                    "The floor is the minimal relay of `relay`. mosquitto (MQTT), NATS (its core, without JetStream), ejabberd and Prosody (plain XMPP) are those of Debian, each on loopback in the scratch folder, without privileges, with the settings of somebody who wants all it can do; one that is not installed is left out. `Scripts/bootstrap --peers` installs them.",
-                    "Each sender has a receiver of its own, and messages are of one size. First a crowd logs in at each server and stays for a moment: CPU of a login with a whole TLS handshake, and memory of an idle connection. Then each load is measured with full windows, in turns; the table has the medians. An ACK does not say the same everywhere: the last column tells what.",
-                    "Where the generator needs a whole processor, more messages a second would be possible; CPU per message is what the kernel has counted for the server, and stands.",
+                    "The lower bound is the minimal relay of `relay`. mosquitto (MQTT), NATS (core, without JetStream), ejabberd and Prosody (plain XMPP) are Debian's versions, each on loopback in the scratch folder, without privileges and tuned for throughput; servers that are not installed are left out. `Scripts/bootstrap --peers` installs them.",
+                    "Each sender has its own receiver, and all messages have the same size. First many clients log in at each server and stay for a moment, to measure the CPU of a login with a full TLS handshake and the memory of an idle connection. Then each load is measured with full windows, in alternating rounds; the table has the medians. The meaning of an ACK differs between the servers; see the last column.",
+                    "If the generator uses a whole processor, higher throughputs may be possible; the CPU per message is counted for the server only and remains valid.",
                 ],
                 options: [
                     Option(
                         "--only", .text, "NAME",
-                        "A load or a server to compare, such as ccsd-down or mosquitto, and no other.",
+                        "Measure only this load or server, such as ccsd-down or mosquitto.",
                         preset: "all", isRepeatable: true),
                     connections, window, size,
                     Option(
                         "--idle", .integer(0...15_000), "N",
-                        "Connections of the crowd that logs in; 0 leaves that out.", preset: "1000"),
+                        "The number of idle connections to measure; 0 skips this part.", preset: "1000"),
                     Option(
                         "--half",
-                        "Measure at half of what each can do as well: messages are due at random times (open loop)."
+                        "Also measure at half of the maximum throughput, with messages at random times (open loop)."
                     ),
                     Option(
                         "--batches",
-                        "Put messages that are sent at once into one TLS record; a client writes each by itself, which some servers find dear."
+                        "Put messages sent at the same time into one TLS record. By default each has its own record, which costs some servers more."
                     ),
                     rounds("3"), reactors,
                     Option(
                         "--plot", .path, "FILE",
-                        "Draw p99 against load for all (SVG), at five shares of what each can do."),
+                        "Plot p99 latency against load for all servers (SVG), at five fractions of the maximum throughput."
+                    ),
                 ],
                 examples: [
-                    Example("All of them", "ccs-bench compare --connections 10 --half"),
+                    Example("Compare all servers", "ccs-bench compare --connections 10 --half"),
                     Example(
-                        "Two of them", "ccs-bench compare --only ccsd-down --only mosquitto-qos1 --seconds 3"),
+                        "Compare two loads",
+                        "ccs-bench compare --only ccsd-down --only mosquitto-qos1 --seconds 3"),
                 ]),
             Command(
-                "idle", "Memory per idle device connection.",
+                "idle", "Measure the memory per idle device connection.",
                 options: [
-                    Option("--devices", .integer(1...1_000_000), "N", "How many.", preset: "5000"), reactors,
+                    Option(
+                        "--devices", .integer(1...1_000_000), "N", "The number of devices.", preset: "5000"),
+                    reactors,
                 ]),
             Command(
-                "restart", "A rolling restart under load: all that was accepted must arrive.",
+                "restart", "Restart ccsd under load and check that every accepted message arrives.",
                 details: [
-                    "App servers and devices talk; ccsd is told to stop with SIGTERM, drains, and is started again on the same ports; everybody comes back. Exits 1 where anything that was accepted is lost, or anything is refused for another reason than CONNECTION_DRAINING."
+                    "During traffic in both directions ccsd gets SIGTERM, drains, and is started again on the same ports, and all clients reconnect. Exits with 1 if an accepted message is lost, or if a message is refused for another reason than CONNECTION_DRAINING."
                 ],
                 options: [
                     Option(
-                        "--connections", .integer(1...5_000), "N", "App server connections.", preset: "1000"),
-                    Option("--devices", .integer(1...14_000), "N", "Devices.", preset: "10000"),
+                        "--connections", .integer(1...5_000), "N", "The number of app server connections.",
+                        preset: "1000"),
+                    Option("--devices", .integer(1...14_000), "N", "The number of devices.", preset: "10000"),
                     Option(
                         "--rate", .integer(1...100_000), "N",
-                        "Downstream messages a second; a quarter as many go upstream.", preset: "500"),
+                        "Downstream messages per second; a quarter of the rate is sent upstream in addition.",
+                        preset: "500"),
                     reactors,
                 ]),
             Command(
                 "attack",
-                "Hostile peers of many kinds, one after the other, while good messages go their way.",
+                "Attack ccsd with many kinds of hostile peers, one after the other, during legitimate traffic.",
                 details: [
-                    "Slow openings, handshakes and bodies, half-open connections beyond the limit of descriptors, guessed keys from many addresses of loopback, stanzas that are too large, too deep or full of entities, offers of compression, renegotiation, acks of nothing, messages beyond the window, unknown tokens, peers that never read, endless headers, packed bombs, floods of HTTP/2 and MCS, SIGHUP again and again, and no descriptor left. The row `none` is that of the good ones alone.",
-                    "Latencies of the good messages are from the time each was due to its arrival at the device. Each attack also counts what it reached, such as connections accepted or closed for a reason, logins, answers and bytes, and has a floor for each of these.",
-                    "Exits 1 where an attack stays below one of its floors, an acknowledged message does not arrive, a good message is refused or a good connection ends, newcomers are not served afterwards, ccsd ends, or its memory does not come back: to 32 MiB over what it was before, and 1 KiB for each good message that the store holds in its write buffers.",
+                    "The attacks include slow stream headers, handshakes and bodies, half-open connections beyond the descriptor limit, guessed keys from many loopback addresses, stanzas that are too large, too deep or full of entities, offers of compression, renegotiation, acks of unknown messages, messages beyond the window, unknown tokens, peers that never read, endless headers, compression bombs, floods of HTTP/2 and MCS frames, repeated SIGHUP, and exhausted descriptors. The row `none` is the legitimate traffic alone.",
+                    "Latencies of legitimate messages are measured from their due time to their arrival at the device. Each attack also counts its effects, such as accepted connections, close reasons, logins, answers and bytes, and has a required minimum for each.",
+                    "Exits with 1 if an attack misses one of its minimums, an acknowledged message is lost, a legitimate message is refused or a legitimate connection ends, new clients are not served afterwards, ccsd ends, or its memory does not return to the previous value plus 32 MiB and 1 KiB for each legitimate message in the store's write buffers.",
                 ],
                 options: [
                     Option(
-                        "--only", .text, "NAME", "An attack to make, and no other.", preset: "all",
+                        "--only", .text, "NAME", "Run only this attack.", preset: "all",
                         isRepeatable: true),
                     Option(
                         "--scale", .integer(1...1_000), "PERCENT",
-                        "How hard: percent of the numbers of each attack, such as a million unknown tokens.",
+                        "Scales the numbers of each attack, such as a million unknown tokens.",
                         preset: "100"),
                     Option(
                         "--rate", .integer(1...100_000), "N",
-                        "Good messages a second, durable, at random times.", preset: "1000"),
+                        "Legitimate messages per second, durable and at random times.", preset: "1000"),
                     connections, window,
-                    Option("--devices", .integer(1...10_000), "N", "Good devices.", preset: "100"), size,
+                    Option(
+                        "--devices", .integer(1...10_000), "N", "The number of legitimate devices.",
+                        preset: "100"), size,
                     reactors,
                     Option(
                         "--plant", .choice(["loss", "memory", "silence", "absence"]), "FAULT",
-                        "Spoil what was measured, to see that the command fails.", preset: "nothing"),
+                        "Falsify the measurement, to verify that the command fails.", preset: "nothing"),
                 ],
                 examples: [
                     Example(
-                        "Two of them", "ccs-bench attack --only login-flood --only h2-bodies --seconds 5")
+                        "Run two attacks", "ccs-bench attack --only login-flood --only h2-bodies --seconds 5")
                 ]),
             Command(
                 "soak",
-                "A steady load both ways for a long time, while devices leave and come back: nothing may grow.",
+                "Run a steady load in both directions for a long time, while devices disconnect and reconnect.",
                 details: [
-                    "All messages are durable and due at random times. Of the devices that flap, each stays for 5 to 25 seconds; then it ends its connection or breaks it off, mostly for a moment, every fourth time for 5 to 15 seconds, and gets what was stored meanwhile when it is back. Latencies are from the time each message was due to its arrival, those left out whose device was away.",
-                    "The first sixth of the time is warm-up. Exits 1 where an acknowledged message is lost, anything is refused, a connection ends of itself, the daemon's own books (`ccsctl audit`) do not balance, still hold a message or differ from those of the peers, it has more sockets than at the begin, its memory grows by more than 32 MiB an hour (less than an octet for each message at 5,000 a second; in less than half an hour also by what fills the store's cache and write buffers), a latency drifts to more than twice and 5 ms over what it was, or the rate is not held. The store grows by the ids of upstream messages, which it keeps for a day to drop what devices repeat.",
+                    "All messages are durable and due at random times. Each flapping device stays connected for 5 to 25 seconds; then it closes or breaks its connection, usually for a moment, every fourth time for 5 to 15 seconds, and receives the stored messages after it reconnects. Latencies are measured from the due time of a message to its arrival, except for messages to disconnected devices.",
+                    "The first sixth of the time is warm-up. Exits with 1 if an acknowledged message is lost, a message is refused, a connection ends unexpectedly, the counts of `ccsctl audit` are inconsistent, include a pending message or differ from those of the clients, there are more sockets than at the start, the memory grows by more than 32 MiB per hour (less than a byte per message at 5,000 per second; runs under half an hour may in addition fill the store's cache and write buffers), a latency increases to more than double and by more than 5 ms, or the rate is not reached. The store grows by the IDs of upstream messages, which it keeps for a day to drop duplicates.",
                 ],
                 options: [
                     Option(
                         "--minutes", .integer(1...100_000), "N",
-                        "How long; with --seconds in its place, that long.",
+                        "The duration; --seconds overrides it.",
                         preset: "60"),
                     Option(
-                        "--rate", .integer(1...100_000), "N", "Messages a second each way.", preset: "5000"),
+                        "--rate", .integer(1...100_000), "N", "Messages per second in each direction.",
+                        preset: "5000"),
                     Option(
-                        "--connections", .integer(1...1_000), "N", "App server connections.", preset: "50"),
+                        "--connections", .integer(1...1_000), "N", "The number of app server connections.",
+                        preset: "50"),
                     window,
-                    Option("--devices", .integer(1...14_000), "N", "Devices.", preset: "2000"),
+                    Option("--devices", .integer(1...14_000), "N", "The number of devices.", preset: "2000"),
                     Option(
-                        "--flapping", .integer(0...100), "PERCENT", "How many of them flap.", preset: "25"),
+                        "--flapping", .integer(0...100), "PERCENT", "The percentage of flapping devices.",
+                        preset: "25"),
                     Option(
-                        "--reactors", .integer(1...256), "N", "Threads of ccsd that serve connections.",
+                        "--reactors", .integer(1...256), "N",
+                        "The number of ccsd's threads that serve connections.",
                         preset: "2"),
                     Option(
                         "--samples", .path, "FILE",
-                        "Write what was seen every few seconds, as JSON (Scripts/soak draws it)."),
+                        "Write samples taken every few seconds as JSON, which Scripts/soak plots."),
                     Option(
                         "--plant", .choice(["loss", "leak", "drift", "sockets", "books"]), "FAULT",
-                        "Spoil what was measured, to see that the command fails.", preset: "nothing"),
+                        "Falsify the measurement, to verify that the command fails.", preset: "nothing"),
                 ],
                 examples: [
-                    Example("Three minutes", "ccs-bench soak --minutes 3 --samples soak.json")
+                    Example("Run for three minutes", "ccs-bench soak --minutes 3 --samples soak.json")
                 ]),
             Command(
-                "simulate", "Whole worlds of clients, network, server and disk, each made from a seed.",
+                "simulate",
+                "Run simulations of clients, network, server and disk, each generated from a seed.",
                 details: [
-                    "No ccsd is started. Each world has a storm of faults and then a calm in which everything must get where it can; one in which something was wrong is told by its seed, which makes it again."
+                    "No ccsd is started. Each simulation has a phase with faults and then one without, in which every message must arrive that can. A failed simulation is reported with its seed, which reproduces it."
                 ],
                 options: [
                     Option(
                         "--seeds", .integer(1...1_000_000_000), "N",
-                        "How many seeds; each makes one world, even ones without sessions and odd ones with them.",
-                        preset: "1000, or no end with --minutes"),
-                    Option("--minutes", .integer(1...10_000), "N", "How long."),
+                        "The number of seeds; even seeds simulate without sessions, odd ones with sessions.",
+                        preset: "1000; unlimited with --minutes"),
+                    Option("--minutes", .integer(1...10_000), "N", "The duration."),
                     Option(
                         "--first", .integer(1...1_000_000_000_000_000), "SEED", "The first seed.",
-                        preset: "at random"),
+                        preset: "a random one"),
                 ],
-                examples: [Example("One world again", "ccs-bench simulate --first 17 --seeds 1")]),
+                examples: [Example("Repeat one simulation", "ccs-bench simulate --first 17 --seeds 1")]),
         ],
         options: [
             Option("--ccsd", .path, "PROGRAM", "The ccsd to start.", preset: "the one beside ccs-bench"),
             Option(
-                "--directory", .path, "PATH", "Where the scratch folder with the store is made.",
+                "--directory", .path, "PATH", "The folder in which the scratch folder is created.",
                 preset: "/var/tmp"),
-            Option("--seconds", .integer(1...86_400), "N", "How long to measure.", preset: "10"),
+            Option("--seconds", .integer(1...86_400), "N", "The duration of a measurement.", preset: "10"),
             Option("--json", "Print one JSON object, for programs."),
         ],
         variables: [], files: [],
-        examples: [Example("Against the floor", "ccs-bench relay --connections 10")],
+        examples: [Example("Compare with the minimal relay", "ccs-bench relay --connections 10")],
         exitCodes: [.success, .failure, .usage, .unavailable, .software, .inputOutput],
         section: 1)
 
     private static let reactors = Option(
         "--reactors", .integer(1...256), "N",
-        "Threads of ccsd that serve connections; one has a processor for itself.", preset: "1")
+        "The number of ccsd's threads that serve connections; a single one is bound to its own processor.",
+        preset: "1")
 
     private static let closedAndOpen =
-        "Without --rate the window of every connection is kept full (closed loop): that shows the most that the server can do, and the queue is in the latencies. With --rate messages are due at random times (Poisson) whatever the server does, and a latency counts from the time at which its message was due (open loop)."
+        "Without --rate the window of every connection is kept full (closed loop), which measures the maximum throughput; latencies then include queueing. With --rate messages are due at random times (Poisson) independent of the server, and latencies are measured from the due time (open loop)."
 
     private static let connections = Option(
-        "--connections", .integer(1...10_000), "N", "App server connections.", preset: "1")
+        "--connections", .integer(1...10_000), "N", "The number of app server connections.", preset: "1")
     private static let window = Option(
-        "--window", .integer(1...100), "N", "Messages sent and not yet answered, on each.", preset: "100")
+        "--window", .integer(1...100), "N", "Unacknowledged messages per connection.", preset: "100")
     private static let size = Option(
-        "--size", .integer(300...4_096), "N", "Octets of a stanza.", preset: "374")
+        "--size", .integer(300...4_096), "N", "The size of a stanza in bytes.", preset: "374")
     private static let durable = Option(
-        "--durable", "Give each message a lifetime, so that it is on disk before its ACK.")
+        "--durable", "Send messages with a lifetime, which are on disk before their ACK.")
     private static let rate = Option(
-        "--rate", .integer(1...10_000_000), "N", "Messages a second, at random times.",
-        preset: "as many as the windows allow")
+        "--rate", .integer(1...10_000_000), "N", "Messages per second, at random times.",
+        preset: "limited by the windows only")
     private static let plot = Option(
         "--plot", .path, "FILE",
-        "Measure at ten shares of the most that the server can do, and draw latency against load (SVG).")
+        "Measure at ten fractions of the maximum throughput, and plot latency against load (SVG).")
 
     private static func rounds(_ preset: String) -> Option {
-        Option("--rounds", .integer(1...100), "N", "How often each load is measured.", preset: preset)
+        Option("--rounds", .integer(1...100), "N", "The number of measurements of each load.", preset: preset)
     }
 
     private static let load = [
         connections, window,
-        Option("--devices", .integer(1...100_000), "N", "Devices.", preset: "100"), size, reactors,
+        Option("--devices", .integer(1...100_000), "N", "The number of devices.", preset: "100"), size,
+        reactors,
     ]
 }

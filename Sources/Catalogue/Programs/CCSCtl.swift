@@ -1,12 +1,12 @@
 import Operator
 
 extension Program {
-    /// The operator's tool.
+    /// The command-line tool for operators.
     public static let ccsctl = Program(
-        name: "ccsctl", summary: "the operator's tool of ccsd",
+        name: "ccsctl", summary: "controls a running ccsd",
         details: [
-            "ccsctl talks to a running ccsd over its control socket. Without --socket it takes $CCSD_CONTROL_SOCKET, else ./ccs-data/control.sock, else /run/ccsd/control.sock, whichever exists first.",
-            "Server keys are never arguments, which every user of the machine can read: give them by --key-file or --key-stdin.",
+            "ccsctl sends commands to a running ccsd over its control socket. Without --socket it uses $CCSD_CONTROL_SOCKET if that is set, else ./ccs-data/control.sock if that exists, else /run/ccsd/control.sock.",
+            "Server keys cannot be given as arguments, which every user of the machine can read: use --key-file or --key-stdin.",
         ],
         commands: OperationName.allCases.map(\.form.command) + offlineCommands,
         options: [
@@ -14,19 +14,19 @@ extension Program {
             Option("--json", "Print the answer as one JSON object, for programs."),
         ],
         variables: [
-            (name: "CCSD_CONTROL_SOCKET", meaning: "The control socket, where --socket is not given.")
+            (name: "CCSD_CONTROL_SOCKET", meaning: "The control socket, if --socket is not given.")
         ],
         files: [
             (
                 path: "./ccs-data/control.sock",
-                meaning: "The control socket of a ccsd started here without options."
+                meaning: "The control socket of a ccsd that was started in this directory without options."
             ),
             (path: "/run/ccsd/control.sock", meaning: "The control socket of the service."),
         ],
         examples: [
-            Example("What the daemon does now", "ccsctl status"),
-            Example("A new sender; its key is shown once", "ccsctl senders add --label shop"),
-            Example("Whether anything was lost", "ccsctl audit"),
+            Example("Show the status of the daemon", "ccsctl status"),
+            Example("Add a sender; its key is shown only once", "ccsctl senders add --label shop"),
+            Example("Check whether any message was lost", "ccsctl audit"),
         ],
         exitCodes: [
             .success, .failure, .usage, .badData, .unavailable, .software, .inputOutput, .noPermission,
@@ -34,31 +34,33 @@ extension Program {
         ],
         section: 1)
 
-    /// What needs no daemon.
+    /// The commands that need no daemon.
     private static let offlineCommands = [
-        Command("config sample", "Print a configuration file with every key, its default and what it does."),
+        Command(
+            "config sample", "Print a configuration file with every key, its default and its description."),
         Command("config docs", "Print the reference of all configuration keys (Markdown)."),
         Command(
             "operations",
-            "Print the reference of all operations: role, arguments, answers and lines (Markdown)."),
+            "Print the reference of all operations: roles, arguments and answers (Markdown)."),
         Command(
-            "explain", "Say what a word of logs, metrics or exit codes means.",
+            "explain", "Explain a word of logs or metrics, a config key or an exit code.",
             arguments: [
                 Argument(
-                    "WORD", "A close reason, refusal, milestone or metric; without: all of them.",
+                    "WORD",
+                    "A close reason, refusal, milestone, metric, config key or exit code. Default: all.",
                     isOptional: true)
             ],
-            examples: [Example("Why did it close", "ccsctl explain slow_consumer")]),
+            examples: [Example("Explain a close reason", "ccsctl explain slow_consumer")]),
         Command(
             "man", "Print the manual page of a program (roff).",
             arguments: [
                 Argument("PROGRAM", "The program.", choices: ["ccsd", "ccsctl", "ccs-device", "ccs-bench"])
             ],
-            examples: [Example("Read it", "ccsctl man ccsd | man -l -")]),
+            examples: [Example("Read the page of ccsd", "ccsctl man ccsd | man -l -")]),
         Command(
-            "completion", "Print the completion of all programs for a shell.",
+            "completion", "Print a completion script for all programs.",
             arguments: [Argument("SHELL", "The shell.", choices: ["bash"])],
-            examples: [Example("Use it now", "source <(ccsctl completion bash)")]),
-        Command("version", "Print the version of ccsctl, and of the daemon if it runs."),
+            examples: [Example("Enable completion in the current shell", "source <(ccsctl completion bash)")]),
+        Command("version", "Print the version of ccsctl, and of the daemon if it is running."),
     ]
 }

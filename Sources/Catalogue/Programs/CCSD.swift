@@ -2,58 +2,64 @@ extension Program {
     /// The daemon.
     public static let ccsd = Program(
         name: "ccsd",
-        summary: "a server for push messages in both directions, between app servers and devices",
+        summary: "a server for push messages between app servers and devices, in both directions",
         details: [
-            "ccsd speaks the XMPP and HTTP protocols of Google Cloud Messaging to app servers and the MCS protocol to devices, so that both keep working against a server of your own.",
-            "Without any option it serves loopback only, keeps its state in ./ccs-data, makes its own certificate authority and a first sender, and prints what to do next.",
-            "Each option is also a key of the configuration file and an environment variable: --device-port, device_port and CCSD_DEVICE_PORT are the same. Options win over the environment, that wins over the file.",
-            "SIGTERM drains the app servers while devices are served, closes the devices last, commits and exits; a second one hurries. SIGHUP reads configuration and certificates again, and keeps the old ones where the new ones are wrong.",
+            "ccsd speaks the XMPP and HTTP protocols of Google Cloud Messaging (FCM) to app servers and the MCS protocol to devices, so both keep working with a server of your own.",
+            "Without options it listens on loopback only, keeps its state in ./ccs-data, creates a certificate authority and a first sender, and prints the next steps.",
+            "Each option is also a key of the configuration file and an environment variable: --device-port, device_port and CCSD_DEVICE_PORT are the same setting. Options override the environment, and the environment overrides the file.",
+            "SIGTERM drains the app servers while devices are still served, then closes the devices, commits and exits; a second SIGTERM ends the drain at once. SIGHUP reloads the configuration and certificates, and keeps the old ones if the new ones are invalid.",
         ],
         commands: [
             Command("", "Run the daemon.", options: daemonOptions),
             Command(
-                "check", "Check configuration, certificate, folders, sockets and ports, then exit.",
+                "check", "Check the configuration, certificate, folders, sockets and ports, then exit.",
                 details: [
-                    "Every fault is printed with file, line and column of the key that it comes from, all in one run: keys and values, the certificate and its key (whether they belong together, dates, strength), the data directory, the control socket and the ports. Nothing is changed.",
-                    "Ports and the socket of a ccsd that runs with this configuration are no faults. Exits 78 if there is an error; warnings do not count. Run it as the user that runs ccsd.",
+                    "Prints every mistake with the file, line and column of its key: in keys and values, the certificate and its private key (match, dates, strength), the data directory, the control socket and the ports. Nothing is changed.",
+                    "Ports and a control socket in use by a ccsd that runs with this configuration are not errors. Exits with 78 if there is an error; warnings do not count. Run the check as the user that runs ccsd.",
                 ],
                 options: daemonOptions + [
-                    Option("--json", "Print what was found as one JSON object, for programs.")
+                    Option("--json", "Print the findings as one JSON object, for programs.")
                 ],
                 examples: [Example("Check before a reload", "ccsd check --config /etc/ccsd/ccsd.yaml")]),
             Command(
-                "accept-loss", "Do without messages that the store has lost, then exit.",
+                "accept-loss", "Allow ccsd to start although the store has lost messages, then exit.",
                 details: [
-                    "Where the journal of the store can no longer be read as far as it was on the disk, ccsd does not start: it names the file, and removes nothing. Copy the folder, check the device, and restore a backup where there is one. This command says that what is missing may be missing: the next start keeps all that can be read, and the rest stays under a name that ends in `.lost`.",
-                    "Exits with 0, having changed nothing, where nothing is missing.",
+                    "If the journal of the store is damaged or truncated, ccsd does not start: it reports the file and removes nothing. Copy the folder, check the disk, and restore a backup if there is one. This command accepts the loss instead: the next start keeps everything that can be read, and the damaged part remains in a file whose name ends in `.lost`.",
+                    "If nothing is missing, it changes nothing and exits with 0.",
                 ], options: daemonOptions,
                 examples: [
-                    Example("For the service", "ccsd accept-loss --config /etc/ccsd/ccsd.yaml")
+                    Example("For the systemd service", "ccsd accept-loss --config /etc/ccsd/ccsd.yaml")
                 ]),
             Command(
                 "openapi", "Print the description of the HTTP interface (OpenAPI 3.1, JSON).",
-                details: ["The same as at /openapi.json on the HTTPS port."],
-                examples: [Example("What a code generator reads", "ccsd openapi")]),
+                details: ["The same document as at /openapi.json on the HTTPS port."],
+                examples: [Example("Print the input for a code generator", "ccsd openapi")]),
         ],
         options: [],
         variables: [
-            (name: "CCSD_CONFIG", meaning: "The configuration file, where --config is not given."),
-            (name: "CCSD_<KEY>", meaning: "The value of any key of the configuration."),
+            (name: "CCSD_CONFIG", meaning: "The configuration file, if --config is not given."),
+            (name: "CCSD_<KEY>", meaning: "The value of a key of the configuration."),
             (
                 name: "NOTIFY_SOCKET",
-                meaning: "Set by systemd: where readiness and the watchdog are reported."
+                meaning: "Set by systemd: the socket for readiness and watchdog messages."
             ),
-            (name: "LISTEN_FDS", meaning: "Set by systemd: sockets handed over, told apart by name."),
+            (
+                name: "LISTEN_FDS",
+                meaning: "Set by systemd: the number of passed sockets, which are identified by name."
+            ),
         ],
         files: [
             (path: "/etc/ccsd/ccsd.yaml", meaning: "The configuration that the service unit uses."),
-            (path: "./ccs-data", meaning: "The state: store, keys, certificate authority, control socket."),
+            (
+                path: "./ccs-data",
+                meaning: "The default data directory: store, keys, certificate authority, control socket."
+            ),
         ],
         examples: [
-            Example("Try it: loopback, state in ./ccs-data", "ccsd"),
-            Example("Serve with a configuration", "ccsd --config /etc/ccsd/ccsd.yaml"),
+            Example("Try it on loopback, with the state in ./ccs-data", "ccsd"),
+            Example("Run with a configuration file", "ccsd --config /etc/ccsd/ccsd.yaml"),
             Example(
-                "A second one beside it", "ccsd --data-directory ./second --app-server-port 0 --device-port 0"
+                "Run a second daemon", "ccsd --data-directory ./second --app-server-port 0 --device-port 0"
             ),
         ],
         exitCodes: [.success, .usage, .software, .inputOutput, .noPermission, .configuration],
@@ -69,14 +75,14 @@ extension Program {
             return Option(key.flag, entry.type.option, placeholder, entry.help, preset: preset)
         }
 
-    /// The values that an invocation of the daemon gives for config keys.
+    /// Returns the values that an invocation of the daemon gives for config keys.
     public static func configFlags(of invocation: Invocation) -> [(key: ConfigKey, value: String)] {
         ConfigKey.allCases.compactMap { key in invocation.text(key.flag).map { (key, $0) } }
     }
 }
 
 extension ConfigType {
-    /// What a flag of this type takes.
+    /// The option type for flags of this config type.
     fileprivate var option: OptionValue {
         switch self {
         case .integer(let range): .integer(range)

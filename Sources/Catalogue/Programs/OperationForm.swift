@@ -1,26 +1,24 @@
 public import Operator
 
-/// How an operation stands on the command line of `ccsctl`: which fields are arguments, what its options are called, and what the
-/// tool adds.
+/// The command line form of an operation in `ccsctl`: its arguments and options, and what the tool adds.
 ///
-/// Names, documentation, limits and presets are those of the operation. A field that is required is an argument, any other one an
-/// option `--field-name`, unless the form says otherwise.
+/// Names, documentation, limits and defaults are those of the operation. A required field is an argument and any other one an
+/// option `--field-name`, unless the form overrides this.
 public struct OperationForm: Sendable {
-    /// The operation.
     public let name: OperationName
-    /// The command that it is.
+    /// The resulting command of `ccsctl`.
     public let command: Command
-    /// The fields of its arguments, in order.
+    /// The fields that are positional arguments, in order.
     public let positions: [String]
-    /// The fields of its options, with the names of these.
+    /// The fields that are options, with the names of the options.
     public let flags: [(field: String, flag: String)]
-    /// Fields that the tool fills in by itself, from files or keys.
+    /// The fields that the tool fills in itself, from files or keys.
     public let supplied: [String]
 
-    /// The form of an operation.
+    /// Creates the form of an operation.
     ///
-    /// `optionalArguments` are fields that are arguments although they may be left out; `arguments`, `options` and `details` are of
-    /// the tool alone.
+    /// `optionalArguments` are fields that are arguments although they may be left out; `arguments`, `options` and `details` belong
+    /// only to the tool.
     init<Operation: OperatorCommand>(
         _ operation: Operation.Type, flags renamed: [PartialKeyPath<Operation>: String] = [:],
         optionalArguments: [PartialKeyPath<Operation>] = [], supplied: [PartialKeyPath<Operation>] = [],
@@ -47,7 +45,7 @@ public struct OperationForm: Sendable {
 }
 
 extension FieldDescription {
-    /// The option that it is unless the form says otherwise.
+    /// The default name of the option.
     fileprivate var flag: String { "--" + name.split(separator: "_").joined(separator: "-") }
 
     fileprivate var argument: Argument {

@@ -1,19 +1,19 @@
 public import Basics
 
 extension DoorRefusal {
-    /// What it means, and what an operator can do where there is something to do.
+    /// The meaning, with advice to the operator where there is any.
     public var meaning: String {
         switch self {
         case .reactorFull:
-            "There are as many connections as descriptors allow: LimitNOFILE= of the unit gives more."
-        case .listenerFull: "There are as many connections as this listener may have."
+            "The number of connections has reached what the file descriptors allow: raise LimitNOFILE= of the unit."
+        case .listenerFull: "The listener has its maximum number of connections."
         case .addressFull:
-            "The address, or the IPv6 network, has as many connections on one reactor that have not logged in as anonymous_per_address allows."
+            "The address, or the IPv6 network, has anonymous_per_address connections without a login on one thread."
         case .failedLogins:
-            "The address, or the IPv6 network, failed to log in as often in this minute as failed_logins_per_address allows."
+            "The address, or the IPv6 network, has reached failed_logins_per_address in this minute."
         case .noDescriptor:
-            "No descriptor is left but those spared for the store: LimitNOFILE= of the unit gives more."
-        case .noMemory: "The system has no memory for another connection."
+            "No file descriptor is left except those reserved for the store: raise LimitNOFILE= of the unit."
+        case .noMemory: "The system is out of memory for another connection."
         }
     }
 }

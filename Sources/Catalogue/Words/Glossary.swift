@@ -1,14 +1,12 @@
 import Basics
 
-/// What the words of logs, metrics and listings mean.
+/// The meanings of the words in logs, metrics and listings.
 public enum Glossary {
-    /// A word with its meaning.
+    /// A word with its kind and meaning.
     public struct Entry: Sendable {
-        /// The word.
         public var word: String
-        /// What kind of word it is: close reason, refusal of a connection, refusal, milestone, metric, exit code, key.
+        /// Close reason, refusal of a connection, refusal, milestone, metric, exit code or config key.
         public var kind: String
-        /// What it means.
         public var meaning: String
     }
 
@@ -26,10 +24,10 @@ public enum Glossary {
         + ExitCode.allCases.map { Entry(word: "\($0.rawValue)", kind: "exit code", meaning: $0.meaning) }
         + ConfigKey.allCases.map { Entry(word: $0.rawValue, kind: "config key", meaning: $0.entry.help) }
 
-    /// The meanings of a word; empty where it is not known.
+    /// Returns the meanings of a word; empty if it is unknown.
     public static func meanings(of word: String) -> [Entry] { entries.filter { $0.word == word } }
 
-    /// The known word nearest to an unknown one.
+    /// Returns the word nearest to a mistyped one. Returns `nil` if none is near.
     public static func nearest(_ word: String) -> String? {
         NearestName.of(word, among: entries.map(\.word))
     }
@@ -38,58 +36,58 @@ public enum Glossary {
         metric.labels.isEmpty ? "" : " By " + metric.labels.map(\.name).joined(separator: " and ") + "."
     }
 
-    /// The words of `Refusal`, in the order of the metric's label; a test compares them.
+    /// The reasons of refused messages, in the order of the metric's label; a test compares them.
     static let refusals: [(word: String, meaning: String)] = [
         ("missing_target", "Neither to nor condition is given."),
-        ("wrong_type", "A field has another JSON type than it must have."),
+        ("wrong_type", "A field has the wrong JSON type."),
         ("out_of_range", "A number is outside its range."),
-        ("not_allowed", "A word is none of those allowed."),
+        ("not_allowed", "A value is not one of the allowed words."),
         (
             "too_large",
-            "The payload is over \(Limits.Message.payloadBytes) bytes, or another field over its limit."
+            "The payload is larger than \(Limits.Message.payloadBytes) bytes, or another field exceeds its limit."
         ),
-        ("reserved_key", "A key of data belongs to the service: from, gcm., google."),
-        ("conflict", "Two fields exclude each other, or one is not taken over this protocol."),
+        ("reserved_key", "A key of data is reserved: from, or one that begins with gcm. or google."),
+        ("conflict", "Two fields exclude each other, or one is not allowed over this protocol."),
         ("repeated_message_id", "The message_id was used before on this connection."),
-        ("bad_ack", "An ack lacks what it must hold."),
-        ("invalid_token", "The registration token is malformed or was not made here."),
+        ("bad_ack", "An ack has a required field missing."),
+        ("invalid_token", "The registration token is malformed or was not issued by this server."),
         ("sender_mismatch", "The token belongs to another sender."),
-        ("not_registered", "The registration is gone: the app server should forget the token."),
+        ("not_registered", "The registration no longer exists: the app server should delete the token."),
         ("package_mismatch", "The token belongs to another app than restricted_package_name."),
         ("device_rate_exceeded", "Too many messages to one device."),
-        ("sender_rate_exceeded", "Too many messages of one sender."),
+        ("sender_rate_exceeded", "Too many messages from one sender."),
         ("topic_rate_exceeded", "Too many messages to one topic."),
-        ("unavailable", "The store cannot take it now: send it again, with backoff."),
-        ("internal_error", "A fault of ours: please report it with the log."),
-        ("draining", "The connection is about to end: send it on a new one."),
+        ("unavailable", "The store cannot accept it now: send it again, with backoff."),
+        ("internal_error", "A bug in ccsd: please report it with the log."),
+        ("draining", "The connection is about to end: send the message on a new one."),
     ]
 
-    /// Reasons of refusals that are none of the protocol, in the order of the metric's label.
+    /// The reasons of requests refused before they reach a protocol check, in the order of the metric's label.
     static let earlyRefusals: [(word: String, meaning: String)] = [
-        ("malformed", "The request could not be read: invalid JSON or form, or a field that is not taken."),
-        ("unauthorized", "The credentials are missing, wrong or expired: the answer was 401."),
+        ("malformed", "The request could not be parsed: invalid JSON or form data, or an unknown field."),
+        ("unauthorized", "The credentials are missing, wrong or expired; the answer was 401."),
         (
             "too_many_strangers",
-            "Devices that have never logged in asked too often in a minute to be added: see stranger_requests_per_address and stranger_requests_per_minute."
+            "Devices that have never logged in sent too many requests in a minute: see stranger_requests_per_address and stranger_requests_per_minute."
         ),
         (
             "registry_full",
-            "The request would have added to the registry, which has reached registry_bytes: raise the limit, or remove devices that are not needed."
+            "The registry has reached registry_bytes, and the request would have added to it: raise the limit, or remove devices that are not needed."
         ),
     ]
 
     /// The milestones of a message.
     static let milestones: [(word: String, meaning: String)] = [
-        ("accepted", "It was taken; with a lifetime it is on disk."),
-        ("stored", "It waits in a mailbox on disk."),
-        ("sent", "It was written to a connection; not yet acknowledged."),
+        ("accepted", "The message was accepted; one with a lifetime is on disk."),
+        ("stored", "It was stored in a mailbox on disk."),
+        ("sent", "It was written to a connection, but is not yet acknowledged."),
         ("delivered", "The receiver acknowledged it."),
-        ("replaced", "A newer message with the same collapse key took its place."),
-        ("expired", "Its lifetime ended first."),
-        ("refused", "It was not taken; the answer says why."),
+        ("replaced", "A newer message with the same collapse key replaced it."),
+        ("expired", "Its lifetime ended before it was delivered."),
+        ("refused", "It was not accepted; the answer has the reason."),
         (
             "discarded",
-            "Too many waited for the app: all were dropped, and the device is told that messages were deleted."
+            "Too many messages were pending for the app: all were dropped, and the device gets a deleted_messages message."
         ),
         ("removed", "Its token was unregistered, or an operator removed its device or sender."),
     ]

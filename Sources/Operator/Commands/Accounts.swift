@@ -2,41 +2,35 @@ public import Basics
 
 /// Adds a service account.
 public struct AddAccount: OperatorCommand {
-    /// The sender that it sends as.
     public var sender: SenderID
-    /// The public half of its key: DER of SubjectPublicKeyInfo.
     public var publicKey: [UInt8]
 
-    /// A new account.
+    /// Creates the command.
     public init(sender: SenderID, publicKey: [UInt8]) {
         self.sender = sender
         self.publicKey = publicKey
     }
 
     public static let summary = OperationSummary.changing(
-        .addAccount, "Make a service account for SDKs of HTTP v1.",
+        .addAccount, "Create a service account for SDKs of HTTP v1.",
         details: [
-            "The key is made by the caller: the daemon keeps the public half, and never has the private one."
+            "The caller creates the key pair: the daemon stores the public key and never gets the private one."
         ])
     public static let fields = Fields(
         AddAccount.init(sender:publicKey:),
-        .required("sender_id", .sender, \.sender, audit: .sender, "The sender that it sends as."),
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender that the account sends as."),
         .required(
             "public_key", .base64(upTo: Limits.Operator.fileBytes), \.publicKey,
-            "The public half of its key: DER of SubjectPublicKeyInfo."))
+            "The public key of the account: DER of SubjectPublicKeyInfo."))
 
-    /// An account that was added.
+    /// The added account.
     public struct Answer: Record {
-        /// The sender that it sends as.
         public var sender: SenderID
-        /// The project ID of the sender.
         public var project: String
-        /// Its e-mail address, which is its name.
         public var email: String
-        /// The ID of its key.
         public var keyID: String
 
-        /// An account that was added.
+        /// Creates an answer.
         public init(sender: SenderID, project: String, email: String, keyID: String) {
             self.sender = sender
             self.project = project
@@ -46,19 +40,19 @@ public struct AddAccount: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(sender:project:email:keyID:),
-            .required("sender_id", .sender, \.sender, "The sender that it sends as."),
+            .required("sender_id", .sender, \.sender, "The sender that the account sends as."),
             .required("project", .text, \.project, "The project ID of the sender."),
-            .required("email", .text, \.email, "Its e-mail address, which is its name."),
-            .required("key_id", .text, \.keyID, "The ID of its key."))
+            .required("email", .text, \.email, "The e-mail address, which is the name of the account."),
+            .required("key_id", .text, \.keyID, "The ID of the account's key."))
     }
 }
 
 /// Lists the service accounts.
 public struct ListAccounts: OperatorCommand {
-    /// Only those of this sender.
+    /// The sender whose accounts are listed; `nil` lists all.
     public var sender: SenderID?
 
-    /// The accounts of one sender or of all.
+    /// Creates the command.
     public init(sender: SenderID? = nil) { self.sender = sender }
 
     public static let summary = OperationSummary.reading(
@@ -67,20 +61,15 @@ public struct ListAccounts: OperatorCommand {
         ListAccounts.init(sender:), .optional("sender_id", .sender, \.sender, audit: .sender, "The sender.")
     )
 
-    /// An account.
+    /// A service account.
     public struct Row: Record {
-        /// The sender that it sends as.
         public var sender: SenderID
-        /// The project ID of the sender.
         public var project: String
-        /// The ID of its key.
         public var keyID: String
-        /// When it was added.
         public var createdAt: UnixMilliseconds
-        /// Its e-mail address.
         public var email: String
 
-        /// An account.
+        /// Creates a row.
         public init(
             sender: SenderID, project: String, keyID: String, createdAt: UnixMilliseconds, email: String
         ) {
@@ -93,35 +82,32 @@ public struct ListAccounts: OperatorCommand {
 
         public static let fields = Fields(
             Row.init(sender:project:keyID:createdAt:email:),
-            .required("sender_id", .sender, \.sender, "The sender that it sends as."),
+            .required("sender_id", .sender, \.sender, "The sender that the account sends as."),
             .required("project", .text, \.project, "The project ID of the sender."),
-            .required("key_id", .text, \.keyID, "The ID of its key."),
-            .required("created_at", .time, \.createdAt, "When it was added."),
-            .required("email", .text, \.email, "Its e-mail address."))
+            .required("key_id", .text, \.keyID, "The ID of the account's key."),
+            .required("created_at", .time, \.createdAt, "When the account was added."),
+            .required("email", .text, \.email, "The e-mail address of the account."))
     }
 
-    /// The accounts.
+    /// The requested accounts.
     public struct Answer: Record {
-        /// Those that were asked for.
         public var accounts: [Row]
 
-        /// The accounts.
+        /// Creates an answer.
         public init(accounts: [Row]) { self.accounts = accounts }
 
         public static let fields = Fields(
             Answer.init(accounts:),
-            .required("accounts", .list(.record), \.accounts, "Those that were asked for."))
+            .required("accounts", .list(.record), \.accounts, "The accounts."))
     }
 }
 
 /// Removes a service account.
 public struct RemoveAccount: OperatorCommand {
-    /// The sender that it sends as.
     public var sender: SenderID
-    /// The ID of its key.
     public var keyID: String
 
-    /// The end of an account.
+    /// Creates the command.
     public init(sender: SenderID, keyID: String) {
         self.sender = sender
         self.keyID = keyID
@@ -134,16 +120,14 @@ public struct RemoveAccount: OperatorCommand {
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."),
         .required(
             "key_id", .text(1...Limits.Login.credentialBytes, as: "KEY_ID"), \.keyID, audit: .keyID,
-            "Its key, by private_key_id of the key file."))
+            "The ID of its key: private_key_id in the key file."))
 
-    /// An account that was removed.
+    /// The removed account.
     public struct Answer: Record {
-        /// The sender that it sent as.
         public var sender: SenderID
-        /// Its e-mail address.
         public var email: String
 
-        /// An account that was removed.
+        /// Creates an answer.
         public init(sender: SenderID, email: String) {
             self.sender = sender
             self.email = email
@@ -151,7 +135,7 @@ public struct RemoveAccount: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(sender:email:),
-            .required("sender_id", .sender, \.sender, "The sender that it sent as."),
-            .required("email", .text, \.email, "Its e-mail address."))
+            .required("sender_id", .sender, \.sender, "The sender that the account sent as."),
+            .required("email", .text, \.email, "The e-mail address of the account."))
     }
 }

@@ -1,33 +1,26 @@
 /// Checks that no accepted message was lost.
 public struct AuditStore: OperatorCommand {
-    /// The command.
+    /// Creates the command.
     public init() {}
 
     public static let summary = OperationSummary.reading(
         .auditStore, "Check that no accepted message was lost.",
         details: [
-            "Counts what is in the store and compares: accepted = delivered + replaced + expired + discarded + removed + pending."
+            "Counts the messages in the store and checks that accepted = delivered + replaced + expired + discarded + removed + pending."
         ])
     public static let fields = Fields(AuditStore.init)
 
-    /// The counts of one direction.
+    /// The message counts of one direction.
     public struct Law: Record {
-        /// Messages that were accepted.
         public var accepted: Int
-        /// Messages that their receiver acknowledged.
         public var delivered: Int
-        /// Messages that a newer one with the same collapse key replaced.
         public var replaced: Int
-        /// Messages whose lifetime ended.
         public var expired: Int
-        /// Messages that were dropped since too many waited.
         public var discarded: Int
-        /// Messages that went with their token, device or sender.
         public var removed: Int
-        /// Messages that wait in the store.
         public var pending: Int
 
-        /// Counts of one direction.
+        /// Creates the counts.
         public init(
             accepted: Int, delivered: Int, replaced: Int, expired: Int, discarded: Int, removed: Int,
             pending: Int
@@ -44,44 +37,32 @@ public struct AuditStore: OperatorCommand {
         public static let fields = Fields(
             Law.init(accepted:delivered:replaced:expired:discarded:removed:pending:),
             .required("accepted", .whole, \.accepted, "Messages that were accepted."),
-            .required("delivered", .whole, \.delivered, "Messages that their receiver acknowledged."),
+            .required("delivered", .whole, \.delivered, "Messages that the receiver acknowledged."),
             .required(
                 "replaced", .whole, \.replaced,
-                "Messages that a newer one with the same collapse key replaced."),
+                "Messages replaced by a newer one with the same collapse key."),
             .required("expired", .whole, \.expired, "Messages whose lifetime ended."),
-            .required("discarded", .whole, \.discarded, "Messages that were dropped since too many waited."),
-            .required("removed", .whole, \.removed, "Messages that went with their token, device or sender."),
-            .required("pending", .whole, \.pending, "Messages that wait in the store."))
+            .required("discarded", .whole, \.discarded, "Messages dropped because too many were pending."),
+            .required("removed", .whole, \.removed, "Messages removed with their token, device or sender."),
+            .required("pending", .whole, \.pending, "Messages pending in the store."))
     }
 
-    /// What is in the store.
+    /// The counts of the store, and whether they are consistent.
     public struct Answer: Record {
-        /// Whether nothing is missing, nothing is counted twice, and everything can be read.
         public var holds: Bool
-        /// Messages to devices.
         public var downstream: Law
-        /// Messages to app servers.
         public var upstream: Law
-        /// Devices.
         public var devices: Int
-        /// Registrations.
         public var registrations: Int
-        /// Senders.
         public var senders: Int
-        /// Device groups.
         public var groups: Int
-        /// Firebase installations.
         public var installations: Int
-        /// Subscriptions to topics.
         public var subscriptions: Int
-        /// Messages to topics that are still being sent.
         public var topicMessages: Int
-        /// The partitions of the store, which the counts add up.
         public var partitions: Int
-        /// Records that cannot be read, by their keys.
         public var unreadable: [String]
 
-        /// What is in the store.
+        /// Creates an answer.
         public init(
             holds: Bool, downstream: Law, upstream: Law, devices: Int, registrations: Int, senders: Int,
             groups: Int, installations: Int, subscriptions: Int, topicMessages: Int, partitions: Int,
@@ -107,7 +88,7 @@ public struct AuditStore: OperatorCommand {
                 topicMessages:partitions:unreadable:),
             .required(
                 "holds", .truth, \.holds,
-                "Whether nothing is missing, nothing is counted twice, and everything can be read."),
+                "Whether no message is missing or counted twice, and every record can be read."),
             .required("downstream", .record, \.downstream, "Messages to devices."),
             .required("upstream", .record, \.upstream, "Messages to app servers."),
             .required("devices", .count, \.devices, "Devices."),
@@ -119,8 +100,9 @@ public struct AuditStore: OperatorCommand {
             .required(
                 "topic_messages", .count, \.topicMessages, "Messages to topics that are still being sent."),
             .required(
-                "partitions", .count, \.partitions, "The partitions of the store, which the counts add up."),
-            .required("unreadable", .list(.text), \.unreadable, "Records that cannot be read, by their keys.")
+                "partitions", .count, \.partitions,
+                "The number of partitions, over which the counts are summed."),
+            .required("unreadable", .list(.text), \.unreadable, "The keys of records that cannot be read.")
         )
     }
 }

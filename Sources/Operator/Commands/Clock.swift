@@ -1,29 +1,25 @@
 public import Basics
 
-/// Shows whether the machine's clock is believed.
+/// Shows whether the machine's clock is trusted.
 public struct ShowClock: OperatorCommand {
-    /// The command.
+    /// Creates the command.
     public init() {}
 
     public static let summary = OperationSummary.reading(
-        .showClock, "Show whether the machine's clock is believed.",
+        .showClock, "Show whether the machine's clock is trusted.",
         details: [
-            "A clock is in doubt that is more than three days ahead of when ccsd last ran, more than a minute behind, or outside of 2023 to 2099. As long as it is, no device, message or token ends by its age; messages are delivered all the same. It is believed again as soon as it is set right, when a device that was here before confirms it, or when clock_grace_seconds of running are over."
+            "The clock is in doubt if it is more than three days ahead of the last run of ccsd, more than a minute behind it, or outside of 2023 to 2099. While it is, no device, message or token expires; messages are still delivered. It is trusted again as soon as it is set correctly, when a known device confirms it, or after clock_grace_seconds of uptime."
         ])
     public static let fields = Fields(ShowClock.init)
 
-    /// What the clock shows.
+    /// The state of the clock.
     public struct Answer: Record {
-        /// The time that it shows.
         public var time: UnixMilliseconds
-        /// Whether it is not believed.
         public var isInDoubt: Bool
-        /// Why it is not believed.
         public var problem: String?
-        /// After how many seconds it is believed by itself.
         public var believedInSeconds: Int?
 
-        /// What the clock shows.
+        /// Creates an answer.
         public init(
             time: UnixMilliseconds, isInDoubt: Bool, problem: String? = nil, believedInSeconds: Int? = nil
         ) {
@@ -35,35 +31,34 @@ public struct ShowClock: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(time:isInDoubt:problem:believedInSeconds:),
-            .required("time", .time, \.time, "The time that it shows."),
-            .required("in_doubt", .truth, \.isInDoubt, "Whether it is not believed."),
-            .optional("problem", .text, \.problem, "Why it is not believed."),
+            .required("time", .time, \.time, "The time of the clock."),
+            .required("in_doubt", .truth, \.isInDoubt, "Whether the clock is not trusted."),
+            .optional("problem", .text, \.problem, "Why the clock is not trusted."),
             .optional(
                 "believed_in_seconds", .count, \.believedInSeconds,
-                "After how many seconds it is believed by itself."))
+                "Seconds until the clock is trusted without confirmation."))
     }
 }
 
-/// Accepts what the machine's clock shows.
+/// Accepts the machine's clock as correct.
 public struct AcceptClock: OperatorCommand {
-    /// The command.
+    /// Creates the command.
     public init() {}
 
     public static let summary = OperationSummary.changing(
-        .acceptClock, "Accept the machine's clock as right: what is over by it ends.",
+        .acceptClock, "Accept the machine's clock as correct; whatever is overdue by it then expires.",
         details: [
-            "Make sure first: what ends then is gone. Devices go at 2,000 an hour at most, so that a mistake can still be stopped: stop ccsd, and set the clock."
+            "Make sure first that it is correct: what expires cannot be restored. At most 2,000 devices expire per hour, so a mistake can still be stopped: stop ccsd, and set the clock."
         ])
     public static let fields = Fields(AcceptClock.init)
 
-    /// What was accepted.
+    /// Whether the command changed anything, and the accepted time.
     public struct Answer: Record {
-        /// Whether the clock was in doubt.
+        /// Whether the clock was in doubt before.
         public var wasInDoubt: Bool
-        /// The time that it shows.
         public var time: UnixMilliseconds
 
-        /// What was accepted.
+        /// Creates an answer.
         public init(wasInDoubt: Bool, time: UnixMilliseconds) {
             self.wasInDoubt = wasInDoubt
             self.time = time
@@ -71,7 +66,9 @@ public struct AcceptClock: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(wasInDoubt:time:),
-            .required("accepted", .truth, \.wasInDoubt, "Whether the clock was in doubt, and no longer is."),
-            .required("time", .time, \.time, "The time that it shows."))
+            .required(
+                "accepted", .truth, \.wasInDoubt, "Whether the clock was in doubt before, and is now trusted."
+            ),
+            .required("time", .time, \.time, "The time of the clock."))
     }
 }

@@ -2,24 +2,21 @@ public import Basics
 
 /// Checks the configuration of the running daemon.
 public struct CheckConfiguration: OperatorCommand {
-    /// The command.
+    /// Creates the command.
     public init() {}
 
     public static let summary = OperationSummary.reading(
         .checkConfiguration,
-        "Check the configuration, and the files, folders, sockets and ports that it names.")
+        "Check the configuration, and the files, folders, sockets and ports in it.")
     public static let fields = Fields(CheckConfiguration.init)
 
-    /// What the check found.
+    /// The findings of the check.
     public struct Answer: Record {
-        /// Whether the daemon would start with this configuration.
         public var isSound: Bool
-        /// The findings, in the order in which they were made.
         public var findings: [Finding]
-        /// Mistakes beyond those that are listed.
         public var leftOut: Int
 
-        /// What a check found.
+        /// Creates an answer.
         public init(isSound: Bool, findings: [Finding], leftOut: Int) {
             self.isSound = isSound
             self.findings = findings
@@ -29,44 +26,36 @@ public struct CheckConfiguration: OperatorCommand {
         public static let fields = Fields(
             Answer.init(isSound:findings:leftOut:),
             .required("ok", .truth, \.isSound, "Whether the daemon would start with this configuration."),
-            .required("findings", .list(.record), \.findings, "What was found, in order."),
-            .required("left_out", .count, \.leftOut, "Mistakes beyond those that are listed."))
+            .required("findings", .list(.record), \.findings, "The findings, in the order of the checks."),
+            .required("left_out", .count, \.leftOut, "The number of mistakes that are not listed."))
     }
 
-    /// One thing that a check found.
+    /// A finding of the check.
     public struct Finding: Record {
-        /// How much it matters.
+        /// How serious a finding is.
         public enum Severity: String, Sendable, CaseIterable {
             /// The daemon would not start, or clients would refuse it.
             case error
-            /// The daemon would start; someone should look at it.
+            /// The daemon would start, but the operator should look at it.
             case warning
-            /// Nothing is wrong; it explains why something was not tried.
+            /// Nothing is wrong; it explains why a check was skipped.
             case note
         }
 
-        /// How much it matters.
+        /// How serious the finding is.
         public var severity: Severity
-        /// The file in which the value stands.
         public var file: String?
-        /// Its line.
         public var line: Int?
-        /// Its column.
         public var column: Int?
-        /// The flag that gave the value.
         public var flag: String?
-        /// The environment variable that gave the value.
         public var variable: String?
-        /// The key that it is about.
         public var key: String?
-        /// What was found.
         public var problem: String
-        /// What to do about it; empty where there is nothing to say.
+        /// What to do about the finding; may be empty.
         public var hint: String
-        /// All of it in one line.
         public var text: String
 
-        /// A finding.
+        /// Creates a finding.
         public init(
             severity: Severity, file: String? = nil, line: Int? = nil, column: Int? = nil,
             flag: String? = nil, variable: String? = nil, key: String? = nil, problem: String, hint: String,
@@ -86,31 +75,30 @@ public struct CheckConfiguration: OperatorCommand {
 
         public static let fields = Fields(
             Finding.init(severity:file:line:column:flag:variable:key:problem:hint:text:),
-            .required("severity", .word, \.severity, "How much it matters."),
-            .optional("file", .text, \.file, "The file in which the value stands."),
-            .optional("line", .count, \.line, "Its line."),
-            .optional("column", .count, \.column, "Its column."),
-            .optional("flag", .text, \.flag, "The flag that gave the value."),
-            .optional("variable", .text, \.variable, "The environment variable that gave the value."),
-            .optional("key", .text, \.key, "The key that it is about."),
-            .required("problem", .text, \.problem, "What was found."),
-            .required("hint", .text, \.hint, "What to do about it."),
-            .required("text", .text, \.text, "All of it in one line."))
+            .required("severity", .word, \.severity, "How serious the finding is."),
+            .optional("file", .text, \.file, "The file with the value."),
+            .optional("line", .count, \.line, "The line in the file."),
+            .optional("column", .count, \.column, "The column in the line."),
+            .optional("flag", .text, \.flag, "The flag with the value."),
+            .optional("variable", .text, \.variable, "The environment variable with the value."),
+            .optional("key", .text, \.key, "The config key."),
+            .required("problem", .text, \.problem, "What is wrong."),
+            .required("hint", .text, \.hint, "What to do about it; may be empty."),
+            .required("text", .text, \.text, "The whole finding in one line."))
     }
 }
 
-/// Reads configuration and certificates again.
+/// Reloads the configuration and certificates.
 public struct ReloadConfiguration: OperatorCommand {
-    /// A certificate with its chain (PEM), to use in the place of the configured file.
+    /// A certificate with its chain (PEM), to use instead of the configured file.
     public var certificate: String?
-    /// Its private key (PEM).
     public var privateKey: Redacted<String>?
-    /// The file that the certificate was read from, for errors alone: the daemon may be unable to read it.
+    /// The file that the certificate was read from, only for error messages: the daemon may be unable to read it.
     public var certificateFile: String?
-    /// The file that the key was read from, for errors alone.
+    /// The file that the key was read from, only for error messages.
     public var privateKeyFile: String?
 
-    /// Reads the configured files again, or takes a certificate and its key over.
+    /// Creates the command; without a certificate and its key the configured files are read again.
     public init(
         certificate: String? = nil, privateKey: Redacted<String>? = nil, certificateFile: String? = nil,
         privateKeyFile: String? = nil
@@ -123,9 +111,9 @@ public struct ReloadConfiguration: OperatorCommand {
 
     public static let summary = OperationSummary.changing(
         .reloadConfiguration,
-        "Read configuration and certificates again; wrong ones change nothing. Says which changes wait for a restart.",
+        "Reload the configuration and certificates, and report which changes need a restart. If any of them is invalid, nothing changes.",
         details: [
-            "A certificate that is handed over is used in the place of certificate_file and key_file until those change: systemd shows a service the credentials of its start, and not their renewal."
+            "A certificate passed with the command is used instead of certificate_file and key_file until those change. It is for services under systemd, which keep the credentials of their start and do not see a renewal."
         ])
 
     public static let fields = Fields(
@@ -137,31 +125,28 @@ public struct ReloadConfiguration: OperatorCommand {
             "private_key",
             .secret(
                 0...Limits.Operator.fileBytes, "PEM of up to \(Limits.Operator.fileBytes) bytes", as: "PEM"),
-            \.privateKey, "Its private key (PEM)."),
+            \.privateKey, "The private key of the certificate (PEM)."),
         .optional(
             "certificate_file", .text(0...Limits.Operator.pathBytes, as: "FILE"), \.certificateFile,
-            "The file of the certificate, as errors are to name it."),
+            "The path of the certificate, for error messages."),
         .optional(
             "private_key_file", .text(0...Limits.Operator.pathBytes, as: "FILE"), \.privateKeyFile,
-            "The file of the key, as errors are to name it."))
+            "The path of the key, for error messages."))
 
     public func check() throws(FieldProblem) {
         guard (certificate == nil) == (privateKey == nil) else {
             throw .conflict(
-                "certificate and private_key belong together", hint: "give both as PEM, or neither")
+                "certificate and private_key must be given together", hint: "give both as PEM, or neither")
         }
     }
 
-    /// What a reload changed.
+    /// The changes made by the reload.
     public struct Answer: Record {
-        /// Whether the new configuration is in use.
         public var isReloaded: Bool
-        /// Keys whose new values are in use.
         public var changed: [String]
-        /// Keys whose new values wait for a restart.
         public var needsRestart: [String]
 
-        /// What a reload changed.
+        /// Creates an answer.
         public init(isReloaded: Bool, changed: [String], needsRestart: [String]) {
             self.isReloaded = isReloaded
             self.changed = changed
@@ -171,8 +156,8 @@ public struct ReloadConfiguration: OperatorCommand {
         public static let fields = Fields(
             Answer.init(isReloaded:changed:needsRestart:),
             .required("reloaded", .truth, \.isReloaded, "Whether the new configuration is in use."),
-            .required("changed", .list(.text), \.changed, "Keys whose new values are in use."),
+            .required("changed", .list(.text), \.changed, "The keys whose new values are in use."),
             .required(
-                "needs_restart", .list(.text), \.needsRestart, "Keys whose new values wait for a restart."))
+                "needs_restart", .list(.text), \.needsRestart, "The keys whose new values need a restart."))
     }
 }

@@ -1,42 +1,42 @@
 public import Basics
 public import Wire
 
-/// Reports each step of a device's messages as it happens.
+/// Traces a device: reports each step of its messages as it happens.
 public struct TraceDevice: OperatorCommand {
-    /// The device; with a token only messages of its registration are reported.
+    /// The device; a token limits the trace to messages of its registration.
     public var device: DeviceTarget
-    /// For how long.
+    /// The duration of the trace.
     public var seconds: Int
 
-    /// A trace of a device.
+    /// Creates the command.
     public init(device: DeviceTarget, seconds: Int = Self.presetSeconds) {
         self.device = device
         self.seconds = seconds
     }
 
-    /// For how long where nothing is given.
+    /// The default duration.
     public static let presetSeconds = 60
 
     public static let summary = OperationSummary.reading(
-        .traceDevice, "Report each step of a device's messages as it happens, both ways.",
+        .traceDevice, "Trace a device: report each step of its messages as it happens, in both directions.",
         details: [
-            "With a token only messages of its registration are reported. A step is accepted, stored, sent, acknowledged, delivered, replaced, expired, refused, discarded or removed; a message of the device begins with received. The content of a message is never shown.",
-            "It ends after the seconds that were asked for, or with the caller's connection. Where nothing is traced, nothing is gathered.",
+            "A token limits the trace to messages of its registration. The steps are accepted, stored, sent, acknowledged, delivered, replaced, expired, refused, discarded and removed; an upstream message starts with received. The content of messages is never shown.",
+            "The trace ends after the given seconds, or with the caller's connection. Nothing is recorded for devices that are not traced.",
         ])
     public static let fields = Fields(
         TraceDevice.init(device:seconds:),
         .required(
             "device", .target, \.device, audit: .target,
-            "The Android ID, in decimal, or a registration token."),
+            "The Android ID in decimal, or a registration token."),
         .preset(
             "seconds", .integer(1...Limits.Operator.traceSeconds), \.seconds, presetSeconds,
-            "Stop after so long."))
+            "Stop after N seconds."))
 
-    /// What comes before the answer.
+    /// The lines that are sent before the answer.
     public enum Line: OperatorLine {
-        /// The trace has begun.
+        /// The trace has started.
         case started(Start)
-        /// One step.
+        /// A step has happened.
         case step(Step)
 
         private static let startedName = "tracing"
@@ -72,38 +72,30 @@ public struct TraceDevice: OperatorCommand {
         }
     }
 
-    /// The beginning of a trace.
+    /// The start of the trace.
     public struct Start: Record {
-        /// The device that is traced.
         public var device: DeviceID
 
-        /// The beginning of a trace.
+        /// Creates a line.
         public init(device: DeviceID) { self.device = device }
 
         public static let fields = Fields(
-            Start.init(device:), .required("device", .device(), \.device, "The device that is traced."))
+            Start.init(device:), .required("device", .device(), \.device, "The traced device."))
     }
 
-    /// One step of a message, or of the connection.
+    /// A step of a message or of the connection.
     public struct Step: Record {
-        /// When it happened.
         public var time: UnixMilliseconds
-        /// Which way the message goes.
+        /// `downstream`, `upstream` or `connection`.
         public var direction: String
-        /// What happened.
         public var step: String
-        /// The ID that its submitter gave the message.
         public var messageID: String?
-        /// The ID that the device sees.
         public var persistentID: String?
-        /// The registration that it is for or from.
         public var registration: Int?
-        /// The sender.
         public var sender: SenderID?
-        /// More about it: a refusal, for example.
         public var detail: String?
 
-        /// A step.
+        /// Creates a line.
         public init(
             time: UnixMilliseconds, direction: String, step: String, messageID: String? = nil,
             persistentID: String? = nil, registration: Int? = nil, sender: SenderID? = nil,
@@ -124,21 +116,22 @@ public struct TraceDevice: OperatorCommand {
             .required("time", .time, \.time, "When it happened."),
             .required("direction", .text, \.direction, "downstream, upstream or connection."),
             .required("step", .text, \.step, "What happened."),
-            .optional("message_id", .text, \.messageID, "The ID that its submitter gave the message."),
+            .optional(
+                "message_id", .text, \.messageID, "The ID that the app server or app gave the message."),
             .optional("persistent_id", .text, \.persistentID, "The ID that the device sees."),
-            .optional("registration", .count, \.registration, "The registration that it is for or from."),
+            .optional(
+                "registration", .count, \.registration,
+                "The number of the registration that the message is for or from."),
             .optional("sender_id", .sender, \.sender, "The sender."),
-            .optional("detail", .text, \.detail, "More about it: a refusal, for example."))
+            .optional("detail", .text, \.detail, "Details, such as the reason of a refusal."))
     }
 
-    /// The end of a trace.
+    /// The summary at the end of the trace.
     public struct Answer: Record {
-        /// How many steps were reported.
         public var lines: Int
-        /// How many steps were left out since the caller read too slowly.
         public var leftOut: Int
 
-        /// The end of a trace.
+        /// Creates an answer.
         public init(lines: Int, leftOut: Int) {
             self.lines = lines
             self.leftOut = leftOut
@@ -146,9 +139,9 @@ public struct TraceDevice: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(lines:leftOut:),
-            .required("lines", .count, \.lines, "How many steps were reported."),
+            .required("lines", .count, \.lines, "The number of reported steps."),
             .required(
                 "left_out", .count, \.leftOut,
-                "How many steps were left out since the caller read too slowly."))
+                "The number of steps that were not reported because the caller read too slowly."))
     }
 }

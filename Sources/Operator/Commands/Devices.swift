@@ -2,12 +2,11 @@ public import Basics
 
 /// Lists the devices.
 public struct ListDevices: OperatorCommand {
-    /// How many to list at most.
     public var limit: Int
-    /// The device after which the page begins; `nil` for the first page.
+    /// The device after which the page starts; `nil` for the first page.
     public var after: DeviceID?
 
-    /// A page of the list.
+    /// Creates the command.
     public init(limit: Int = Limits.Operator.listedRowsDefault, after: DeviceID? = nil) {
         self.limit = limit
         self.after = after
@@ -19,18 +18,16 @@ public struct ListDevices: OperatorCommand {
         .preset(
             "limit", .integer(1...Limits.Operator.listedRows), \.limit, Limits.Operator.listedRowsDefault,
             "List up to N."),
-        .optional("after", .device(from: 0), \.after, "Go on after this device."))
+        .optional("after", .device(from: 0), \.after, "Start after this device."))
 
-    /// A device.
+    /// A device in the list.
     public struct Row: Record {
-        /// Its number.
         public var device: DeviceID
-        /// When it was added.
         public var createdAt: UnixMilliseconds
-        /// When it was here last; `nil` if the clock was in doubt then.
+        /// The last contact; `nil` if the clock was in doubt then.
         public var seenAt: UnixMilliseconds?
 
-        /// A device.
+        /// Creates a row.
         public init(device: DeviceID, createdAt: UnixMilliseconds, seenAt: UnixMilliseconds?) {
             self.device = device
             self.createdAt = createdAt
@@ -38,19 +35,18 @@ public struct ListDevices: OperatorCommand {
         }
 
         public static let fields = Fields(
-            Row.init(device:createdAt:seenAt:), .required("device", .device(), \.device, "Its number."),
-            .required("created_at", .time, \.createdAt, "When it was added."),
-            .nullable("seen_at", .time, \.seenAt, "When it was here last."))
+            Row.init(device:createdAt:seenAt:), .required("device", .device(), \.device, "The Android ID."),
+            .required("created_at", .time, \.createdAt, "When the device was added."),
+            .nullable("seen_at", .time, \.seenAt, "The last contact; null if the clock was in doubt then."))
     }
 
     /// A page of the devices, in the order of their numbers.
     public struct Answer: Record {
-        /// The devices.
         public var devices: [Row]
-        /// After which device the next page begins; `nil` if this is the last one.
+        /// The device after which the next page starts; `nil` on the last page.
         public var nextAfter: DeviceID?
 
-        /// A page.
+        /// Creates an answer.
         public init(devices: [Row], nextAfter: DeviceID?) {
             self.devices = devices
             self.nextAfter = nextAfter
@@ -58,50 +54,43 @@ public struct ListDevices: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(devices:nextAfter:), .required("devices", .list(.record), \.devices, "The devices."),
-            .optional("next_after", .device(), \.nextAfter, "After which device the next page begins."))
+            .optional(
+                "next_after", .device(), \.nextAfter,
+                "The device after which the next page starts; left out on the last page."))
     }
 }
 
 /// Shows a device.
 public struct ShowDevice: OperatorCommand {
-    /// The device.
     public var device: DeviceTarget
 
-    /// A look at a device.
+    /// Creates the command.
     public init(device: DeviceTarget) { self.device = device }
 
-    /// The answer holds the device's tokens, which allow what the device allows.
+    /// The role is `operator`, since the answer contains the device's tokens, which grant the device's access.
     public static let summary = OperationSummary.reading(
         .showDevice, role: .operator,
-        "Show a device: contact, connection, registrations and waiting messages.")
+        "Show a device: last contact, connection, registrations and pending messages.")
     public static let fields = Fields(
         ShowDevice.init(device:),
         .required(
             "device", .target, \.device, audit: .target,
-            "The Android ID, in decimal, or a registration token."))
+            "The Android ID in decimal, or a registration token."))
 
-    /// A device.
+    /// The device.
     public struct Answer: Record {
-        /// Its number.
         public var device: DeviceID
-        /// When it was added.
         public var createdAt: UnixMilliseconds
-        /// When it was here last; `nil` if the clock was in doubt then.
+        /// The last contact; `nil` if the clock was in doubt then.
         public var seenAt: UnixMilliseconds?
-        /// When it ends unless it comes again.
         public var expiresAt: UnixMilliseconds?
-        /// Whether it is connected.
         public var isOnline: Bool
-        /// Its connection.
         public var connection: SessionRow?
-        /// Its registrations.
         public var registrations: [RegistrationRow]
-        /// What waits for it, counted.
         public var mailbox: MailboxCounts
-        /// What waits for it, the oldest first.
         public var pending: [PendingRow]
 
-        /// A device.
+        /// Creates an answer.
         public init(
             device: DeviceID, createdAt: UnixMilliseconds, seenAt: UnixMilliseconds?,
             expiresAt: UnixMilliseconds?, isOnline: Bool, connection: SessionRow?,
@@ -121,37 +110,29 @@ public struct ShowDevice: OperatorCommand {
         public static let fields = Fields(
             Answer.init(
                 device:createdAt:seenAt:expiresAt:isOnline:connection:registrations:mailbox:pending:),
-            .required("device", .device(), \.device, "Its number."),
-            .required("created_at", .time, \.createdAt, "When it was added."),
-            .nullable("seen_at", .time, \.seenAt, "When it was here last."),
-            .optional("expires_at", .time, \.expiresAt, "When it ends unless it comes again."),
-            .required("online", .truth, \.isOnline, "Whether it is connected."),
-            .nullable("connection", .record, \.connection, "Its connection."),
-            .required("registrations", .list(.record), \.registrations, "Its registrations."),
-            .required("mailbox", .record, \.mailbox, "What waits for it, counted."),
-            .required("pending", .list(.record), \.pending, "What waits for it, the oldest first."))
+            .required("device", .device(), \.device, "The Android ID."),
+            .required("created_at", .time, \.createdAt, "When the device was added."),
+            .nullable("seen_at", .time, \.seenAt, "The last contact; null if the clock was in doubt then."),
+            .optional("expires_at", .time, \.expiresAt, "When the device expires without further contact."),
+            .required("online", .truth, \.isOnline, "Whether the device is connected."),
+            .nullable("connection", .record, \.connection, "The connection of the device."),
+            .required("registrations", .list(.record), \.registrations, "The registrations of the device."),
+            .required("mailbox", .record, \.mailbox, "The counts of pending data."),
+            .required("pending", .list(.record), \.pending, "The pending messages, oldest first."))
     }
 
     /// A registration of an app on a device.
     public struct RegistrationRow: Record {
-        /// Its number on the device.
         public var number: Int
-        /// Its token.
         public var token: Redacted<String>
-        /// The app.
         public var category: String
-        /// The subtype that the app registered with.
         public var subtype: String
-        /// The sender that it is for, as the app named it.
         public var sender: String
-        /// What may be sent to it: plain payloads, or encrypted ones.
         public var kind: String
-        /// How many messages wait for it.
         public var waiting: Int
-        /// When it was made.
         public var createdAt: UnixMilliseconds
 
-        /// A registration.
+        /// Creates a row.
         public init(
             number: Int, token: Redacted<String>, category: String, subtype: String, sender: String,
             kind: String, waiting: Int, createdAt: UnixMilliseconds
@@ -168,30 +149,27 @@ public struct ShowDevice: OperatorCommand {
 
         public static let fields = Fields(
             RegistrationRow.init(number:token:category:subtype:sender:kind:waiting:createdAt:),
-            .required("number", .count, \.number, "Its number on the device."),
-            .required("token", .secret(0...Int.max, "a registration token"), \.token, "Its token."),
-            .required("category", .text, \.category, "The app."),
+            .required("number", .count, \.number, "The number of the registration on the device."),
+            .required(
+                "token", .secret(0...Int.max, "a registration token"), \.token, "The registration token."),
+            .required("category", .text, \.category, "The app: its package name."),
             .required("subtype", .text, \.subtype, "The subtype that the app registered with."),
-            .required("sender_id", .text, \.sender, "The sender that it is for, as the app named it."),
-            .required("kind", .text, \.kind, "What may be sent to it: plain payloads, or encrypted ones."),
-            .required("waiting", .count, \.waiting, "How many messages wait for it."),
-            .required("created_at", .time, \.createdAt, "When it was made."))
+            .required("sender_id", .text, \.sender, "The sender, as the app named it."),
+            .required(
+                "kind", .text, \.kind, "The payloads that the registration accepts: plain or encrypted."),
+            .required("waiting", .count, \.waiting, "The number of pending messages."),
+            .required("created_at", .time, \.createdAt, "When the app registered."))
     }
 
-    /// What waits for a device, counted.
+    /// The counts of pending data of a device.
     public struct MailboxCounts: Record {
-        /// Messages.
         public var messages: Int
-        /// Entries with a collapse key.
         public var withCollapseKey: Int
-        /// Markers of deleted messages.
         public var deletedMarkers: Int
-        /// Reports of upstream messages that no app server took.
         public var sendErrors: Int
-        /// Messages that owe a receipt.
         public var receiptsOwed: Int
 
-        /// Counts of a mailbox.
+        /// Creates the counts.
         public init(
             messages: Int, withCollapseKey: Int, deletedMarkers: Int, sendErrors: Int, receiptsOwed: Int
         ) {
@@ -204,24 +182,25 @@ public struct ShowDevice: OperatorCommand {
 
         public static let fields = Fields(
             MailboxCounts.init(messages:withCollapseKey:deletedMarkers:sendErrors:receiptsOwed:),
-            .required("messages", .count, \.messages, "Messages."),
-            .required("with_collapse_key", .count, \.withCollapseKey, "Entries with a collapse key."),
-            .required("deleted_markers", .count, \.deletedMarkers, "Markers of deleted messages."),
+            .required("messages", .count, \.messages, "Pending messages."),
             .required(
-                "send_errors", .count, \.sendErrors, "Reports of upstream messages that no app server took."),
-            .required("receipts_owed", .count, \.receiptsOwed, "Messages that owe a receipt."))
+                "with_collapse_key", .count, \.withCollapseKey, "Pending messages with a collapse key."),
+            .required("deleted_markers", .count, \.deletedMarkers, "Pending notices of deleted messages."),
+            .required(
+                "send_errors", .count, \.sendErrors,
+                "Pending errors about upstream messages that no app server accepted."),
+            .required(
+                "receipts_owed", .count, \.receiptsOwed,
+                "Delivered messages whose delivery receipt is still to be sent."))
     }
 
-    /// A message that waits for a device.
+    /// A pending message of a device.
     public struct PendingRow: Record {
-        /// Its ID.
         public var persistentID: String
-        /// The registration that it is for.
         public var registration: Int
-        /// When its lifetime ends.
         public var expiresAt: UnixMilliseconds
 
-        /// A waiting message.
+        /// Creates a row.
         public init(persistentID: String, registration: Int, expiresAt: UnixMilliseconds) {
             self.persistentID = persistentID
             self.registration = registration
@@ -230,34 +209,33 @@ public struct ShowDevice: OperatorCommand {
 
         public static let fields = Fields(
             PendingRow.init(persistentID:registration:expiresAt:),
-            .required("persistent_id", .text, \.persistentID, "Its ID."),
-            .required("registration", .count, \.registration, "The registration that it is for."),
-            .required("expires_at", .time, \.expiresAt, "When its lifetime ends."))
+            .required("persistent_id", .text, \.persistentID, "The persistent ID of the message."),
+            .required(
+                "registration", .count, \.registration,
+                "The number of the registration that the message is for."),
+            .required("expires_at", .time, \.expiresAt, "When the message expires."))
     }
 }
 
-/// Forgets a device.
+/// Removes a device.
 public struct ForgetDevice: OperatorCommand {
-    /// The device.
     public var device: DeviceID
 
-    /// The end of a device.
+    /// Creates the command.
     public init(device: DeviceID) { self.device = device }
 
     public static let summary = OperationSummary.changing(
-        .forgetDevice, "Forget a device, its registrations and its waiting messages.")
+        .forgetDevice, "Remove a device, its registrations and its pending messages.")
     public static let fields = Fields(
         ForgetDevice.init(device:),
-        .required("device", .device(), \.device, audit: .target, "The Android ID, in decimal."))
+        .required("device", .device(), \.device, audit: .target, "The Android ID in decimal."))
 
-    /// What went with a device.
+    /// The numbers of what was removed with the device.
     public struct Answer: Record {
-        /// How many registrations.
         public var registrations: Int
-        /// How many waiting messages.
         public var messages: Int
 
-        /// What went with a device.
+        /// Creates an answer.
         public init(registrations: Int, messages: Int) {
             self.registrations = registrations
             self.messages = messages
@@ -265,7 +243,7 @@ public struct ForgetDevice: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(registrations:messages:),
-            .required("registrations", .count, \.registrations, "How many registrations went with it."),
-            .required("messages", .count, \.messages, "How many waiting messages went with it."))
+            .required("registrations", .count, \.registrations, "The number of removed registrations."),
+            .required("messages", .count, \.messages, "The number of removed pending messages."))
     }
 }

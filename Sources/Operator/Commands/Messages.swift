@@ -1,30 +1,27 @@
 public import Basics
 public import Wire
 
-/// Sends one message in the name of a sender, and waits for its ACK or NACK.
+/// Sends one message as a sender, and waits for its ACK or NACK.
 public struct SendMessage: OperatorCommand {
-    /// How urgent a message is.
+    /// The priority of a message.
     public enum Priority: String, Sendable, CaseIterable {
         case normal
         case high
     }
 
-    /// The sender that the token was made for.
     public var sender: SenderID
     /// The registration token of the device, the notification key of a group, or `/topics/NAME`.
     public var to: Redacted<String>
-    /// Bytes in the place of pairs, as Base64.
+    /// Bytes instead of key-value pairs, as Base64.
     public var rawData: String?
-    /// The pairs of the payload.
     public var data: [JSONValue.Member]?
-    /// A waiting message with the same key is replaced.
+    /// The collapse key: a pending message with the same key is replaced.
     public var collapseKey: String?
-    /// For how long it is kept for a device that is away; 0: now or never.
+    /// The lifetime in seconds for a device that is offline; 0 drops the message unless the device is online.
     public var timeToLive: Int?
-    /// How urgent it is.
     public var priority: Priority?
 
-    /// A message.
+    /// Creates the command.
     public init(
         sender: SenderID, to: Redacted<String>, rawData: String? = nil, data: [JSONValue.Member]? = nil,
         collapseKey: String? = nil, timeToLive: Int? = nil, priority: Priority? = nil
@@ -44,7 +41,8 @@ public struct SendMessage: OperatorCommand {
     public static let fields = Fields(
         SendMessage.init(sender:to:rawData:data:collapseKey:timeToLive:priority:),
         .required(
-            "sender_id", .sender, \.sender, audit: .sender, "The sender that the token was made for."),
+            "sender_id", .sender, \.sender, audit: .sender,
+            "The sender to send as: the one that the token was issued for."),
         .required(
             "to",
             .secret(
@@ -53,17 +51,18 @@ public struct SendMessage: OperatorCommand {
             "The registration token of the device, the notification key of a group, or /topics/NAME."),
         .optional(
             "raw_data", .text(0...Limits.Operator.requestBytes, as: "BASE64"), \.rawData,
-            "Up to \(Limits.Message.payloadBytes) bytes in place of pairs."),
-        .optional("data", .pairs, \.data, "The pairs of the payload."),
+            "A payload of up to \(Limits.Message.payloadBytes) bytes, instead of key-value pairs."),
+        .optional("data", .pairs, \.data, "The key-value pairs of the payload."),
         .optional(
             "collapse_key", .text(0...Limits.Message.payloadBytes, as: "KEY"), \.collapseKey,
-            "Replace a waiting message with the same key."),
+            "Replace a pending message that has the same key."),
         .optional(
             "time_to_live", .integer(0...Limits.Message.lifetimeSeconds, as: "SECONDS"), \.timeToLive,
-            "Keep it so long for a device that is away; 0: now or never. The longest is the default."),
-        .optional("priority", .word, \.priority, "How urgent it is."))
+            "Lifetime of the message for a device that is offline; 0 drops it unless the device is online. Default: the maximum."
+        ),
+        .optional("priority", .word, \.priority, "The priority of the message."))
 
-    /// What became of a message.
+    /// The ACK or NACK of the message.
     public struct Answer: Record {
         /// Whether it was accepted.
         public enum Outcome: String, Sendable, CaseIterable {
@@ -71,20 +70,15 @@ public struct SendMessage: OperatorCommand {
             case nack
         }
 
-        /// Its ID, which was made for it.
+        /// The generated ID of the message.
         public var messageID: String
-        /// Whether it was accepted.
         public var outcome: Outcome
-        /// The error code of a NACK.
         public var error: String?
-        /// The error code in words.
         public var errorDescription: String?
-        /// For a group: how many members it was accepted for.
         public var success: Int?
-        /// For a group: how many members it was not accepted for.
         public var failure: Int?
 
-        /// What became of a message.
+        /// Creates an answer.
         public init(
             messageID: String, outcome: Outcome, error: String? = nil, errorDescription: String? = nil,
             success: Int? = nil, failure: Int? = nil
@@ -99,15 +93,19 @@ public struct SendMessage: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(messageID:outcome:error:errorDescription:success:failure:),
-            .required("message_id", .text, \.messageID, "The ID that was made for it."),
-            .required("outcome", .word, \.outcome, "Whether it was accepted."),
+            .required("message_id", .text, \.messageID, "The generated ID of the message."),
+            .required("outcome", .word, \.outcome, "Whether the message was accepted."),
             .optional("error", .text, \.error, "The error code of a NACK."),
-            .optional("error_description", .text, \.errorDescription, "The error code in words."),
-            .optional("success", .count, \.success, "For a group: how many members it was accepted for."),
-            .optional("failure", .count, \.failure, "For a group: how many members it was not accepted for."))
+            .optional("error_description", .text, \.errorDescription, "The description of the error."),
+            .optional(
+                "success", .count, \.success,
+                "For a group: the number of members for which the message was accepted."),
+            .optional(
+                "failure", .count, \.failure,
+                "For a group: the number of members for which the message was refused."))
     }
 
-    /// A message that was refused is an answer, not a fault of the command; its error code is what happened.
+    /// Returns the error code of a refused message, since the refusal is not a failure of the command.
     public static func auditResult(_ answer: Answer) -> String {
         answer.outcome == .ack ? "ok" : answer.error ?? "refused"
     }

@@ -1,28 +1,28 @@
 public import Basics
 
 extension FieldKind where Value == Redacted<String> {
-    /// A server key, which is chosen by the operator.
+    /// A server key chosen by the operator.
     static var serverKey: FieldKind {
         let bytes = Limits.Operator.shortestServerKey...Limits.Login.credentialBytes
         return secret(
             bytes,
-            "a server key of \(bytes.lowerBound) to \(bytes.upperBound) printable ASCII characters, no blanks",
+            "a server key of \(bytes.lowerBound) to \(bytes.upperBound) printable ASCII characters without spaces",
             as: "KEY")
     }
 }
 
 /// Adds a sender.
 public struct AddSender: OperatorCommand {
-    /// A name for people; empty for none.
+    /// A descriptive name; may be empty.
     public var label: String
-    /// The project ID; `nil` for one made of the sender ID.
+    /// The project ID; `nil` derives it from the sender ID.
     public var project: String?
-    /// The sender ID; `nil` for one that is made.
+    /// The sender ID; `nil` generates one.
     public var sender: SenderID?
-    /// The server key; `nil` for one that is made.
+    /// The server key; `nil` generates one.
     public var key: Redacted<String>?
 
-    /// A new sender.
+    /// Creates the command.
     public init(
         label: String = "", project: String? = nil, sender: SenderID? = nil, key: Redacted<String>? = nil
     ) {
@@ -34,30 +34,29 @@ public struct AddSender: OperatorCommand {
 
     public static let summary = OperationSummary.changing(
         .addSender, "Add a sender and show its ID and key.",
-        details: ["The key is stored as a hash only: this is the one time that it can be shown."])
+        details: ["Only a hash of the key is stored, so the key cannot be shown again."])
     public static let fields = Fields(
         AddSender.init(label:project:sender:key:),
         .preset(
-            "label", .text(0...Limits.Operator.labelBytes), \.label, "", audit: .label, "A name for people."),
+            "label", .text(0...Limits.Operator.labelBytes), \.label, "", audit: .label,
+            "A descriptive name for listings."),
         .optional(
             "project", .text(1...Limits.Operator.projectBytes.upperBound, as: "NAME"), \.project,
             audit: .project,
-            "The project ID, which stands in the paths of HTTP v1. Without it: ccs- and the sender ID."),
+            "The project ID, which HTTP v1 has in its paths. Default: ccs- and the sender ID."),
         .optional(
-            "sender_id", .sender, \.sender, audit: .sender, "The sender ID, where it must be a certain one."
+            "sender_id", .sender, \.sender, audit: .sender,
+            "The sender ID, to keep an existing one. Default: a random one."
         ),
-        .optional("key", .serverKey, \.key, "The server key. Without it one is made."))
+        .optional("key", .serverKey, \.key, "The server key. Default: a random one."))
 
-    /// A sender that was added.
+    /// The added sender.
     public struct Answer: Record {
-        /// Its ID.
         public var sender: SenderID
-        /// Its project ID.
         public var project: String
-        /// Its server key.
         public var key: Redacted<String>
 
-        /// A sender that was added.
+        /// Creates an answer.
         public init(sender: SenderID, project: String, key: Redacted<String>) {
             self.sender = sender
             self.project = project
@@ -65,36 +64,30 @@ public struct AddSender: OperatorCommand {
         }
 
         public static let fields = Fields(
-            Answer.init(sender:project:key:), .required("sender_id", .sender, \.sender, "Its ID."),
-            .required("project", .text, \.project, "Its project ID."),
-            .required("key", .serverKey, \.key, "Its server key."))
+            Answer.init(sender:project:key:), .required("sender_id", .sender, \.sender, "The sender ID."),
+            .required("project", .text, \.project, "The project ID."),
+            .required("key", .serverKey, \.key, "The server key."))
     }
 }
 
 /// Lists the senders.
 public struct ListSenders: OperatorCommand {
-    /// The command.
+    /// Creates the command.
     public init() {}
 
     public static let summary = OperationSummary.reading(.listSenders, "List the senders.")
     public static let fields = Fields(ListSenders.init)
 
-    /// A sender.
+    /// A sender in the list.
     public struct Row: Record {
-        /// Its ID.
         public var sender: SenderID
-        /// Its name for people.
         public var label: String
-        /// Its project ID.
         public var project: String
-        /// How many keys it has.
         public var keys: Int
-        /// When it was added.
         public var createdAt: UnixMilliseconds
-        /// Whether it may not send.
         public var isSuspended: Bool
 
-        /// A sender.
+        /// Creates a row.
         public init(
             sender: SenderID, label: String, project: String, keys: Int, createdAt: UnixMilliseconds,
             isSuspended: Bool
@@ -109,37 +102,36 @@ public struct ListSenders: OperatorCommand {
 
         public static let fields = Fields(
             Row.init(sender:label:project:keys:createdAt:isSuspended:),
-            .required("sender_id", .sender, \.sender, "Its ID."),
-            .required("label", .text, \.label, "Its name for people."),
-            .required("project", .text, \.project, "Its project ID."),
-            .required("keys", .count, \.keys, "How many keys it has."),
-            .required("created_at", .time, \.createdAt, "When it was added."),
-            .required("suspended", .truth, \.isSuspended, "Whether it may not send."))
+            .required("sender_id", .sender, \.sender, "The sender ID."),
+            .required("label", .text, \.label, "The descriptive name."),
+            .required("project", .text, \.project, "The project ID."),
+            .required("keys", .count, \.keys, "The number of its keys."),
+            .required("created_at", .time, \.createdAt, "When the sender was added."),
+            .required("suspended", .truth, \.isSuspended, "Whether the sender is suspended and may not send.")
+        )
     }
 
-    /// The senders.
+    /// All senders.
     public struct Answer: Record {
-        /// All of them.
         public var senders: [Row]
 
-        /// The senders.
+        /// Creates an answer.
         public init(senders: [Row]) { self.senders = senders }
 
         public static let fields = Fields(
-            Answer.init(senders:), .required("senders", .list(.record), \.senders, "All of them."))
+            Answer.init(senders:), .required("senders", .list(.record), \.senders, "The senders."))
     }
 }
 
 /// Gives a sender a new key.
 public struct RotateKey: OperatorCommand {
-    /// The sender.
     public var sender: SenderID
-    /// For how long the old keys work.
+    /// The time for which the old keys keep working.
     public var overlapSeconds: Int
-    /// The server key; `nil` for one that is made.
+    /// The server key; `nil` generates one.
     public var key: Redacted<String>?
 
-    /// A new key of a sender.
+    /// Creates the command.
     public init(
         sender: SenderID, overlapSeconds: Int = Self.presetOverlapSeconds, key: Redacted<String>? = nil
     ) {
@@ -148,29 +140,26 @@ public struct RotateKey: OperatorCommand {
         self.key = key
     }
 
-    /// For how long the old keys work where nothing is given: a day.
+    /// The default overlap: a day.
     public static let presetOverlapSeconds = 86_400
 
     public static let summary = OperationSummary.changing(
-        .rotateKey, "Give a sender a new key; the old ones work for a while.")
+        .rotateKey, "Give a sender a new key; its old keys keep working for a time.")
     public static let fields = Fields(
         RotateKey.init(sender:overlapSeconds:key:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."),
         .preset(
             "overlap_seconds", .integer(0...31_536_000), \.overlapSeconds, presetOverlapSeconds,
-            "Old keys work for so long."),
-        .optional("key", .serverKey, \.key, "The server key. Without it one is made."))
+            "Time for which the old keys keep working."),
+        .optional("key", .serverKey, \.key, "The server key. Default: a random one."))
 
-    /// A key that was given.
+    /// The new key.
     public struct Answer: Record {
-        /// The sender.
         public var sender: SenderID
-        /// Its new key.
         public var key: Redacted<String>
-        /// When the old keys stop working.
         public var oldKeysExpireAt: UnixMilliseconds
 
-        /// A key that was given.
+        /// Creates an answer.
         public init(sender: SenderID, key: Redacted<String>, oldKeysExpireAt: UnixMilliseconds) {
             self.sender = sender
             self.key = key
@@ -180,34 +169,32 @@ public struct RotateKey: OperatorCommand {
         public static let fields = Fields(
             Answer.init(sender:key:oldKeysExpireAt:),
             .required("sender_id", .sender, \.sender, "The sender."),
-            .required("key", .serverKey, \.key, "Its new key."),
+            .required("key", .serverKey, \.key, "The new key."),
             .required("old_keys_expire_at", .time, \.oldKeysExpireAt, "When the old keys stop working."))
     }
 }
 
 /// Removes a sender.
 public struct RemoveSender: OperatorCommand {
-    /// The sender.
     public var sender: SenderID
 
-    /// The end of a sender.
+    /// Creates the command.
     public init(sender: SenderID) { self.sender = sender }
 
     public static let summary = OperationSummary.changing(
-        .removeSender, "Remove a sender; its connections end and its tokens are dead.")
+        .removeSender, "Remove a sender; its connections end and its tokens become invalid.")
     public static let fields = Fields(
         RemoveSender.init(sender:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."))
 
-    /// A sender that was removed.
+    /// The removed sender.
     public struct Answer: Record {
-        /// Its ID.
         public var sender: SenderID
 
-        /// A sender that was removed.
+        /// Creates an answer.
         public init(sender: SenderID) { self.sender = sender }
 
         public static let fields = Fields(
-            Answer.init(sender:), .required("sender_id", .sender, \.sender, "Its ID."))
+            Answer.init(sender:), .required("sender_id", .sender, \.sender, "The sender ID."))
     }
 }

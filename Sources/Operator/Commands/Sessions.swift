@@ -2,13 +2,12 @@ public import Basics
 
 /// Lists the peers that are logged in.
 public struct ListSessions: OperatorCommand {
-    /// How many to list at most.
     public var limit: Int
 
-    /// A list of up to so many.
+    /// Creates the command.
     public init(limit: Int = Self.presetLimit) { self.limit = limit }
 
-    /// How many are listed where no number is given.
+    /// The default limit.
     public static let presetLimit = 1_000
 
     public static let summary = OperationSummary.reading(.listSessions, "List the peers that are logged in.")
@@ -16,14 +15,12 @@ public struct ListSessions: OperatorCommand {
         ListSessions.init(limit:),
         .preset("limit", .integer(1...Limits.Operator.listedRows), \.limit, presetLimit, "List up to N."))
 
-    /// The peers that are logged in.
+    /// The sessions of peers that are logged in.
     public struct Answer: Record {
-        /// The sessions.
         public var sessions: [SessionRow]
-        /// How many more there are.
         public var leftOut: Int
 
-        /// A list.
+        /// Creates an answer.
         public init(sessions: [SessionRow], leftOut: Int) {
             self.sessions = sessions
             self.leftOut = leftOut
@@ -32,26 +29,20 @@ public struct ListSessions: OperatorCommand {
         public static let fields = Fields(
             Answer.init(sessions:leftOut:),
             .required("sessions", .list(.record), \.sessions, "The sessions."),
-            .required("left_out", .count, \.leftOut, "How many more there are."))
+            .required("left_out", .count, \.leftOut, "The number of sessions that are not listed."))
     }
 }
 
 /// A peer that is logged in.
 public struct SessionRow: Record {
-    /// Its ID.
     public var id: ConnectionID
-    /// The listener that it came to.
     public var kind: String
-    /// Its address.
     public var peer: String
-    /// Its sender ID, if it is an app server.
     public var sender: String?
-    /// Its number, if it is a device.
     public var device: String?
-    /// When it connected.
     public var since: UnixMilliseconds
 
-    /// A session.
+    /// Creates a row.
     public init(
         id: ConnectionID, kind: String, peer: String, sender: String?, device: String?,
         since: UnixMilliseconds
@@ -66,29 +57,29 @@ public struct SessionRow: Record {
 
     public static let fields = Fields(
         SessionRow.init(id:kind:peer:sender:device:since:),
-        .required("id", .session, \.id, "Its ID."),
-        .required("kind", .text, \.kind, "The listener that it came to."),
-        .required("peer", .text, \.peer, "Its address."),
-        .optional("sender_id", .text, \.sender, "Its sender ID, if it is an app server."),
-        .optional("device", .text, \.device, "Its number, if it is a device."),
-        .required("since", .time, \.since, "When it connected."))
+        .required("id", .session, \.id, "The ID of the session."),
+        .required("kind", .text, \.kind, "The listener that the peer connected to."),
+        .required("peer", .text, \.peer, "The address of the peer."),
+        .optional("sender_id", .text, \.sender, "The sender ID of an app server."),
+        .optional("device", .text, \.device, "The Android ID of a device."),
+        .required("since", .time, \.since, "When the peer connected."))
 }
 
-/// Ends connections in a planned way.
+/// Drains connections: asks the peers to reconnect, then closes them.
 public struct DrainSessions: OperatorCommand {
-    /// Whose connections are drained.
+    /// Selects the connections to drain.
     public enum Selection: Sendable, Equatable {
-        /// Those of all app servers.
+        /// The connections of all app servers.
         case appServers
-        /// Those of one sender.
+        /// The connections of one sender.
         case sender(SenderID)
-        /// One, of an app server or a device.
+        /// One connection, of an app server or a device.
         case session(ConnectionID)
     }
 
-    /// One session.
+    /// The session to drain.
     public private(set) var session: ConnectionID?
-    /// The sessions of one sender.
+    /// The sender whose sessions are drained.
     public private(set) var sender: SenderID?
 
     private init(session: ConnectionID?, sender: SenderID?) {
@@ -96,7 +87,7 @@ public struct DrainSessions: OperatorCommand {
         self.sender = sender
     }
 
-    /// Ends some connections.
+    /// Creates the command for the selected connections.
     public init(_ selection: Selection) {
         switch selection {
         case .appServers: self.init(session: nil, sender: nil)
@@ -105,7 +96,7 @@ public struct DrainSessions: OperatorCommand {
         }
     }
 
-    /// Whose connections are drained.
+    /// The connections to drain.
     public var selection: Selection {
         if let session { return .session(session) }
         return sender.map { .sender($0) } ?? .appServers
@@ -114,15 +105,15 @@ public struct DrainSessions: OperatorCommand {
     public static let summary = OperationSummary.changing(
         .drainSessions, "Ask app servers to reconnect, then close their connections.",
         details: [
-            "Each is sent CONNECTION_DRAINING; after the grace the connections close one by one, at random over the spread. What is on its way is still acknowledged, new messages are refused with CONNECTION_DRAINING, and connections opened meanwhile get everything else. The daemon keeps running; devices stay.",
-            "Without a session or a sender the connections of all app servers that are open now are drained.",
+            "Each connection gets CONNECTION_DRAINING; after drain_grace_seconds the connections are closed one by one, at random times within drain_spread_seconds. Messages in flight are still acknowledged, new messages get a CONNECTION_DRAINING error, and everything else goes to newly opened connections. The daemon keeps running, and devices stay connected.",
+            "Without a session or a sender, all current connections of app servers are drained.",
         ])
     public static let fields = Fields(
         DrainSessions.init(session:sender:),
         .optional(
             "session", .session, \.session, audit: .session,
-            "Drain one connection, by its ID in the list of sessions."),
-        .optional("sender_id", .sender, \.sender, audit: .sender, "Drain the connections of one sender."))
+            "Drain the connection with this ID (see sessions list)."),
+        .optional("sender_id", .sender, \.sender, audit: .sender, "Drain the connections of this sender."))
 
     public func check() throws(FieldProblem) {
         guard session == nil || sender == nil else {
@@ -130,16 +121,15 @@ public struct DrainSessions: OperatorCommand {
         }
     }
 
-    /// What was drained.
+    /// The number of drained sessions.
     public struct Answer: Record {
-        /// How many sessions.
         public var sessions: Int
 
-        /// What was drained.
+        /// Creates an answer.
         public init(sessions: Int) { self.sessions = sessions }
 
         public static let fields = Fields(
             Answer.init(sessions:),
-            .required("sessions", .count, \.sessions, "How many sessions were drained."))
+            .required("sessions", .count, \.sessions, "The number of drained sessions."))
     }
 }

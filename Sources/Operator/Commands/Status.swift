@@ -1,48 +1,35 @@
 public import Basics
 
-/// Shows what the daemon is and does.
+/// Shows the status of the daemon.
 public struct ShowStatus: OperatorCommand {
-    /// The command.
+    /// Creates the command.
     public init() {}
 
     public static let summary = OperationSummary.reading(
         .showStatus, "Show state, listeners, connections and counters.")
     public static let fields = Fields(ShowStatus.init)
 
-    /// What the daemon is and does.
+    /// The status of the daemon.
     public struct Answer: Record {
-        /// Its version.
         public var version: String
-        /// Its process ID.
         public var process: Int
-        /// For how long it has been running.
         public var uptimeSeconds: Int
-        /// Whether it is serving, draining or stopping.
         public var state: String
-        /// Why the machine's clock is not believed; `nil` if it is.
+        /// Why the machine's clock is not trusted; `nil` if it is.
         public var clockProblem: String?
-        /// The sockets that it listens on.
         public var listeners: [Listener]
-        /// App servers that are logged in.
         public var appServers: Int
-        /// Devices that are logged in.
         public var devices: Int
-        /// Connections of all listeners since the start.
         public var connections: Connections
-        /// Messages to devices since the start, by milestone.
         public var downstream: [WordCount]
-        /// Messages to app servers since the start, by milestone.
         public var upstream: [WordCount]
-        /// Messages to topics.
         public var topics: Topics
-        /// The store.
         public var store: Store
-        /// What stays until it is removed.
+        /// The size of the registry: devices, registrations and other data that stays until it is removed.
         public var registry: Registry
-        /// When the certificate ends.
         public var certificateNotAfter: UnixMilliseconds
 
-        /// An answer.
+        /// Creates an answer.
         public init(
             version: String, process: Int, uptimeSeconds: Int, state: String, clockProblem: String?,
             listeners: [Listener], appServers: Int, devices: Int, connections: Connections,
@@ -71,13 +58,15 @@ public struct ShowStatus: OperatorCommand {
                 version:process:uptimeSeconds:state:clockProblem:listeners:appServers:devices:connections:
                 downstream:upstream:topics:store:registry:certificateNotAfter:),
             .required("version", .text, \.version, "The version of the daemon."),
-            .required("pid", .count, \.process, "Its process ID."),
-            .required("uptime_seconds", .count, \.uptimeSeconds, "For how long it has been running."),
-            .required("state", .text, \.state, "Whether it is serving, draining or stopping."),
-            .nullable("clock_problem", .text, \.clockProblem, "Why the machine's clock is not believed."),
-            .required("listeners", .list(.record), \.listeners, "The sockets that it listens on."),
-            .required("app_servers", .count, \.appServers, "App servers that are logged in."),
-            .required("devices", .count, \.devices, "Devices that are logged in."),
+            .required("pid", .count, \.process, "The process ID of the daemon."),
+            .required("uptime_seconds", .count, \.uptimeSeconds, "The time since the start."),
+            .required("state", .text, \.state, "serving, draining or stopping."),
+            .nullable(
+                "clock_problem", .text, \.clockProblem,
+                "Why the machine's clock is not trusted; null if it is."),
+            .required("listeners", .list(.record), \.listeners, "The sockets that the daemon listens on."),
+            .required("app_servers", .count, \.appServers, "The number of connected app servers."),
+            .required("devices", .count, \.devices, "The number of connected devices."),
             .required("connections", .record, \.connections, "Connections of all listeners since the start."),
             .required(
                 "downstream", .counts, \.downstream, "Messages to devices since the start, by milestone."),
@@ -87,22 +76,19 @@ public struct ShowStatus: OperatorCommand {
             .required("store", .record, \.store, "The store."),
             .required(
                 "registry", .record, \.registry,
-                "What stays until it is removed: devices, registrations and the like."),
-            .required("certificate_not_after", .time, \.certificateNotAfter, "When the certificate ends."))
+                "The registry: devices, registrations and other data that stays until it is removed."),
+            .required("certificate_not_after", .time, \.certificateNotAfter, "When the certificate expires."))
     }
 }
 
 extension ShowStatus.Answer {
     /// A socket that the daemon listens on.
     public struct Listener: Record {
-        /// Which one it is.
         public var name: String
-        /// Its address, or its path.
         public var address: String
-        /// Its port; 0 for a path.
         public var port: Int
 
-        /// A listener.
+        /// Creates a listener.
         public init(name: String, address: String, port: Int) {
             self.name = name
             self.address = address
@@ -110,23 +96,19 @@ extension ShowStatus.Answer {
         }
 
         public static let fields = Fields(
-            Listener.init(name:address:port:), .required("name", .text, \.name, "Which one it is."),
-            .required("address", .text, \.address, "Its address, or its path."),
-            .required("port", .integer(0...65_535), \.port, "Its port; 0 for a path."))
+            Listener.init(name:address:port:), .required("name", .text, \.name, "The name of the listener."),
+            .required("address", .text, \.address, "The address, or the path of a UNIX socket."),
+            .required("port", .integer(0...65_535), \.port, "The port; 0 for a path."))
     }
 
-    /// Connections of all listeners since the start: attempts of strangers show here first.
+    /// Connections of all listeners since the start, in which attacks by unauthenticated peers show first.
     public struct Connections: Record {
-        /// Those that were accepted.
         public var accepted: Int
-        /// Those that are open.
         public var open: Int
-        /// Those that ended, by reason.
         public var closed: [WordCount]
-        /// Those that were closed as soon as they were accepted, by reason.
         public var refused: [WordCount]
 
-        /// Counts of connections.
+        /// Creates the counts.
         public init(accepted: Int, open: Int, closed: [WordCount], refused: [WordCount]) {
             self.accepted = accepted
             self.open = open
@@ -136,24 +118,21 @@ extension ShowStatus.Answer {
 
         public static let fields = Fields(
             Connections.init(accepted:open:closed:refused:),
-            .required("accepted", .count, \.accepted, "Those that were accepted."),
-            .required("open", .count, \.open, "Those that are open."),
-            .required("closed", .counts, \.closed, "Those that ended, by reason."),
+            .required("accepted", .count, \.accepted, "The number of accepted connections."),
+            .required("open", .count, \.open, "The number of open connections."),
+            .required("closed", .counts, \.closed, "Closed connections by reason."),
             .required(
                 "refused", .counts, \.refused,
-                "Those that were closed as soon as they were accepted, by reason."))
+                "Connections closed directly after the accept, by reason."))
     }
 
-    /// Messages to topics.
+    /// The counts of messages to topics.
     public struct Topics: Record {
-        /// Messages that are still being sent.
         public var underWay: Int
-        /// Messages accepted since the start.
         public var accepted: Int
-        /// Devices that were sent one.
         public var recipients: Int
 
-        /// Counts of messages to topics.
+        /// Creates the counts.
         public init(underWay: Int, accepted: Int, recipients: Int) {
             self.underWay = underWay
             self.accepted = accepted
@@ -164,21 +143,19 @@ extension ShowStatus.Answer {
             Topics.init(underWay:accepted:recipients:),
             .required("under_way", .count, \.underWay, "Messages that are still being sent."),
             .required("accepted", .count, \.accepted, "Messages accepted since the start."),
-            .required("recipients", .count, \.recipients, "Devices that were sent one."))
+            .required(
+                "recipients", .count, \.recipients,
+                "The number of registrations that such messages were sent to."))
     }
 
-    /// The store.
+    /// The state of the store.
     public struct Store: Record {
-        /// Which engine it is.
         public var kind: String
-        /// Its folder.
         public var path: String
-        /// Whether it takes writes.
         public var isHealthy: Bool
-        /// How many partitions it was created with.
         public var partitions: Int
 
-        /// A store.
+        /// Creates the store's part of the answer.
         public init(kind: String, path: String, isHealthy: Bool, partitions: Int) {
             self.kind = kind
             self.path = path
@@ -188,22 +165,19 @@ extension ShowStatus.Answer {
 
         public static let fields = Fields(
             Store.init(kind:path:isHealthy:partitions:),
-            .required("kind", .text, \.kind, "Which engine it is."),
-            .required("path", .text, \.path, "Its folder."),
-            .required("healthy", .truth, \.isHealthy, "Whether it takes writes."),
-            .required("partitions", .count, \.partitions, "How many partitions it was created with."))
+            .required("kind", .text, \.kind, "The engine."),
+            .required("path", .text, \.path, "The folder of the store."),
+            .required("healthy", .truth, \.isHealthy, "Whether the store accepts writes."),
+            .required("partitions", .count, \.partitions, "The number of partitions."))
     }
 
-    /// What stays until it is removed: devices, registrations and the like.
+    /// The size of the registry: devices, registrations and other data that stays until it is removed.
     public struct Registry: Record {
-        /// Its bytes on the disk.
         public var bytes: Int
-        /// How many it may have; 0 for no limit.
         public var limit: Int
-        /// Whether nothing new is added.
         public var isFull: Bool
 
-        /// The size of the registry.
+        /// Creates the registry's part of the answer.
         public init(bytes: Int, limit: Int, isFull: Bool) {
             self.bytes = bytes
             self.limit = limit
@@ -211,8 +185,9 @@ extension ShowStatus.Answer {
         }
 
         public static let fields = Fields(
-            Registry.init(bytes:limit:isFull:), .required("bytes", .count, \.bytes, "Its bytes on the disk."),
-            .required("limit", .count, \.limit, "How many it may have; 0 for no limit."),
-            .required("full", .truth, \.isFull, "Whether nothing new is added."))
+            Registry.init(bytes:limit:isFull:),
+            .required("bytes", .count, \.bytes, "The size on the disk in bytes."),
+            .required("limit", .count, \.limit, "The limit in bytes; 0 if there is no limit."),
+            .required("full", .truth, \.isFull, "Whether the limit is reached, so that nothing is added."))
     }
 }

@@ -2,14 +2,13 @@ public import Basics
 
 /// Lists the topics.
 public struct ListTopics: OperatorCommand {
-    /// Only the topics of this sender.
+    /// The sender whose topics are listed; `nil` lists all.
     public var sender: SenderID?
-    /// How many to list at most.
     public var limit: Int
-    /// The topic after which the page begins; `nil` for the first page.
+    /// The topic after which the page starts; `nil` for the first page.
     public var after: TopicPosition?
 
-    /// A page of the list.
+    /// Creates the command.
     public init(
         sender: SenderID? = nil, limit: Int = Limits.Operator.listedRowsDefault, after: TopicPosition? = nil
     ) {
@@ -19,28 +18,25 @@ public struct ListTopics: OperatorCommand {
     }
 
     public static let summary = OperationSummary.reading(
-        .listTopics, "List the topics, with how many subscribe to each.",
+        .listTopics, "List the topics with their numbers of subscribers.",
         details: [
-            "A topic is there as long as it has a subscriber. Its subscribers are counted one by one: a million take a second or so."
+            "A topic exists as long as it has a subscriber. Subscribers are counted one by one, which takes about a second per million."
         ])
     public static let fields = Fields(
         ListTopics.init(sender:limit:after:),
-        .optional("sender_id", .sender, \.sender, audit: .sender, "Only the topics of one sender."),
+        .optional("sender_id", .sender, \.sender, audit: .sender, "List only the topics of this sender."),
         .preset(
             "limit", .integer(1...Limits.Operator.listedRows), \.limit, Limits.Operator.listedRowsDefault,
             "List up to N."),
-        .optional("after", .topicPosition, \.after, "Go on after this topic."))
+        .optional("after", .topicPosition, \.after, "Start after this topic."))
 
-    /// A topic.
+    /// A topic in the list.
     public struct Row: Record {
-        /// Its sender.
         public var sender: SenderID
-        /// Its name.
         public var topic: String
-        /// How many subscribe to it.
         public var subscribers: Int
 
-        /// A topic.
+        /// Creates a row.
         public init(sender: SenderID, topic: String, subscribers: Int) {
             self.sender = sender
             self.topic = topic
@@ -48,19 +44,18 @@ public struct ListTopics: OperatorCommand {
         }
 
         public static let fields = Fields(
-            Row.init(sender:topic:subscribers:), .required("sender_id", .sender, \.sender, "Its sender."),
-            .required("topic", .text, \.topic, "Its name."),
-            .required("subscribers", .count, \.subscribers, "How many subscribe to it."))
+            Row.init(sender:topic:subscribers:), .required("sender_id", .sender, \.sender, "The sender ID."),
+            .required("topic", .text, \.topic, "The name of the topic."),
+            .required("subscribers", .count, \.subscribers, "The number of subscribers."))
     }
 
     /// A page of the topics.
     public struct Answer: Record {
-        /// The topics.
         public var topics: [Row]
-        /// After which topic the next page begins; `nil` if this is the last one.
+        /// The topic after which the next page starts; `nil` on the last page.
         public var nextAfter: TopicPosition?
 
-        /// A page.
+        /// Creates an answer.
         public init(topics: [Row], nextAfter: TopicPosition?) {
             self.topics = topics
             self.nextAfter = nextAfter
@@ -68,52 +63,47 @@ public struct ListTopics: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(topics:nextAfter:), .required("topics", .list(.record), \.topics, "The topics."),
-            .optional("next_after", .topicPosition, \.nextAfter, "After which topic the next page begins."))
+            .optional(
+                "next_after", .topicPosition, \.nextAfter,
+                "The topic after which the next page starts; left out on the last page."))
     }
 }
 
 /// Lists the messages to topics that are still being sent.
 public struct ListRunningTopics: OperatorCommand {
-    /// How many to list at most.
     public var limit: Int
 
-    /// A list of up to so many.
+    /// Creates the command.
     public init(limit: Int = Self.presetLimit) { self.limit = limit }
 
-    /// How many are listed where no number is given: their subscribers are counted one by one.
+    /// The default limit, low because the subscribers are counted one by one.
     public static let presetLimit = 20
 
     public static let summary = OperationSummary.reading(
         .listRunningTopics, "List the messages to topics and conditions that are still being sent.",
         details: [
-            "Done of total subscribers have been gone through, and sent of them were sent the message: it is not for those who have left the topic, or who do not meet the rest of a condition. Of a condition that reaches who subscribes to nothing there is no total."
+            "\"done\" of \"total\" subscribers have been processed, and \"sent\" of them were sent the message; the others have left the topic or do not match the whole condition. A condition that also matches devices without subscriptions has no total."
         ])
     public static let fields = Fields(
         ListRunningTopics.init(limit:),
         .preset("limit", .integer(1...Limits.Operator.listedRows), \.limit, presetLimit, "List up to N."))
 
-    /// A message to a topic or a condition.
+    /// A message to a topic or condition that is being sent.
     public struct Row: Record {
-        /// Its sender.
         public var sender: SenderID
-        /// The ID that its sender gave it.
         public var messageID: String
-        /// The topic that it is for, or that it is for a condition.
+        /// `/topics/NAME`, or `condition`.
         public var to: String
-        /// The topics that it is for.
         public var topics: [String]
-        /// When it was accepted.
         public var since: UnixMilliseconds
-        /// When its lifetime ends.
         public var expiresAt: UnixMilliseconds
-        /// How many subscribers were sent it.
         public var sent: Int
-        /// How many subscribers have been gone through; `nil` if there is no total.
+        /// The number of processed subscribers; `nil` if there is no total.
         public var done: Int?
-        /// How many subscribers there are; `nil` if that is not known.
+        /// The number of subscribers; `nil` if it is unknown.
         public var total: Int?
 
-        /// A message that is being sent.
+        /// Creates a row.
         public init(
             sender: SenderID, messageID: String, to: String, topics: [String], since: UnixMilliseconds,
             expiresAt: UnixMilliseconds, sent: Int, done: Int?, total: Int?
@@ -131,25 +121,24 @@ public struct ListRunningTopics: OperatorCommand {
 
         public static let fields = Fields(
             Row.init(sender:messageID:to:topics:since:expiresAt:sent:done:total:),
-            .required("sender_id", .sender, \.sender, "Its sender."),
-            .required("message_id", .text, \.messageID, "The ID that its sender gave it."),
+            .required("sender_id", .sender, \.sender, "The sender ID."),
+            .required("message_id", .text, \.messageID, "The ID that the app server gave the message."),
             .required("to", .text, \.to, "/topics/NAME, or condition."),
-            .required("topics", .list(.text), \.topics, "The topics that it is for."),
-            .required("since", .time, \.since, "When it was accepted."),
-            .required("expires_at", .time, \.expiresAt, "When its lifetime ends."),
-            .required("sent", .count, \.sent, "How many subscribers were sent it."),
-            .nullable("done", .count, \.done, "How many subscribers have been gone through."),
-            .nullable("total", .count, \.total, "How many subscribers there are."))
+            .required("topics", .list(.text), \.topics, "The topics of the message."),
+            .required("since", .time, \.since, "When the message was accepted."),
+            .required("expires_at", .time, \.expiresAt, "When the message expires."),
+            .required("sent", .count, \.sent, "The number of subscribers that were sent the message."),
+            .nullable(
+                "done", .count, \.done, "The number of processed subscribers; null if there is no total."),
+            .nullable("total", .count, \.total, "The number of subscribers; null if it is unknown."))
     }
 
     /// The messages that are being sent, the oldest of each sender first.
     public struct Answer: Record {
-        /// The messages.
         public var messages: [Row]
-        /// How many more there are.
         public var leftOut: Int
 
-        /// A list.
+        /// Creates an answer.
         public init(messages: [Row], leftOut: Int) {
             self.messages = messages
             self.leftOut = leftOut
@@ -158,6 +147,6 @@ public struct ListRunningTopics: OperatorCommand {
         public static let fields = Fields(
             Answer.init(messages:leftOut:),
             .required("messages", .list(.record), \.messages, "The messages."),
-            .required("left_out", .count, \.leftOut, "How many more there are."))
+            .required("left_out", .count, \.leftOut, "The number of messages that are not listed."))
     }
 }

@@ -1,6 +1,6 @@
 public import Basics
 
-/// The words of the arguments in an audit line, in the order in which they stand there.
+/// The keys of arguments in an audit line, in the order in which they are written.
 public enum AuditWord: String, Sendable, CaseIterable, Comparable {
     case sender
     case label
@@ -8,7 +8,7 @@ public enum AuditWord: String, Sendable, CaseIterable, Comparable {
     case keyID = "key_id"
     case session
     case installation
-    /// Whom a message or a command is for.
+    /// The recipient of a message, or the device of a command.
     case target
 
     public static func < (a: AuditWord, b: AuditWord) -> Bool { a.position < b.position }
@@ -26,18 +26,17 @@ public enum AuditWord: String, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// An argument of a command as the audit line has it.
+/// An argument of a command as the audit line records it.
 public struct AuditEntry: Sendable {
-    /// Its value.
+    /// How a value is recorded.
     public enum Value: Sendable {
         /// A name or an ID.
         case text(String)
-        /// A number of a device, a topic, or a token, which must be replaced by what it is for: it allows what its device allows.
+        /// A device number, a topic, or a token; a token must be replaced by the device's number, since it grants access.
         case recipient(Redacted<String>)
     }
 
-    /// Its word.
+    /// The key in the audit line.
     public let word: AuditWord
-    /// Its value.
     public let value: Value
 }

@@ -1,18 +1,18 @@
 import Basics
 import Wire
 
-/// Where the value of a field is.
+/// The key path of a field's value.
 typealias FieldPath<Root, Value> = any KeyPath<Root, Value> & Sendable
 
-/// One field of a command or of an answer: its name, its kind, where its value is, and what it is.
+/// A field of a command or of an answer: its name, kind, key path and documentation.
 ///
-/// It is the one place where the field is defined: what reads, writes, documents and records it comes from here.
+/// Decoding, encoding, documentation and audit of the field all derive from this one definition.
 public struct Field<Root: Sendable, Value: Sendable>: Sendable {
     let description: FieldDescription
     let path: FieldPath<Root, Value>
-    /// Reads a value; `nil` for a field that is not there.
+    /// Decodes a value; gets `nil` if the field is absent.
     private let read: @Sendable (JSONValue?) throws(FieldProblem) -> Value
-    /// Writes a value; `nil` to leave the field out.
+    /// Encodes a value. Returns `nil` to omit the field.
     private let write: @Sendable (Value) -> JSONValue?
 
     private init<Kind>(
@@ -29,7 +29,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
         self.write = write
     }
 
-    /// A field that must be there.
+    /// A field that must be present.
     static func required(
         _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>,
         audit: AuditWord? = nil, _ documentation: String
@@ -42,7 +42,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
             }, write: { kind.encode($0) })
     }
 
-    /// A field that is left out where there is no value.
+    /// A field that is omitted if there is no value.
     static func optional<Wrapped>(
         _ name: String, _ kind: FieldKind<Wrapped>, _ path: FieldPath<Root, Value>,
         audit: AuditWord? = nil, _ documentation: String
@@ -55,7 +55,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
             }, write: { $0.map(kind.encode) })
     }
 
-    /// A field that is `null` where there is no value.
+    /// A field that is `null` if there is no value.
     static func nullable<Wrapped>(
         _ name: String, _ kind: FieldKind<Wrapped>, _ path: FieldPath<Root, Value>,
         _ documentation: String
@@ -68,7 +68,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
             }, write: { $0.map(kind.encode) ?? .null })
     }
 
-    /// A field that has a certain value where it is left out.
+    /// A field that has a default when it is omitted.
     static func preset(
         _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>, _ preset: Value,
         audit: AuditWord? = nil, _ documentation: String
@@ -82,7 +82,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
             }, write: { $0 == preset ? JSONValue?.none : kind.encode($0) })
     }
 
-    /// The value that an object has for this field.
+    /// Decodes this field of an object.
     func value(in object: JSONValue) throws(FieldProblem) -> Value {
         let value = object[description.name]
         do throws(FieldProblem) { return try read(value == .null ? nil : value) } catch {
@@ -90,13 +90,13 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Appends the member that this field is of an object.
+    /// Appends this field of `root` to the members of an object, unless it is omitted.
     func append(_ root: Root, to members: inout [JSONValue.Member]) {
         guard let value = write(root[keyPath: path]) else { return }
         members.append(JSONValue.Member(description.name, value))
     }
 
-    /// What the audit line has of it.
+    /// Returns the entry of this field in the audit line. Returns `nil` if it is not recorded.
     func auditEntry(_ root: Root) -> AuditEntry? {
         guard let word = description.audit, let value = write(root[keyPath: path]),
             let text = value.text ?? value.integer.map({ String($0) })

@@ -1,36 +1,34 @@
-/// A field of a command or of an answer, as documentation and front ends read it.
+/// The description of a field for documentation and front ends.
 public struct FieldDescription: Sendable, Equatable {
     /// Whether the field may be left out.
     public enum Presence: Sendable, Equatable {
-        /// It must be there.
         case required
-        /// It may be left out.
         case optional
-        /// It is always there in what is written, and `null` where there is no value.
+        /// The field is always encoded, as `null` if there is no value.
         case nullable
-        /// It may be left out, and then has this value.
+        /// The field may be left out and then has this value.
         case preset(String)
     }
 
     /// The name in JSON: `sender_id`.
     public let name: String
-    /// What its value must be.
+    /// The form of its value.
     public let form: ValueForm
-    /// Stands for the value in usage lines: `SECONDS`.
+    /// The placeholder for the value in usage lines: `SECONDS`.
     public let placeholder: String
-    /// Whether the value must not stand in logs and error texts.
+    /// Whether the value must not appear in logs and error texts.
     public let isSecret: Bool
     /// Whether it may be left out.
     public let presence: Presence
-    /// Under which word its value stands in the audit line; `nil` if it does not.
+    /// The key of its value in the audit line; `nil` if it is not recorded.
     public let audit: AuditWord?
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     public let documentation: String
 
-    /// What to do about a value that is refused.
+    /// The hint for an invalid value.
     var hint: String {
         switch presence {
-        case .preset(let value): "\(name): \(documentation) Without it: \(value)."
+        case .preset(let value): "\(name): \(documentation) Default: \(value)."
         case .required, .optional, .nullable: "\(name): \(documentation)"
         }
     }

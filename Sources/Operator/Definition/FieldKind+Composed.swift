@@ -1,13 +1,11 @@
 import Wire
 
-/// A word and how often it occurred.
+/// A word with the number of its occurrences.
 public struct WordCount: Sendable, Equatable {
-    /// The word.
     public var word: String
-    /// How often.
     public var count: Int
 
-    /// A count of a word.
+    /// Creates a count.
     public init(_ word: String, _ count: Int) {
         self.word = word
         self.count = count
@@ -15,7 +13,7 @@ public struct WordCount: Sendable, Equatable {
 }
 
 extension FieldKind where Value == [WordCount] {
-    /// Counts by words that are not fixed: an object, in its order.
+    /// Counts by word: an object whose keys are not fixed, in its order.
     static var counts: FieldKind {
         FieldKind(
             .object("an object of whole numbers"),
@@ -32,7 +30,7 @@ extension FieldKind where Value == [WordCount] {
 }
 
 extension FieldKind where Value == [JSONValue.Member] {
-    /// An object whose members are the caller's, as they are.
+    /// An object with arbitrary members, which are passed on unchanged.
     static var pairs: FieldKind {
         FieldKind(
             .object("an object of keys and values"), "KEY=VALUE",

@@ -2,7 +2,7 @@ public import Basics
 import Wire
 
 extension FieldKind where Value == SenderID {
-    /// A sender ID: written as text, taken as a number as well.
+    /// A sender ID: encoded as text, decoded from text or a number.
     static var sender: FieldKind {
         scalar(
             .number("a sender ID", 1...(.max)), "N",
@@ -14,7 +14,7 @@ extension FieldKind where Value == SenderID {
 }
 
 extension FieldKind where Value == DeviceID {
-    /// The number of a device (Android ID): written as text, taken as a number as well. A list may begin after 0.
+    /// The number of a device (Android ID): encoded as text, decoded from text or a number. A list may begin after 0.
     static func device(from least: Int = 1) -> FieldKind {
         scalar(
             .number("the number of a device", least...(.max)), "DEVICE",
@@ -27,12 +27,11 @@ extension FieldKind where Value == DeviceID {
 
 /// A device, by its number or by a registration token of one of its apps.
 public enum DeviceTarget: Sendable {
-    /// Its number (Android ID).
+    /// The number (Android ID).
     case device(DeviceID)
-    /// A registration token.
     case token(Redacted<String>)
 
-    /// The number that a value is; `nil` for anything else, as a token is.
+    /// Returns the number that a value encodes. Returns `nil` for anything else, such as a token.
     static func number(_ value: JSONValue) -> UInt64? {
         value.integer.flatMap { UInt64(exactly: $0) } ?? value.digits.flatMap { UInt64($0) }
     }
@@ -88,14 +87,12 @@ extension FieldKind where Value == String {
     }
 }
 
-/// A place in the list of topics: a topic of a sender.
+/// A position in the list of topics: a topic of a sender.
 public struct TopicPosition: Sendable, Equatable {
-    /// The sender.
     public var sender: SenderID
-    /// The name of the topic.
     public var topic: String
 
-    /// The place of a topic.
+    /// Creates the position of a topic.
     public init(sender: SenderID, topic: String) {
         self.sender = sender
         self.topic = topic

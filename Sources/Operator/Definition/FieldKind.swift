@@ -1,14 +1,14 @@
 import Basics
 import Wire
 
-/// The kind of a field's values: what JSON they are read from and written as, and what they must be.
+/// The kind of a field's values: their form, and how they are decoded from and encoded as JSON.
 ///
-/// A kind reads strictly and throws a `FieldProblem` for anything else; it writes what it reads.
+/// Decoding is strict and throws a `FieldProblem` for anything else. Every encoded value can be decoded.
 public struct FieldKind<Value: Sendable>: Sendable {
     let form: ValueForm
-    /// Stands for a value in usage lines.
+    /// The placeholder for a value in usage lines.
     let placeholder: String
-    /// Whether values must not stand in logs and error texts.
+    /// Whether values must not appear in logs and error texts.
     let isSecret: Bool
     let decode: @Sendable (JSONValue) throws(FieldProblem) -> Value
     let encode: @Sendable (Value) -> JSONValue
@@ -25,7 +25,7 @@ public struct FieldKind<Value: Sendable>: Sendable {
         self.encode = encode
     }
 
-    /// A kind of one value; `parse` returns `nil` for what it does not take.
+    /// A kind of single values; `parse` returns `nil` for an invalid one.
     static func scalar(
         _ form: ValueForm, _ placeholder: String = "", isSecret: Bool = false,
         parse: @escaping @Sendable (JSONValue) -> Value?, encode: @escaping @Sendable (Value) -> JSONValue
@@ -47,7 +47,7 @@ extension FieldKind where Value == Bool {
 }
 
 extension FieldKind where Value == Int {
-    /// A whole number; digits in a string are taken as well.
+    /// A whole number; digits in a string are accepted as well.
     static func integer(_ range: ClosedRange<Int>, as placeholder: String = "N") -> FieldKind {
         scalar(
             .integer(range), placeholder,
@@ -58,7 +58,7 @@ extension FieldKind where Value == Int {
             }, encode: { .integer($0) })
     }
 
-    /// How many there are.
+    /// A number of things, from 0.
     static var count: FieldKind { integer(0...(.max)) }
 
     /// Any whole number.
@@ -66,12 +66,12 @@ extension FieldKind where Value == Int {
 }
 
 extension JSONValue {
-    /// The text of a string of decimal digits; `nil` for anything else, a sign included.
+    /// The text of a string of decimal digits. Returns `nil` for anything else, including a sign.
     var digits: String? {
         text.flatMap { text in text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? text : nil }
     }
 
-    /// The text of a string of so many bytes in UTF-8.
+    /// Returns the text of a string whose length in UTF-8 is within `bytes`. Returns `nil` for anything else.
     func text(of bytes: ClosedRange<Int>) -> String? {
         text.flatMap { bytes.contains($0.utf8.count) ? $0 : nil }
     }
@@ -87,10 +87,10 @@ extension FieldKind where Value == UnixMilliseconds {
 }
 
 extension FieldKind where Value == String {
-    /// Text of any length that an answer may have.
+    /// Text of any length, for answers.
     static var text: FieldKind { text(0...(.max)) }
 
-    /// Text, by its bytes in UTF-8.
+    /// Text of a length in UTF-8 bytes.
     static func text(_ bytes: ClosedRange<Int>, as placeholder: String = "TEXT") -> FieldKind {
         scalar(
             .text(bytes), placeholder,
@@ -109,7 +109,7 @@ extension FieldKind where Value: RawRepresentable & CaseIterable, Value.RawValue
 }
 
 extension FieldKind where Value == Redacted<String> {
-    /// Text that must not stand in logs and error texts.
+    /// Text that must not appear in logs and error texts.
     static func secret(_ bytes: ClosedRange<Int>, _ phrase: String, as placeholder: String = "TEXT")
         -> FieldKind
     {

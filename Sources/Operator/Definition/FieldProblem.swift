@@ -1,25 +1,23 @@
 import Basics
 import Wire
 
-/// Why JSON is not the command or the answer that it should be: the field, what is wrong with it, and what was expected.
+/// Why JSON is not a valid command or answer: the field, what is wrong with it, and what was expected.
 public struct FieldProblem: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// What is wrong with a field.
     public enum Fault: Sendable, Equatable {
-        /// The field is required and not there.
+        /// The field is required and absent.
         case missing
         /// No field has this name.
         case unknown
-        /// The value is not what it must be; `nil` for a value that must not be repeated.
+        /// The value is invalid; `nil` if the value must not be shown.
         case invalid(value: String?)
-        /// The fields do not go together, as `expected` says.
+        /// The fields contradict each other; `expected` describes how.
         case conflict
     }
 
-    /// Where: `limit`, `devices[3].created_at`; empty for the whole.
+    /// The path of the field: `limit`, `devices[3].created_at`; empty for the whole object.
     public private(set) var path: String
-    /// What is wrong.
     public let fault: Fault
-    /// What was expected instead.
     public let expected: String
     /// What to do.
     public private(set) var hint: String
@@ -31,12 +29,12 @@ public struct FieldProblem: Error, Sendable, Equatable {
         self.hint = hint
     }
 
-    /// Fields that do not go together.
+    /// A problem of fields that contradict each other.
     static func conflict(_ text: String, hint: String) -> FieldProblem {
         FieldProblem(.conflict, expected: text, hint: hint)
     }
 
-    /// A value that is not what it must be.
+    /// A problem of an invalid value.
     static func invalid(_ value: JSONValue, isSecret: Bool, expected: String) -> FieldProblem {
         FieldProblem(.invalid(value: isSecret ? nil : shown(value)), expected: expected)
     }
@@ -44,10 +42,10 @@ public struct FieldProblem: Error, Sendable, Equatable {
     /// The problem in one sentence, for the caller.
     public var text: String { text(showsValues: true) }
 
-    /// The same without anything that the caller wrote: a secret may stand in the wrong field.
+    /// The same without any input of the caller, which may be a secret in the wrong field.
     public var recordedText: String { text(showsValues: false) }
 
-    /// The same problem in a field of a larger object.
+    /// Returns the same problem in a field of a larger object.
     func inside(_ name: String, hint: String = "") -> FieldProblem {
         var problem = self
         let isIndexed = path.hasPrefix("[")
@@ -67,7 +65,7 @@ public struct FieldProblem: Error, Sendable, Equatable {
         }
     }
 
-    /// The beginning of a value, fit for a line of text.
+    /// The start of a value, cut to fit a line. Returns `nil` for arrays and objects.
     private static func shown(_ value: JSONValue) -> String? {
         switch value {
         case .array, .object: nil

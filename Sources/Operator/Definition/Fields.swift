@@ -1,23 +1,23 @@
 public import Wire
 
-/// The fields of a command or of an answer, in the order in which they are written.
+/// The fields of a command or of an answer, in the order in which they are encoded.
 public struct Fields<Root: Sendable>: Sendable {
     private let coding: any FieldCoding<Root>
 
-    /// Fields whose values make a whole, in the order of its initializer.
+    /// Creates the fields of a type, in the order of the parameters of its initializer `make`.
     init<each Value: Sendable>(
         _ make: @escaping @Sendable (repeat each Value) -> Root, _ fields: repeat Field<Root, each Value>
     ) {
         coding = PackedFields(make: make, fields: (repeat each fields))
     }
 
-    /// The fields as documentation reads them.
+    /// The descriptions of the fields, for documentation and front ends.
     public var descriptions: [FieldDescription] { coding.descriptions }
 
-    /// The name of the field at a path; `nil` if that is none.
+    /// Returns the name of the field at a path. Returns `nil` if no field is there.
     public func name(of path: PartialKeyPath<Root>) -> String? { coding.name(of: path) }
 
-    /// Reads one field alone, whatever else an object lacks; throws `FieldProblem` if it is missing or invalid.
+    /// Decodes one field, even if other fields are missing. Throws `FieldProblem` if this one is missing or invalid.
     public func value<Value>(
         _ path: KeyPath<Root, Value>, in object: JSONValue
     ) throws(FieldProblem) -> Value {
@@ -32,7 +32,7 @@ public struct Fields<Root: Sendable>: Sendable {
     func auditEntries(of root: Root) -> [AuditEntry] { coding.auditEntries(of: root) }
 }
 
-/// Fields of whatever types.
+/// Fields of any types, with the types erased.
 protocol FieldCoding<Root>: Sendable {
     associatedtype Root: Sendable
     var descriptions: [FieldDescription] { get }
@@ -43,7 +43,7 @@ protocol FieldCoding<Root>: Sendable {
     func auditEntries(of root: Root) -> [AuditEntry]
 }
 
-/// Fields of certain types, one for each argument of an initializer.
+/// Fields of known types, one for each parameter of an initializer.
 private struct PackedFields<Root: Sendable, each Value: Sendable>: FieldCoding {
     let make: @Sendable (repeat each Value) -> Root
     let fields: (repeat Field<Root, each Value>)

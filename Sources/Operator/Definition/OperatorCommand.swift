@@ -1,34 +1,33 @@
 public import Wire
 
-/// What a caller may do.
+/// The role of a caller, which determines the permitted operations.
 public enum Role: String, Sendable, CaseIterable {
-    /// Look at what there is.
+    /// May read.
     case viewer
-    /// Look and change, and read what allows somebody to do something.
+    /// May also change data, and read tokens and keys.
     case `operator`
 }
 
-/// What an operation is, apart from its fields.
+/// The description of an operation, without its fields.
 public struct OperationSummary: Sendable {
-    /// Its name.
     public let name: OperationName
-    /// Who may ask for it.
+    /// The role that the caller needs.
     public let role: Role
-    /// Whether it changes anything.
+    /// Whether it changes data.
     public let isChanging: Bool
-    /// What it does, in one sentence.
+    /// A description in one sentence.
     public let text: String
-    /// More about it, in paragraphs.
+    /// Further paragraphs of the description.
     public let details: [String]
 
-    /// An operation that changes nothing.
+    /// An operation that only reads.
     static func reading(
         _ name: OperationName, role: Role = .viewer, _ text: String, details: [String] = []
     ) -> OperationSummary {
         OperationSummary(name: name, role: role, isChanging: false, text: text, details: details)
     }
 
-    /// An operation that changes something: it needs an operator, and leaves a line in the audit log.
+    /// An operation that changes data, for the role `operator` only.
     static func changing(
         _ name: OperationName, _ text: String, details: [String] = []
     ) -> OperationSummary {
@@ -38,24 +37,24 @@ public struct OperationSummary: Sendable {
 
 /// A command: one operation with its arguments.
 ///
-/// It is defined once: the server's handlers, the tools, their command lines and the documentation read it from here.
+/// The server's handlers, the tools, their command lines and the documentation all derive from this one definition.
 public protocol OperatorCommand: Record {
-    /// What comes back when it is done.
+    /// The result of the command.
     associatedtype Answer: Record
-    /// What comes before that, line by line.
+    /// The lines that the command sends before its answer.
     associatedtype Line: OperatorLine = NoLine
 
-    /// What it does, and who may ask for it.
+    /// The name, role and description.
     static var summary: OperationSummary { get }
 
-    /// How the audit line reports an answer.
+    /// Returns the result that the audit line records for an answer.
     static func auditResult(_ answer: Answer) -> String
 }
 
 extension OperatorCommand {
     public static func auditResult(_ answer: Answer) -> String { "ok" }
 
-    /// Reads the arguments of a command; one that the command does not have is refused, since it may be a misspelt limit.
+    /// Decodes the arguments of a command. An unknown argument is refused, since it may be a misspelt limit.
     init(arguments: JSONValue) throws(FieldProblem) {
         let names = Self.fields.descriptions.map(\.name)
         for member in arguments.members ?? [] where !names.contains(member.key) {
@@ -70,7 +69,7 @@ extension OperatorCommand {
         }
     }
 
-    /// What the audit line has of its arguments, in the order of their words; nothing that is secret as it is.
+    /// The arguments that the audit line records, in the order of their keys; secret ones are marked for replacement.
     public var auditEntries: [AuditEntry] { Self.fields.auditEntries(of: self) }
 
     /// The operation with its fields, for documentation and front ends.
@@ -83,19 +82,19 @@ extension OperatorCommand {
 
 /// A line that a command sends before its answer.
 public protocol OperatorLine: Sendable {
-    /// The lines that there are: their names and fields.
+    /// The names and fields of all lines.
     static var definitions: [LineDefinition] { get }
 
-    /// Reads a line; `nil` if the command sends none of that name. Throws `FieldProblem` for one that is not what it should be.
+    /// Decodes a line. Returns `nil` if the command sends no line with this name. Throws `FieldProblem` if the line is invalid.
     init?(name: String, json: JSONValue) throws(FieldProblem)
 
-    /// Its name.
+    /// The name in JSON.
     var name: String { get }
-    /// Its value as it is written.
+    /// The encoded value.
     var json: JSONValue { get }
 }
 
-/// The lines of a command that sends none.
+/// The line type of a command that sends no lines.
 public enum NoLine: OperatorLine {
     public static var definitions: [LineDefinition] { [] }
     public init?(name: String, json: JSONValue) throws(FieldProblem) { return nil }
@@ -103,22 +102,17 @@ public enum NoLine: OperatorLine {
     public var json: JSONValue { switch self {} }
 }
 
-/// A line by its name, with its fields.
+/// The name and the fields of a line.
 public struct LineDefinition: Sendable {
-    /// Its name in JSON.
     public let name: String
-    /// Its fields.
     public let fields: [FieldDescription]
 }
 
-/// An operation as documentation and front ends read it.
+/// The description of an operation with its fields, for documentation and front ends.
 public struct OperationDefinition: Sendable {
-    /// What it does, and who may ask for it.
     public let summary: OperationSummary
-    /// Its arguments.
     public let arguments: [FieldDescription]
-    /// The fields of its answer.
     public let answer: [FieldDescription]
-    /// The lines that come before the answer; empty for most.
+    /// The lines that the operation sends before its answer; most send none.
     public let lines: [LineDefinition]
 }

@@ -1,24 +1,24 @@
-/// Why a command was not carried out, and what to do instead.
+/// Why a command failed, and what to do instead.
 public struct OperatorProblem: Error, Sendable, Equatable {
     /// What is wrong, without a full stop.
     public var text: String
-    /// What to do instead; empty where there is nothing to say.
+    /// What to do instead; may be empty.
     public var hint: String
 
-    /// A problem.
+    /// Creates a problem.
     public init(_ text: String, hint: String = "") {
         self.text = text
         self.hint = hint
     }
 }
 
-/// Why a request is no command.
+/// Why a request is not a valid command.
 public struct RequestProblem: Error, Sendable {
-    /// The operation that was asked for; `nil` if there is none of that name.
+    /// The requested operation; `nil` if none has that name.
     public let operation: OperationName?
     /// The answer to the caller.
     public let problem: OperatorProblem
-    /// The same without anything that the caller wrote: a secret may stand in the wrong place.
+    /// The same without any input of the caller, which may be a secret in the wrong place.
     public let recordedText: String
 
     init(_ text: String, hint: String) {

@@ -1,24 +1,24 @@
 public import Wire
 
-/// A value with named fields: a command, an answer, or a part of one.
+/// A type with named fields: a command, an answer, or a part of one.
 public protocol Record: Sendable {
-    /// Its fields.
+    /// The fields of the type.
     static var fields: Fields<Self> { get }
 
-    /// Throws `FieldProblem` if fields that are right by themselves do not go together.
+    /// Throws `FieldProblem` if fields that are valid by themselves contradict each other.
     func check() throws(FieldProblem)
 }
 
 extension Record {
     public func check() throws(FieldProblem) {}
 
-    /// Reads a value; members that are no fields are left alone, so that an answer may grow.
+    /// Decodes a value. Unknown members are ignored, so that later versions can add fields to an answer.
     public init(json: JSONValue) throws(FieldProblem) {
         guard json.members != nil else { throw .invalid(json, isSecret: true, expected: "an object") }
         self = try Self.fields.decode(json)
         try check()
     }
 
-    /// The value as it is written.
+    /// The encoded value.
     public var json: JSONValue { .object(Self.fields.members(of: self)) }
 }

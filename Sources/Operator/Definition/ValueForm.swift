@@ -1,20 +1,18 @@
-/// What a value must be: for documentation, for front ends that read text, and for the words of a refusal.
+/// The form of a value, for documentation, for front ends that parse text, and for error messages.
 public indirect enum ValueForm: Sendable, Equatable {
-    /// `true` or `false`.
     case truth
-    /// A whole number, both ends allowed.
     case integer(ClosedRange<Int>)
-    /// Text, by its bytes in UTF-8.
+    /// Text with a length in UTF-8 bytes.
     case text(ClosedRange<Int>)
     /// One of several words.
     case word([String])
-    /// A whole number that is written as text, since readers of JSON round long ones: what it is, and its range.
+    /// A whole number that is encoded as text, since many JSON parsers round long ones: a phrase for it, and its range.
     case number(String, ClosedRange<Int>)
-    /// Text in a form of its own, in words.
+    /// Text in a special format, which the phrase describes.
     case named(String)
     /// A time in UTC (RFC 3339).
     case time
-    /// An object whose keys are not fixed, in words.
+    /// An object whose keys are not fixed, which the phrase describes.
     case object(String)
     /// An object with these members.
     case record([FieldDescription])

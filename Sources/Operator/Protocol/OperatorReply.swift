@@ -1,15 +1,13 @@
 public import Wire
 
-/// How far a long command is.
+/// The progress of a long command.
 public struct OperatorProgress: Record, Equatable {
-    /// Steps done.
     public var done: Int
-    /// Steps in all.
     public var total: Int
-    /// What is counted.
+    /// The unit of the steps, such as `sessions drained`.
     public var what: String
 
-    /// How far it is.
+    /// Creates a progress report.
     public init(done: Int, total: Int, what: String) {
         self.done = done
         self.total = total
@@ -19,22 +17,22 @@ public struct OperatorProgress: Record, Equatable {
     public static let fields = Fields(
         OperatorProgress.init(done:total:what:),
         .required("done", .whole, \.done, "Steps done."),
-        .required("total", .whole, \.total, "Steps in all."),
-        .required("what", .text, \.what, "What is counted."))
+        .required("total", .whole, \.total, "All steps."),
+        .required("what", .text, \.what, "The unit of the steps."))
 }
 
-/// One line of what comes back for a request: any number of lines and signs of progress, then a result or a problem.
+/// One line of the reply to a request: any number of lines and progress reports, then a result or a problem.
 public enum OperatorReply: Sendable, Equatable {
-    /// How far the command is: `{"progress":{"done":1,"total":3,"what":"sessions drained"}}`.
+    /// A progress report: `{"progress":{"done":1,"total":3,"what":"sessions drained"}}`.
     case progress(OperatorProgress)
-    /// A line of a command that sends some: `{"trace":{…}}`.
+    /// A line that a command sends before its answer: `{"trace":{…}}`.
     case line(name: String, JSONValue)
     /// The answer: `{"ok":true,"result":{…}}`.
     case result(JSONValue)
-    /// The command was not carried out: `{"ok":false,"error":"…","hint":"…"}`.
+    /// The command failed: `{"ok":false,"error":"…","hint":"…"}`.
     case problem(OperatorProblem)
 
-    /// Why a line is no reply.
+    /// Why a line is not a valid reply.
     public enum ReadingProblem: Error, Sendable, Equatable {
         case notJSON
         case unknownForm
@@ -49,7 +47,7 @@ public enum OperatorReply: Sendable, Equatable {
         static let hint = "hint"
     }
 
-    /// Reads a line without its end.
+    /// Decodes a line, without its newline.
     public init(parsing line: RawSpan) throws(ReadingProblem) {
         let json: JSONValue
         do throws(JSONError) { json = try JSONValue(parsing: line) } catch { throw .notJSON }
@@ -74,7 +72,7 @@ public enum OperatorReply: Sendable, Equatable {
     /// A line that a command sends before its answer.
     public init(_ line: some OperatorLine) { self = .line(name: line.name, line.json) }
 
-    /// The reply as it is written.
+    /// The encoded reply.
     public var json: JSONValue {
         switch self {
         case .progress(let progress): .object([.init(Key.progress, progress.json)])

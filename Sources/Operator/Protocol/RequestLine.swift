@@ -1,30 +1,32 @@
 public import Wire
 
-/// How a request is written: one JSON object, `{"command":"devices list","arguments":{"limit":10}}`.
+/// The encoding of a request: one JSON object, `{"command":"devices list","arguments":{"limit":10}}`.
 public enum RequestLine {
     private static let command = "command"
     private static let arguments = "arguments"
 
-    /// The request for a command.
+    /// Encodes a command.
     public static func json(_ request: some OperatorCommand) -> JSONValue {
         .object([
             .init(command, .string(type(of: request).summary.name.rawValue)), .init(arguments, request.json),
         ])
     }
 
-    /// Reads a request from the bytes of a line; throws `RequestProblem` for anything that is no command.
+    /// Decodes a request from the bytes of a line. Throws `RequestProblem` if it is not a valid command.
     public static func request(_ line: RawSpan) throws(RequestProblem) -> OperatorRequest {
         let json: JSONValue
         do throws(JSONError) { json = try JSONValue(parsing: line) } catch {
             throw RequestProblem(
                 "invalid request: \(error.fault.rawValue) at byte \(error.offset) of the JSON",
-                hint: "one JSON object a line: {\"\(command)\":\"\(OperationName.showStatus.rawValue)\"}")
+                hint:
+                    "send one JSON object per line: {\"\(command)\":\"\(OperationName.showStatus.rawValue)\"}"
+            )
         }
         guard let text = json[command]?.text else {
-            throw RequestProblem("the request has no text '\(command)'", hint: known)
+            throw RequestProblem("missing \(command): expected the name of a command", hint: known)
         }
         guard let name = OperationName(rawValue: text) else {
-            throw RequestProblem("there is no command '\(text)'", hint: known)
+            throw RequestProblem("unknown command '\(text)'", hint: known)
         }
         var given = json[arguments] ?? .null
         if given == .null { given = .object([]) }
@@ -34,6 +36,6 @@ public enum RequestLine {
     }
 
     private static var known: String {
-        "known: \(OperationName.allCases.map(\.rawValue).joined(separator: ", "))"
+        "the commands are \(OperationName.allCases.map(\.rawValue).joined(separator: ", "))"
     }
 }

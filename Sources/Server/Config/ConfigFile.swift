@@ -3,14 +3,14 @@ import Glibc
 
 /// Reads the bytes of a configuration file.
 enum ConfigFile {
-    /// The content; a text that says what is wrong where it cannot be read.
+    /// Returns the content of a file. Throws the problem and a hint if it cannot be read.
     static func read(_ path: String) throws(ConfigMistakeOfFile) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw ConfigMistakeOfFile("cannot be read: \(reason())", hint(errno)) }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ConfigMistakeOfFile("cannot be read: it is not a file", "give the path of a YAML file")
+            throw ConfigMistakeOfFile("cannot be read: not a regular file", "give the path of a YAML file")
         }
         var bytes = [UInt8](repeating: 0, count: Limits.Config.bytes + 1)
         var filled = 0
@@ -25,7 +25,8 @@ enum ConfigFile {
             filled += count
         }
         guard filled <= Limits.Config.bytes else {
-            throw ConfigMistakeOfFile("is longer than \(Limits.Config.bytes) bytes", "is it the right file?")
+            throw ConfigMistakeOfFile(
+                "is longer than \(Limits.Config.bytes) bytes", "give the path of a configuration file")
         }
         return Array(bytes[..<filled])
     }
@@ -34,8 +35,8 @@ enum ConfigFile {
 
     private static func hint(_ code: CInt) -> String {
         switch code {
-        case ENOENT: "ccsctl config sample prints one to begin with"
-        case EACCES: "the user that runs ccsd must be able to read it"
+        case ENOENT: "create it with: ccsctl config sample"
+        case EACCES: "let the user that runs ccsd read it"
         default: ""
         }
     }

@@ -3,10 +3,10 @@ public import Catalogue
 import Glibc
 import Transport
 
-/// Puts a configuration together: defaults, over them the file, over that the environment, over that the flags.
+/// Merges a configuration: flags override the environment, the environment the file, and the file the defaults.
 ///
-/// It finds all that is wrong before it refuses, and an empty, malformed or unreadable file is always refused:
-/// no mistake ever means "use the defaults".
+/// It collects all mistakes before it fails. An empty, malformed or unreadable file is always an error: no mistake silently
+/// leads to the defaults.
 public struct ConfigLoader {
     private var configuration = Configuration()
     private var places: [ConfigKey: ConfigProblem.Place] = [:]
@@ -17,7 +17,7 @@ public struct ConfigLoader {
 
     private init() {}
 
-    /// Loads; `environment` holds name and value of all variables, of which those beginning `CCSD_` count.
+    /// Loads a configuration; of the variables in `environment` those that begin with `CCSD_` are used.
     public static func load(
         file: String? = nil, environment: [(name: String, value: String)] = [],
         flags: [(key: ConfigKey, value: String)] = []
@@ -27,7 +27,7 @@ public struct ConfigLoader {
         return loaded.configuration
     }
 
-    /// Loads as `load` does, and returns what is right beside all that is wrong.
+    /// Loads as `load` does, and returns the valid values together with all mistakes.
     static func inspect(
         file: String? = nil, environment: [(name: String, value: String)] = [],
         flags: [(key: ConfigKey, value: String)] = []
@@ -42,7 +42,7 @@ public struct ConfigLoader {
             problems: loader.problems, isReadable: loader.isReadable)
     }
 
-    /// Reads the bytes of a file as `load` does; `name` is what messages call it. The fuzzer and tests have no file.
+    /// Reads the bytes of a file as `load` does, for the fuzzer and tests; `name` is the file name in messages.
     public static func load(bytes: [UInt8], name: String) throws(ConfigProblems) -> Configuration {
         var loader = ConfigLoader()
         loader.take(bytes, file: name)
@@ -51,7 +51,7 @@ public struct ConfigLoader {
         return loader.configuration
     }
 
-    // MARK: The file
+    // MARK: File
 
     private mutating func take(file: String) {
         do throws(ConfigMistakeOfFile) {
@@ -75,7 +75,7 @@ public struct ConfigLoader {
         }
         guard let root, !root.isNull else {
             isReadable = false
-            return add("", "is empty", "a file says at least  format: 1", at: whole)
+            return add("", "is empty", "write at least  format: 1", at: whole)
         }
         guard case .mapping(let pairs) = root.content else {
             isReadable = false
@@ -88,7 +88,7 @@ public struct ConfigLoader {
         if seen[ConfigKey.format.rawValue] == nil {
             add(
                 ConfigKey.format.rawValue, "is missing",
-                "a file says  format: 1  so that upgrades cannot change it", at: whole)
+                "add  format: 1  so that an upgrade does not change the meaning of the file", at: whole)
         }
     }
 
@@ -97,10 +97,10 @@ public struct ConfigLoader {
     ) {
         let keyPlace = ConfigProblem.Place.file(file, line: key.line, column: key.column)
         guard case .scalar(let name, _) = key.content else {
-            return add("", "\(key.kind) where a key should be", "keys are words", at: keyPlace)
+            return add("", "\(key.kind) instead of a key", "write a key such as  format: 1", at: keyPlace)
         }
         if let line = seen[name] {
-            return add(shown(name), "stands twice, first in line \(line)", "remove one of them", at: keyPlace)
+            return add(shown(name), "is a duplicate of line \(line)", "remove one of them", at: keyPlace)
         }
         seen[name] = key.line
         guard let known = ConfigKey(rawValue: name) else {
@@ -116,7 +116,7 @@ public struct ConfigLoader {
         }
     }
 
-    /// A mistake and the value that it is about.
+    /// A mistake with the value that has it.
     private struct ConfigMistakeAt: Error {
         var node: YAMLNode
         var mistake: ConfigMistake
@@ -141,7 +141,7 @@ public struct ConfigLoader {
         var texts: [String] = []
         for item in items {
             guard case .scalar(let text, _) = item.content else {
-                throw ConfigMistake("holds \(item.kind)", hint: "a list holds names only")
+                throw ConfigMistake("contains \(item.kind)", hint: "write only names in the list")
             }
             _ = try key.value(of: [text])
             texts.append(text)
@@ -173,7 +173,7 @@ public struct ConfigLoader {
         guard name.hasPrefix("CCSD_"), name != "CCSD_CONFIG" else { return }
         guard let key = ConfigKey.allCases.first(where: { $0.variable == name }) else {
             let near = NearestName.of(name, among: ConfigKey.allCases.map { $0.variable.lowercased() })
-            let hint = near.map { "did you mean \($0.uppercased())?" } ?? "ccsctl config docs lists them all"
+            let hint = near.map { "did you mean \($0.uppercased())?" } ?? "ccsctl config docs lists all keys"
             return add("", "is not a known setting", hint, at: .variable(name))
         }
         take(key, value, at: .variable(name))
@@ -190,7 +190,7 @@ public struct ConfigLoader {
         }
     }
 
-    // MARK: What must fit together
+    // MARK: Values that depend on each other
 
     private mutating func checkTogether() {
         var address = in6_addr()
@@ -225,7 +225,7 @@ public struct ConfigLoader {
             if let other = users[port] {
                 let later = places[key] == nil ? other : key
                 addTo(
-                    later, "\(port) is also \((later == key ? other : key).rawValue)", "each port has one use"
+                    later, "\(port) is also \((later == key ? other : key).rawValue)", "use different ports"
                 )
             }
             users[port] = key
@@ -246,23 +246,22 @@ public struct ConfigLoader {
 
     private static func nearest(_ name: String) -> String {
         NearestName.of(name, among: ConfigKey.allCases.map(\.rawValue)).map { "did you mean \($0)?" }
-            ?? "ccsctl config docs lists them all"
+            ?? "ccsctl config docs lists all keys"
     }
 }
 
-/// A configuration as far as it can be understood, with all that is wrong with it.
+/// A configuration with its valid values and all of its mistakes.
 struct LoadedConfiguration {
-    /// The values that were understood, and the defaults of all others.
+    /// The valid values, and the defaults of all other keys.
     var configuration: Configuration
     /// Where values were given.
     var places: [ConfigKey: ConfigProblem.Place] = [:]
-    /// Keys whose values are wrong.
+    /// Keys with invalid values.
     var faulty: Set<ConfigKey> = []
-    /// What is wrong.
     var problems = ConfigProblems()
-    /// Whether the file was a table of keys at all.
+    /// Whether the file could be parsed as a table of keys.
     var isReadable = true
 }
 
-/// Text of a stranger's file, fit for one line.
+/// Untrusted text, made printable and cut to fit a line.
 private func shown(_ text: String) -> String { Printable.text(text, limit: Limits.Config.shownCharacters) }

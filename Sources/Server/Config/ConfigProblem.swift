@@ -1,24 +1,23 @@
 import Basics
 
-/// One thing that is wrong with the configuration, and where.
+/// A mistake in the configuration, with its place.
 public struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
-    /// Where a value was said.
+    /// Where a value was given.
     public enum Place: Sendable, Equatable {
-        /// In a file; line and column count from 1, and are 0 where the file as a whole is meant.
+        /// In a file; line and column count from 1, and are 0 for the file as a whole.
         case file(String, line: Int, column: Int)
-        /// By a flag of the command line.
+        /// As a flag of the command line.
         case flag(String)
-        /// By an environment variable.
+        /// As an environment variable.
         case variable(String)
     }
 
-    /// Where.
+    /// Where the value was given.
     public var place: Place
-    /// The key as written; empty where there is none.
+    /// The key as written; may be empty.
     public var key: String
-    /// What is wrong.
     public var problem: String
-    /// What to do about it; empty for nothing to add.
+    /// What to do about it; may be empty.
     public var hint: String
 
     /// `FILE:LINE:COLUMN: key: problem (hint)`.
@@ -33,19 +32,19 @@ public struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Everything that is wrong with the configuration; the caller prints it and exits 78.
+/// All mistakes in the configuration; the caller prints them and exits with 78.
 public struct ConfigProblems: Error, Sendable {
-    /// The problems, in the order in which they were found.
+    /// The mistakes in the order in which they were found.
     public private(set) var list: [ConfigProblem] = []
-    /// How many more there were.
+    /// The number of mistakes that are not in the list.
     public private(set) var leftOut = 0
 
-    /// Adds one, or counts it where there are many already.
+    /// Adds a mistake, or only counts it if the list is full.
     mutating func add(_ problem: ConfigProblem) {
         if list.count < Limits.Config.problems { list.append(problem) } else { leftOut += 1 }
     }
 
-    /// One line for each.
+    /// One line per mistake.
     public var lines: [String] {
         list.map(\.description) + (leftOut > 0 ? ["… and \(leftOut) more"] : [])
     }

@@ -1,14 +1,14 @@
 public import Catalogue
 public import Transport
 
-/// What the daemon is told to do: a value for each config key, the defaults where nothing was said.
+/// The configuration of the daemon: a value for each config key, by default that of the key.
 public struct Configuration: Sendable, Equatable {
     private var values: [ConfigKey: ConfigValue] = [:]
 
-    /// The defaults.
+    /// Creates a configuration with the defaults.
     public init() {}
 
-    /// The value of any key.
+    /// The value of a key.
     public subscript(key: ConfigKey) -> ConfigValue {
         get { values[key] ?? key.entry.preset }
         set { values[key] = newValue }
@@ -18,12 +18,12 @@ public struct Configuration: Sendable, Equatable {
         ConfigKey.allCases.allSatisfy { a[$0] == b[$0] }
     }
 
-    /// Keys whose values differ from those of another configuration.
+    /// Returns the keys whose values differ from those of another configuration.
     public func changes(from other: Configuration) -> [ConfigKey] {
         ConfigKey.allCases.filter { self[$0] != other[$0] }
     }
 
-    /// This configuration with only those changes of a newer one that a running daemon can take.
+    /// Returns this configuration with those changes of a newer one that need no restart.
     public func reloaded(from newer: Configuration) -> Configuration {
         var result = self
         for key in newer.changes(from: self) where key.entry.isReloadable { result[key] = newer[key] }
@@ -31,23 +31,23 @@ public struct Configuration: Sendable, Equatable {
     }
 
     private func integer(_ key: ConfigKey) -> Int {
-        guard case .integer(let number) = self[key] else { preconditionFailure("\(key) is no number") }
+        guard case .integer(let number) = self[key] else { preconditionFailure("\(key) is not a number") }
         return number
     }
 
     private func text(_ key: ConfigKey) -> String {
-        guard case .text(let text) = self[key] else { preconditionFailure("\(key) is no text") }
+        guard case .text(let text) = self[key] else { preconditionFailure("\(key) is not a text") }
         return text
     }
 
     private func list(_ key: ConfigKey) -> [String] {
-        guard case .list(let items) = self[key] else { preconditionFailure("\(key) is no list") }
+        guard case .list(let items) = self[key] else { preconditionFailure("\(key) is not a list") }
         return items
     }
 }
 
 extension Configuration {
-    /// Directory of the store and of the files ccsd makes.
+    /// Directory of the store and of all files that ccsd creates.
     public var dataDirectory: String {
         get { text(.dataDirectory) }
         set { self[.dataDirectory] = .text(newValue) }
@@ -57,40 +57,40 @@ extension Configuration {
         get { text(.listenAddress) }
         set { self[.listenAddress] = .text(newValue) }
     }
-    /// Port of app servers; 0: any.
+    /// Port of app servers; 0 picks a free one.
     public var appServerPort: Int {
         get { integer(.appServerPort) }
         set { self[.appServerPort] = .integer(newValue) }
     }
-    /// Second port of app servers; 0: any.
+    /// Second port of app servers; 0 picks a free one.
     public var appServerPreproductionPort: Int {
         get { integer(.appServerPreproductionPort) }
         set { self[.appServerPreproductionPort] = .integer(newValue) }
     }
-    /// Port of devices; 0: any.
+    /// Port of devices; 0 picks a free one.
     public var devicePort: Int {
         get { integer(.devicePort) }
         set { self[.devicePort] = .integer(newValue) }
     }
-    /// Port of check-in and registration; 0: any.
+    /// Port of check-in, registration and the HTTP interfaces; 0 picks a free one.
     public var httpsPort: Int {
         get { integer(.httpsPort) }
         set { self[.httpsPort] = .integer(newValue) }
     }
-    /// Port of health and metrics on loopback; nil: off.
+    /// Port of health and metrics on loopback; `nil` disables it.
     public var adminPort: Int? { integer(.adminPort) == 0 ? nil : integer(.adminPort) }
-    /// The operator's certificate and chain; nil: ccsd makes its own.
+    /// File of the operator's certificate and chain; `nil` lets ccsd create its own.
     public var certificateFile: String? { text(.certificateFile).isEmpty ? nil : text(.certificateFile) }
-    /// The key of `certificateFile`.
+    /// File of the private key of `certificateFile`.
     public var keyFile: String? { text(.keyFile).isEmpty ? nil : text(.keyFile) }
-    /// More names for the certificate that ccsd makes.
+    /// Additional host names for the certificate that ccsd creates.
     public var hostNames: [String] {
         get { list(.hostNames) }
         set { self[.hostNames] = .list(newValue) }
     }
-    /// The oldest version of TLS that is accepted.
+    /// The oldest accepted version of TLS.
     public var tlsMinimum: TLSVersion { TLSVersion(rawValue: text(.tlsMinimum)) ?? .tls12 }
-    /// Reactor threads; 0: one for each core.
+    /// Reactor threads; 0 starts one per core.
     public var reactors: Int {
         get { integer(.reactors) }
         set { self[.reactors] = .integer(newValue) }

@@ -1,12 +1,11 @@
-/// A value of a YAML file with the place where it begins; lines and columns count from 1.
+/// A value of a YAML file with the position of its start; lines and columns count from 1.
 struct YAMLNode: Sendable {
-    /// What it is.
+    /// The value.
     indirect enum Content: Sendable {
-        /// Text; `isPlain` where no quotes were round it.
+        /// Text; `isPlain` if it was not quoted.
         case scalar(String, isPlain: Bool)
-        /// A list.
         case sequence([YAMLNode])
-        /// Keys and values, in the order of the file, repeated ones included.
+        /// Keys and values in the order of the file, including duplicate keys.
         case mapping([(key: YAMLNode, value: YAMLNode)])
     }
 
@@ -14,13 +13,13 @@ struct YAMLNode: Sendable {
     var line: Int
     var column: Int
 
-    /// Whether nothing was written where a value should be.
+    /// Whether the value is missing or null.
     var isNull: Bool {
         guard case .scalar(let text, isPlain: true) = content else { return false }
         return text.isEmpty || text == "~" || text == "null"
     }
 
-    /// What it is, for messages.
+    /// The kind of value, for messages.
     var kind: String {
         switch content {
         case .scalar: "one value"
@@ -30,14 +29,14 @@ struct YAMLNode: Sendable {
     }
 }
 
-/// Why a text is no YAML that we take, and where: by line and column, or by offset where no line could be told.
+/// Why a text is not acceptable YAML, with the position: line and column, or the byte offset if the line is unknown.
 struct YAMLError: Error, Equatable {
     var message: String
     var line = 0
     var column = 0
     var offset = 0
 
-    /// Line and column, counted in the text where only the offset is known.
+    /// Returns line and column, which are counted in the text if only the offset is known.
     func position(in bytes: [UInt8]) -> (line: Int, column: Int) {
         guard line == 0 else { return (line, column) }
         let before = bytes.prefix(offset)

@@ -3,10 +3,10 @@ import CYAML
 
 /// Reads one YAML document with libyaml.
 ///
-/// libyaml knows lines and columns of all values, and refuses what is not UTF-8. The document that it
-/// builds is copied at once, under limits of depth and number, so that aliases cannot multiply.
+/// libyaml reports lines and columns of all values, and refuses input that is not UTF-8. The document that it builds is
+/// copied at once, with limits on depth and number of nodes, so that aliases cannot expand it without bound.
 enum YAMLReader {
-    /// The value of the only document; nil where there is none.
+    /// Returns the value of the only document. Returns `nil` if the file has no document.
     static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
         var parser = unsafe yaml_parser_t()
         guard unsafe yaml_parser_initialize(&parser) == 1 else {
@@ -32,7 +32,7 @@ enum YAMLReader {
         defer { unsafe yaml_document_delete(&second) }
         if unsafe yaml_document_get_root_node(&second) != nil {
             throw unsafe YAMLError(
-                message: "a second document begins here; a file holds one",
+                message: "a second document starts here; expected only one",
                 line: Int(second.start_mark.line) + 1,
                 column: Int(second.start_mark.column) + 1)
         }
@@ -43,7 +43,7 @@ enum YAMLReader {
         _ parser: inout yaml_parser_t, _ document: inout yaml_document_t
     ) throws(YAMLError) {
         guard unsafe yaml_parser_load(&parser, &document) != 1 else { return }
-        var message = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "it cannot be read"
+        var message = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "unreadable"
         let error = unsafe parser.error
         guard error == YAML_SCANNER_ERROR || error == YAML_PARSER_ERROR || error == YAML_COMPOSER_ERROR else {
             throw unsafe YAMLError(message: "is not YAML: \(message)", offset: Int(parser.problem_offset))
@@ -57,7 +57,7 @@ enum YAMLReader {
             column: Int(parser.problem_mark.column) + 1)
     }
 
-    /// Copies nodes of a document, counting them.
+    /// Copies the nodes of a document and counts them.
     private struct Copier {
         var nodes = 0
 

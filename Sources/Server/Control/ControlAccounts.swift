@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Operator
 
-/// The commands on service accounts.
+/// The commands for service accounts.
 extension ControlServer {
     func addAccount(_ command: AddAccount) throws(OperatorProblem) -> AddAccount.Answer {
         let made = try changing { () throws(Senders.Problem) in

@@ -1,11 +1,11 @@
 import Basics
 import Transport
 
-/// Who gave a command, as the kernel knows it.
+/// The caller of a command, as the kernel reports it.
 enum ControlCaller: Sendable, Equatable {
-    /// A process of this machine that the kernel does not name.
+    /// A process of this machine without credentials.
     case local
-    /// A process of a user; without the process where it is not seen from here.
+    /// A process of a user; `id` is `nil` for a process in another PID namespace.
     case process(user: UInt32, id: Int32?)
 
     init(_ connection: Connection) {
@@ -16,7 +16,7 @@ enum ControlCaller: Sendable, Equatable {
         self = .process(user: peer.user, id: peer.process > 0 ? peer.process : nil)
     }
 
-    /// The user as the audit line names it.
+    /// The user in the audit line.
     var user: LogValue {
         switch self {
         case .local: "local"
@@ -24,7 +24,7 @@ enum ControlCaller: Sendable, Equatable {
         }
     }
 
-    /// The process as the audit line names it.
+    /// The process in the audit line.
     var process: LogValue {
         switch self {
         case .local, .process(_, nil): "local"

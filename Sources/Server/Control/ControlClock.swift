@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Operator
 
-/// The commands on the machine's clock.
+/// The commands for the machine's clock.
 extension ControlServer {
     func showClock() -> ShowClock.Answer {
         let now = Now.read()
@@ -19,8 +19,8 @@ extension ControlServer {
         let now = Now.read()
         guard ClockGuard.isPossible(now.wall) else {
             throw OperatorProblem(
-                "the clock shows \(Timestamp.text(now.wall)), which cannot be",
-                hint: "set the clock of the machine first; then it is believed by itself or by this command")
+                "the clock shows \(Timestamp.text(now.wall)), which is outside of 2023 to 2099",
+                hint: "set the clock of the machine first, then repeat the command if it is still in doubt")
         }
         let wasInDoubt = daemon.clock.current != nil
         _ = try ask { $0.acceptClock() }

@@ -6,7 +6,7 @@ import Operator
 import Store
 import Transport
 
-/// The commands on the daemon as a whole.
+/// The commands for the daemon as a whole.
 extension ControlServer {
     func showStatus() -> ShowStatus.Answer {
         let metrics = daemon.metrics
@@ -30,7 +30,7 @@ extension ControlServer {
             certificateNotAfter: daemon.certificates.notAfter)
     }
 
-    /// Connections of all listeners since the start: what strangers try shows here first.
+    /// Returns the connection counts since the start, in which attacks by unauthenticated peers show first.
     private func connections() -> ShowStatus.Answer.Connections {
         let metrics = daemon.metrics
         let listeners = Link.Kind.allCases.indices
@@ -55,7 +55,7 @@ extension ControlServer {
     }
 
     func audit() throws(OperatorProblem) -> AuditStore.Answer {
-        // What is lazy rides with this: the audit sees all that was reported before it was asked for.
+        // Forces lazy batches to be committed, so that the audit sees everything reported before it.
         _ = daemon.storeThread.commitAndWait([])
         let audit = try reading { () throws(StoreError) in try daemon.store.audit() }
         return AuditStore.Answer(
@@ -88,8 +88,8 @@ extension ControlServer {
         }
         if case .session(let session) = command.selection, total == 0 {
             throw OperatorProblem(
-                "there is no session \(session.reactor)-\(session.slot)-\(session.generation)",
-                hint: "ccsctl sessions list shows those there are")
+                "unknown session \(session.reactor)-\(session.slot)-\(session.generation)",
+                hint: "ccsctl sessions list shows all sessions")
         }
         return DrainSessions.Answer(sessions: total)
     }
@@ -102,13 +102,13 @@ extension ControlServer {
                 needsRestart: reloaded.waiting.map(\.rawValue))
         } catch {
             throw OperatorProblem(
-                error.problems.joined(separator: "; "), hint: "the settings of before stay in force")
+                error.problems.joined(separator: "; "), hint: "the previous settings stay in use")
         }
     }
 }
 
 extension ReloadConfiguration {
-    /// The certificate and key that are handed over; `nil` if the configured files count.
+    /// The certificate and key in the command; `nil` if the configured files are used.
     fileprivate var handedCertificate: CertificateContent? {
         guard let certificate, let privateKey else { return nil }
         var names: TLSFileNames?

@@ -4,9 +4,9 @@ import Operator
 import Store
 import Transport
 
-/// The commands on devices and sessions.
+/// The commands for devices and sessions.
 extension ControlServer {
-    /// A page of the devices, in the order of their ids: no counting, which would read all of them.
+    /// Returns a page of the devices in the order of their IDs, without a total, which would require reading all of them.
     func listDevices(_ command: ListDevices) throws(OperatorProblem) -> ListDevices.Answer {
         let devices = try reading { () throws(StoreError) in
             try daemon.store.devices(after: command.after, limit: command.limit + 1)
@@ -37,7 +37,7 @@ extension ControlServer {
             pending: state.mailbox.prefix(Limits.Operator.shownMessages).map(row))
     }
 
-    /// When a device was here or an installation was used; `nil` if the clock was in doubt then.
+    /// The last contact of a device or use of an installation; `nil` if the clock was in doubt then.
     static func contact(_ time: UnixMilliseconds) -> UnixMilliseconds? {
         time >= Limits.Clock.earliest ? time : nil
     }
@@ -76,30 +76,30 @@ extension ControlServer {
         let answer = try submit(from: call.connection) { .forgetDevice(device, $0) }
         guard case .reply(_, .forgotten(let registrations, let messages)) = answer else {
             throw OperatorProblem(
-                "the store did not take the change", hint: "see the log of ccsd for the store's words")
+                "the store did not accept the change", hint: "see the log of ccsd for the reason")
         }
         guard registrations > 0 || messages > 0 || wasKnown else { throw unknown(device) }
         return ForgetDevice.Answer(registrations: registrations, messages: messages)
     }
 
-    /// The device that a command names, by its number or by one of its tokens, and then the token's registration.
+    /// Returns the device that a command names by number or token; for a token also its registration.
     func resolved(_ target: DeviceTarget) throws(OperatorProblem) -> (DeviceID, RegistrationNumber?) {
         switch target {
         case .device(let device): return (device, nil)
         case .token(let token):
             guard let name = daemon.seal.name(of: Array(token.revealed.utf8).raw) else {
                 throw OperatorProblem(
-                    "device is neither the number of a device nor a registration token of this server",
-                    hint: "ccsctl devices list shows those there are")
+                    "invalid device: expected the number of a device or a registration token of this server",
+                    hint: "ccsctl devices list shows all devices")
             }
             return (name.device, name.number)
         }
     }
 
-    /// The problem with a device that is not there.
+    /// The problem of an unknown device.
     func unknown(_ device: DeviceID) -> OperatorProblem {
         OperatorProblem(
-            "there is no device \(device.number)", hint: "ccsctl devices list shows those there are")
+            "unknown device \(device.number)", hint: "ccsctl devices list shows all devices")
     }
 
     func listSessions(_ command: ListSessions) throws(OperatorProblem) -> ListSessions.Answer {
@@ -115,7 +115,7 @@ extension ControlServer {
 }
 
 extension Link {
-    /// The row of `ccsctl sessions list`.
+    /// The row in `ccsctl sessions list`.
     var summary: SessionRow {
         SessionRow(
             id: connection.id, kind: kind.rawValue, peer: "\(connection.peer)",
@@ -125,7 +125,7 @@ extension Link {
 }
 
 extension Registration {
-    /// What may be sent to it: payloads that are encrypted here, those that the app server encrypts, or plain ones.
+    /// The payloads that it accepts: encrypted by ccsd (`web`), encrypted by the app server (`web_endpoint`), or plain (`app`).
     fileprivate var kind: String {
         if web != nil { return "web" }
         return sender == nil ? "web_endpoint" : "app"

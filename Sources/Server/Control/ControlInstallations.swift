@@ -3,9 +3,9 @@ import Delivery
 import Operator
 import Store
 
-/// The commands on Firebase installations.
+/// The commands for Firebase installations.
 extension ControlServer {
-    /// A page of the installations, in the order of their ids.
+    /// Returns a page of the installations in the order of their IDs.
     func listInstallations(_ command: ListInstallations) throws(OperatorProblem) -> ListInstallations.Answer {
         let after = command.after.map { Array($0.utf8) }
         let found = try reading { () throws(StoreError) in
@@ -28,7 +28,7 @@ extension ControlServer {
         return row(record, names.count)
     }
 
-    /// Ends the tokens of an installation; what it has registered goes on until the app gets another one.
+    /// Revokes the tokens of an installation; its registrations remain until the app gets another installation.
     func revokeInstallation(
         _ command: RevokeInstallation, _ call: Call
     ) throws(OperatorProblem) -> InstallationRow {
@@ -43,7 +43,7 @@ extension ControlServer {
         case .reply(_, .registrationRefused(.notRegistered)): throw unknown(command.installation)
         default:
             throw OperatorProblem(
-                "the store did not take the change", hint: "see the log of ccsd for the store's words")
+                "the store did not accept the change", hint: "see the log of ccsd for the reason")
         }
     }
 
@@ -56,8 +56,8 @@ extension ControlServer {
 
     private func unknown(_ installation: String) -> OperatorProblem {
         OperatorProblem(
-            "there is no installation \(installation)",
+            "unknown installation \(installation)",
             hint:
-                "ccsctl installations list shows those there are; one that is not used for long is forgotten")
+                "ccsctl installations list shows all installations; unused ones expire")
     }
 }

@@ -4,9 +4,9 @@ import Operator
 import Transport
 import Wire
 
-/// A connection on the control socket: one request a line, one JSON object each, answered in order.
+/// A connection on the control socket: requests of one line of JSON each, answered in order.
 ///
-/// Commands run on threads of their own, since they wait for the store and for reactors; a connection runs one at a time.
+/// Commands run on their own threads, since they wait for the store and for reactors. A connection runs one at a time.
 final class ControlLink: Link {
     private let control: ControlServer
     private var input = ByteBuffer()
@@ -22,7 +22,8 @@ final class ControlLink: Link {
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         guard input.count + bytes.byteCount <= Limits.Operator.requestBytes else {
-            reply(.problem(OperatorProblem("the request is over \(Limits.Operator.requestBytes) bytes")))
+            reply(
+                .problem(OperatorProblem("the request is longer than \(Limits.Operator.requestBytes) bytes")))
             connection.close(.tooLarge)
             return
         }
@@ -70,13 +71,13 @@ final class ControlLink: Link {
         connection.setNeedsFlush()
     }
 
-    /// Keeps the latch of a request for the core's answer to its ticket.
+    /// Stores the latch of a request, which the core's answer with this request ID fulfils.
     func expect(_ ticket: UInt32, _ latch: Latch<SessionCommand>) { latches[ticket] = latch }
 
-    /// Reports the steps of a trace from now on.
+    /// Starts to report the steps of a trace.
     func begin(_ trace: RunningTrace) { self.trace = trace }
 
-    /// Stops reporting and returns the trace.
+    /// Stops reporting. Returns the trace, or `nil` if none is running.
     func endTrace() -> RunningTrace? {
         defer { trace = nil }
         return trace
@@ -102,7 +103,7 @@ final class ControlLink: Link {
         case .connection(.close(let reason)): connection.close(reason)
         case .connection(.drain), .connection(.endWhenIdle), .connection(.placeUnused): break
         case .appServer, .device:
-            assertionFailure("a command for another kind of session: \(command)")
+            assertionFailure("command for another kind of session: \(command)")
             connection.close(.internalError)
         }
     }

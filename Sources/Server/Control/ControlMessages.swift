@@ -6,7 +6,7 @@ import Transport
 import Wire
 
 extension ControlServer {
-    /// Submits one downstream message in the name of a sender and waits for its ACK or NACK.
+    /// Submits a downstream message as a sender, and waits for its ACK or NACK.
     func send(_ command: SendMessage, _ call: Call) throws(OperatorProblem) -> SendMessage.Answer {
         try requireSender(command.sender)
         let messageID = "ctl-" + Hex.text(SecureRandom.bytes(8))
@@ -29,7 +29,7 @@ extension ControlServer {
         return answer
     }
 
-    /// Takes the way that a message of an app server takes, from its JSON on.
+    /// Processes the message like one of an app server, starting with its JSON.
     private func answer(
         to command: SendMessage, _ messageID: String, _ call: Call
     ) throws(OperatorProblem) -> SessionCommand {
@@ -50,14 +50,14 @@ extension ControlServer {
             daemon.metrics.shards[0].add(
                 to: .refusals, RefusalInterface.control.position, RefusalReason.malformed.position)
             throw OperatorProblem(
-                "the message cannot be read as JSON", hint: "ccsctl send --help shows its parts")
+                "the message is not valid JSON", hint: "ccsctl send --help shows the arguments")
         }
         return try submit(from: call.connection) { send.event(replyTo: $0) }
     }
 }
 
 extension SendMessage {
-    /// The message as an app server would write it.
+    /// The message as the JSON of an app server.
     fileprivate func payload(_ messageID: String) -> JSONValue {
         let fields: [(PayloadField, JSONValue?)] = [
             (.to, .string(to.revealed)), (.rawData, rawData.map { .string($0) }),

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Operator
 
-/// The commands on senders.
+/// The commands for senders.
 extension ControlServer {
     func addSender(_ command: AddSender) throws(OperatorProblem) -> AddSender.Answer {
         let (sender, key) = try changing { () throws(Senders.Problem) in

@@ -6,16 +6,16 @@ import Synchronization
 import Transport
 import Wire
 
-/// Carries out the operator's commands. What each may be given and returns is its type in Operator.
+/// Runs the operator's commands, whose arguments and answers are defined in the module Operator.
 final class ControlServer: Sendable {
-    /// What a command works with besides its arguments.
+    /// The context of a command.
     struct Call {
-        /// The connection that it came on.
+        /// The connection that the command came from.
         var connection: ConnectionID
         /// Sends a line before the answer.
         var send: (OperatorReply) -> Void
 
-        /// Reports how far a long command is.
+        /// Reports the progress of a long command.
         func report(_ done: Int, _ total: Int, _ what: String) {
             send(.progress(OperatorProgress(done: done, total: total, what: what)))
         }
@@ -30,7 +30,7 @@ final class ControlServer: Sendable {
         mailboxes = daemon.mailboxes
     }
 
-    /// Carries out one request line; every line that comes back goes to `reply`. It leaves one audit line.
+    /// Runs one request line, passes every line of the reply to `reply`, and writes one audit line.
     func run(
         _ line: [UInt8], connection: ConnectionID, caller: ControlCaller,
         reply: @escaping (OperatorReply) -> Void
@@ -50,20 +50,20 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// The answer of a command that was carried out.
+    /// The answer of a completed command.
     private struct Done {
         let json: JSONValue
         let auditResult: String
 
-        /// Takes the answer of a command of its own type alone.
+        /// Creates the result from a command and its answer, whose types must match.
         init<Command: OperatorCommand>(_ command: Command, _ answer: Command.Answer) {
             json = answer.json
             auditResult = Command.auditResult(answer)
         }
     }
 
-    /// Hands each command to its handler: one without a handler does not compile, and neither does one that returns the answer
-    /// of another.
+    /// Routes each command to its handler. A command without a handler does not compile, nor does a handler with the answer of
+    /// another command.
     private func carryOut(_ request: OperatorRequest, _ call: Call) throws(OperatorProblem) -> Done {
         switch request {
         case .showStatus(let command): Done(command, showStatus())
@@ -94,7 +94,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Asks every reactor, on its own thread, and returns their answers in order.
+    /// Runs a query on every reactor's thread. Returns the answers in the order of the reactors.
     func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (ReactorHost) -> Answer
     ) throws(OperatorProblem) -> [Answer] {
@@ -102,7 +102,7 @@ final class ControlServer: Sendable {
         for latch in mailboxes.ask(question) {
             guard let answer = latch.wait() else {
                 throw OperatorProblem(
-                    "a reactor did not answer in \(Limits.Operator.answerSeconds) s",
+                    "a reactor did not answer within \(Limits.Operator.answerSeconds) s",
                     hint: "see the log of ccsd")
             }
             answers.append(answer)
@@ -110,7 +110,7 @@ final class ControlServer: Sendable {
         return answers
     }
 
-    /// Gives an event to the core in the name of a control connection, and waits for the answer to its ticket.
+    /// Submits an event to the core for a control connection, and waits for the answer with its request ID.
     func submit(
         from connection: ConnectionID, _ event: (Origin) -> Event
     ) throws(OperatorProblem) -> SessionCommand {
@@ -123,18 +123,18 @@ final class ControlServer: Sendable {
         }
         guard let answer = latch.wait() else {
             throw OperatorProblem(
-                "the core did not answer in \(Limits.Operator.answerSeconds) s",
-                hint: "ccsctl status shows whether the store is well")
+                "the core did not answer within \(Limits.Operator.answerSeconds) s",
+                hint: "ccsctl status shows whether the store is healthy")
         }
         return answer
     }
 
-    /// A number of its own for a request of a connection.
+    /// Returns a reply-to address with a new request ID for a connection.
     func origin(of connection: ConnectionID) -> Origin {
         Origin(connection: connection, ticket: tickets.add(1, ordering: .relaxed).newValue)
     }
 
-    /// Turns a failure of the store into words for the operator.
+    /// Converts an error of the store into a problem for the operator.
     func reading<Value>(_ body: () throws(StoreError) -> Value) throws(OperatorProblem) -> Value {
         do { return try body() } catch {
             throw OperatorProblem(
@@ -142,15 +142,15 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Turns what the senders refuse into words for the operator.
+    /// Converts a refused change of the senders into a problem for the operator.
     func changing<Value>(_ body: () throws(Senders.Problem) -> Value) throws(OperatorProblem) -> Value {
         do { return try body() } catch { throw OperatorProblem(error.text, hint: error.hint) }
     }
 
-    /// Throws if there is no such sender.
+    /// Throws if the sender is unknown.
     func requireSender(_ sender: SenderID) throws(OperatorProblem) {
         guard daemon.senders.directory[sender] == nil else { return }
         throw OperatorProblem(
-            "there is no sender \(sender.number)", hint: "ccsctl senders list shows those there are")
+            "unknown sender \(sender.number)", hint: "ccsctl senders list shows all senders")
     }
 }

@@ -3,9 +3,9 @@ import Delivery
 import Operator
 import Store
 
-/// Topics with their subscribers, and messages to them that are under way.
+/// The commands for topics and for messages to topics that are being sent.
 extension ControlServer {
-    /// A page of the topics. Subscribers are counted in reads of some thousand each, so that none holds the store up.
+    /// Returns a page of the topics. Subscribers are counted in reads of a few thousand each, so that no read blocks the store.
     func listTopics(_ command: ListTopics) throws(OperatorProblem) -> ListTopics.Answer {
         let start = try command.after.map(start(after:)) ?? command.sender.map { TopicPlace(sender: $0) }
         let found = try counts(from: start) { count, before in
@@ -21,7 +21,7 @@ extension ControlServer {
             nextAfter: isLast ? nil : rows.last.map { TopicPosition(sender: $0.sender, topic: $0.topic) })
     }
 
-    /// The messages to topics that are under way, the oldest of each sender first.
+    /// Returns the messages to topics that are being sent, the oldest of each sender first.
     func listRunningTopics(_ command: ListRunningTopics) throws(OperatorProblem) -> ListRunningTopics.Answer {
         let limit = command.limit
         let answers = try ask { $0.runningTopics(limit: limit) }
@@ -37,7 +37,7 @@ extension ControlServer {
         var done = 0
         let passes = job.target.passes
         for (number, pass) in passes.enumerated() {
-            // How many app instances a sender has is not known without reading all there are.
+            // The number of a sender's app instances is unknown without reading all of them.
             guard case .topic(let place) = pass else { continue }
             let topic = job.target.topics[place]
             let all = try subscribers(of: job.name.sender, topic, after: nil)
@@ -56,7 +56,7 @@ extension ControlServer {
             done: total == nil ? nil : max(0, done), total: total)
     }
 
-    /// How many subscribe to a topic, behind one of them or at all.
+    /// Returns the number of subscribers of a topic, either all or those after a given one.
     private func subscribers(
         of sender: SenderID, _ topic: TopicName, after: RegistrationName?
     ) throws(OperatorProblem) -> Int {
@@ -75,15 +75,15 @@ extension ControlServer {
         }
     }
 
-    /// Where a list begins that goes on after a topic.
+    /// Returns the start of a list that continues after a topic.
     private func start(after position: TopicPosition) throws(OperatorProblem) -> TopicPlace {
         guard let topic = TopicName(Array(position.topic.utf8)) else {
             throw OperatorProblem(
                 "invalid after: expected a topic as SENDER_ID/TOPIC",
-                hint: "ccsctl topics list shows what comes next")
+                hint: "use next_after of the previous page")
         }
         return .behind(position.sender, topic)
     }
 
-    private static func text(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -4,19 +4,19 @@ import Operator
 import Store
 import Transport
 
-/// A trace of a device on a control connection; lives on the connection's reactor.
+/// A trace of a device on a control connection, confined to the connection's reactor.
 struct RunningTrace {
-    /// The ticket of its request.
+    /// The request ID of the trace command.
     let ticket: UInt32
     /// The registration whose messages are reported; `nil` for all.
     let registration: RegistrationNumber?
-    /// Fulfilled when the connection is gone.
+    /// Fulfilled when the connection is closed.
     let ended = Latch<Bool>()
-    /// Whether the reader is so slow that steps are left out.
+    /// Whether the caller reads too slowly, so that steps are left out.
     var isHeldUp = false
-    /// Steps reported.
+    /// The number of reported steps.
     private(set) var lines = 0
-    /// Steps left out because the reader was slow.
+    /// The number of steps left out because the caller read too slowly.
     private(set) var leftOut = 0
 
     init(ticket: UInt32, registration: RegistrationNumber?) {
@@ -24,7 +24,7 @@ struct RunningTrace {
         self.registration = registration
     }
 
-    /// The step as it is reported; `nil` if it is not.
+    /// Counts a step. Returns the line to report, or `nil` if the step is not reported.
     mutating func step(of note: TraceNote, ticket: UInt32, at time: UnixMilliseconds) -> TraceDevice.Step? {
         guard ticket == self.ticket else { return nil }
         if let registration, let own = note.registration, own != registration { return nil }
@@ -38,12 +38,12 @@ struct RunningTrace {
 }
 
 extension TraceDevice.Step {
-    /// A step as programs read it; what is not known is left out.
+    /// Creates the line for a step; unknown values are left out.
     fileprivate init(_ note: TraceNote, at time: UnixMilliseconds) {
         self.init(
             time: time, direction: note.direction.rawValue, step: note.step.rawValue,
             messageID: note.messageID.isEmpty ? nil : String(decoding: note.messageID, as: UTF8.self),
-            // The ID that an upstream message has here is ours alone; its own is the message_id.
+            // The persistent ID of an upstream message is internal; clients identify it by its message_id.
             persistentID: note.direction == .downstream ? note.place?.text : nil,
             registration: note.registration.map { Int($0.number) },
             sender: note.sender,
@@ -52,7 +52,7 @@ extension TraceDevice.Step {
 }
 
 extension ControlServer {
-    /// Reports each step of a device's messages as it happens, for so many seconds or until the connection ends.
+    /// Reports each step of a device's messages as it happens, until the given time is over or the connection ends.
     func traceDevice(_ command: TraceDevice, _ call: Call) throws(OperatorProblem) -> TraceDevice.Answer {
         let (device, registration) = try resolved(command.device)
         let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }

@@ -1,28 +1,27 @@
 import Basics
 import Operator
 
-/// The audit line that each operator command leaves in the log: who gave it, for what, and how it ended.
+/// The audit line of an operator command in the log: the caller, the arguments and the result.
 ///
-/// It holds names and IDs only: no key, no payload, and a device instead of a registration token.
+/// It contains only names and IDs: no key, no payload, and a device number instead of a registration token.
 struct OperatorRecord {
-    /// The command; `unknown` for one that is none.
+    /// The name of the command; `unknown` for an invalid one.
     let command: String
-    /// The arguments that name something, in the order of their words.
+    /// The recorded arguments in the order of their keys.
     let named: [(name: String, value: String)]
-    /// `ok`, `refused`, or what became of a message.
+    /// `ok`, `refused`, or the error code of a message.
     let result: String
-    /// Why it was refused; empty otherwise.
+    /// The reason of a refusal; empty otherwise.
     let problem: String
 
-    /// How a command ended.
+    /// The outcome of a command.
     enum Outcome {
-        /// It was carried out; how the audit line reports its answer.
+        /// The command was run, with this result for the audit line.
         case done(String)
-        /// It was refused.
         case refused(OperatorProblem)
     }
 
-    /// The line of a command.
+    /// Creates the line of a command.
     init(_ request: OperatorRequest, _ outcome: Outcome, seal: TokenSeal) {
         command = request.name.rawValue
         named = request.auditEntries.map { entry in
@@ -41,7 +40,7 @@ struct OperatorRecord {
         }
     }
 
-    /// The line of a request that is no command, without anything that it held.
+    /// Creates the line of an invalid request, without any of its content.
     init(_ problem: RequestProblem) {
         command = problem.operation?.rawValue ?? "unknown"
         named = []
@@ -49,7 +48,7 @@ struct OperatorRecord {
         self.problem = problem.recordedText
     }
 
-    /// What a message or a command was for: a token allows what its device allows, so its device stands in the log instead.
+    /// Returns the recipient for the log: a token grants its device's access, so it is replaced by the device's number.
     private static func target(_ text: String, _ seal: TokenSeal) -> String {
         if UInt64(text) != nil || text.hasPrefix("/topics/") { return text }
         let bytes = Array(text.utf8)
@@ -58,7 +57,7 @@ struct OperatorRecord {
         return "malformed"
     }
 
-    /// Writes it; nothing holds it back, however many commands there are.
+    /// Writes the line, which is never suppressed, even if there are many commands.
     func write(_ caller: ControlCaller, _ log: Log) {
         var text = ""
         for (name, value) in named { text += (text.isEmpty ? "" : " ") + "\(name)=\(Printable.text(value))" }

@@ -1,35 +1,35 @@
 import Basics
 import Delivery
 
-/// Batches that wait for the next commit.
+/// The batches that wait for the next commit.
 struct CommitQueue {
-    /// To whom the outcome of a batch is reported.
+    /// The receiver of a batch's outcome.
     enum Listener {
-        /// A partition, by an event.
+        /// A partition, which gets an event.
         case partition(Int)
-        /// The caller that waits for just this one.
+        /// A caller that waits for this batch only.
         case caller(@Sendable (CommitOutcome) -> Void)
     }
 
-    /// A batch and who hears of it.
+    /// A batch with the receiver of its outcome.
     struct Entry {
         var batch: WriteBatch
         var listener: Listener
-        /// What it counts against the limits: an empty batch is still work.
+        /// The number of writes that count against the limits; an empty batch counts as one.
         var weight: Int { max(1, batch.mutations.count) }
     }
 
     private(set) var entries: [Entry] = []
     private var waitingWrites = 0
     private var durable = 0
-    /// When lazy batches stop to wait for a durable one.
+    /// When lazy batches stop waiting for a durable one and are committed.
     private var lazyEnd = Instant.distantFuture
-    /// No attempt before, after a failure.
+    /// The time of the next attempt after a failure.
     var pausedUntil = Instant.distantPast
-    /// Everything that waits is committed without more ado, and nothing more is taken.
+    /// Whether the queue is stopping: waiting batches are committed at once, and new ones are refused.
     var isStopping = false
 
-    /// Takes a batch; false where it must be refused.
+    /// Adds a batch. Returns `false` if it is refused.
     mutating func add(_ entry: Entry) -> Bool {
         guard !isStopping, waitingWrites + entry.weight <= Limits.Store.waitingWrites else { return false }
         entries.append(entry)
@@ -42,15 +42,16 @@ struct CommitQueue {
         return true
     }
 
-    /// Sees to it that there is a next attempt after a failure, even where nobody has anything to write; whether there
-    /// was none. An orchestrator sends nothing to a daemon that is not ready: nothing else would find out that it is again.
+    /// Adds an empty batch if none waits, so that a commit is retried after a failure. Returns whether one was added.
+    ///
+    /// An orchestrator sends no traffic to a daemon that is not ready, so nothing else would detect the recovery.
     mutating func ensureNext() -> Bool {
         guard entries.isEmpty else { return false }
         let nothing = WriteBatch(ticket: 0, mutations: [], isDurable: true)
         return add(Entry(batch: nothing, listener: .caller { _ in }))
     }
 
-    /// What the committing thread does: the entries of the next commit, none at the end, or wait.
+    /// Returns the next step of the committing thread: the entries of the next commit, no entries at the end, or waiting.
     mutating func next() -> Monitor<CommitQueue>.Step<[Entry]> {
         if entries.isEmpty { return isStopping ? .done([]) : .wait(until: .distantFuture) }
         if isStopping { return .done(take()) }
@@ -82,7 +83,7 @@ struct CommitQueue {
         let taken = Array(entries[..<count])
         entries.removeFirst(count)
         for entry in taken where entry.batch.isDurable { durable -= 1 }
-        // What is left behind has waited long enough.
+        // The remaining batches have waited long enough.
         lazyEnd = .distantPast
         return taken
     }

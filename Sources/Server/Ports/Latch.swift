@@ -1,15 +1,15 @@
 import Basics
 
-/// A place where one thread waits for an answer that another one brings, with a deadline.
+/// A one-shot future with which one thread waits for the result of another one, with a deadline.
 ///
-/// For the control plane only: nothing on the path of a message waits.
+/// For the control plane only; the path of a message never blocks.
 final class Latch<Value: Sendable>: Sendable {
     private let room = Monitor<Value?>(nil)
 
-    /// Brings the answer; only the first counts.
+    /// Sets the value; later values are ignored.
     func fulfil(_ value: Value) { room.change { if $0 == nil { $0 = value } } }
 
-    /// Waits for the answer; nil when it did not come in time.
+    /// Waits for the value. Returns `nil` after the deadline.
     func wait(milliseconds: Int64) -> Value? {
         let end = Now.read().monotonic.advanced(milliseconds: milliseconds)
         return room.wait { value in
@@ -17,6 +17,6 @@ final class Latch<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits as long as the control plane waits for any answer (`Limits.Operator.answerSeconds`).
+    /// Waits for the value with the default deadline of the control plane (`Limits.Operator.answerSeconds`).
     func wait() -> Value? { wait(milliseconds: Int64(Limits.Operator.answerSeconds) * 1_000) }
 }

@@ -1,13 +1,13 @@
 import Basics
 import Glibc
 
-/// A state that threads change under a lock and wait for.
+/// A monitor: a state under a lock, with a condition variable to wait for changes.
 @safe final class Monitor<State>: @unchecked Sendable {
-    /// What a waiting thread does after it has looked at the state.
+    /// The result of inspecting the state in `wait`.
     enum Step<Result> {
-        /// It has what it came for.
+        /// Return this result.
         case done(Result)
-        /// It looks again when the state changes, at the latest then.
+        /// Wait until the state changes, at the latest until this time.
         case wait(until: Instant)
     }
 
@@ -23,11 +23,11 @@ import Glibc
         unsafe changed.initialize(to: pthread_cond_t())
         var attributes = pthread_condattr_t()
         var codes = unsafe [pthread_mutex_init(lock, nil), pthread_condattr_init(&attributes)]
-        // Deadlines are monotonic: a clock set back must not keep writes waiting.
+        // Deadlines are monotonic, so that setting the clock back does not delay writes.
         unsafe codes.append(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC))
         unsafe codes.append(pthread_cond_init(changed, &attributes))
         unsafe pthread_condattr_destroy(&attributes)
-        precondition(codes.allSatisfy { $0 == 0 }, "a lock cannot be made")
+        precondition(codes.allSatisfy { $0 == 0 }, "cannot create a lock")
     }
 
     deinit {
@@ -37,7 +37,7 @@ import Glibc
         unsafe lock.deallocate()
     }
 
-    /// Changes the state and wakes who waits for it.
+    /// Changes the state and wakes one waiting thread.
     func change<Result>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(lock)
         let result = body(&state)
@@ -46,7 +46,7 @@ import Glibc
         return result
     }
 
-    /// Looks at the state until it has what the caller wants.
+    /// Inspects the state, now and after each change, until `look` returns a result.
     func wait<Result>(_ look: (inout State) -> Step<Result>) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }

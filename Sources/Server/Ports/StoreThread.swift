@@ -4,14 +4,13 @@ public import Store
 import Synchronization
 public import Transport
 
-/// The store's two threads: one commits what all partitions write, one answers what they ask.
+/// The store's two threads: one commits the batches of all partitions, the other one runs their queries.
 ///
-/// Group commit: one commit, and one sync, covers everything that arrived while the last one ran. Outcomes and
-/// answers come in the order of submission, on these threads, in one call per round. A question sees
-/// every batch whose outcome was told before it was asked. The thread that answers
-/// also measures the registry every few seconds.
+/// Group commit: one commit with one sync covers all batches that arrived during the previous one. Outcomes and results are
+/// reported in the order of submission, on these threads, in one call per round. A query sees every batch whose outcome was
+/// reported before the query was submitted. The querying thread also measures the registry every few seconds.
 public final class StoreThread: Sendable {
-    /// Takes the reports of a round, in order for each partition.
+    /// Gets the reports of a round, in order per partition.
     public typealias Report = @Sendable ([StoreReport]) -> Void
 
     private struct LoadQueue {
@@ -24,7 +23,7 @@ public final class StoreThread: Sendable {
     private let log: Log
     private let report: Report
     private let lease: SequenceLease?
-    /// How large the registry is, and may be.
+    /// The size and the limit of the registry.
     public let registry: RegistryRoom
     private let commits = Monitor(CommitQueue())
     private let loads = Monitor(LoadQueue())
@@ -32,10 +31,9 @@ public final class StoreThread: Sendable {
     private let failure = Mutex<StoreError?>(nil)
     private let threads = Mutex<[Transport.Thread]>([])
 
-    /// Starts the threads of a store, to which from now on nobody else commits; fails where the system has no thread.
+    /// Starts the threads of a store; from then on all commits must go through this object. Throws if a thread cannot be created.
     ///
-    /// With a lease every commit leaves its mark above the sequences that are stored. The registry has been measured when this
-    /// returns.
+    /// With a lease, commits keep its mark above the stored sequences. The registry is measured before this returns.
     public init(
         store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil,
         registry: RegistryRoom = RegistryRoom(limit: 0), report: @escaping Report
@@ -53,21 +51,22 @@ public final class StoreThread: Sendable {
         threads.withLock { $0.append(answering) }
     }
 
-    /// Whether the last commit succeeded; any thread may ask.
+    /// Whether the last commit succeeded; can be called on any thread.
     public var isHealthy: Bool { !failing.load(ordering: .relaxed) }
 
-    /// Why the last commit failed; nil while it is healthy.
+    /// The error of the last commit; `nil` if it succeeded.
     public var lastFailure: StoreError? { failure.withLock { $0 } }
 
-    /// Hands over what the partitions of one reactor want written, all at once.
+    /// Submits the batches of one reactor's partitions.
     ///
-    /// Where too many wait, or at the end, the outcome comes back at once, failed, on the calling thread.
+    /// If too many writes are waiting, or during shutdown, the batches fail at once, and the outcomes are reported on the calling
+    /// thread.
     public func submit(_ batches: [PartitionBatch]) {
         guard !batches.isEmpty else { return }
         submit(batches.map { CommitQueue.Entry(batch: $0.batch, listener: .partition($0.partition)) })
     }
 
-    /// Hands over what the control plane wants written; `completed` is called on the store's thread.
+    /// Submits a batch of the control plane; `completed` is called on the store's thread.
     public func submit(_ batch: WriteBatch, completed: @escaping @Sendable (CommitOutcome) -> Void) {
         submit([CommitQueue.Entry(batch: batch, listener: .caller(completed))])
     }
@@ -84,16 +83,17 @@ public final class StoreThread: Sendable {
             refused.map { CommitOutcome(ticket: $0.batch.ticket, hasFailed: true) })
     }
 
-    /// Writes changes durably and waits for the outcome; nil when it did not come in time. Control plane only.
+    /// Writes changes durably and waits for the outcome. Returns `nil` after the deadline. For the control plane only.
     func commitAndWait(_ mutations: [Mutation]) -> CommitOutcome? {
         let latch = Latch<CommitOutcome>()
         submit(WriteBatch(ticket: 0, mutations: mutations, isDurable: true)) { latch.fulfil($0) }
         return latch.wait()
     }
 
-    /// Asks the questions of the partitions of one reactor, all at once.
+    /// Submits the queries of one reactor's partitions.
     ///
-    /// Where too many wait, or at the end, they come back at once, failed, on the calling thread.
+    /// If too many queries are waiting, or during shutdown, they fail at once, and the failures are reported on the calling
+    /// thread.
     public func load(_ questions: [PartitionLoad]) {
         guard !questions.isEmpty else { return }
         let isTaken = loads.change { queue in
@@ -107,7 +107,7 @@ public final class StoreThread: Sendable {
         }
     }
 
-    /// Commits and answers everything that was handed over, then closes the store; what went wrong, if anything did.
+    /// Completes all submitted batches and queries, then closes the store. Returns the error, if any.
     @discardableResult
     public func stop() -> StoreError? {
         commits.change { $0.isStopping = true }
@@ -133,7 +133,7 @@ public final class StoreThread: Sendable {
             let batches = entries.map(\.batch)
             _ = consume entries
             let outcomes = commit(batches)
-            // Before the reports: a partition then frees alone, on its own thread, what it has made.
+            // Releases our references before the reports, so that each partition frees its objects on its own thread.
             _ = consume batches
             metrics.add(-listeners.count, to: .storeWaitingWrites)
             tell(listeners, outcomes)
@@ -150,14 +150,14 @@ public final class StoreThread: Sendable {
             if !isHealthy { recovered() }
             return outcomes
         } catch {
-            // One place that is unreadable or taken must not take the others' batches down with it.
+            // An unreadable or occupied key fails only its own batch, so each batch is retried separately.
             if error.kind.isOfOneBatch, batches.count > 1 { return batches.flatMap { commit([$0]) } }
             note(error)
             return batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
         }
     }
 
-    /// Writes batches, with the mark of their sequences where that is due.
+    /// Writes batches, together with a new sequence mark if they pass the current one.
     private func write(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
         guard let lease, let mark = lease.mark(for: batches) else { return try store.commit(batches) }
         let first = WriteBatch(ticket: 0, mutations: [.putMark(.sequence, mark)], isDurable: false)
@@ -171,7 +171,7 @@ public final class StoreThread: Sendable {
         log.repeating(
             .error, "store_failed", by: error.kind.rawValue,
             ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
-        // Such a place is the trouble of whoever wants to write there, not of the store as a whole.
+        // An error of one batch does not make the store as a whole unhealthy.
         guard !error.kind.isOfOneBatch else { return }
         failure.withLock { $0 = error }
         failing.store(true, ordering: .relaxed)
@@ -186,7 +186,7 @@ public final class StoreThread: Sendable {
     private func recovered() {
         failure.withLock { $0 = nil }
         failing.store(false, ordering: .relaxed)
-        // A disk on the verge fails and is well again many times a second.
+        // A disk that is nearly full may fail and recover many times a second.
         log.repeating(.notice, "store_recovered")
     }
 
@@ -203,7 +203,7 @@ public final class StoreThread: Sendable {
         if !reports.isEmpty { report(reports) }
     }
 
-    // MARK: Answering
+    // MARK: Querying
 
     private func answerAll() {
         var measuresAt = Self.nextMeasurement
@@ -228,7 +228,7 @@ public final class StoreThread: Sendable {
                 }
                 report(reports)
             }
-            // Also where there is always another question.
+            // Checked after each round, so that a steady flow of queries does not prevent it.
             if Now.read().monotonic >= measuresAt {
                 measureRegistry()
                 measuresAt = Self.nextMeasurement
@@ -244,14 +244,14 @@ public final class StoreThread: Sendable {
         Now.read().monotonic.advanced(seconds: Limits.Registry.measureSeconds)
     }
 
-    /// Measures the registry; where that fails, the last size counts on.
+    /// Measures the registry; after a failure the last size remains.
     private func measureRegistry() {
         do throws(StoreError) {
             registry.note(try store.registryBytes(), log)
         } catch { noteFailedRead(error) }
     }
 
-    /// What was removed takes room until the engine has rewritten its files, which it does for speed and not for room.
+    /// Reclaims the space of removed rows, which the engine otherwise frees only when it compacts for speed.
     private func reclaimRegistry() {
         do throws(StoreError) { try store.reclaimRegistry() } catch { noteFailedRead(error) }
     }

@@ -1,26 +1,26 @@
 import Basics
 import Transport
 
-/// When which connections of a drain are closed.
+/// The scheduled closes of drained connections.
 ///
-/// One timer serves all of them: a timer for each would be as many as there are sessions, and a reactor has a limit.
+/// One timer serves all of them, since a timer per session could exceed the reactor's limit of timers.
 struct CloseSchedule {
-    /// A connection that is to be closed.
+    /// A connection with the time of its close.
     struct Entry {
         var at: Instant
         var connection: ConnectionID
         var reason: CloseReason
     }
 
-    /// Latest first, so that what is due is taken off the end.
+    /// The entries, latest first, so that due ones are removed from the end.
     private var entries: [Entry] = []
 
-    /// When the next one is due; nil where none is.
+    /// The time of the next close; `nil` if none is scheduled.
     var next: Instant? { entries.last?.at }
 
     /// Adds the closes of a drain.
     ///
-    /// A connection that an earlier drain has named already keeps the earlier time, so that repeated drains add nothing.
+    /// A connection that is already scheduled keeps the earlier time, so that repeated drains add nothing.
     mutating func add(_ more: [Entry]) {
         var all = entries + more
         all.sort { $0.at < $1.at }
@@ -30,7 +30,7 @@ struct CloseSchedule {
         entries = all
     }
 
-    /// Takes out those whose time has come, earliest first.
+    /// Removes and returns the due entries, earliest first.
     mutating func takeDue(_ now: Instant) -> [Entry] {
         var due: [Entry] = []
         while let last = entries.last, last.at <= now {

@@ -3,25 +3,23 @@ import Delivery
 import Sessions
 import Transport
 
-/// What all reactors know together of those that are refused.
+/// The admission checks for unauthenticated peers, shared by all reactors.
 final class Door: Sendable {
-    /// Who fails to log in.
     let failedLogins: FailedLogins
 
-    /// Who asks to be added to the registry.
+    /// Counts requests of unauthenticated peers that add to the registry.
     let strangers: Strangers
 
-    /// How large the registry is, and may be.
+    /// The size and the limit of the registry.
     let registry: RegistryRoom
 
-    /// Nothing has happened yet.
     init(_ settings: DoorSettings, registry: RegistryRoom) {
         failedLogins = FailedLogins(settings.failedLogins)
         strangers = Strangers(settings.strangers)
         self.registry = registry
     }
 
-    /// Says of a request that may add to the registry how much it may. Where that is nothing, it takes no stranger's place.
+    /// Sets how much a request may add to the registry. A full registry refuses it without counting it.
     func admit(_ event: inout Event, from peer: SocketAddress, now: Instant) {
         guard event.growth != nil else { return }
         if registry.isFull {
@@ -32,20 +30,18 @@ final class Door: Sendable {
     }
 }
 
-/// What an operator sets about those that have not logged in.
+/// The configured limits for peers that have not logged in.
 struct DoorSettings: Sendable, Equatable {
-    /// How many failed logins are too many.
     var failedLogins = FailedLogins.Bounds()
-    /// How many requests of strangers are answered.
     var strangers = Strangers.Bounds()
-    /// Connections of one address, on one reactor and listener, that have not logged in; 0 disables the limit.
+    /// Connections without a login from one address on one reactor and listener; 0 disables the limit.
     var anonymousPerAddress = Limits.Connection.anonymousPerAddress
     /// Addresses of proxies that send a PROXY header.
     var proxies: [AddressNetwork] = []
 }
 
 extension ReactorHost {
-    /// Other settings hold from now on.
+    /// Applies new settings.
     func changeDoor(_ settings: DoorSettings) {
         door.failedLogins.change(to: settings.failedLogins)
         door.strangers.change(to: settings.strangers)
@@ -53,13 +49,13 @@ extension ReactorHost {
             anonymousPerAddress: settings.anonymousPerAddress, proxies: settings.proxies)
     }
 
-    /// Counts a failed login of a peer, in the name that it gave.
+    /// Counts a failed login of a peer under the identity that it claimed.
     func noteFailedLogin(of link: Link) {
         door.failedLogins.note(
             link.connection.peer, link.kind, claim: link.peerNumber ?? 0, now: reactor.now.monotonic)
     }
 
-    /// Whether an address has failed to log in too often to be let in at this listener; logged and, at accept, counted.
+    /// Returns whether an address has too many failed logins at this listener. Logs and, at accept, counts the refusal.
     func refuses(_ peer: SocketAddress, _ kind: Link.Kind, isAccepting: Bool) -> Bool {
         guard kind.isAppServer || kind == .device,
             door.failedLogins.refuses(peer, kind, now: reactor.now.monotonic)
@@ -69,13 +65,13 @@ extension ReactorHost {
         return true
     }
 
-    /// Says of a request that may add to the registry how much it may.
+    /// Sets how much a request may add to the registry.
     func admit(_ event: inout Event, from link: Link) {
         door.admit(&event, from: link.connection.peer, now: reactor.now.monotonic)
     }
 
-    /// Refuses a login in a name that failed too often from this address: the core is not asked, so that no further secret is
-    /// tried. Returns whether it was refused.
+    /// Refuses a login if its identity has failed too often from this address. The core is not asked, so no further secret is
+    /// checked. Returns whether the login was refused.
     func refusesLogin(_ event: borrowing Event, from link: Link) -> Bool {
         let refusal: SessionCommand
         switch event {

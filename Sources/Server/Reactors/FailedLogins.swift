@@ -2,16 +2,16 @@ import Basics
 import Synchronization
 import Transport
 
-/// Counts failed logins over all reactors, minute by minute, so that a guesser is refused and others are not.
+/// Counts failed logins per minute over all reactors, to refuse peers that guess secrets.
 ///
-/// Each claimed identity counts by itself, by address and listener: a device or app server with a wrong secret does not shut out
-/// those that share its address. All failures of an address together have a second, far higher bound.
+/// Failures count per claimed identity, address and listener, so that a peer with a wrong secret does not lock out others behind
+/// the same address. All failures of an address together have a second, far higher limit.
 final class FailedLogins: Sendable {
-    /// How many failures in a minute are too many; 0 disables a limit.
+    /// The limits of failures per minute; 0 disables a limit.
     struct Bounds: Sendable, Equatable {
-        /// Of one claimed identity from one address at one listener.
+        /// The limit for one claimed identity from one address at one listener.
         var perIdentity = Limits.Login.failuresPerIdentityAndMinute
-        /// From one address at one listener.
+        /// The limit for one address at one listener.
         var perAddress = Limits.Login.failuresPerAddressAndMinute
     }
 
@@ -31,10 +31,10 @@ final class FailedLogins: Sendable {
         var identities: MinuteTable<Identity>
     }
 
-    /// Touched once per login and failure, never per message.
+    /// Locked once per login and failure, never per message.
     private let counts: Mutex<Counts>
 
-    /// Remembers up to `capacity` addresses, and as many identities.
+    /// Creates a counter for up to `capacity` addresses and `capacity` identities.
     init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.Login.failuresRemembered) {
         counts = Mutex(
             Counts(
@@ -42,10 +42,10 @@ final class FailedLogins: Sendable {
                 identities: MinuteTable(capacity: capacity)))
     }
 
-    /// Other bounds hold from now on; what was counted stays.
+    /// Changes the limits; the counts remain.
     func change(to bounds: Bounds) { counts.withLock { $0.bounds = bounds } }
 
-    /// Counts a failure; `claim` is the sender or device that the peer said it was.
+    /// Counts a failure; `claim` is the number of the sender or device that the peer claimed to be.
     func note(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) {
         guard let network = peer.network else { return }
         let place = Place(network: network, listener: listener)
@@ -62,7 +62,7 @@ final class FailedLogins: Sendable {
         return counts.withLock { $0.identities.isFull(identity, bound: $0.bounds.perIdentity, now: now) }
     }
 
-    /// Returns whether an address has failed too often in this minute, whatever it claimed to be.
+    /// Returns whether an address has failed too often in this minute, with any identity.
     func refuses(_ peer: SocketAddress, _ listener: Link.Kind, now: Instant) -> Bool {
         guard let network = peer.network else { return false }
         let place = Place(network: network, listener: listener)

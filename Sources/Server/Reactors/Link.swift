@@ -3,9 +3,9 @@ import Delivery
 import Sessions
 import Transport
 
-/// A connection with the protocol machine that speaks on it. Lives on one reactor's thread.
+/// A connection with its protocol session, confined to one reactor's thread.
 class Link: ConnectionDelegate {
-    /// Which protocol is spoken; the raw value is the word in `ccsctl` and metrics.
+    /// The listener, which determines the protocol; the raw value is its name in `ccsctl` and metrics.
     enum Kind: String, CaseIterable, Sendable {
         case appServer = "app_server"
         case appServerPreproduction = "app_server_preproduction"
@@ -14,9 +14,9 @@ class Link: ConnectionDelegate {
         case admin
         case control
 
-        /// Its position among all kinds: the value of the label `listener`.
+        /// The position among all kinds, which is the index of the metric label `listener`.
         var position: Int {
-            // In the order of the cases; a search through them would be paid for by every record.
+            // In the order of the cases; a search would cost time for every record.
             switch self {
             case .appServer: 0
             case .appServerPreproduction: 1
@@ -27,7 +27,7 @@ class Link: ConnectionDelegate {
             }
         }
 
-        /// The interface that its refusals are counted under.
+        /// The interface under which its refusals are counted.
         var refusalInterface: RefusalInterface {
             switch self {
             case .appServer, .appServerPreproduction: .xmpp
@@ -37,22 +37,22 @@ class Link: ConnectionDelegate {
             }
         }
 
-        /// Whether it speaks TLS.
+        /// Whether it uses TLS.
         var hasTLS: Bool { self != .admin && self != .control }
 
-        /// Whether an app server speaks on it.
+        /// Whether the peers are app servers.
         var isAppServer: Bool { self == .appServer || self == .appServerPreproduction }
     }
 
     let kind: Kind
     let connection: Connection
-    /// When it was accepted, milliseconds since 1970.
+    /// When the connection was accepted, in milliseconds since 1970.
     let openedAt: UnixMilliseconds
-    /// Who has logged in: a sender ID or a device; nil before.
+    /// The sender ID or device number with which the peer logs in; `nil` before.
     private(set) var peerNumber: UInt64?
     /// Whether the peer has logged in.
     var isLoggedIn = false
-    /// The host outlives its links; a strong reference is the cheapest to follow.
+    /// The host outlives its links; a strong reference has the cheapest access.
     let host: ReactorHost
 
     init(kind: Kind, connection: Connection, host: ReactorHost) {
@@ -62,19 +62,19 @@ class Link: ConnectionDelegate {
         openedAt = host.reactor.now.wall
     }
 
-    /// Whether the host has stopped this connection's reading because another reactor is behind.
+    /// Whether the host has paused reading on this connection because another reactor is overloaded.
     var isPressed = false
 
-    /// Hands a command to the machine.
+    /// Passes a command to the session.
     func perform(_ command: SessionCommand, now: Now) {}
 
-    /// The same in decimal, for people; empty before.
+    /// The sender ID or device number in decimal; empty before the login.
     final var peerName: String { peerNumber.map { String($0) } ?? "" }
 
-    /// The session says in which name its peer wants to log in; a second attempt may be in another name than the first.
+    /// Records the identity that the peer claims; a second login attempt may claim another one.
     final func note(_ claim: LoginClaim) { peerNumber = claim.number }
 
-    /// A proxy has named the client, which may be one that fails to log in too often.
+    /// The PROXY header has named the client, whose address may have too many failed logins.
     func connectionIntroduced(_ connection: Connection, now: Now) {
         if host.refuses(connection.peer, kind, isAccepting: false) { connection.abort(.tooManyLogins) }
     }
@@ -91,7 +91,7 @@ class Link: ConnectionDelegate {
     }
 }
 
-/// A link whose machine is a `ProtocolSession`.
+/// A link with a `ProtocolSession`.
 class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     private(set) var session: Session
 
@@ -121,7 +121,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     override func connectionDeadline(_ connection: Connection, now: Now) {
-        // The connection's deadline is only ever moved forward here: a session puts its own off with every byte.
+        // A session postpones its deadline with every received byte; the connection's timer follows only when it fires.
         guard session.deadline <= now.monotonic else {
             connection.deadline = session.deadline
             return
@@ -151,7 +151,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         super.connectionClosed(connection, reason: reason, now: now)
     }
 
-    /// Lets the machine work, with the connection's own outbox, and carries out what it asks for.
+    /// Calls the session with the connection's outbox, and applies its requests.
     @inline(__always)
     final func call(_ now: Now, _ body: (inout Session, inout SessionIO) -> Void) {
         var io = host.takeIO()
@@ -190,12 +190,12 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
 
     private final var isReadingWanted = true
 
-    /// Whether the host has stopped this connection's reading because another reactor is behind.
+    /// Whether the host has paused reading on this connection because another reactor is overloaded.
     override var isPressed: Bool {
         didSet { connection.isReading = isReadingWanted && !isPressed }
     }
 
-    /// Answers a request for a page of the daemon's own.
+    /// Answers a request for a page of the daemon itself.
     func answer(_ request: HostRequest, now: Now) {}
 
     @inline(never)
@@ -204,14 +204,14 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             "invariant_broken",
             [
                 "listener": LogValue(kind), "peer": .text("\(connection.peer)"), "name": .text(peerName),
-                "problem": .text("a command for another kind of session"),
+                "problem": .text("command for another kind of session"),
             ])
     }
 
     @inline(__always)
     private func note(_ command: SessionCommand) {
         switch command {
-        // The two of every message first: nothing is to be noted, and nothing copied.
+        // The two commands of every message come first: nothing is recorded or copied for them.
         case .submission(_, .accepted), .device(.deliver): break
         default: noteOthers(command)
         }
@@ -237,7 +237,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                 return host.logRefusal(
                     of: connection.peer, listener: kind.rawValue, reason: refusal.rawValue)
             }
-            // Who guesses makes the same line again and again.
+            // A peer that guesses secrets would repeat the same line.
             host.log.repeating(
                 .notice, "login_refused", by: "\(kind) \(connection.peer.host) \(peerName) \(refusal)",
                 [
@@ -264,7 +264,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         }
     }
 
-    /// Counts and logs what the session refused by itself, and leaves the array empty.
+    /// Counts and logs the refusals made by the session itself, and empties the array.
     private func noteRefusals(_ refusals: inout [RefusalNote]) {
         for note in refusals {
             var row = TurnRefusals.Row(

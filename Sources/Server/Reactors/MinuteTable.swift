@@ -1,17 +1,17 @@
 import Basics
 
-/// Counts by key, minute by minute, of no more than so many keys.
+/// Counts per key and minute, for a limited number of keys.
 struct MinuteTable<Key: Hashable & Sendable>: Sendable {
     private let capacity: Int
     private var minute: Int64 = 0
     private var counts: [Key: Int] = [:]
 
-    /// Counts up to `capacity` keys in each minute.
+    /// Creates a table for up to `capacity` keys per minute.
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Counts one more of a key.
+    /// Increments the count of a key.
     ///
-    /// A full table takes no new key, so that a flood of addresses refuses no one; those in it are counted on.
+    /// A full table ignores new keys, so that a flood of addresses does not lock out others; keys in the table are still counted.
     mutating func add(_ key: Key, now: Instant) {
         let present = Self.minute(now)
         if minute != present {
@@ -22,16 +22,16 @@ struct MinuteTable<Key: Hashable & Sendable>: Sendable {
         counts[key, default: 0] += 1
     }
 
-    /// Counts one less, of those of this minute.
+    /// Decrements the count of a key in this minute.
     mutating func takeBack(_ key: Key, now: Instant) {
         guard minute == Self.minute(now), let count = counts[key], count > 0 else { return }
         counts[key] = count - 1
     }
 
-    /// How many of a key this minute has had.
+    /// The count of a key in this minute.
     func count(of key: Key, now: Instant) -> Int { minute == Self.minute(now) ? counts[key, default: 0] : 0 }
 
-    /// Whether this minute has had as many of a key as a bound allows; 0 is no bound.
+    /// Whether a key has reached a limit in this minute; 0 disables the limit.
     func isFull(_ key: Key, bound: Int, now: Instant) -> Bool {
         bound > 0 && count(of: key, now: now) >= bound
     }

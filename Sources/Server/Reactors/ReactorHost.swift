@@ -3,18 +3,18 @@ import Delivery
 import Sessions
 import Transport
 
-/// One reactor with all that lives on its thread: its partitions of the core, its connections and their sessions.
+/// A reactor with everything on its thread: its partitions of the core, its connections and their sessions.
 ///
-/// A turn: everything readable is read and handled; what the partitions want done goes to sessions, other reactors and, in one
-/// piece, to the store; then every connection that has something to send is flushed once.
+/// In a turn all readable connections are read and their input is handled. Then the effects of the partitions go to sessions,
+/// other reactors and, in one call, to the store. Finally every connection with output is flushed once.
 final class ReactorHost: ReactorDelegate {
     let index: Int
     let reactor: Reactor
     private let map: PartitionMap
     private let partitions: ReactorPartitions
-    /// Commands of the host's own to its sessions.
+    /// Commands from the host itself to its sessions.
     private var answers: [(ConnectionID, SessionCommand)] = []
-    /// Which part of the partitions ticks next.
+    /// The part of the partitions that ticks next.
     private var tickPart = 0
     private var links: [Link?] = []
     private var spareIO: SessionIO?
@@ -25,7 +25,7 @@ final class ReactorHost: ReactorDelegate {
     let door: Door
     private var pressed: [Link] = []
     private var refusals = TurnRefusals()
-    /// Octets that HTTP connections of strangers hold, together.
+    /// Bytes buffered by all unauthenticated HTTP connections together.
     var strangersBytes = 0
     private var closes = CloseSchedule()
     private var closeTimer: TimerID?
@@ -71,7 +71,7 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Logs that an address is refused: once, then once in a minute with the number of refusals since the last line.
+    /// Logs that an address is refused: at once, then once a minute with the number of refusals since the last line.
     func logRefusal(of peer: SocketAddress, listener: String, reason: String) {
         log.repeating(
             .warning, "connection_refused", by: "\(listener) \(reason) \((peer.network ?? peer).host)",
@@ -81,11 +81,11 @@ final class ReactorHost: ReactorDelegate {
 
     // MARK: Events of sessions
 
-    /// Takes the events of a link's session, in order, and leaves the array empty.
+    /// Handles the events of a link's session in order, and empties the array.
     func accept(_ events: inout [Event], from link: Link, now: Now) {
         guard !events.isEmpty else { return }
         for at in events.indices {
-            // Taken out, not copied: a submission holds half a dozen counted references.
+            // Moved, not copied: a submission has half a dozen reference-counted values.
             var event = Event.tick
             swap(&event, &events[at])
             if !link.isLoggedIn {
@@ -101,8 +101,8 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Hands an event to its partition: here at once, elsewhere with the parcel of this turn. One without an address is for all
-    /// partitions of this reactor.
+    /// Routes an event to its partition: on this reactor at once, on another one with the parcel of this turn. An event without
+    /// a key goes to all partitions of this reactor.
     func accept(_ event: consuming Event, now: Now) {
         guard let key = event.key else { return partitions.handleInAll(event, now: now) }
         let partition = key.partition(of: map.partitions)
@@ -114,12 +114,12 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Messages to topics that are under way here; see `Partition.runningTopics`.
+    /// Returns the messages to topics that are being sent on this reactor; see `Partition.runningTopics`.
     func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
         partitions.runningTopics(limit: limit)
     }
 
-    /// Tells every connection of an app server how many messages may go unanswered on it.
+    /// Sets the window of unacknowledged messages on all connections of app servers.
     func changePendingWindow(_ window: Int) {
         for link in allLinks where link.kind.isAppServer {
             link.perform(.appServer(.changePendingWindow(window)), now: reactor.now)
@@ -156,7 +156,7 @@ final class ReactorHost: ReactorDelegate {
         tally.turn(nanoseconds: Now.read().monotonic.nanoseconds - now.monotonic.nanoseconds)
     }
 
-    /// Runs on the calling thread until the reactor is stopped.
+    /// Runs the reactor on the calling thread until it is stopped.
     func run() {
         partitions.handleInAll(.tick, now: reactor.now)
         tick(reactor.now)
@@ -164,13 +164,13 @@ final class ReactorHost: ReactorDelegate {
         ended?()
     }
 
-    /// Ends `run` after this turn; `then` is called when nothing of this host touches a connection any more.
+    /// Ends `run` after this turn; `then` is called when the host no longer uses any connection.
     func stop(then: @escaping @Sendable () -> Void) {
         ended = then
         reactor.stop()
     }
 
-    /// Closes connections when their time comes.
+    /// Schedules closes of connections.
     func closeLater(_ entries: [CloseSchedule.Entry]) {
         closes.add(entries)
         armCloses()
@@ -187,7 +187,7 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Lets a part of the partitions tick, so that not all of them search the store at once.
+    /// Ticks one part of the partitions, so that they do not all query the store at once.
     private func tick(_ now: Now) {
         let parts = min(Limits.Partition.tickParts, max(1, partitions.count))
         partitions.tick(tickPart, of: parts, now: now)
@@ -202,8 +202,8 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// Carries out what the partitions want of sessions and of each other, until nothing is left: a command may make a session
-    /// report more.
+    /// Applies the commands and forwarded events of the partitions until there are none, since a command may cause further
+    /// events.
     private func settleEffects(_ now: Now) {
         var hasNews = true
         while hasNews {
@@ -214,14 +214,14 @@ final class ReactorHost: ReactorDelegate {
                 swap(&round, &answers)
                 perform(&round, now)
             }
-            // More may become active on the way.
+            // More partitions may become active in the loop.
             var at = 0
             while at < partitions.active.count {
                 let hosted = partitions.active[at]
                 at += 1
                 guard hosted.hasNews else { continue }
                 hasNews = true
-                // Taken out: what follows from them may be more of both.
+                // Moved out, since applying them may add more of both.
                 var (commands, forwards) = hosted.takeNews()
                 perform(&commands, now)
                 for event in forwards { accept(event, now: now) }
@@ -233,19 +233,19 @@ final class ReactorHost: ReactorDelegate {
     private func perform(_ commands: inout [(ConnectionID, SessionCommand)], _ now: Now) {
         for at in commands.indices {
             let connection = commands[at].0
-            // Taken out, not copied: a delivery holds half a dozen counted references.
+            // Moved, not copied: a delivery has half a dozen reference-counted values.
             var command = SessionCommand.connection(.drain)
             swap(&command, &commands[at].1)
             perform(command, on: connection, now: now)
         }
     }
 
-    /// Has a session answered at the end of this turn.
+    /// Sends a command to a session at the end of this turn.
     func answer(_ command: SessionCommand, to connection: ConnectionID) {
         answers.append((connection, command))
     }
 
-    /// Counts and logs states that cannot be.
+    /// Counts and logs violated invariants.
     private func note(_ failures: inout [InvariantFailure]) {
         tally.invariantFailures(failures.count)
         for failure in failures {
@@ -256,7 +256,7 @@ final class ReactorHost: ReactorDelegate {
         failures.removeAll()
     }
 
-    /// Counts what the partitions have done in this turn.
+    /// Collects the counters of the partitions for this turn.
     private func noteCounts() {
         var (expired, unused) = (0, 0)
         for hosted in partitions.active {
@@ -274,11 +274,11 @@ final class ReactorHost: ReactorDelegate {
         guard expired + unused > 0 else { return }
         tally.forgotten(expired: expired, unused: unused)
         if expired > 0 { log.notice("devices_expired", ["devices": LogValue(expired)]) }
-        // Strangers make them: their number must not be that of lines.
+        // Unauthenticated peers create them, so they must not determine the number of log lines.
         if unused > 0 { log.repeating(.info, "devices_unused", occurrences: unused) }
     }
 
-    /// Reports what is thought of the clock, for all partitions: the first of all does; an error as long as it is in doubt.
+    /// Publishes the state of the clock, as the first partition sees it for all; logs an error while the clock is in doubt.
     func noteClock() {
         guard index == 0, let core = partitions.leader else { return }
         let before = clock.current
@@ -293,19 +293,19 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    /// A device that was here before the doubt has the same time.
+    /// Accepts the clock because a device that connected before the doubt has the same time.
     private func confirmClock() {
         log.repeating(.notice, "clock_confirmed_by_device")
         for mailbox in mailboxes { mailbox.post(Parcel(events: [.clockAccepted])) }
     }
 
-    /// An operator says that the clock is right.
+    /// Accepts the clock at the operator's command.
     func acceptClock() {
         partitions.handleInAll(.clockAccepted, now: Now.read())
         noteClock()
     }
 
-    /// The time by which sessions go.
+    /// The time for sessions.
     func sessionTime(_ now: Now) -> Now { partitions.leader?.core.sessionTime(now) ?? clock.outside(now) }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
@@ -324,7 +324,7 @@ final class ReactorHost: ReactorDelegate {
 
     // MARK: Links
 
-    /// The link of a connection that still lives.
+    /// Returns the link of a connection. Returns `nil` if the connection is closed.
     func link(_ connection: ConnectionID) -> Link? {
         guard Int(connection.slot) < links.count, let link = links[Int(connection.slot)],
             link.connection.id == connection
@@ -332,10 +332,10 @@ final class ReactorHost: ReactorDelegate {
         return link
     }
 
-    /// All links that live.
+    /// All open links.
     var allLinks: [Link] { links.compactMap { $0 } }
 
-    /// Keeps a new link.
+    /// Registers a new link.
     func opened(_ link: Link) {
         let slot = Int(link.connection.id.slot)
         if slot >= links.count {
@@ -345,7 +345,7 @@ final class ReactorHost: ReactorDelegate {
         tally.opened(link.kind)
     }
 
-    /// Lets go of a link whose connection is gone.
+    /// Removes the link of a closed connection.
     func closed(_ link: Link, reason: CloseReason) {
         links[Int(link.connection.id.slot)] = nil
         tally.closed(link.kind, reason)
@@ -362,17 +362,17 @@ final class ReactorHost: ReactorDelegate {
             ])
     }
 
-    /// Counts a refusal at once, and logs it at the end of the turn together with the same ones of this turn.
+    /// Counts a refusal at once, and logs it at the end of the turn together with equal ones.
     func refused(_ refusal: TurnRefusals.Row) {
         tally.refused(refusal.interface, refusal.reason, refusal.count)
         refusals.add(refusal)
     }
 
-    // MARK: Working memory
+    // MARK: Session I/O buffers
 
-    /// Working memory for one call of a session.
+    /// Returns buffers for one call of a session.
     func takeIO() -> SessionIO { spareIO.take() ?? SessionIO() }
 
-    /// Gives it back for the next call.
+    /// Returns buffers for reuse by the next call.
     func giveBack(_ io: consuming SessionIO) { spareIO = consume io }
 }

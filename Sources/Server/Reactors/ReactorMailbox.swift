@@ -3,24 +3,23 @@ import Delivery
 import Synchronization
 import Transport
 
-/// What other threads have for a reactor: handed over in one piece, with one wake-up for all of it.
+/// Work from other threads for a reactor, passed in one piece with a single wake-up.
 struct Parcel: Sendable {
-    /// For partitions of the reactor, by their addresses; those without an address are for all.
+    /// Events for partitions of the reactor, by key; those without a key are for all partitions.
     var events: [Event] = []
-    /// What the store reports to partitions of the reactor.
+    /// Reports of the store to partitions of the reactor.
     var reports: [StoreReport] = []
-    /// For sessions of the reactor, in order per connection.
+    /// Commands for sessions of the reactor, in order per connection.
     var commands: [(ConnectionID, SessionCommand)] = []
-    /// Slow control-plane work that must run on the reactor's thread.
+    /// Control-plane work that must run on the reactor's thread.
     var jobs: [@Sendable (ReactorHost) -> Void] = []
 
-    /// Whether there is nothing in it.
     var isEmpty: Bool { events.isEmpty && reports.isEmpty && commands.isEmpty && jobs.isEmpty }
 
-    /// Pieces in it.
+    /// The number of items.
     var count: Int { events.count + reports.count + commands.count + jobs.count }
 
-    /// Takes over the pieces of another one; copies nothing where this one is empty.
+    /// Appends the items of another parcel, without copying if this one is empty.
     mutating func take(_ other: consuming Parcel) {
         if isEmpty {
             self = other
@@ -34,7 +33,7 @@ struct Parcel: Sendable {
 }
 
 extension [ReactorMailbox] {
-    /// Asks every reactor, each on its own thread; the answers arrive at the latches, in the order of the reactors.
+    /// Runs a query on every reactor's thread. Returns the latches of the answers, in the order of the reactors.
     func ask<Answer: Sendable>(_ question: @escaping @Sendable (ReactorHost) -> Answer) -> [Latch<Answer>] {
         map { mailbox in
             let latch = Latch<Answer>()
@@ -44,7 +43,7 @@ extension [ReactorMailbox] {
     }
 }
 
-/// The door by which other threads reach a reactor.
+/// The queue through which other threads pass work to a reactor.
 final class ReactorMailbox: Sendable {
     private struct Inbox {
         var parcel = Parcel()
@@ -55,15 +54,15 @@ final class ReactorMailbox: Sendable {
     private let depth = Atomic<Int>(0)
     private let handle: ReactorHandle
 
-    /// A mailbox that wakes this reactor.
+    /// Creates a mailbox that wakes this reactor.
     init(handle: ReactorHandle) { self.handle = handle }
 
-    /// Whether so much waits that producers should press back on their connections (`Limits.Connection.reactorMailbox`).
+    /// Whether the queue is so long that producers should pause reading (backpressure, `Limits.Connection.reactorMailbox`).
     ///
-    /// Nothing is refused: what a connection may have under way is bounded by its window, so the overrun is as well.
+    /// Nothing is refused: the window of each connection limits its messages in flight, and so the overrun.
     var isPressed: Bool { depth.load(ordering: .relaxed) > Limits.Connection.reactorMailbox }
 
-    /// Hands over a parcel; any thread.
+    /// Adds a parcel; can be called on any thread.
     func post(_ parcel: Parcel) {
         depth.add(parcel.count, ordering: .relaxed)
         let mustWake = inbox.withLock { inbox in
@@ -74,14 +73,14 @@ final class ReactorMailbox: Sendable {
         if mustWake { handle.wake() }
     }
 
-    /// Runs a job on the reactor's thread; any thread.
+    /// Runs a job on the reactor's thread; can be called on any thread.
     func post(_ job: @escaping @Sendable (ReactorHost) -> Void) {
         var parcel = Parcel()
         parcel.jobs.append(job)
         post(parcel)
     }
 
-    /// Takes all that waits; the reactor's thread only.
+    /// Removes and returns all queued work; only on the reactor's thread.
     func takeAll() -> Parcel {
         let parcel = inbox.withLock { inbox in
             var taken = Parcel()

@@ -1,17 +1,17 @@
 import Basics
 import Delivery
 
-/// The partitions of one reactor, and what they want done in this turn.
+/// The partitions of one reactor, with their effects in the current turn.
 ///
-/// A turn costs what happens in it: partitions without an event in a turn are not looked at.
+/// Only partitions with an event in a turn are visited, so an idle partition costs nothing.
 final class ReactorPartitions {
-    /// One partition.
+    /// A partition with its effects.
     final class Hosted {
         let number: Int
         var core: Partition
-        /// What it wants done; empty between turns.
+        /// The effects of the current turn; empty between turns.
         var effects = Effects()
-        /// Whether it had an event in this turn.
+        /// Whether the partition had an event in this turn.
         fileprivate var isActive = false
 
         fileprivate init(_ number: Int, _ core: consuming Partition) {
@@ -19,10 +19,10 @@ final class ReactorPartitions {
             self.core = core
         }
 
-        /// Whether it has something for sessions or for other partitions.
+        /// Whether there are commands for sessions or events for other partitions.
         var hasNews: Bool { !effects.commands.isEmpty || !effects.forwards.isEmpty }
 
-        /// Takes that out, with its storage.
+        /// Removes and returns commands and forwarded events, with their storage.
         func takeNews() -> (commands: [(ConnectionID, SessionCommand)], forwards: [Event]) {
             var news: (commands: [(ConnectionID, SessionCommand)], forwards: [Event]) = ([], [])
             swap(&news.commands, &effects.commands)
@@ -30,7 +30,7 @@ final class ReactorPartitions {
             return news
         }
 
-        /// Gives the storage back, unless something new is there.
+        /// Returns the storage for reuse, unless there are new effects.
         func giveBack(_ commands: inout [(ConnectionID, SessionCommand)], _ forwards: inout [Event]) {
             if effects.commands.isEmpty {
                 commands.removeAll(keepingCapacity: true)
@@ -43,23 +43,23 @@ final class ReactorPartitions {
         }
     }
 
-    /// The number of the first one.
+    /// The number of the first partition.
     private let first: Int
     private let all: [Hosted]
-    /// Those that had an event in this turn, in order of their first one.
+    /// The partitions with an event in this turn, in the order of their first event.
     private(set) var active: [Hosted] = []
 
-    /// The partitions of a range, each made by a call; the range may be empty.
+    /// Creates the partitions of a range, which may be empty.
     init(_ range: Range<Int>, make: (Int) -> Partition) {
         first = range.lowerBound
         all = range.map { Hosted($0, make($0)) }
         active.reserveCapacity(all.count)
     }
 
-    /// How many there are.
+    /// The number of partitions.
     var count: Int { all.count }
 
-    /// The first partition, which stands for all where they must agree; `nil` if there is none.
+    /// The first partition, which represents all where they must agree; `nil` if there are no partitions.
     var leader: Hosted? { all.first }
 
     /// Handles an event of a partition of this reactor.
@@ -67,12 +67,12 @@ final class ReactorPartitions {
         handle(event, all[partition - first], now)
     }
 
-    /// Handles an event that concerns every partition.
+    /// Handles an event for all partitions.
     func handleInAll(_ event: Event, now: Now) {
         for hosted in all { handle(event, hosted, now) }
     }
 
-    /// Lets the partitions of a part tick: each is in one of `parts`.
+    /// Ticks one of `parts` parts of the partitions.
     func tick(_ part: Int, of parts: Int, now: Now) {
         for at in stride(from: part, to: all.count, by: parts) { handle(.tick, all[at], now) }
     }
@@ -91,7 +91,7 @@ final class ReactorPartitions {
         #endif
     }
 
-    /// Takes the changes of this turn, a batch for each partition that has any.
+    /// Removes and returns the writes of this turn, one batch per partition with writes.
     func takeBatches() -> [PartitionBatch] {
         var batches: [PartitionBatch] = []
         for hosted in active where !hosted.effects.mutations.isEmpty {
@@ -102,7 +102,7 @@ final class ReactorPartitions {
         return batches
     }
 
-    /// Takes the questions of this turn.
+    /// Removes and returns the store queries of this turn.
     func takeLoads() -> [PartitionLoad] {
         var loads: [PartitionLoad] = []
         for hosted in active where !hosted.effects.loads.isEmpty {
@@ -112,16 +112,16 @@ final class ReactorPartitions {
         return loads
     }
 
-    /// Ends the turn: what was wanted has been done.
+    /// Ends the turn, after all effects have been applied.
     func endTurn() {
         for hosted in active {
-            assert(!hosted.hasNews && hosted.effects.mutations.isEmpty, "something is left undone")
+            assert(!hosted.hasNews && hosted.effects.mutations.isEmpty, "effects are left over")
             hosted.isActive = false
         }
         active.removeAll(keepingCapacity: true)
     }
 
-    /// Messages to topics that are under way, up to `limit` of them, and how many there are.
+    /// Returns up to `limit` messages to topics that are being sent, and the number of all.
     func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
         var found: (jobs: [TopicJob], count: Int) = ([], 0)
         for hosted in all {

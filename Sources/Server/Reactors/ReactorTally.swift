@@ -4,11 +4,11 @@ import Sessions
 import Transport
 import Wire
 
-/// Counts what happens on one reactor, in its own shard of the metrics.
+/// The counters of one reactor, in its own shard of the metrics.
 struct ReactorTally {
     private let shard: MetricShard
 
-    /// Counts in this shard.
+    /// Creates counters in a shard.
     init(shard: MetricShard) { self.shard = shard }
 
     /// Adds the milestones that messages passed in a turn.
@@ -24,18 +24,18 @@ struct ReactorTally {
         }
     }
 
-    /// A connection was accepted.
+    /// Counts an accepted connection.
     func opened(_ kind: Link.Kind) {
         shard.add(to: .connectionsAccepted, kind.position)
         shard.add(to: .connectionsOpen, kind.position)
     }
 
-    /// Connections were closed at accept.
+    /// Counts connections closed at accept.
     func refused(_ kind: Link.Kind, _ reason: DoorRefusal, _ count: Int = 1) {
         shard.add(count, to: .connectionsRefused, kind.position, reason.position)
     }
 
-    /// Something happened at a listener.
+    /// Counts a report of a listener.
     func note(_ report: TransportReport) {
         switch report {
         case .acceptFailed(let listener, let reason, _, let dropped):
@@ -46,57 +46,57 @@ struct ReactorTally {
         }
     }
 
-    /// A connection ended.
+    /// Counts a closed connection.
     func closed(_ kind: Link.Kind, _ reason: CloseReason) {
         shard.add(-1, to: .connectionsOpen, kind.position)
         shard.add(to: .connectionsClosed, reason.position)
     }
 
-    /// A peer logged in, or failed to.
+    /// Counts a successful or failed login.
     func login(_ kind: Link.Kind, succeeded: Bool) {
         let session = kind == .device ? 1 : 0
         shard.add(to: .logins, session, succeeded ? 0 : 1)
         if succeeded { shard.add(to: .sessionsOpen, session) }
     }
 
-    /// A peer that was logged in is gone.
+    /// Counts the end of a session.
     func logout(_ kind: Link.Kind) { shard.add(-1, to: .sessionsOpen, kind == .device ? 1 : 0) }
 
-    /// Messages or requests were refused.
+    /// Counts refused messages or requests.
     func refused(_ interface: RefusalInterface, _ reason: RefusalReason, _ count: Int = 1) {
         shard.add(count, to: .refusals, interface.position, reason.position)
     }
 
-    /// An HTTP answer was chosen.
+    /// Counts an HTTP response.
     func responded(_ response: HTTPResponseNote) {
         shard.add(to: .httpResponses, response.endpoint, response.status.position)
     }
 
-    /// A turn ended; so long it took, in nanoseconds.
+    /// Counts a turn and its duration.
     func turn(nanoseconds: Int64) {
         shard.add(to: .reactorTurns)
         shard.add(Int(nanoseconds / 1_000), to: .reactorBusyMicroseconds)
     }
 
-    /// Bytes came from a peer.
+    /// Counts received bytes.
     func received(_ count: Int, _ kind: Link.Kind) { shard.add(count, to: .receivedBytes, kind.position) }
 
-    /// Bytes go to a peer.
+    /// Counts sent bytes.
     func sent(_ count: Int, _ kind: Link.Kind) { shard.add(count, to: .sentBytes, kind.position) }
 
-    /// A TLS handshake ended.
+    /// Counts a TLS handshake.
     func handshake(succeeded: Bool) { shard.add(to: .handshakes, succeeded ? 0 : 1) }
 
-    /// Upstream messages came that were known.
+    /// Counts upstream messages that were dropped as duplicates.
     func duplicates(_ count: Int) { shard.add(count, to: .upstreamDuplicates) }
 
-    /// Devices were forgotten since they had not been seen for too long, or since nothing was ever done with them.
+    /// Counts devices removed because they expired or were never used.
     func forgotten(expired: Int, unused: Int) {
         shard.add(expired, to: .devicesExpired)
         shard.add(unused, to: .devicesUnused)
     }
 
-    /// Takes what a partition has counted of its messages.
+    /// Adds and resets the message counters of a partition.
     func take(_ effects: inout Effects) {
         add(downstream: effects.downstream, upstream: effects.upstream)
         effects.downstream = MilestoneCounts()
@@ -110,17 +110,17 @@ struct ReactorTally {
         effects.topicMembers = 0
     }
 
-    /// Takes what an HTTP session answered.
+    /// Counts and removes the responses of an HTTP session.
     func take(_ responses: inout [HTTPResponseNote]) {
         guard !responses.isEmpty else { return }
         for response in responses { responded(response) }
         responses.removeAll(keepingCapacity: true)
     }
 
-    /// Counts states that cannot be, for which a batch was refused.
+    /// Counts violated invariants for which a batch was refused.
     func invariantFailures(_ count: Int) { shard.add(count, to: .invariantFailures, 1) }
 
-    /// Takes what a session counted.
+    /// Adds and resets the counters of a session.
     func take(_ counts: inout SessionCounts, _ kind: Link.Kind) {
         guard counts != SessionCounts() else { return }
         shard.add(counts.unknownAcks, to: .unknownAcks)
@@ -133,9 +133,9 @@ struct ReactorTally {
 }
 
 extension HTTPStatus {
-    /// Its position among `Metric.httpStatuses`.
+    /// The position in `Metric.httpStatuses`.
     fileprivate var position: Int {
-        // Nearly every answer is one of these: no search.
+        // Nearly every answer is 200: no search.
         switch self {
         case .ok: 0
         default: Metric.httpStatuses.firstIndex(of: rawValue) ?? 0

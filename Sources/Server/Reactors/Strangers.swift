@@ -3,37 +3,37 @@ import Delivery
 import Synchronization
 import Transport
 
-/// Counts what strangers ask to be added to the registry, over all reactors, minute by minute.
+/// Counts requests of unauthenticated peers that add to the registry, per minute over all reactors.
 ///
-/// A request takes a place when it comes, before anybody knows whose it is, so that no number of them that are under way at once
-/// gets past the bound. The core gives the place back where the device turns out to be known.
+/// A request is counted on arrival, before its device is known, so that concurrent requests cannot exceed the limit. The count
+/// is taken back if the device turns out to be one that has logged in.
 final class Strangers: Sendable {
-    /// How many requests in a minute are answered; 0 disables a bound.
+    /// The limits of requests per minute; 0 disables a limit.
     struct Bounds: Sendable, Equatable {
-        /// From one address, or one IPv6 network.
+        /// The limit for one address or IPv6 network.
         var perAddress = Limits.Registry.requestsPerAddressAndMinute
-        /// From all together.
+        /// The limit for all addresses together.
         var total = Limits.Registry.requestsPerMinute
     }
 
     private struct Counts {
         var bounds: Bounds
-        /// By network; nil is all of them together.
+        /// Requests by network; the key `nil` counts all of them.
         var requests: MinuteTable<SocketAddress?>
     }
 
-    /// Touched once per check-in or registration, never per message.
+    /// Locked once per check-in or registration, never per message.
     private let counts: Mutex<Counts>
 
-    /// Remembers up to `capacity` addresses.
+    /// Creates a counter for up to `capacity` addresses.
     init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.Registry.addressesRemembered) {
         counts = Mutex(Counts(bounds: bounds, requests: MinuteTable(capacity: capacity)))
     }
 
-    /// Other bounds hold from now on; what was counted stays.
+    /// Changes the limits; the counts remain.
     func change(to bounds: Bounds) { counts.withLock { $0.bounds = bounds } }
 
-    /// Takes a place for a request, if there is one, and returns what the request may add.
+    /// Counts a request if the limits allow it. Returns what the request may add to the registry.
     func admit(_ peer: SocketAddress, now: Instant) -> Origin.Growth {
         guard let network = peer.network else { return .unbounded }
         return counts.withLock { counts in
@@ -47,7 +47,7 @@ final class Strangers: Sendable {
         }
     }
 
-    /// A request was no stranger's: its place is free again.
+    /// Takes back the count of a request whose device is known.
     func giveBack(_ peer: SocketAddress, now: Instant) {
         guard let network = peer.network else { return }
         counts.withLock { counts in

@@ -1,21 +1,21 @@
 import Basics
 import Transport
 
-/// What was refused in one turn of a reactor, for the log: one call of it for many messages refused alike.
+/// The refusals of one turn of a reactor, grouped for the log.
 struct TurnRefusals {
-    /// Messages or requests that were refused for one reason.
+    /// Messages or requests refused for the same reason.
     struct Row {
         var interface: RefusalInterface
         var reason: RefusalReason
-        /// The sender or device that asked; `nil` where nobody was recognized.
+        /// The number of the sender or device; `nil` if the peer is not authenticated.
         var name: UInt64?
-        /// Where the first of them came from.
+        /// The address of the first one.
         var peer: SocketAddress
-        /// Where the first of them was addressed, cut; empty where that is not known.
+        /// The recipient of the first one, truncated; empty if it is unknown.
         var to: [UInt8] = []
-        /// The message ID of the first of them, cut.
+        /// The message ID of the first one, truncated.
         var messageID: [UInt8] = []
-        /// How many they are.
+        /// The number of refusals.
         var count = 1
 
         init(_ kind: Link.Kind, _ reason: RefusalReason, name: UInt64?, peer: SocketAddress) {
@@ -33,7 +33,7 @@ struct TurnRefusals {
 
     private var rows: [Row] = []
 
-    /// Adds a refusal; one like the last is counted with it, and beyond the limit all are.
+    /// Adds a refusal. One equal to the last row is counted there; beyond the limit of rows all are.
     mutating func add(_ row: Row) {
         if let last = rows.indices.last, rows[last].isLike(row) || rows.count >= Limits.Log.refusalsPerTurn {
             rows[last].count += row.count
@@ -42,7 +42,7 @@ struct TurnRefusals {
         }
     }
 
-    /// Logs them, and begins anew.
+    /// Logs all rows and empties the list.
     mutating func flush(to log: Log) {
         guard !rows.isEmpty else { return }
         for row in rows { Self.write(row, to: log) }

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Server
 
-/// `ccsd check`: everything that would go wrong, in one run, each with the place of the key that it comes from.
+/// `ccsd check` reports all mistakes in one run, each with the place of its key.
 @Suite struct ConfigCheckTests {
     /// A folder for one test.
     private final class Folder {
@@ -25,7 +25,7 @@ import Wire
             try #require(system("cd '\(path)' && { \(command); } >/dev/null 2>&1") == 0, "\(command)")
         }
 
-        /// What a check of a file with these lines finds, `FOLDER` standing for this folder.
+        /// Returns the findings of a check of a file with these lines, with `FILE` for its path.
         func check(_ lines: String, running: LivingDaemon? = nil) throws -> [String] {
             let text = "format: 1\n" + lines
             let file = "\(path)/ccsd.yaml"
@@ -37,19 +37,19 @@ import Wire
             }
         }
 
-        /// Settings that nothing is wrong with, apart from those of the test.
+        /// Settings without mistakes.
         var sound: String {
             "data_directory: \(path)/data\napp_server_port: 0\napp_server_preproduction_port: 0\ndevice_port: 0\nhttps_port: 0\n"
         }
 
-        /// Everything that is in it.
+        /// The list of all files in the folder.
         func content() throws -> String {
             try run("find . -not -name list -not -name ccsd.yaml | sort > list")
             return String(decoding: try SmallFile.read("\(path)/list"), as: UTF8.self)
         }
     }
 
-    @Test("a sound configuration has no findings, and a check leaves nothing behind")
+    @Test("a check of a valid configuration has no findings and leaves no files")
     func sound() throws {
         let folder = try Folder()
         let before = try folder.content()
@@ -57,7 +57,7 @@ import Wire
         #expect(try folder.content() == before)
     }
 
-    @Test("a mistake in the file does not hide what is wrong with certificate, folder, socket and ports")
+    @Test("a check reports mistakes in the file together with those of certificate, folder, socket and ports")
     func everything() throws {
         let folder = try Folder()
         try folder.run(
@@ -88,7 +88,7 @@ import Wire
     }
 
     @Test(
-        "a folder that is a file, one in a folder that is not there, and a socket's path that is taken are errors"
+        "a data directory that is a file or has no parent, and a socket path in use, are errors"
     )
     func folders() throws {
         let folder = try Folder()
@@ -101,13 +101,14 @@ import Wire
                 "error: FILE:2:17: data_directory: \(folder.path)/file is not a folder"))
         #expect(
             try first("data_directory: \(folder.path)/a/b\n").contains(
-                "is missing, and so is \(folder.path)/a"))
+                "is missing, and so is its parent folder \(folder.path)/a"))
         #expect(
             try first("data_directory: \(folder.path)/data\n").contains(
-                "warning: FILE:2:17: data_directory: \(folder.path)/data is open to other users (chmod 700"))
+                "warning: FILE:2:17: data_directory: \(folder.path)/data is accessible to other users (chmod 700"
+            ))
         #expect(
             try first("data_directory: \(folder.path)/new\ncontrol_socket: \(folder.path)/file\n").contains(
-                "error: FILE:3:17: control_socket: something that is not a socket is at"))
+                "error: FILE:3:17: control_socket: \(folder.path)/file exists and is not a socket"))
         #expect(
             try first("data_directory: \(folder.path)/new\ncontrol_socket: \(folder.path)/no/s\n").contains(
                 "error: FILE:3:17: control_socket: the folder \(folder.path)/no of the control socket is missing"
@@ -117,7 +118,7 @@ import Wire
     private static let noPorts =
         "app_server_port: 0\napp_server_preproduction_port: 0\ndevice_port: 0\nhttps_port: 0\n"
 
-    @Test("a port and a socket that the running ccsd holds are no faults; those of another process are")
+    @Test("a port in use by the running ccsd is a note, and one in use by another process is an error")
     func running() throws {
         let folder = try Folder()
         let taken = try ListeningSocket(tcp: .loopback(port: 0))
@@ -138,7 +139,7 @@ import Wire
             older
                 == LivingDaemon(
                     process: 42, store: "/d", controlSocket: "/s", ports: [port], partitions: 16),
-            "a daemon of another version is known by what its status has")
+            "the status of another version is decoded")
         #expect(throws: FieldProblem.self) { try LivingDaemon(["pid": 42], controlSocket: "/s") }
         let living = LivingDaemon(
             process: 42, store: "\(folder.path)/data/store",
@@ -146,7 +147,7 @@ import Wire
             ports: [port])
         #expect(
             try folder.check(lines, running: living) == [
-                "note: FILE:6:14: device_port: port \(port) is held by the running ccsd (process 42)"
+                "note: FILE:6:14: device_port: port \(port) is in use by the running ccsd (process 42)"
             ])
         let other = try folder.check(lines)
         #expect(
@@ -155,7 +156,7 @@ import Wire
         extendLifetime(taken)
     }
 
-    @Test("an address that is not of this machine is one finding, at listen_address")
+    @Test("an address of another machine is one finding, at listen_address")
     func address() throws {
         let folder = try Folder()
         let found = try folder.check(
@@ -166,7 +167,7 @@ import Wire
             "\(found)")
     }
 
-    @Test("a finding about a flag or a variable names it, one about a default names the key")
+    @Test("a finding about a flag or variable has its name")
     func places() throws {
         let folder = try Folder()
         let source = ConfigurationSource(
@@ -185,7 +186,7 @@ import Wire
         #expect(report.answer.json["findings"]?.elements?.first?["flag"]?.text == "--certificate-file")
     }
 
-    @Test("a file that cannot be read is one finding: what it was to name is not guessed")
+    @Test("an unreadable file is a single finding")
     func unreadable() throws {
         let report = ConfigurationSource(file: "/nonexistent/ccsd.yaml").check()
         #expect(
@@ -193,7 +194,7 @@ import Wire
                 && report.lines[0].hasPrefix("error: /nonexistent/ccsd.yaml: cannot be read"))
     }
 
-    @Test("our own authority is checked where there is one, and not made where there is none")
+    @Test("our own authority is checked if it exists, and not created by a check")
     func authority() throws {
         let folder = try Folder()
         try folder.run(

@@ -14,7 +14,7 @@ import Transport
         return "/" + parts.joined(separator: "/") + "/Fixtures/config"
     }()
 
-    /// The names of the files of a folder that end so.
+    /// The names of the files in a folder with a suffix, without it.
     static func names(_ folder: String, ending suffix: String) -> [String] {
         guard let directory = opendir("\(Self.folder)/\(folder)") else { return [] }
         defer { closedir(directory) }
@@ -54,17 +54,17 @@ import Transport
         for line in found { #expect(line.utf8.count < 300 && !line.contains("\u{1B}")) }
     }
 
-    @Test("a good file is taken", arguments: names("good", ending: ".yaml"))
+    @Test("a good file is accepted", arguments: names("good", ending: ".yaml"))
     func good(name: String) { #expect(Self.problems("\(Self.folder)/good/\(name).yaml") == []) }
 
-    @Test("there are as many fixtures as there should be")
+    @Test("the fixtures are complete")
     func count() {
         #expect(Self.names("bad", ending: ".yaml").count >= 50)
         #expect(Self.names("bad", ending: ".yaml") == Self.names("bad", ending: ".expected"))
         #expect(Self.names("good", ending: ".yaml").count >= 10)
     }
 
-    @Test("values of a good file arrive")
+    @Test("values of a good file are loaded")
     func values() throws {
         let configuration = try ConfigLoader.load(file: "\(Self.folder)/good/every-kind.yaml")
         #expect(configuration.dataDirectory == "/var/lib/ccsd")
@@ -78,31 +78,31 @@ import Transport
         #expect(alias.drainGraceSeconds == 5 && alias.drainSpreadSeconds == 5)
     }
 
-    @Test("files that cannot be read are refused with a reason")
+    @Test("an unreadable file is refused with a reason")
     func unreadable() throws {
         #expect(
             Self.problems("/nonexistent/ccsd.yaml") == [
-                ": cannot be read: No such file or directory (ccsctl config sample prints one to begin with)"
+                ": cannot be read: No such file or directory (create it with: ccsctl config sample)"
             ])
         #expect(
-            Self.problems("/tmp") == [": cannot be read: it is not a file (give the path of a YAML file)"])
+            Self.problems("/tmp") == [": cannot be read: not a regular file (give the path of a YAML file)"])
         #expect(
             Self.problems("/dev/zero") == [
-                ": cannot be read: it is not a file (give the path of a YAML file)"
+                ": cannot be read: not a regular file (give the path of a YAML file)"
             ])
         let large = try TemporaryFile("format: 1\n" + String(repeating: "#", count: Limits.Config.bytes))
         #expect(
             Self.problems(large.path) == [
-                ": is longer than \(Limits.Config.bytes) bytes (is it the right file?)"
+                ": is longer than \(Limits.Config.bytes) bytes (give the path of a configuration file)"
             ])
     }
 
-    /// Reads a text as a file of that name.
+    /// Loads a text as a file with this name.
     private static func load(_ text: String, name: String) throws(ConfigProblems) -> Configuration {
         try ConfigLoader.load(bytes: Array(text.utf8), name: name)
     }
 
-    /// The sample with every line live: what it says are the defaults.
+    /// The sample with all keys uncommented.
     private static func sampleWithAllKeys() -> String {
         let keys = ConfigKey.allCases.map { "#\($0.rawValue):" }
         return ConfigPrinter.sample().split(separator: "\n", omittingEmptySubsequences: false)
@@ -110,7 +110,7 @@ import Transport
             .joined(separator: "\n")
     }
 
-    @Test("the sample is the defaults, as printed and with every line live")
+    @Test("the sample has the defaults, as printed and with all keys uncommented")
     func sample() throws {
         #expect(try Self.load(ConfigPrinter.sample(), name: "sample") == Configuration())
         let all = Self.sampleWithAllKeys()
@@ -118,7 +118,7 @@ import Transport
         for key in ConfigKey.allCases { #expect(all.contains("\n\(key.rawValue): ")) }
     }
 
-    @Test("many mistakes are counted, not all listed")
+    @Test("mistakes beyond the limit are counted but not listed")
     func bounded() {
         let text = "format: 1\n" + (0..<1_000).map { "unknown_\($0): 1\n" }.joined()
         let problems = #expect(throws: ConfigProblems.self) { try Self.load(text, name: "x") }
@@ -126,7 +126,7 @@ import Transport
         #expect(problems?.leftOut == 1_000 - Limits.Config.problems)
     }
 
-    @Test("aliases cannot multiply, nesting cannot overflow")
+    @Test("expanding aliases and deep nesting are refused")
     func bombs() {
         var text = "format: 1\na: &a [x, x, x, x, x, x, x, x, x, x]\n"
         for (name, before) in zip("bcdefg", "abcdef") {
@@ -145,7 +145,7 @@ import Transport
         }
     }
 
-    @Test("every key refuses a table and a missing value, wherever it stands")
+    @Test("every key refuses a table and a missing value")
     func everyKey() {
         for key in ConfigKey.allCases where key != .format {
             for value in ["{a: 1}", "", "[{a: 1}]"] {
@@ -158,7 +158,7 @@ import Transport
         }
     }
 
-    @Test("a damaged file is taken or refused in printable lines, never trapped on")
+    @Test("a damaged file is accepted or refused in printable lines, and never traps")
     func damaged() throws {
         var random = SeededRandom(seed: 7)
         let sample = Array(Self.sampleWithAllKeys().utf8)
@@ -193,7 +193,7 @@ import Transport
         #expect(refused > 500)
     }
 
-    @Test("canary: an expectation with another column would be seen")
+    @Test("canary: an expectation with another column fails")
     func canary() {
         let found = Self.problems("\(Self.folder)/bad/unknown-key.yaml")
         #expect(found != [":2:2: device_prot: is not a known key (did you mean device_port?)"])

@@ -8,7 +8,7 @@ import Wire
 @testable import Server
 
 @Suite struct ConfigurationTests {
-    @Test("nothing said gives the defaults of the table")
+    @Test("without any setting the configuration has the defaults of the table")
     func defaults() throws {
         let configuration = try ConfigLoader.load()
         #expect(configuration == Configuration())
@@ -24,7 +24,7 @@ import Wire
         #expect(configuration.pendingWindow == Limits.AppServer.pendingWindow)
     }
 
-    @Test("every typed field can be read with its default and follows its key")
+    @Test("a typed property has the default and follows its key")
     func fieldsFollowKeys() {
         var configuration = Configuration()
         configuration[.keepaliveSeconds] = .integer(61)
@@ -41,7 +41,7 @@ import Wire
     }
 
     @Test(
-        "rates are those of the service, a minute or an hour long; 0 is no bound, and collapsible bursts are off"
+        "default rates are those of FCM per minute or hour, 0 disables a rate, and collapsible throttling is off"
     )
     func rates() {
         var configuration = Configuration()
@@ -60,7 +60,7 @@ import Wire
     }
 
     @Test(
-        "browsers are told where to go when a host is advertised, with the digest that they reckon themselves"
+        "check-in settings for browsers have the advertised host and ports, with the digest that browsers compute"
     )
     func advertised() {
         var configuration = Configuration()
@@ -82,7 +82,7 @@ import Wire
         #expect(settings()?.digest != "1-209c8b6b5a5dec8bf752140ab305ae712c34bbb8")
     }
 
-    @Test("flags win over the environment, that over the file, that over the defaults")
+    @Test("flags override the environment, which overrides the file, which overrides the defaults")
     func precedence() throws {
         let text = "format: 1\ndevice_port: 1001\nhttps_port: 1001\napp_server_port: 1001\n"
         let path = try TemporaryFile(text)
@@ -98,7 +98,7 @@ import Wire
         #expect(configuration.appServerPreproductionPort == 5_236)
     }
 
-    @Test("a mistake in a flag or a variable names it")
+    @Test("a mistake in a flag or variable is reported with its name")
     func mistakesOutsideFiles() {
         let problems = #expect(throws: ConfigProblems.self) {
             try ConfigLoader.load(
@@ -115,7 +115,7 @@ import Wire
             ])
     }
 
-    @Test("a reload takes what may change at run time and keeps the rest")
+    @Test("a reload applies reloadable keys and keeps the others")
     func reload() {
         var newer = Configuration()
         newer[.logLevel] = .text("debug")
@@ -125,7 +125,7 @@ import Wire
         #expect(reloaded.devicePort == 5_228)
     }
 
-    @Test("a check names missing files, bad permissions and a socket path that is too long")
+    @Test("a check reports missing files, bad permissions and a socket path that is too long")
     func check() throws {
         var configuration = Configuration()
         configuration[.certificateFile] = .text("/nonexistent/certificate.pem")
@@ -142,10 +142,10 @@ import Wire
     }
 
     @Test(
-        "every version that tls_minimum takes is one that listeners know, and a check warns of the old ones")
+        "every allowed tls_minimum is a TLS version of the listeners, and a check warns of deprecated ones")
     func tlsVersions() throws {
         guard case .choice(let words) = ConfigKey.tlsMinimum.entry.type else {
-            Issue.record("tls_minimum is no choice")
+            Issue.record("tls_minimum is not a choice")
             return
         }
         #expect(words == TLSVersion.allCases.map(\.rawValue))
@@ -158,7 +158,7 @@ import Wire
         #expect(warned == ["1.0", "1.1"])
     }
 
-    @Test("canary: the comparison of configurations sees a single changed key")
+    @Test("canary: configurations that differ in one key are not equal")
     func canary() {
         var changed = Configuration()
         changed[.reserveGCMPrefix] = .truth(true)
@@ -167,7 +167,7 @@ import Wire
 }
 
 extension Configuration {
-    /// Looks at what the configuration names, without the places of its values.
+    /// Checks the configuration without the places of its values.
     fileprivate func check() -> [ConfigFinding] {
         var check = ConfigCheck(
             LoadedConfiguration(configuration: self), running: nil, now: Now.read().wall)

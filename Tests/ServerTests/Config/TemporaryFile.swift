@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that goes when the test lets go of it.
+/// A temporary file that is deleted with its owner.
 final class TemporaryFile: Sendable {
     let path: String
 

@@ -8,14 +8,14 @@ import Wire
 
 @testable import Server
 
-/// What operators did stands in the log; what is no command does nothing but that.
+/// Operator commands leave an audit line in the log; invalid requests have no other effect.
 @Suite("Audit lines", .serialized)
 struct AuditLineTests {
-    /// Lines of a log, kept.
+    /// Collects the lines of a log.
     private final class Lines: Sendable {
         private let lines = Mutex<[String]>([])
 
-        /// A log that keeps its lines here.
+        /// Returns a log whose lines are collected here.
         func log() -> Log {
             Log(
                 level: .notice,
@@ -25,7 +25,7 @@ struct AuditLineTests {
                 })
         }
 
-        /// The audit lines since the last call, once there is one: of a long command the first reply is not the last.
+        /// Waits for audit lines since the last call, since the first reply of a long command comes before its audit line.
         func next() -> [String] {
             var written: [String] = []
             _ = LivingServer.eventually {
@@ -35,7 +35,7 @@ struct AuditLineTests {
             return written
         }
 
-        /// The audit lines since the last call.
+        /// Removes and returns the audit lines since the last call.
         func take() -> [String] {
             lines.withLock { lines in
                 defer { lines.removeAll() }
@@ -48,9 +48,9 @@ struct AuditLineTests {
     private static let installation = "cGFzc3dvcmQ_aGVsbG8tdw"
     private static let key = "AIzaSECRET-KEY-OF-AN-OPERATOR-0123456789"
 
-    /// What a changing operation is given here, and what its audit line says of that; `nil` for one that only reads.
+    /// The arguments for a changing operation and its expected audit line; `nil` for one that only reads.
     ///
-    /// A new operation has to be put here before this compiles.
+    /// A new operation does not compile without its case here.
     private static func given(_ name: OperationName) -> (arguments: JSONValue, line: String)? {
         switch name {
         case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
@@ -85,7 +85,7 @@ struct AuditLineTests {
         case .addAccount:
             (
                 ["sender_id": "4711", "public_key": "AAEC"],
-                "command=\"service-accounts add\" arguments=\"sender=4711\" result=refused problem=\"public_key is no RSA key"
+                "command=\"service-accounts add\" arguments=\"sender=4711\" result=refused problem=\"invalid public_key: expected an RSA key"
             )
         case .removeAccount:
             (
@@ -106,7 +106,7 @@ struct AuditLineTests {
     }
 
     @Test(
-        "each command that changes something leaves one audit line with user, process and result, and no secret"
+        "each changing command leaves one audit line with user, process and result, and without secrets"
     )
     func changing() throws {
         let lines = Lines()
@@ -125,7 +125,7 @@ struct AuditLineTests {
         ])
         #expect(outcome?.hasFailed == false)
         var names = OperationName.allCases.filter { $0 != .addSender && $0 != .removeSender }
-        // The sender is there while all others are asked.
+        // The sender must exist during all other commands.
         names = [.addSender] + names + [.removeSender]
         for name in names {
             #expect((Self.given(name) != nil) == name.definition.summary.isChanging, "\(name)")
@@ -143,7 +143,7 @@ struct AuditLineTests {
         }
     }
 
-    @Test("a command that finds out on its way that it cannot be carried out leaves a line that says why")
+    @Test("a command that fails while it runs leaves an audit line with the reason")
     func refused() throws {
         let lines = Lines()
         let server = try LivingServer(in: ServerFolder(), log: lines.log())
@@ -152,18 +152,18 @@ struct AuditLineTests {
         let written = lines.next()
         #expect(
             written.first?.contains(
-                "command=drain arguments=\"session=0-4711-1\" result=refused problem=\"there is no session 0-4711-1\""
+                "command=drain arguments=\"session=0-4711-1\" result=refused problem=\"unknown session 0-4711-1\""
             ) == true, "\(written)")
     }
 
-    @Test("what is no command is refused by name, leaves one line without its content, and does no harm")
+    @Test("an invalid request is refused with its mistake, and leaves one audit line without its content")
     func hostile() throws {
         let lines = Lines()
         let server = try LivingServer(in: ServerFolder(), log: lines.log())
         let cases: [(line: String, error: String, command: String)] = [
             ("SECRET", "invalid request", "unknown"), ("", "invalid request", "unknown"),
-            ("{\"command\":\"SECRET\"}", "there is no command", "unknown"),
-            ("{\"command\":[\"status\"]}", "the request has no text 'command'", "unknown"),
+            ("{\"command\":\"SECRET\"}", "unknown command", "unknown"),
+            ("{\"command\":[\"status\"]}", "missing command: expected the name of a command", "unknown"),
             (String(repeating: "[", count: 5_000), "too deeply nested", "unknown"),
             (#"{"command":"drain","arguments":{"sender":"SECRET"}}"#, "unknown argument sender", "drain"),
             (
@@ -185,7 +185,7 @@ struct AuditLineTests {
             #expect(!"\(written)".contains("SECRET"), "\(written)")
         }
         let long = try server.ask(line: String(repeating: "x", count: Limits.Operator.requestBytes))
-        #expect(long["error"]?.text == "the request is over \(Limits.Operator.requestBytes) bytes")
+        #expect(long["error"]?.text == "the request is longer than \(Limits.Operator.requestBytes) bytes")
         #expect(try server.ask("status")["ok"]?.boolean == true)
     }
 }

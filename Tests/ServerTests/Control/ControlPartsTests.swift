@@ -5,33 +5,35 @@ import Testing
 
 @testable import Server
 
-/// What a trace tells, and what an operator's command leaves in the log.
+/// Traces, and the audit line of a message.
 @Suite("Parts of the operator's commands")
 struct ControlPartsTests {
-    @Test("a trace tells the steps of its own request and registration, and counts what it leaves out")
+    @Test("a trace reports the steps of its own request and registration, and counts those it leaves out")
     func trace() {
         var trace = RunningTrace(ticket: 7, registration: RegistrationNumber(1))
         var note = TraceNote(.downstream, .sent)
         note.registration = RegistrationNumber(1)
         var other = note
         other.registration = RegistrationNumber(2)
-        let told = [
+        let steps = [
             trace.step(of: note, ticket: 7, at: 0), trace.step(of: note, ticket: 8, at: 0),
             trace.step(of: other, ticket: 7, at: 0),
             trace.step(of: TraceNote(.connection, .connected), ticket: 7, at: 0),
         ]
-        #expect(told.map { $0 != nil } == [true, false, false, true])
+        #expect(steps.map { $0 != nil } == [true, false, false, true])
         trace.isHeldUp = true
         for _ in 0..<3 { #expect(trace.step(of: note, ticket: 7, at: 0) == nil) }
         #expect(trace.lines == 2 && trace.leftOut == 3)
         var whole = RunningTrace(ticket: 7, registration: nil)
-        #expect(whole.step(of: other, ticket: 7, at: 0) != nil, "canary: without a registration all are told")
+        #expect(
+            whole.step(of: other, ticket: 7, at: 0) != nil,
+            "canary: without a registration all steps are reported")
     }
 
-    @Test("a target that is no token of ours is not repeated in the log: it may be somebody's secret")
+    @Test("an unknown token is not repeated in the log, since it may be a secret")
     func malformedTarget() {
         let request = OperatorRequest.sendMessage(
-            SendMessage(sender: SenderID(5), to: Redacted("SECRET-TOKEN-OF-SOMEBODY")))
+            SendMessage(sender: SenderID(5), to: Redacted("SECRET-TOKEN-OF-ANOTHER-SERVER")))
         let record = OperatorRecord(
             request, .done("BAD_REGISTRATION"), seal: TokenSeal(secret: [UInt8](repeating: 9, count: 32)))
         #expect(!"\(record)".contains("SECRET"))

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import Server
 
-/// A store in memory whose commits wait at a gate and fail when told to.
+/// A store in memory whose commits wait at a gate, and fail on request.
 final class GatedStore: Store {
     private struct State {
         var isOpen = true
@@ -23,20 +23,20 @@ final class GatedStore: Store {
 
     func shut() { state.change { $0.isOpen = false } }
     func unlock() { state.change { $0.isOpen = true } }
-    /// The next commits fail like this, in this order; nil: one succeeds.
+    /// The errors of the next commits, in order; `nil` lets one succeed.
     func failNext(_ errors: [StoreError?]) { state.change { $0.failures = errors } }
-    /// The next setting is not kept.
+    /// Whether the next setting is not stored.
     func failNextSetting(_ error: StoreError) { state.change { $0.settingFailure = error } }
-    /// How large its registry seems from now on; nil: nobody can tell.
+    /// The reported size of the registry; `nil` makes the measurement fail.
     func setRegistry(bytes: UInt64?) { state.change { $0.registryBytes = bytes } }
-    /// How often it was asked to give room back.
+    /// The number of requests to reclaim space.
     var reclaims: Int { state.change { $0.reclaims } }
     func reclaimRegistry() { state.change { $0.reclaims += 1 } }
-    /// What was committed, by commit.
+    /// The committed mutations, by commit.
     var commits: [[WriteBatch]] { state.change { $0.commits } }
     var isClosed: Bool { state.change { $0.isClosed } }
 
-    /// Waits until a commit stands at the gate.
+    /// Waits until a commit is at the gate.
     func waitForCommitAtGate() {
         while state.change({ $0.waiting == 0 }) {}
     }

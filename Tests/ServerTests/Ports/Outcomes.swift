@@ -2,7 +2,7 @@ import Delivery
 import Foundation
 import Synchronization
 
-/// Keeps the outcomes of batches in their order.
+/// Collects the outcomes of batches in order.
 final class OutcomeList: Sendable {
     private let outcomes = Mutex<[CommitOutcome]>([])
 
@@ -13,7 +13,7 @@ final class OutcomeList: Sendable {
     }
 }
 
-/// A folder that goes with everything in it when the test lets go of it.
+/// A temporary folder that is removed with its owner.
 final class TemporaryFolder: Sendable {
     let path: String
 

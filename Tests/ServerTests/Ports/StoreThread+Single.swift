@@ -3,12 +3,12 @@ import Delivery
 @testable import Server
 
 extension StoreThread {
-    /// Hands over one batch of one partition.
+    /// Submits one batch of one partition.
     func submit(_ batch: WriteBatch, partition: Int) {
         submit([PartitionBatch(partition: partition, batch)])
     }
 
-    /// Asks the questions of one partition.
+    /// Submits the queries of one partition.
     func load(_ loads: [Load], partition: Int) {
         load(loads.map { PartitionLoad(partition: partition, $0) })
     }

@@ -7,15 +7,15 @@ import Testing
 
 @testable import Server
 
-/// The threads of the store: grouping, order, failure, limits, end.
+/// The threads of the store: grouping, order, failures, limits and shutdown.
 @Suite struct StoreThreadTests {
-    /// Keeps what was reported, call by call.
+    /// Collects the reports, call by call.
     private final class Ear: Sendable {
         let calls = Mutex<[[StoreReport]]>([])
 
         func hear(_ reports: [StoreReport]) { calls.withLock { $0.append(reports) } }
 
-        /// Outcomes of one partition, in order.
+        /// The outcomes of one partition, in order.
         func outcomes(_ partition: Int) -> [CommitOutcome] {
             calls.withLock { calls in
                 calls.joined().filter { $0.partition == partition }.compactMap {
@@ -44,7 +44,9 @@ import Testing
             isDurable: durable)
     }
 
-    @Test("What arrives while a commit runs shares the next one, in order, one call for all partitions")
+    @Test(
+        "batches that arrive during a commit share the next one, in order, with one report for all partitions"
+    )
     func groups() throws {
         let thread = try start()
         store.shut()
@@ -64,7 +66,7 @@ import Testing
         #expect(store.isClosed)
     }
 
-    @Test("Lazy batches ride with the next durable one, or go alone before long")
+    @Test("lazy batches are committed with the next durable one, or alone after a short time")
     func lazyWait() throws {
         let thread = try start()
         thread.submit(batch(1, durable: false), partition: 0)
@@ -73,13 +75,13 @@ import Testing
         ear.waitForOutcomes(3, 0)
         thread.submit(batch(4, durable: false), partition: 0)
         ear.waitForOutcomes(4, 0)
-        // A slow machine may have let the first wait run out; order and completeness hold all the same.
+        // On a slow machine the first wait may time out; order and completeness are still guaranteed.
         #expect(store.commits.flatMap { $0 }.map(\.ticket) == [1, 2, 3, 4])
         #expect(store.commits.last?.map(\.ticket) == [4])
         #expect(thread.stop() == nil)
     }
 
-    @Test("A failed commit fails its batches, shows, and is forgotten when the next succeeds")
+    @Test("a failed commit fails its batches and makes the store unhealthy until the next one succeeds")
     func failure() throws {
         let thread = try start()
         store.failNext(Array(repeating: StoreError(.full, "no room"), count: 10_000))
@@ -95,7 +97,7 @@ import Testing
         #expect(thread.stop() == nil)
     }
 
-    @Test("After a failure the store is tried again though nobody writes, and is well before anybody does")
+    @Test("after a failure the store is retried without new writes, and becomes healthy by itself")
     func recoversAlone() throws {
         let thread = try start()
         store.failNext([StoreError(.full, "no room"), StoreError(.inputOutput, "broken")])
@@ -104,16 +106,16 @@ import Testing
         while !thread.isHealthy {}
         #expect(store.commits.map { $0.map(\.mutations.count) } == [[1], [0], [0]])
         #expect(
-            ear.outcomes(0) == [CommitOutcome(ticket: 1, hasFailed: true)], "nobody hears of the attempts")
+            ear.outcomes(0) == [CommitOutcome(ticket: 1, hasFailed: true)], "the attempts are not reported")
         #expect(metrics.value(.storeWaitingWrites) == 0)
-        // A store that never gets well does not keep the end waiting.
+        // A store that does not recover does not block the shutdown.
         store.failNext(Array(repeating: StoreError(.full, "no room"), count: 10_000))
         thread.submit(batch(2), partition: 0)
         ear.waitForOutcomes(2, 0)
         #expect(thread.stop()?.kind == .full)
     }
 
-    @Test("An unreadable place fails only the batch that needs it")
+    @Test("an unreadable key fails only the batch that needs it")
     func corruptAlone() throws {
         let thread = try start()
         store.shut()
@@ -121,7 +123,7 @@ import Testing
         store.waitForCommitAtGate()
         let broken = StoreError(.corrupt, "pending/1/2")
         for ticket in 2...4 as ClosedRange<UInt64> { thread.submit(batch(ticket), partition: 0) }
-        // The first stands at the gate; then the commit of all three fails, then the second of the single ones.
+        // The first commit is at the gate; then the commit of all three fails, then the second single one.
         store.failNext([nil, broken, nil, broken])
         store.unlock()
         #expect(thread.stop() == nil)
@@ -129,7 +131,7 @@ import Testing
         #expect(thread.isHealthy)
     }
 
-    @Test("Beyond the limit a batch comes back at once, failed")
+    @Test("a batch beyond the limit fails at once")
     func limit() throws {
         let thread = try start()
         store.shut()
@@ -148,7 +150,7 @@ import Testing
         #expect(ear.outcomes(1).last == CommitOutcome(ticket: 5, hasFailed: true))
     }
 
-    @Test("The batches of a turn are handed over at once, and of those only what is too much comes back")
+    @Test("the batches of a turn are submitted together, and only those beyond the limit fail")
     func together() throws {
         let thread = try start()
         store.shut()
@@ -173,10 +175,11 @@ import Testing
             PartitionLoad(partition: 2, .device(DeviceID(2))),
         ])
         #expect(
-            ear.calls.withLock { $0.last?.map(\.partition) } == [7, 2], "failed at the end, each to its own")
+            ear.calls.withLock { $0.last?.map(\.partition) } == [7, 2],
+            "failed during shutdown, each for its partition")
     }
 
-    @Test("A question sees what was told to be committed; answers keep their order")
+    @Test("a query sees all reported commits, and results keep their order")
     func loads() throws {
         let thread = try start()
         let device = DeviceRecord(
@@ -202,7 +205,7 @@ import Testing
         #expect(failed == [.device(DeviceID(8))])
     }
 
-    @Test("Somebody who waits for one batch hears of just that one")
+    @Test("a caller that waits for one batch gets only its outcome")
     func caller() throws {
         let thread = try start()
         let heard = Mutex<[CommitOutcome]>([])
@@ -212,7 +215,7 @@ import Testing
         #expect(ear.calls.withLock { $0.isEmpty })
     }
 
-    @Test("The canary: an outcome out of order is noticed")
+    @Test("canary: an outcome out of order is noticed")
     func canary() throws {
         ear.hear([2, 1].map { StoreReport(partition: 0, .committed(CommitOutcome(ticket: $0))) })
         #expect(ear.outcomes(0).map(\.ticket) != [1, 2])

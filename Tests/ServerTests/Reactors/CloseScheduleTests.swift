@@ -3,7 +3,7 @@ import Testing
 
 @testable import Server
 
-/// The closes of drains: one timer, whatever their number.
+/// The scheduled closes of drains, which share one timer.
 @Suite("Close schedule")
 struct CloseScheduleTests {
     private func entry(_ milliseconds: Int64, _ slot: UInt32, _ reason: CloseReason = .connectionDraining)
@@ -16,7 +16,7 @@ struct CloseScheduleTests {
 
     private func time(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test("what is due comes out once, earliest first")
+    @Test("due entries are returned once, earliest first")
     func order() {
         var schedule = CloseSchedule()
         schedule.add([entry(30, 3), entry(10, 1), entry(20, 2)])
@@ -27,7 +27,7 @@ struct CloseScheduleTests {
         #expect(schedule.next == nil)
     }
 
-    @Test("more sessions than a reactor may set timers for are taken, and repeated drains add nothing")
+    @Test("a schedule accepts more sessions than a reactor has timers, and repeated drains add nothing")
     func many() {
         var schedule = CloseSchedule()
         let all = (0..<UInt32(Limits.Connection.timersPerReactor * 2)).map { entry(Int64($0 % 1_000), $0) }
@@ -35,7 +35,7 @@ struct CloseScheduleTests {
         #expect(schedule.takeDue(time(1_000)).count == all.count)
     }
 
-    @Test("a later drain that would close sooner does, and the other way round changes nothing")
+    @Test("a later drain can bring a close forward, but not delay it")
     func again() {
         var schedule = CloseSchedule()
         schedule.add([entry(100, 1)])
@@ -46,7 +46,7 @@ struct CloseScheduleTests {
         #expect(due.map(\.reason) == [.systemShutdown])
     }
 
-    @Test("canary: another tenant of the same slot is another connection")
+    @Test("canary: another generation of the same slot is another connection")
     func canary() {
         var schedule = CloseSchedule()
         var other = entry(10, 1)

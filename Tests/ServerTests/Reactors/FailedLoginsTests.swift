@@ -4,7 +4,7 @@ import Transport
 
 @testable import Server
 
-/// Who is refused after failed logins, and for how long.
+/// Refusals after failed logins.
 @Suite("Failed logins")
 struct FailedLoginsTests {
     private static let bounds = FailedLogins.Bounds(perIdentity: 30, perAddress: 200)
@@ -23,7 +23,7 @@ struct FailedLoginsTests {
     }
 
     @Test(
-        "an identity that fails too often is refused from any port of its address, until the minute is over")
+        "an identity that fails too often is refused from all ports of its address until the minute ends")
     func minute() throws {
         let logins = FailedLogins(Self.bounds)
         fail(logins, try address("192.0.2.1"))
@@ -33,7 +33,7 @@ struct FailedLoginsTests {
         #expect(!logins.refuses(again, .device, claim: 1, now: time(121)))
     }
 
-    @Test("one identity that fails locks out no other one behind its address, and none at another listener")
+    @Test("a failing identity does not lock out others behind its address or at another listener")
     func others() throws {
         let logins = FailedLogins(Self.bounds)
         let shared = try address("192.0.2.1")
@@ -43,7 +43,7 @@ struct FailedLoginsTests {
         #expect(!logins.refuses(shared, .device, now: time(62)))
     }
 
-    @Test("an address that tries many identities is refused whatever it claims, at that listener alone")
+    @Test("an address that tries many identities is refused with any identity, at that listener only")
     func manyIdentities() throws {
         let logins = FailedLogins(Self.bounds)
         let guesser = try address("192.0.2.1")
@@ -56,7 +56,7 @@ struct FailedLoginsTests {
         #expect(!logins.refuses(guesser, .device, now: time(120)))
     }
 
-    @Test("bounds can change while failures are counted, and 0 disables them")
+    @Test("changed limits apply at once, and 0 disables them")
     func change() throws {
         let logins = FailedLogins(Self.bounds)
         let peer = try address("192.0.2.1")
@@ -69,7 +69,7 @@ struct FailedLoginsTests {
         #expect(!logins.refuses(peer, .device, now: time(62)))
     }
 
-    @Test("a full table still counts those in it, and refuses no one else")
+    @Test("a full table still counts its entries and refuses no others")
     func full() throws {
         let logins = FailedLogins(Self.bounds, capacity: 2)
         let guesser = try address("192.0.2.1")
@@ -82,7 +82,7 @@ struct FailedLoginsTests {
         #expect(!logins.refuses(try address("192.0.2.4"), .device, now: time(62)))
     }
 
-    @Test("all addresses of one IPv6 network count as one")
+    @Test("all addresses of an IPv6 network count as one")
     func network() throws {
         let logins = FailedLogins(Self.bounds)
         for number in 1...30 {
@@ -92,7 +92,7 @@ struct FailedLoginsTests {
         #expect(!logins.refuses(try address("2001:db8:0:1::1"), .device, claim: 1, now: time(62)))
     }
 
-    @Test("canary: one failure less is let in")
+    @Test("canary: one failure below the limit is accepted")
     func canary() throws {
         let logins = FailedLogins(Self.bounds)
         fail(logins, try address("192.0.2.1"), times: 29)

@@ -5,7 +5,7 @@ import Transport
 
 @testable import Server
 
-/// The door by which other threads reach a reactor.
+/// The queue through which other threads pass work to a reactor.
 @Suite("Mailbox of a reactor")
 struct ReactorMailboxTests {
     private final class Owner: ReactorDelegate {
@@ -14,7 +14,7 @@ struct ReactorMailboxTests {
         func reactorTurnEnded(_ reactor: Reactor, now: Now) {}
     }
 
-    @Test("the reactor is woken once for all that waits, and again for what comes after it was taken")
+    @Test("the reactor is woken once for all queued work, and again for work after it was taken")
     func wakes() throws {
         let reactor = try Reactor(index: 0)
         let owner = Owner()
@@ -26,10 +26,10 @@ struct ReactorMailboxTests {
             #expect(owner.woken == round && mailbox.takeAll().events.count == 2)
         }
         reactor.turn(waitMilliseconds: 0)
-        #expect(owner.woken == 3, "canary: nothing came")
+        #expect(owner.woken == 3, "canary: no further wake-up")
     }
 
-    @Test("parcels that meet keep all their pieces, in order")
+    @Test("merged parcels keep all items in order")
     func pieces() throws {
         let reactor = try Reactor(index: 0)
         let mailbox = ReactorMailbox(handle: reactor.handle)
@@ -46,7 +46,7 @@ struct ReactorMailboxTests {
         #expect(mailbox.takeAll().isEmpty)
     }
 
-    @Test("it is pressed while too much waits, and no longer once that is taken")
+    @Test("a mailbox signals backpressure while its queue is too long")
     func pressed() throws {
         let reactor = try Reactor(index: 0)
         let mailbox = ReactorMailbox(handle: reactor.handle)

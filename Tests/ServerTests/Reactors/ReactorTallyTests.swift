@@ -4,7 +4,7 @@ import Transport
 
 @testable import Server
 
-/// What a reactor counts of connections that came to nothing.
+/// The counters of refused connections.
 @Suite("Tally of a reactor")
 struct ReactorTallyTests {
     private func told(_ reports: [TransportReport]) -> [String: Int] {
@@ -22,7 +22,7 @@ struct ReactorTallyTests {
     }
 
     @Test(
-        "every refusal at the door is counted once, by listener and reason; what was dropped together, together"
+        "every refused connection is counted by listener and reason, and dropped ones together"
     )
     func refusals() {
         let peer = SocketAddress.loopback(port: 9)
@@ -37,7 +37,7 @@ struct ReactorTallyTests {
             ]) == ["device address_full": 2, "https reactor_full": 1, "app_server no_descriptor": 5])
     }
 
-    @Test("every listener and every reason has a cell of its own")
+    @Test("every listener and every reason has its own cell")
     func cells() {
         let peer = SocketAddress.loopback(port: 9)
         let all = Link.Kind.allCases.flatMap { kind in

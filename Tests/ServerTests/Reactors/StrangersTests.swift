@@ -5,7 +5,7 @@ import Transport
 
 @testable import Server
 
-/// Requests of strangers are counted by address and all together, and nothing else is.
+/// Requests of unauthenticated peers are counted by address and in total.
 struct StrangersTests {
     private static let bounds = Strangers.Bounds(perAddress: 3, total: 5)
 
@@ -21,7 +21,7 @@ struct StrangersTests {
         (0..<times).map { _ in strangers.admit(peer, now: time(second)) }
     }
 
-    @Test("an address has its places in each minute, and another one has its own")
+    @Test("each address has its own limit per minute")
     func perAddress() throws {
         let strangers = Strangers(Self.bounds)
         let first = try address("192.0.2.1")
@@ -32,7 +32,7 @@ struct StrangersTests {
     }
 
     @Test(
-        "addresses of one IPv6 network share their places; all addresses together have a bound of their own")
+        "addresses of an IPv6 network share a limit, and all addresses together have another one")
     func total() throws {
         let strangers = Strangers(Self.bounds)
         for number in 1...3 { _ = growths(strangers, try address("2001:db8::\(number)"), 1) }
@@ -41,7 +41,7 @@ struct StrangersTests {
         #expect(growths(strangers, try address("192.0.2.9"), 1) == [.knownOnly])
     }
 
-    @Test("a place that is given back is free again, but not those of another minute")
+    @Test("a request is taken back only in the minute in which it was counted")
     func givesBack() throws {
         let strangers = Strangers(Self.bounds)
         let peer = try address("192.0.2.1")
@@ -54,7 +54,7 @@ struct StrangersTests {
         #expect(growths(strangers, peer, 1) == [.knownOnly])
     }
 
-    @Test("zero is no bound, and a change holds at once")
+    @Test("0 disables a limit, and a change applies at once")
     func changes() throws {
         let strangers = Strangers(Self.bounds)
         let peer = try address("192.0.2.1")
@@ -65,7 +65,7 @@ struct StrangersTests {
         #expect(growths(strangers, peer, 1) == [.knownOnly])
     }
 
-    @Test("a full table refuses none of those that are not in it, until all together are too many")
+    @Test("a full table refuses no new address until the total limit is reached")
     func full() throws {
         let strangers = Strangers(Strangers.Bounds(perAddress: 1, total: 5), capacity: 2)
         _ = growths(strangers, try address("192.0.2.1"), 1)

@@ -5,7 +5,7 @@ import Operator
 import Transport
 
 extension ConfigCheck {
-    /// The operator's certificate and key, or what is there of our own authority.
+    /// Checks the operator's certificate and key, or the existing files of our own authority.
     mutating func checkCertificate() {
         guard let certificate = configuration.certificateFile, let key = configuration.keyFile else {
             if configuration.certificateFile == nil, configuration.keyFile == nil { checkAuthority() }
@@ -29,7 +29,7 @@ extension ConfigCheck {
         }
     }
 
-    /// Whether a file can be read; what is wrong with it is added.
+    /// Adds a finding if a file cannot be read. Returns whether it can.
     private mutating func checkFile(_ key: ConfigKey, _ path: String) -> Bool {
         var status = stat()
         let hint = "give the path of a PEM file"
@@ -42,16 +42,16 @@ extension ConfigCheck {
             return false
         }
         guard unsafe access(path, R_OK) == 0 else {
-            add(.error, key, "\(path) may not be read by this user", "let the user that runs ccsd read it")
+            add(.error, key, "\(path) is not readable by this user", "let the user that runs ccsd read it")
             return false
         }
         if key == .keyFile, status.st_mode & 0o077 != 0 {
-            add(.warning, key, "\(path) is open to other users", "chmod 600 \(path)")
+            add(.warning, key, "\(path) is accessible to other users", "chmod 600 \(path)")
         }
         return true
     }
 
-    /// Our own authority is made at the first start; a damaged one is not replaced.
+    /// Checks our own authority, which is created at the first start; a damaged one is not replaced.
     private mutating func checkAuthority() {
         guard isUsable(.dataDirectory) else { return }
         do throws(TransportError) {
@@ -59,7 +59,7 @@ extension ConfigCheck {
         } catch {
             add(
                 .error, .dataDirectory, error.description,
-                "restore ca.pem and ca.key from a backup; without both, ccsd makes a new authority that no client trusts yet"
+                "restore ca.pem and ca.key from a backup; if both are missing, ccsd creates a new authority that no client trusts yet"
             )
         }
     }

@@ -3,14 +3,14 @@ import Catalogue
 import Operator
 import Transport
 
-/// Tries what a configuration asks for: files, folders, the control socket and the ports. It changes nothing.
+/// Checks the files, folders, control socket and ports of a configuration without changing anything.
 struct ConfigCheck {
     let configuration: Configuration
     /// Where values were given.
     let places: [ConfigKey: ConfigProblem.Place]
-    /// Keys whose values are wrong in themselves: what they would lead to is not tried.
+    /// Keys whose values are invalid, for which no further checks are made.
     let faulty: Set<ConfigKey>
-    /// The daemon that runs with this configuration or an earlier state of it.
+    /// The daemon that runs with this configuration or an earlier version of it.
     let running: LivingDaemon?
     let now: UnixMilliseconds
     private(set) var findings: [ConfigFinding] = []
@@ -23,7 +23,7 @@ struct ConfigCheck {
         self.now = now
     }
 
-    /// Every part in order; returns what was found.
+    /// Runs all checks in order and returns the findings.
     mutating func run() -> [ConfigFinding] {
         checkDirectory()
         checkPartitions()
@@ -34,7 +34,7 @@ struct ConfigCheck {
         return findings
     }
 
-    /// Whether the value of a key can be tried.
+    /// Whether the value of a key is valid, so that it can be checked further.
     func isUsable(_ key: ConfigKey) -> Bool { !faulty.contains(key) }
 
     mutating func add(
@@ -43,30 +43,30 @@ struct ConfigCheck {
         findings.append(ConfigFinding(severity, key, at: places[key], problem, hint))
     }
 
-    /// What is allowed and seldom meant.
+    /// Checks for values that are valid but rarely intended.
     private mutating func checkSettings() {
         if configuration.tlsMinimum.isDeprecated {
             add(
                 .warning, .tlsMinimum,
-                "\(configuration.tlsMinimum.rawValue) lets clients in with TLS that RFC 8996 deprecates",
-                "go back to 1.2 when the last old client is gone")
+                "\(configuration.tlsMinimum.rawValue) accepts TLS versions that RFC 8996 deprecates",
+                "set it to 1.2 when no client needs an older version")
         }
         if configuration.shutdownSeconds < configuration.drainGraceSeconds {
             add(
                 .warning, .shutdownSeconds,
-                "\(configuration.shutdownSeconds) is shorter than drain_grace_seconds, so a stop cuts the drain short",
-                "give the stop at least \(configuration.drainGraceSeconds) seconds")
+                "\(configuration.shutdownSeconds) is less than drain_grace_seconds, so a shutdown cuts the drain short",
+                "set it to at least \(configuration.drainGraceSeconds)")
         }
     }
 }
 
 extension ConfigurationSource {
-    /// Looks at the configuration and at all that it names; `running` is the daemon that asks, if one does.
+    /// Checks the configuration; `running` is the daemon that checks its own configuration, if any.
     func check(running: LivingDaemon? = nil) -> CheckReport {
         let loaded = inspect()
         var report = CheckReport(
             findings: loaded.problems.list.map { ConfigFinding($0) }, leftOut: loaded.problems.leftOut)
-        // A file that cannot be read says nothing of what it was to name.
+        // Without a readable file the configured paths and ports are unknown.
         guard loaded.isReadable else { return report }
         var check = ConfigCheck(
             loaded, running: running ?? LivingDaemon.beside(loaded), now: Now.read().wall)

@@ -2,28 +2,28 @@ import Basics
 public import Catalogue
 public import Operator
 
-/// What `ccsd check` found in the configuration, or in the files, folders, sockets and ports that it names.
+/// A finding of `ccsd check` in the configuration, or in its files, folders, sockets and ports.
 public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
-    /// How much a finding matters.
+    /// How serious a finding is.
     public typealias Severity = CheckConfiguration.Finding.Severity
 
-    /// How much it matters.
+    /// How serious the finding is.
     public var severity: Severity
     /// Where the value was given; `nil` for a default.
     public var place: ConfigProblem.Place?
-    /// The key that it is about; `nil` where there is none.
+    /// The key with the value; `nil` if the finding is not about a key.
     public var key: ConfigKey?
     /// The key as written, for the text.
     var name: String
-    /// What was found.
+    /// What is wrong.
     public var problem: String
-    /// What to do about it.
+    /// What to do about it; may be empty.
     public var hint: String
 
-    /// Whether the exit code is that of a wrong configuration.
+    /// Whether the finding makes the check fail.
     public var isError: Bool { severity == .error }
 
-    /// About the value of a key.
+    /// Creates a finding about the value of a key.
     init(
         _ severity: Severity, _ key: ConfigKey, at place: ConfigProblem.Place?, _ problem: String,
         _ hint: String = ""
@@ -35,7 +35,7 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
         if let place {
             switch place {
             case .file: break
-            // The place says which key it is.
+            // The name of the flag or variable already identifies the key.
             case .flag, .variable: name = ""
             }
         }
@@ -43,7 +43,7 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
         self.hint = hint
     }
 
-    /// A mistake in the configuration itself.
+    /// Creates a finding from a mistake in the configuration.
     init(_ problem: ConfigProblem) {
         severity = .error
         place = problem.place
@@ -61,7 +61,7 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
         return "\(name): \(problem)" + (hint.isEmpty ? "" : " (\(hint))")
     }
 
-    /// The same for programs.
+    /// The finding as JSON clients get it.
     var row: CheckConfiguration.Finding {
         var row = CheckConfiguration.Finding(
             severity: severity, key: key?.rawValue, problem: problem, hint: hint, text: description)
@@ -77,17 +77,17 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Everything that one check found.
+/// The findings of a check.
 public struct CheckReport: Sendable {
-    /// The findings, in the order in which they were made.
+    /// The findings in the order of the checks.
     public var findings: [ConfigFinding]
-    /// Mistakes in the configuration beyond those that are listed.
+    /// The number of mistakes that are not listed.
     public var leftOut = 0
 
     /// Whether the daemon would start with this configuration.
     public var isSound: Bool { leftOut == 0 && !findings.contains(where: \.isError) }
 
-    /// One line for each finding.
+    /// One line per finding.
     public var lines: [String] {
         findings.map { "\($0.severity.rawValue): \($0)" } + (leftOut > 0 ? ["… and \(leftOut) more"] : [])
     }

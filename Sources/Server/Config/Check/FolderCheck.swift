@@ -5,7 +5,7 @@ import Operator
 import Transport
 
 extension ConfigCheck {
-    /// The data directory: it is there or can be made, is ours, and has room for a store.
+    /// Checks that the data directory exists or can be created, is ours, and has room for a store.
     mutating func checkDirectory() {
         guard isUsable(.dataDirectory) else { return }
         let path = configuration.dataDirectory
@@ -14,7 +14,7 @@ extension ConfigCheck {
             guard errno == ENOENT else {
                 return add(
                     .error, .dataDirectory, "\(path): \(Self.reason)",
-                    "see that every folder of the path may be entered")
+                    "make every folder of the path accessible to the user that runs ccsd")
             }
             return checkCanBeMade(path)
         }
@@ -31,20 +31,21 @@ extension ConfigCheck {
                 "move it away, or name another data directory")
         } else if unsafe stat(store, &below) == 0, unsafe access(store, R_OK | W_OK | X_OK) != 0 {
             add(
-                .error, .dataDirectory, "the store in \(store) may not be written by this user",
-                "chown -R it to the user that runs ccsd")
+                .error, .dataDirectory, "the store in \(store) is not writable by this user",
+                "chown -R \(store) to the user that runs ccsd")
         }
     }
 
-    /// The number of partitions is fixed when a store is created. A store that no daemon has open is left alone: the start says it.
+    /// Checks that the number of partitions is that of the running daemon's store. A store that is not in use is checked at start.
     mutating func checkPartitions() {
         guard isUsable(.storePartitions), let wanted = configuration.storePartitions,
             let found = running?.partitions, found != wanted
         else { return }
         add(
             .error, .storePartitions,
-            "the store in \(configuration.storePath) has \(found) partitions, and store_partitions is \(wanted)",
-            "remove it or set it to \(found): a store keeps the number that it was created with")
+            "the store in \(configuration.storePath) has \(found) partitions, but store_partitions is \(wanted)",
+            "remove store_partitions or set it to \(found): a store keeps the number that it was created with"
+        )
     }
 
     private mutating func checkCanBeMade(_ path: String) {
@@ -52,13 +53,14 @@ extension ConfigCheck {
         var status = stat()
         guard unsafe stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             return add(
-                .error, .dataDirectory, "\(path) is missing, and so is \(parent), in which it would be made",
-                "make \(parent) first")
+                .error, .dataDirectory, "\(path) is missing, and so is its parent folder \(parent)",
+                "create \(parent) first")
         }
         guard unsafe access(parent, W_OK | X_OK) == 0 else {
             return add(
-                .error, .dataDirectory, "\(path) is missing and cannot be made in \(parent): \(Self.reason)",
-                "make it yourself, owned by the user that runs ccsd")
+                .error, .dataDirectory,
+                "\(path) is missing and cannot be created in \(parent): \(Self.reason)",
+                "create it, owned by the user that runs ccsd")
         }
         checkRoom(in: parent)
     }
@@ -66,8 +68,8 @@ extension ConfigCheck {
     private mutating func checkWritable(_ path: String, _ status: stat) {
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
             return add(
-                .error, .dataDirectory, "\(path) may not be written by this user: \(Self.reason)",
-                "give it to the user that runs ccsd, or run the check as that user")
+                .error, .dataDirectory, "\(path) is not writable by this user: \(Self.reason)",
+                "chown it to the user that runs ccsd, or run the check as that user")
         }
         if status.st_uid != geteuid() {
             add(
@@ -76,21 +78,21 @@ extension ConfigCheck {
                 "run ccsd and its check as the same user")
         }
         if status.st_mode & 0o077 != 0 {
-            add(.warning, .dataDirectory, "\(path) is open to other users", "chmod 700 \(path)")
+            add(.warning, .dataDirectory, "\(path) is accessible to other users", "chmod 700 \(path)")
         }
     }
 
     private mutating func checkRoom(in path: String) {
         guard let device = DeviceSpace(of: path), device.free < Limits.Store.freeBytes else { return }
         add(
-            .error, .dataDirectory, "\(device.free) bytes are free on the device of \(path)",
-            "a store needs \(Limits.Store.freeBytes) to be opened: make room")
+            .error, .dataDirectory, "only \(device.free) bytes are free on the file system of \(path)",
+            "free at least \(Limits.Store.freeBytes) bytes, which opening a store needs")
     }
 
-    /// The words of the system for the last failure.
+    /// The system's description of the last error.
     static var reason: String { unsafe String(cString: strerror(errno)) }
 
-    /// The folder that a path is in.
+    /// Returns the parent folder of a path.
     static func parent(of path: String) -> String {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...]
         guard let slash = trimmed.lastIndex(of: "/") else { return "." }

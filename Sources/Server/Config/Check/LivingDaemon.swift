@@ -5,29 +5,28 @@ import Store
 import Transport
 import Wire
 
-/// A ccsd that runs, as far as a check needs to know it.
+/// A running ccsd, as a check sees it.
 struct LivingDaemon: Sendable, Equatable {
-    /// Its process ID.
+    /// The process ID.
     var process: Int
-    /// The folder of its store, as it names it.
+    /// The folder of its store, as the daemon reports it; may be relative to its working directory.
     var store: String
-    /// The path of its control socket.
     var controlSocket: String
     /// The ports that it listens on.
     var ports: [Int]
-    /// The number of partitions of its store; `nil` if it does not tell.
+    /// The number of partitions of its store; `nil` if the daemon does not report it.
     var partitions: Int?
 
-    /// What is at the path of a control socket.
+    /// The result of a probe of a control socket.
     enum Look: Equatable {
         case nobody
         case forbidden
-        /// A process that does not speak as ccsd does.
+        /// A process that does not answer as ccsd does.
         case stranger
         case daemon(LivingDaemon)
     }
 
-    /// The daemon that runs on the data directory of a configuration; `nil` if there is none.
+    /// Returns the daemon that runs on the data directory of a configuration. Returns `nil` if none runs there.
     static func beside(_ loaded: LoadedConfiguration) -> LivingDaemon? {
         let configuration = loaded.configuration
         let paths = [configuration.controlSocket, "\(configuration.dataDirectory)/control.sock"]
@@ -38,7 +37,7 @@ struct LivingDaemon: Sendable, Equatable {
         return nil
     }
 
-    /// Asks what is at a path.
+    /// Probes a control socket.
     static func look(at path: String) -> Look {
         let answer = LocalRequest.ask(
             path, RequestLine.json(ShowStatus()).compact, milliseconds: Limits.Config.checkAnswerMilliseconds,
@@ -58,7 +57,7 @@ struct LivingDaemon: Sendable, Equatable {
     /// Whether its control socket is at this path.
     func isAt(_ path: String) -> Bool { Self.isSame(path, controlSocket) }
 
-    /// Whether its store is in this folder; a relative name of its own begins at its working folder.
+    /// Whether its store is in this folder; a relative path of the daemon is resolved in its working directory.
     private func usesStore(_ path: String) -> Bool {
         let own = store.hasPrefix("/") ? store : "/proc/\(process)/cwd/\(store)"
         return Self.isSame(path, own)
@@ -73,7 +72,7 @@ struct LivingDaemon: Sendable, Equatable {
 }
 
 extension LivingDaemon {
-    /// What a status has of it; a daemon of another version may lack the rest. Throws if it lacks this.
+    /// Decodes only the needed fields of a status, since a daemon of another version may not have the others.
     init(_ status: JSONValue, controlSocket: String) throws(FieldProblem) {
         let fields = ShowStatus.Answer.fields
         process = try fields.value(\.process, in: status)
@@ -85,7 +84,7 @@ extension LivingDaemon {
 }
 
 extension Daemon {
-    /// This daemon, for a check that it makes of its own configuration.
+    /// This daemon, for a check of its own configuration.
     var asLiving: LivingDaemon {
         LivingDaemon(
             process: Int(getpid()), store: configuration.storePath,

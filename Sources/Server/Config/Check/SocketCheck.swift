@@ -5,17 +5,17 @@ import Operator
 import Transport
 
 extension ConfigCheck {
-    /// The control socket: its path is short enough, can be made, and no other process answers there.
+    /// Checks that the path of the control socket is short enough, can be created, and is not in use by another process.
     mutating func checkControlSocket() {
         guard isUsable(.controlSocket), isUsable(.dataDirectory) else { return }
         let path = configuration.controlSocket
-        // A default path is as long as that of the data directory makes it.
+        // The length of the default path depends on data_directory, so a mistake is reported there.
         let key: ConfigKey =
             places[.controlSocket] == nil && places[.dataDirectory] != nil ? .dataDirectory : .controlSocket
         guard path.utf8.count <= Limits.Config.socketPathBytes else {
             return add(
                 .error, key, "the control socket \(path) has \(path.utf8.count) bytes",
-                "the kernel takes at most \(Limits.Config.socketPathBytes): name a shorter path with control_socket"
+                "the kernel allows at most \(Limits.Config.socketPathBytes): set a shorter path with control_socket"
             )
         }
         checkFolder(of: path, key)
@@ -23,8 +23,8 @@ extension ConfigCheck {
         guard unsafe lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             return add(
-                .error, key, "something that is not a socket is at \(path)",
-                "move it away, or name another path")
+                .error, key, "\(path) exists and is not a socket",
+                "move it away, or set another path")
         }
         if let running, running.isAt(path) {
             return add(.note, key, "the running ccsd (process \(running.process)) answers at \(path)")
@@ -33,37 +33,37 @@ extension ConfigCheck {
         case .nobody: break
         case .forbidden:
             add(
-                .error, key, "the socket at \(path) may not be opened by this user",
+                .error, key, "the socket at \(path) is not accessible to this user",
                 "run the check as the user that runs ccsd")
         case .stranger:
             add(
-                .error, key, "another process answers at \(path)", "stop it, or name another path")
+                .error, key, "another process answers at \(path)", "stop it, or set another path")
         case .daemon(let other):
             add(
                 .error, key,
                 "another ccsd (process \(other.process), store \(other.store)) answers at \(path)",
-                "stop it, or name another path")
+                "stop it, or set another path")
         }
     }
 
     private mutating func checkFolder(of path: String, _ key: ConfigKey) {
         let folder = Self.parent(of: path)
-        // The data directory has a check of its own, and may still have to be made.
+        // The data directory has its own check, and may not have been created yet.
         guard folder != configuration.dataDirectory else { return }
         var status = stat()
         guard unsafe stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             return add(
                 .error, key, "the folder \(folder) of the control socket is missing",
-                "make it, owned by the user that runs ccsd")
+                "create it, owned by the user that runs ccsd")
         }
         guard unsafe access(folder, W_OK | X_OK) == 0 else {
             return add(
-                .error, key, "the control socket cannot be made in \(folder): \(Self.reason)",
+                .error, key, "the control socket cannot be created in \(folder): \(Self.reason)",
                 "let the user that runs ccsd write there")
         }
     }
 
-    /// The ports: each can be listened on, or is held by the daemon that runs with this configuration.
+    /// Checks that each port is free, or in use by the daemon that runs with this configuration.
     mutating func checkPorts() {
         guard isUsable(.listenAddress) else { return }
         var hasAddress = true
@@ -80,7 +80,7 @@ extension ConfigCheck {
         for (key, host, port) in ports where port != 0 && isUsable(key) {
             guard let address = SocketAddress(literal: host, port: UInt16(clamping: port)) else { continue }
             if let running, running.ports.contains(port) {
-                add(.note, key, "port \(port) is held by the running ccsd (process \(running.process))")
+                add(.note, key, "port \(port) is in use by the running ccsd (process \(running.process))")
                 continue
             }
             do throws(TransportError) { try ListeningSocket.checkFree(address) } catch {
@@ -89,7 +89,8 @@ extension ConfigCheck {
                     hasAddress = false
                     add(
                         .error, .listenAddress, "\(host) is not an address of this machine",
-                        "ip address shows those it has; 127.0.0.1 is this machine alone, :: is everywhere")
+                        "the command ip address shows the addresses; 127.0.0.1 is loopback, :: is all addresses"
+                    )
                 } else {
                     addTaken(key, address, error)
                 }
@@ -105,21 +106,21 @@ extension ConfigCheck {
             case .systemd:
                 add(
                     .note, key,
-                    "port \(port) is held by systemd, which hands it over if a socket unit of ccsd names it")
+                    "port \(port) is in use by systemd, which passes it on if a socket unit of ccsd has it")
             case .root:
                 add(
-                    .warning, key, "port \(port) is held by a process of root",
-                    "that is right if it is systemd with ccsd.socket: systemctl list-sockets shows it")
+                    .warning, key, "port \(port) is in use by a process of root",
+                    "this is correct if it is systemd with ccsd.socket, which systemctl list-sockets shows")
             case .user, .unknown:
                 add(
                     .error, key, "port \(port) is in use by another process",
-                    "ss -ltnp 'sport = :\(port)' shows it: stop it, or give another port")
+                    "ss -ltnp 'sport = :\(port)' shows the process: stop it, or set another port")
             }
         case EACCES, EPERM:
             add(
-                .error, key, "port \(port) may not be listened on by this user",
+                .error, key, "this user is not permitted to listen on port \(port)",
                 "ports below 1024 need CAP_NET_BIND_SERVICE, or a socket unit of systemd")
-        default: add(.error, key, error.description, "give another port, or another listen_address")
+        default: add(.error, key, error.description, "set another port, or another listen_address")
         }
     }
 }
