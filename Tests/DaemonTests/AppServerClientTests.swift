@@ -20,7 +20,9 @@ struct AppServerClientTests {
             : try Driver(driver, [String(daemon.port("app_server")), sender], secret: key)
     }
 
-    @Test("a library connects, sends, gets ACK, NACK, receipt and upstream message, and is drained", arguments: drivers)
+    @Test(
+        "a library connects, sends, gets ACK, NACK, receipt and upstream message, and is drained",
+        arguments: drivers)
     func wholeConversation(driver: String) throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender

@@ -25,7 +25,9 @@ struct AttackTests {
                 + names.flatMap { ["--only", $0] } + more)
     }
 
-    @Test("The daemon serves legitimate peers during an attack, and afterwards accepts new ones and releases memory")
+    @Test(
+        "The daemon serves legitimate peers during an attack, and afterwards accepts new ones and releases memory"
+    )
     func attacks() throws {
         let run = try attack(Self.attacks)
         let faults = try #require(run.object?["faults"] as? [String], "\(run)")
@@ -53,7 +55,9 @@ struct AttackTests {
         }
     }
 
-    @Test("Unauthenticated requests share one memory bound over all connections; long ones end when it is exceeded")
+    @Test(
+        "Unauthenticated requests share one memory bound over all connections; long ones end when it is exceeded"
+    )
     func strangers() throws {
         let run = try attack(["held-bodies"], seconds: 2, scale: 100)
         #expect(run.code == 0, "\(run)")

@@ -44,7 +44,9 @@ struct BareAppServerTests {
         #expect(try server.expect(event: "drunk", seconds: 60)["messages"] as? Int == 100)
     }
 
-    @Test("a session is listed under its authenticated sender when another sender failed before on the same stream")
+    @Test(
+        "a session is listed under its authenticated sender when another sender failed before on the same stream"
+    )
     func listedSender() throws {
         let daemon = try RunningDaemon()
         let server = try Self.bare(daemon)

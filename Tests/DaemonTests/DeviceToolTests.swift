@@ -45,7 +45,9 @@ struct DeviceToolTests {
         }
     }
 
-    @Test("register prints a token, stores the device in a file with mode 0600, and prints the same token again")
+    @Test(
+        "register prints a token, stores the device in a file with mode 0600, and prints the same token again"
+    )
     func register() throws {
         let bench = try Bench()
         let token = try bench.register()
@@ -106,7 +108,8 @@ struct DeviceToolTests {
         #expect(try bench.device("listen", "--timeout", "1").code == 64)
     }
 
-    @Test("register prints a new token when the app instance is new, and the same token for the same instance")
+    @Test(
+        "register prints a new token when the app instance is new, and the same token for the same instance")
     func instances() throws {
         let bench = try Bench()
         let tokens = try ["one", "one", "two"].map { instance in
@@ -150,7 +153,9 @@ struct DeviceToolTests {
         let plain = try bench.device("register", "--sender", bench.sender, "--app", app)
         #expect(bench.lines(plain).first?["token"] as? String != made["token"] as? String)
         let again = try bench.device("register", "--web", "--sender", bench.sender, "--app", app)
-        #expect(bench.lines(again).first?["token"] as? String == made["token"] as? String, "the registration is still known")
+        #expect(
+            bench.lines(again).first?["token"] as? String == made["token"] as? String,
+            "the registration is still known")
         let other = try bench.device(
             "register", "--web", "--sender", bench.sender, "--app", app, "--instance", "new")
         #expect(bench.lines(other).first?["token"] as? String != made["token"] as? String, "\(other)")

@@ -59,7 +59,9 @@ struct ExitCodeTests {
         #expect(!listed.contains(1), "every failure of ccsd has a more specific code than 1")
     }
 
-    @Test("ccsd and ccsctl exit with 77 when the user has no permission", .enabled(if: isRoot, "only root can become another user"))
+    @Test(
+        "ccsd and ccsctl exit with 77 when the user has no permission",
+        .enabled(if: isRoot, "only root can become another user"))
     func forbidden() throws {
         let daemon = try RunningDaemon()
         guard try Self.asNobody("ccsd", ["--version"]).code == 0 else { return }
@@ -131,7 +133,8 @@ struct ExitCodeTests {
         }
         let quiet = try Tool.run(
             "ccs-device", ["register", "--sender", "5", "--print-token", "--state", fresh] + common)
-        #expect(quiet.code == 1 && quiet.output.isEmpty, "standard output is reserved for the token: \(quiet)")
+        #expect(
+            quiet.code == 1 && quiet.output.isEmpty, "standard output is reserved for the token: \(quiet)")
         let people = try Tool.run(
             "ccs-device", ["register", "--json=false", "--sender", "5", "--state", fresh] + common)
         #expect(people.output.isEmpty && people.errors.contains("does not know this sender ID"))

@@ -31,7 +31,9 @@ struct FCMReceiverTests {
         (try daemon.ctl("audit")["downstream"] as? [String: Any])?["pending"] as? Int
     }
 
-    @Test("fcm-receiver registers, decrypts messages, reconnects after Close, and reports received IDs at login")
+    @Test(
+        "fcm-receiver registers, decrypts messages, reconnects after Close, and reports received IDs at login"
+    )
     func wholeLife() throws {
         var daemon = try RunningDaemon()
         let sender = try daemon.firstSender.id

@@ -41,7 +41,9 @@ struct FirebaseMessagingTests {
         /// Stops the daemon, which sends Close to devices, and starts it again on the same ports.
         func restart() throws {
             daemon.signal(SIGTERM)
-            guard try daemon.wait() == 0 else { throw HarnessFailure("ccsd exited with an error: \(daemon.words)") }
+            guard try daemon.wait() == 0 else {
+                throw HarnessFailure("ccsd exited with an error: \(daemon.words)")
+            }
             daemon = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
         }
 
@@ -155,7 +157,9 @@ struct FirebaseMessagingTests {
             try waitForLogin(device)
         }
         device.finish()
-        try eventually("the device has disconnected") { try bench.daemon.ctl("status")["devices"] as? Int == 0 }
+        try eventually("the device has disconnected") {
+            try bench.daemon.ctl("status")["devices"] as? Int == 0
+        }
         let server = try bench.xmpp()
         for id in ["away-1", "away-2"] { try bench.push(server, to: token, id) }
         try bench.restart()

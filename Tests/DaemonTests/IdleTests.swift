@@ -43,7 +43,9 @@ struct IdleTests {
         try send(server, "4", to: device, delays: true, key: "score")
         try send(server, "5", to: device, delays: true, lifetime: 0)
         try send(server, "6", to: device, delays: false)
-        #expect(try device.expectMessage { _ in true }["n"] == "6", "the message without delay_while_idle overtakes the others")
+        #expect(
+            try device.expectMessage { _ in true }["n"] == "6",
+            "the message without delay_while_idle overtakes the others")
 
         daemon.signal(SIGKILL)
         _ = try daemon.wait()

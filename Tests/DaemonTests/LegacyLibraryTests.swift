@@ -181,7 +181,8 @@ struct LegacyLibraryTests {
     }
 
     @Test(
-        "a send to a replaced token is delivered, and the library gets the new token", arguments: Library.allCases
+        "a send to a replaced token is delivered, and the library gets the new token",
+        arguments: Library.allCases
     )
     func canonical(library: Library) throws {
         let bench = try Bench(library)

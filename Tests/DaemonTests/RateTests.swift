@@ -19,7 +19,8 @@ struct RateTests {
         }
     }
 
-    @Test("a send gets DEVICE_MESSAGE_RATE_EXCEEDED with a reason when device_messages_per_minute is exceeded")
+    @Test(
+        "a send gets DEVICE_MESSAGE_RATE_EXCEEDED with a reason when device_messages_per_minute is exceeded")
     func deviceRate() throws {
         let daemon = try RunningDaemon(flags: ["--device-messages-per-minute", "3"])
         let answers = try answers(daemon, 4)
@@ -32,7 +33,8 @@ struct RateTests {
                 == "Downstream message rate exceeded for this registration id")
     }
 
-    @Test("the newest message of a collapse key waits when collapsible_burst is exceeded, and none is refused")
+    @Test(
+        "the newest message of a collapse key waits when collapsible_burst is exceeded, and none is refused")
     func collapsible() throws {
         let daemon = try RunningDaemon(
             flags: ["--collapsible-burst", "2", "--collapsible-refill-seconds", "10"])

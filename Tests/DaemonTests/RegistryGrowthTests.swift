@@ -164,7 +164,9 @@ struct RegistryGrowthTests {
         _ = try daemon.ctl("send", sender, device.token, "n=1")
         try device.start(daemon)
         #expect(try device.expectMessage { _ in true }["n"] == "1")
-        try eventually("the change is in the log") { daemon.words.contains("level=error event=registry_full") }
+        try eventually("the change is in the log") {
+            daemon.words.contains("level=error event=registry_full")
+        }
 
         try limit(1 << 40, daemon)
         #expect(try ask(driver, "127.0.0.1 new").status == 200)

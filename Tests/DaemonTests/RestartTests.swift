@@ -39,7 +39,9 @@ struct RestartTests {
         try server.driver.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
         try knocker.expectServed(10)
         try resident.heartbeat()
-        #expect(try daemon.ctl("status")["state"] as? String == "stopping", "the control socket is served during the drain")
+        #expect(
+            try daemon.ctl("status")["state"] as? String == "stopping",
+            "the control socket is served during the drain")
         #expect(!PlainHTTP.canConnect(port: UInt16(try daemon.port("app_server"))))
         #expect(daemon.isRunning)
         let lastAck = Knocker.now
@@ -83,7 +85,9 @@ struct RestartTests {
         var daemon = try RunningDaemon(reactors: 2, sockets: sockets.descriptors)
         #expect(daemon.ports == sockets.ports.merging(daemon.ports) { given, _ in given })
         let port = try #require(sockets.ports["device"])
-        #expect(daemon.words.contains("device on 127.0.0.1:\(port)"), "the log has the actual address of the listener")
+        #expect(
+            daemon.words.contains("device on 127.0.0.1:\(port)"),
+            "the log has the actual address of the listener")
         let sender = try daemon.firstSender
         let resident = try TestDevice(daemon, sender: sender.id)
         let knocker = try Knocker(daemon)

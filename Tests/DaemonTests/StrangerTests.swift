@@ -83,7 +83,9 @@ struct StrangerTests {
         #expect(try fail(driver, "77", from: "192.0.2.1") == "closed")
         #expect(try attempt(driver, sender.id, sender.key, from: "192.0.2.2") == "success")
         #expect(daemon.words.contains("peer=192.0.2.1:40000"), "\(daemon.words)")
-        #expect(try attempt(driver, sender.id, sender.key) == "closed", "a connection from a proxy must start with a header")
+        #expect(
+            try attempt(driver, sender.id, sender.key) == "closed",
+            "a connection from a proxy must start with a header")
 
         let bare = try RunningDaemon()
         let known = try bare.firstSender

@@ -73,7 +73,8 @@ struct SystemdUnitTests {
         #expect(try system.run("systemctl", "restart", "ccsd.service").code != 0)
         let tries = "journalctl -u ccsd.service -o cat --no-pager | grep -c 'ccsd.yaml:2:1: log_levle'"
         try eventually(
-            "waiting connections have started it more often than the default start limit of systemd", seconds: 300
+            "waiting connections have started it more often than the default start limit of systemd",
+            seconds: 300
         ) {
             Int(try system.output("sh", "-c", tries)) ?? 0 >= 11
         }

@@ -14,7 +14,8 @@ struct V1LibraryTests {
     private let long = String(repeating: "t", count: Limits.Topic.nameBytes + 1)
 
     @Test(
-        "a library's messages arrive, refusals raise its exceptions, and topics work", arguments: V1Library.allCases)
+        "a library's messages arrive, refusals raise its exceptions, and topics work",
+        arguments: V1Library.allCases)
     func wholeLife(library: V1Library) throws {
         let bench = try V1Bench(library)
         let devices = try ["a", "b", "c"].map { try bench.device("com.example.\($0)") }
