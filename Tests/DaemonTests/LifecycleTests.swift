@@ -180,7 +180,7 @@ struct LifecycleTests {
         second = nil
         #expect(!FileManager.default.fileExists(atPath: folder))
         #expect(Scratch.isLeft("ccs-tests-\(Int32.max)") && !Scratch.isLeft("ccs-tests-\(getpid())"))
-        #expect(!Scratch.isLeft("ccs-tests-") && !Scratch.isLeft("somebody-else-\(Int32.max)"))
+        #expect(!Scratch.isLeft("ccs-tests-") && !Scratch.isLeft("other-prefix-\(Int32.max)"))
     }
 
     @Test("canary: a failed start is reported as an error")

@@ -180,7 +180,7 @@ struct V1LibraryTests {
             let refused = try bench.send(to: kind, target, more)
             #expect(refused["error"] as? String == bench.library.exception(for: .invalid), "\(refused)")
         }
-        let unheard = try bench.send(to: "topic", "nobody", ["dry_run": true])
+        let unheard = try bench.send(to: "topic", "no-subscribers", ["dry_run": true])
         #expect(unheard["name"] is String, "canary: a valid topic: \(unheard)")
     }
 
@@ -217,7 +217,7 @@ struct V1LibraryTests {
 
     @Test("a send is refused when the project is another one")
     func project() throws {
-        let bench = try V1Bench(.firebaseAdmin, project: "somebody-else")
+        let bench = try V1Bench(.firebaseAdmin, project: "another-project")
         #expect(try bench.send("nonsense")["error"] as? String == "SenderIdMismatchError")
     }
 
