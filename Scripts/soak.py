@@ -1,4 +1,4 @@
-"""Draws the samples of `ccs-bench soak`: python soak.py SAMPLES.json PICTURE.png"""
+"""Plots the samples of `ccs-bench soak`: python soak.py SAMPLES.json PICTURE.png"""
 
 import json
 import sys
@@ -14,7 +14,7 @@ def main(source, picture):
         told = json.load(file)
     samples = told["samples"]
     if len(samples) < 2:
-        sys.exit("soak: too few samples to draw")
+        sys.exit("soak: too few samples to plot")
     minutes = [sample["seconds"] / 60 for sample in samples]
     warm = minutes[-1] / 6
 
@@ -34,7 +34,7 @@ def main(source, picture):
     memory.set_ylim(bottom=0)
     slope = (told.get("verdict") or {}).get("memory_kib_per_hour")
     if slope is not None:
-        memory.set_title(f"{slope:+,.0f} KiB an hour after the warm-up (grey)", fontsize=9, loc="right")
+        memory.set_title(f"{slope:+,.0f} KiB per hour after the warm-up (grey)", fontsize=9, loc="right")
 
     for direction, colour in (("downstream", "#1f77b4"), ("upstream", "#d62728")):
         for share, style in (("p50", "-"), ("p99", ":")):
@@ -42,11 +42,11 @@ def main(source, picture):
             latency.plot(minutes, values, style, color=colour, label=f"{direction} {share}", linewidth=1)
         flow.plot(minutes[1:], rate(direction), color=colour, label=direction, linewidth=1)
     latency.set_yscale("log")
-    # Room for the legend above the lines.
+    # Leaves room for the legend.
     latency.set_ylim(top=latency.get_ylim()[1] * 4)
-    latency.set_ylabel("due to arrival, ms")
+    latency.set_ylabel("latency from due time, ms")
     latency.legend(ncols=4, loc="upper right")
-    flow.set_ylabel("delivered a second")
+    flow.set_ylabel("delivered per second")
     flow.set_ylim(bottom=0)
     flow.legend(ncols=2, loc="lower right")
 

@@ -1,16 +1,16 @@
-// A bad disk, preloaded into a program (LD_PRELOAD): it stands between the program and the files below one folder.
+// A faulty disk: preloaded into a program (LD_PRELOAD), it intercepts calls on files below one folder.
 //
 //   FAULTY_DISK_ROOT     the folder
-//   FAULTY_DISK_TRACE    a file in which every change below the folder is recorded, in order: from it a program can make
-//                        what a power cut would have left at any point (Tests/DaemonTests/PowerCut)
-//   FAULTY_DISK_LIES     with a trace: a part of the names of files whose syncs are answered and do nothing
-//   FAULTY_DISK_CONTROL  a file that says how calls fail; the disk is well while there is none. One line of words:
-//                          error=ENOSPC|EIO|EDQUOT   what failing calls answer
-//                          calls=write,sync,...      which calls fail: open write sync allocate truncate rename unlink
-//                                                    link mkdir read room; all but read and room where it is missing
-//                          after=N                   so many of these calls still succeed
-//                          times=N                   so many fail, and then the disk is well
-//                          short=1                   the first failing write writes half of what it was given
+//   FAULTY_DISK_TRACE    a file that records every change below the folder in order; from it a program can reconstruct the
+//                        folder after a power cut at any point (Tests/DaemonTests/PowerCut)
+//   FAULTY_DISK_LIES     with a trace: a part of the names of files whose syncs succeed without syncing
+//   FAULTY_DISK_CONTROL  a file that specifies failures; without it no call fails. It contains one line of words:
+//                          error=ENOSPC|EIO|EDQUOT   the error of failing calls
+//                          calls=write,sync,...      the failing calls: open write sync allocate truncate rename unlink
+//                                                    link mkdir read room; default: all except read and room
+//                          after=N                   the first N of these calls succeed
+//                          times=N                   the next N calls fail, later ones succeed
+//                          short=1                   the first failing write writes half of its bytes
 //
 // Built by the tests: gcc -shared -fPIC -O1 -Wall -Wextra -Werror faulty_disk.c -ldl
 #define _GNU_SOURCE
@@ -33,7 +33,7 @@
 #define REAL(name) ((__typeof__(&name))real(#name, &name##_cache))
 #define CACHE(name) static void *name##_cache
 
-// What a trace consists of: this head, then `length` octets (paths end with a NUL). The reader is in Swift.
+// An entry of a trace: this head, then `length` bytes (paths end with a NUL). PowerCut/Trace.swift reads it.
 enum operation { OPEN = 1, WRITE, SYNC, CLOSE, TRUNCATE, RENAME, UNLINK, LINK, NOTE, SYNC_FAILED };
 struct head {
     uint32_t operation;
@@ -51,12 +51,12 @@ CACHE(fdatasync); CACHE(sync_file_range); CACHE(fallocate); CACHE(ftruncate); CA
 CACHE(link); CACHE(mkdir); CACHE(pread); CACHE(statvfs);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-// 1: a file below the folder; 2: one whose syncs are lies.
+// 1: a file below the folder; 2: a file whose syncs do nothing.
 static char ours[DESCRIPTORS];
 static const char *root, *control, *trace_path, *lies;
 static size_t root_length;
 static int trace = -1, is_ready;
-// What the control file last said, and how many calls it has been asked about since.
+// The last content of the control file, and the number of matching calls since.
 static char said[512];
 static long asked;
 
@@ -106,7 +106,7 @@ static void record_paths(enum operation operation, const char *first, const char
     record(operation, -1, 0, both, (size_t)length + 1);
 }
 
-// A word "key=value" of the control file; NULL where it is missing.
+// Returns the value of a word "key=value" of the control file, or NULL if it is missing.
 static const char *word(const char *key, char *value, size_t room) {
     size_t length = strlen(key);
     for (const char *at = said; *at; at += strcspn(at, " \n"), at += strspn(at, " \n"))
@@ -129,7 +129,7 @@ static int names(const char *list, const char *name) {
     return 0;
 }
 
-// The error that a call answers; 0: it is carried out. `half` is set where a write is to do half its work first.
+// Returns the error of a call, or 0 if it must be executed. Sets `half` if a write must write half of its bytes first.
 static int failure(enum call call, int *half) {
     if (!control) return 0;
     char now[sizeof said] = "";
@@ -157,7 +157,7 @@ static int failure(enum call call, int *half) {
     return strcmp(error, "ENOSPC") == 0 ? ENOSPC : strcmp(error, "EDQUOT") == 0 ? EDQUOT : EIO;
 }
 
-// Runs a call below the lock, unless it is to fail.
+// Executes a call under the lock, unless it must fail.
 #define GUARDED(type, call, body)                                                                                     \
     pthread_mutex_lock(&lock);                                                                                        \
     int half = 0, error = failure(call, &half);                                                                       \
@@ -171,7 +171,7 @@ static int failure(enum call call, int *half) {
     errno = error;                                                                                                    \
     return result;
 
-// What the program under test wants to have in the trace among its writes; found by dlsym.
+// Adds a line of the program under test to the trace; called through dlsym.
 void faulty_disk_note(const char *text) {
     pthread_mutex_lock(&lock);
     record(NOTE, -1, 0, text, strlen(text) + 1);
@@ -233,11 +233,11 @@ ssize_t pwrite(int descriptor, const void *octets, size_t count, off_t offset) {
 
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
     if (!is_ours(descriptor)) return REAL(writev)(descriptor, parts, count);
-    // One part after the other: whoever calls must be ready for a short count.
+    // Part by part: the caller must handle a short count.
     return count > 0 ? write(descriptor, parts[0].iov_base, parts[0].iov_len) : 0;
 }
 
-// The engine's diary goes through stdio. It is not in the trace: nothing is read back from it.
+// The log of RocksDB uses stdio. It is not in the trace, since it is never read.
 size_t fwrite(const void *octets, size_t size, size_t count, FILE *file) {
     if (!is_ours(fileno(file))) return REAL(fwrite)(octets, size, count, file);
     GUARDED(size_t, C_WRITE, {
@@ -250,8 +250,8 @@ int fflush(FILE *file) {
     GUARDED(int, C_WRITE, { result = REAL(fflush)(file); })
 }
 
-// A trace needs no real sync, and is made faster without. After a sync that failed the system holds the octets for
-// written: no later sync brings them to the disk.
+// A trace needs no real sync and is faster without. After a failed sync the kernel treats the bytes as written: no later sync
+// writes them to disk.
 static int synced(int descriptor, int (*carry_out)(int)) {
     pthread_mutex_lock(&lock);
     int error = failure(C_SYNC, NULL), result = -1;
@@ -276,7 +276,7 @@ int fdatasync(int descriptor) {
     return synced(descriptor, REAL(fdatasync));
 }
 
-// Promises nothing about a power cut, so the trace does not know it. Without flags it does nothing, and cannot fail.
+// Gives no guarantee for power cuts, so it is not in the trace. Without flags it does nothing and cannot fail.
 int sync_file_range(int descriptor, off64_t offset, off64_t count, unsigned flags) {
     if (!is_ours(descriptor) || flags == 0) return REAL(sync_file_range)(descriptor, offset, count, flags);
     GUARDED(int, C_SYNC, { result = trace >= 0 ? 0 : REAL(sync_file_range)(descriptor, offset, count, flags); })
@@ -286,7 +286,7 @@ int fallocate(int descriptor, int mode, off_t offset, off_t count) {
     if (!is_ours(descriptor)) return REAL(fallocate)(descriptor, mode, offset, count);
     GUARDED(int, C_ALLOCATE, {
         result = REAL(fallocate)(descriptor, mode, offset, count);
-        // One that keeps the size changes nothing that can be read, nor does a hole behind the end.
+        // A call that keeps the size does not change the content, nor does a hole beyond the end.
         struct stat after;
         if (result == 0 && mode == 0 && fstat(descriptor, &after) == 0)
             record(TRUNCATE, descriptor, (uint64_t)after.st_size, NULL, 0);

@@ -1,5 +1,5 @@
-// An app server on libstrophe 0.12: PORT SENDER. The first line of its input is the key; each other one is the JSON of a
-// message, or the word "drop", upon which it loses its connection and comes again, with what stream management keeps.
+// An app server with libstrophe 0.12: PORT SENDER. The first line of standard input is the key; each other line is the JSON of a
+// message, or "drop", which aborts the connection and reconnects with the stream management state.
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static int socket_of_connection = -1, is_connected, has_logged_in;
 static char jid[128], key[512];
 static unsigned short port;
 
-// Tells which mechanism the library chooses, which only its debug output shows.
+// Reports the mechanism that the library chooses, which only its debug output contains.
 static void note(void *data, xmpp_log_level_t level, const char *area, const char *text) {
     (void)data, (void)level, (void)area;
     const char *start = strstr(text, "mechanism=\"");

@@ -20,7 +20,9 @@ struct AppServerClientTests {
             : try Driver(driver, [String(daemon.port("app_server")), sender], secret: key)
     }
 
-    @Test("connects, sends, is answered, gets upstream and receipt, and is drained", arguments: drivers)
+    @Test(
+        "a library connects, sends, gets ACK, NACK, receipt and upstream message, and is drained",
+        arguments: drivers)
     func wholeConversation(driver: String) throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -29,7 +31,7 @@ struct AppServerClientTests {
         let connected = try server.expect(event: "connected")
         #expect((connected["jid"] as? String)?.hasPrefix("\(sender.id)@gcm.googleapis.com/") == true)
 
-        // Downstream: ACK, then the device has it.
+        // Downstream: ACK, then delivery.
         try server.send([
             "to": device.token, "message_id": "m-1", "data": ["hello": "wörld <&>"], "time_to_live": 600,
         ])
@@ -39,7 +41,7 @@ struct AppServerClientTests {
         let message = try device.expectMessage { $0["hello"] == "wörld <&>" }
         #expect(message["hello"] == "wörld <&>")
 
-        // NACK on a token that nobody has.
+        // NACK for a token that was never issued.
         try server.send(["to": "not-a-token", "message_id": "m-2", "data": ["a": "b"]])
         let nack = try server.expectJSON("the NACK") { $0["message_id"] as? String == "m-2" }
         #expect(nack["message_type"] as? String == "nack")
@@ -58,7 +60,7 @@ struct AppServerClientTests {
         #expect(facts?["original_message_id"] as? String == "m-3")
         try server.send(["to": "gcm.googleapis.com", "message_id": "dr2:m-3", "message_type": "ack"])
 
-        // Upstream, acknowledged; then it is gone for good.
+        // Upstream: once acknowledged, the message is removed.
         try device.sendUpstream(["temperature": "21"])
         let upstream = try server.expectJSON("the upstream message") {
             $0["category"] != nil && $0["message_type"] == nil
@@ -67,7 +69,7 @@ struct AppServerClientTests {
         #expect((upstream["data"] as? [String: String]) == ["temperature": "21"])
         let id = try #require(upstream["message_id"] as? String)
         try server.send(["to": device.token, "message_id": id, "message_type": "ack"])
-        try eventually("the upstream message is settled") {
+        try eventually("the upstream message is delivered") {
             let audit = try daemon.ctl("audit")["upstream"] as? [String: Any]
             return audit?["delivered"] as? Int == 1 && audit?["pending"] as? Int == 0
         }
@@ -81,7 +83,7 @@ struct AppServerClientTests {
         #expect(try daemon.wait() == 0)
     }
 
-    @Test("is refused with a wrong key", arguments: drivers)
+    @Test("a library is refused when its key is wrong", arguments: drivers)
     func wrongKey(driver: String) throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -90,7 +92,7 @@ struct AppServerClientTests {
         #expect(try daemon.ctl("status")["app_servers"] as? Int == 0)
     }
 
-    @Test("canary: a key that works is not refused, so the refusal above is about the key")
+    @Test("canary: a library with a valid key is not refused")
     func canary() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender

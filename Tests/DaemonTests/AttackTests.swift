@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The short form of `ccs-bench attack`: what must hold on any machine, however slow it is.
+/// The short form of `ccs-bench attack`, with the properties that hold on a machine of any speed.
 @Suite("Attacks", .serialized)
 struct AttackTests {
     private static let attacks = [
@@ -11,7 +11,7 @@ struct AttackTests {
         "no-descriptors",
     ]
 
-    /// Whether our programs are built for a sanitizer (Scripts/test).
+    /// Whether the programs are built with a sanitizer (Scripts/test).
     private static let isSanitized = ProcessInfo.processInfo.environment["CCS_SANITIZER"] != nil
 
     private func attack(
@@ -25,11 +25,13 @@ struct AttackTests {
                 + names.flatMap { ["--only", $0] } + more)
     }
 
-    @Test("Under attack nothing good is lost or refused; afterwards newcomers are served, and memory is back")
+    @Test(
+        "The daemon serves legitimate peers during an attack, and afterwards accepts new ones and releases memory"
+    )
     func attacks() throws {
         let run = try attack(Self.attacks)
         let faults = try #require(run.object?["faults"] as? [String], "\(run)")
-        // A sanitizer keeps for itself what is given back, to tell who uses it afterwards.
+        // A sanitizer keeps freed memory to detect its use after free.
         let grave = faults.filter { !Self.isSanitized || !$0.contains("of memory were not returned") }
         #expect(grave.isEmpty && run.code == (faults.isEmpty ? 0 : 1), "\(run)")
         let rows = try #require(run.object?["attacks"] as? [[String: Any]])
@@ -42,7 +44,7 @@ struct AttackTests {
         }
     }
 
-    /// What each attack must have brought about is listed, and was brought about.
+    /// Checks that each attack reached the states that it is meant to reach, at least as often as its minimum.
     private func expectReached(_ row: [String: Any]) throws {
         let reached = try #require(row["reached"] as? [[String: Any]])
         #expect(reached.isEmpty == (row["attack"] as? String == "none"), "\(row)")
@@ -53,31 +55,33 @@ struct AttackTests {
         }
     }
 
-    @Test("What strangers hold of requests has one bound over all their connections; beyond it long ones end")
+    @Test(
+        "Unauthenticated requests share one memory bound over all connections; long ones end when it is exceeded"
+    )
     func strangers() throws {
         let run = try attack(["held-bodies"], seconds: 2, scale: 100)
         #expect(run.code == 0, "\(run)")
         let row = try #require((run.object?["attacks"] as? [[String: Any]])?.first)
         let memory = try #require(row["resident_kib"] as? [String: Int])
         #expect((row["bytes"] as? Int ?? 0) > 80_000_000, "\(row)")
-        // 64 MiB, what a vector that grows has beside it, and what TLS needs for two hundred.
+        // 64 MiB, the spare capacity of growing vectors, and the TLS state of 200 connections.
         #expect((memory["peak"] ?? .max) - (memory["before"] ?? 0) < 150_000, "\(row)")
         #expect(((row["deeds"] as? [String: Int])?["flood"] ?? 0) > 0, "\(row)")
     }
 
-    @Test("What dozens of connections held goes back to the system when they are gone")
+    @Test("The daemon returns memory to the system when dozens of large connections have closed")
     func memory() throws {
-        // As much as strangers may hold: malloc keeps it in pieces unless it is told not to.
+        // The bound for unauthenticated peers; malloc would keep it as fragments unless trimmed.
         let run = try attack(["h2-bodies"], seconds: 2, scale: 150)
         #expect(run.code == 0, "\(run)")
         let row = try #require((run.object?["attacks"] as? [[String: Any]])?.last)
         let memory = try #require(row["resident_kib"] as? [String: Int])
         let held = (memory["peak"] ?? 0) - (memory["before"] ?? 0)
-        #expect(held > 40_000, "more than may stay, or nothing is shown: \(row)")
+        #expect(held > 40_000, "too little memory was in use to prove anything: \(row)")
     }
 
     @Test(
-        "Canary: what is planted makes the command fail, and it says where the evidence is",
+        "Canary: the command fails and prints the path of its folder when a fault is planted",
         arguments: ["loss", "memory", "silence"])
     func canary(plant: String) throws {
         let run = try attack(["none"], ["--plant", plant])

@@ -1,27 +1,27 @@
 import Foundation
 import Testing
 
-/// A disk that is full or fails under the real daemon: nothing is acknowledged that is not on it, senders and orchestrators
-/// are told, and all goes on when it is well again, without a restart (design 8).
+/// A full or failing disk under the real daemon: only durable messages are acknowledged, app servers and orchestrators are
+/// notified, and service resumes without a restart when the disk recovers (design 8).
 @Suite("A bad disk", .serialized, .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
 struct BadDiskTests {
     struct Trouble: CustomTestStringConvertible, Sendable {
         var words: String
-        /// What the log and `/readyz` call it.
+        /// The name of the fault in the log and on `/readyz`.
         var kind: String
         var testDescription: String { words }
     }
 
     static let troubles = [
         Trouble(words: "error=ENOSPC calls=open,write,allocate,room", kind: "full"),
-        // The system says that there is room, and there is none: a quota, or the reserve of the superuser.
+        // statvfs reports free space but writes fail: a quota, or the blocks reserved for the superuser.
         Trouble(words: "error=EDQUOT short=1 calls=write,allocate,mkdir", kind: "full"),
         Trouble(words: "error=EIO calls=sync", kind: "input_output"),
         Trouble(words: "error=EIO", kind: "input_output"),
     ]
 
     @Test(
-        "senders hear SERVICE_UNAVAILABLE, /readyz answers 503, and both end with the trouble",
+        "app servers get SERVICE_UNAVAILABLE and /readyz returns 503 while the disk fails",
         arguments: troubles)
     func trouble(_ trouble: Trouble) throws {
         let disk = try FaultyDisk()
@@ -42,12 +42,12 @@ struct BadDiskTests {
         #expect(page.hasPrefix("HTTP/1.1 503 ") && page.contains(trouble.kind), "\(page)")
         #expect(
             try PlainHTTP.get("/healthz", port: port).hasPrefix("HTTP/1.1 200 "),
-            "it is no reason to be killed")
+            "a liveness probe must not restart the daemon")
         #expect(daemon.words.contains("event=store_failed kind=\(trouble.kind)"))
 
         try disk.heal()
-        // Nobody sends anything to what is not ready: it must find out by itself.
-        try eventually("it is ready again") {
+        // An unready server gets no traffic, so it must detect the recovery itself.
+        try eventually("the daemon is ready again") {
             try PlainHTTP.get("/readyz", port: port).hasPrefix("HTTP/1.1 200 ")
         }
         #expect(daemon.words.contains("event=store_recovered"))
@@ -57,13 +57,13 @@ struct BadDiskTests {
 
         let next = try RunningDaemon(continuing: disk.scratch)
         try device.start(next)
-        // What was refused may come all the same: that its sync failed does not say that it is not there.
+        // The refused messages may arrive as well: a failed sync does not prove that the data is not on disk.
         for id in ["before", "after"] { try device.expectMessage { $0["id"] == id } }
         #expect(try next.ctl("audit")["holds"] as? Bool == true)
     }
 
     @Test(
-        "a device gets no stream ack for what is not on the disk; what it repeats afterwards arrives",
+        "a device gets no stream ack for a message when the disk fails, and its repetition arrives after recovery",
         arguments: [troubles[0], troubles[2]])
     func upstream(_ trouble: Trouble) throws {
         let disk = try FaultyDisk()
@@ -79,7 +79,7 @@ struct BadDiskTests {
 
         try disk.fail(trouble.words)
         device.send(id: "during", pairs: [(key: "n", value: "2")])
-        // By the answer the server has the message as well, which came before.
+        // The answer proves that the server has read the message sent before the ping.
         try device.heartbeat()
         try eventually("the store has refused it") {
             try PlainHTTP.get("/metrics", port: port).contains(
@@ -88,10 +88,10 @@ struct BadDiskTests {
         try device.heartbeat()
         #expect(device.stored == ["persistent-before"])
         try disk.heal()
-        try eventually("it is ready again") {
+        try eventually("the daemon is ready again") {
             try PlainHTTP.get("/readyz", port: port).hasPrefix("HTTP/1.1 200 ")
         }
-        // A device repeats at its next login what was not acknowledged.
+        // A device repeats unacknowledged messages at its next login.
         device.stop()
         try device.start(daemon)
         device.send(id: "during", pairs: [(key: "n", value: "2")])
@@ -103,7 +103,7 @@ struct BadDiskTests {
     }
 
     @Test(
-        "a disk that stays full is one line at once, then one every 30 s with its count, whatever is tried meanwhile"
+        "the log has one line when a disk is full, then one every 30 s with its count, at any rate of attempts"
     )
     func staysFull() throws {
         let disk = try FaultyDisk()
@@ -116,7 +116,7 @@ struct BadDiskTests {
         let before = lines().count
         try disk.fail(Self.troubles[0].words)
         var number = 0
-        // The store tries ten times a second, and so do senders.
+        // The store retries ten times a second, and so do the app servers.
         try eventually("the line is repeated with its count", seconds: 120) {
             number += 1
             let answer = try server.send("m-\(number)", to: device.token)
@@ -128,10 +128,10 @@ struct BadDiskTests {
         #expect(failures.count <= 3 && (repeated.first ?? 0) > 50, "\(failures)")
         #expect(lines().count - before < 10, "\(lines().suffix(20))")
         try disk.heal()
-        try eventually("it is well again") { daemon.words.contains("event=store_recovered") }
+        try eventually("the store has recovered") { daemon.words.contains("event=store_recovered") }
     }
 
-    @Test("canary: a daemon whose disk is well acknowledges and is ready")
+    @Test("canary: a daemon acknowledges and is ready when its disk works")
     func canary() throws {
         let disk = try FaultyDisk()
         let daemon = try RunningDaemon(continuing: disk.scratch, environment: disk.environment)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What no library does, on a bare TLS socket against the real daemon.
+/// Behaviour of app servers that no library shows, on bare TLS sockets against the real daemon.
 @Suite(
     "App servers on bare sockets", .serialized,
     .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
@@ -14,7 +14,7 @@ struct BareAppServerTests {
     }
 
     @Test(
-        "what is sent without reading is answered, however the app server ends",
+        "every message is answered when the app server sends without reading, however its stream ends",
         arguments: [
             (count: 60, last: "", half: true), (60, "</stream:stream>", true),
             (101, "</stream:stream>", false), (2_000, "</stream:stream>", false),
@@ -28,12 +28,12 @@ struct BareAppServerTests {
             "do": "flood", "count": count, "token": device.token, "last": last, "half": half,
         ])
         let answers = try server.expect(event: "answers", seconds: 60)
-        // ACK or, where one device gets too many, NACK: but each has its answer.
+        // ACK, or NACK beyond the rate of one device; each message has an answer.
         #expect(answers["ids"] as? Int == count)
         #expect(answers["last"] as? String == "</stream:stream>")
     }
 
-    @Test("a window of payloads that grow when written reaches an app server on a narrow link")
+    @Test("an app server on a slow link gets a full window of payloads that grow when escaped")
     func narrowLink() throws {
         let daemon = try RunningDaemon()
         let device = try TestDevice(daemon, sender: daemon.firstSender.id)
@@ -44,7 +44,9 @@ struct BareAppServerTests {
         #expect(try server.expect(event: "drunk", seconds: 60)["messages"] as? Int == 100)
     }
 
-    @Test("a session is listed under the sender whose key it has, not the one tried before")
+    @Test(
+        "a session is listed under its authenticated sender when another sender failed before on the same stream"
+    )
     func listedSender() throws {
         let daemon = try RunningDaemon()
         let server = try Self.bare(daemon)
@@ -55,14 +57,14 @@ struct BareAppServerTests {
         #expect(sessions?.compactMap { $0["sender_id"] as? String } == [try daemon.firstSender.id])
     }
 
-    @Test("failed logins of an address are counted together, whichever reactor has the connection")
+    @Test("failed logins of one address are counted together when its connections are on several reactors")
     func guesses() throws {
         let daemon = try RunningDaemon(
             flags: ["--failed-logins-per-address", "30", "--failed-logins-per-minute", "0"], reactors: 4)
         let server = try Self.bare(daemon)
         try server.tell(["do": "guess", "connections": 60])
         let failures = try #require(server.expect(event: "guessed", seconds: 60)["failures"] as? Int)
-        // Twice as many where a minute ends meanwhile.
+        // Twice the limit if a minute ends in between.
         #expect((30...60).contains(failures))
         let connections = try daemon.ctl("status")["connections"] as? [String: Any]
         let refused = connections?["refused"] as? [String: Int]

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The example for test suites is run as it stands.
+/// Runs the example for test suites unchanged.
 @Suite("The example for pipelines", .serialized)
 struct CIExampleTests {
     private func run(expecting text: String? = nil) throws -> Tool {
@@ -10,13 +10,13 @@ struct CIExampleTests {
             environment: text.map { ["EXPECTED_TEXT": $0] } ?? [:])
     }
 
-    @Test("it starts a server and a device, and a message comes each way")
+    @Test("the example starts a server and a device and delivers one message in each direction")
     func runs() throws {
         let tool = try run()
         #expect(tool.code == 0 && tool.output.contains("both messages came"), "\(tool)")
     }
 
-    @Test("canary: it fails where another text is expected")
+    @Test("canary: the example fails when another text is expected")
     func canary() throws {
         let tool = try run(expecting: "something else")
         #expect(tool.code == 1 && tool.errors.contains("another message came"), "\(tool)")

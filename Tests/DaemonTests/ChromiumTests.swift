@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Debian's Chromium, from which the device link is known best, by Push API and by chrome.gcm (mcs-device 6).
+/// Debian's Chromium, the reference client of the device protocol, by Push API and by chrome.gcm (mcs-device 6).
 @Suite(
     "Chromium", .serialized,
     .enabled(
         if: Places.hasPython && Places.hasChromium, "run Scripts/bootstrap --tests --browser first"))
 struct ChromiumTests {
-    /// A daemon, and a browser that may leave and come back.
+    /// A daemon and a browser that can be restarted.
     private struct Bench {
         let daemon: RunningDaemon
         let sender: (id: String, key: String)
@@ -31,7 +31,7 @@ struct ChromiumTests {
         func pusher() throws -> (Driver, key: String) {
             let pusher = try Driver("web_push_server.py", [], environment: daemon.hostMap())
             guard let key = try pusher.expect(event: "key")["public"] as? String else {
-                throw HarnessFailure("the server told no key")
+                throw HarnessFailure("the web push server reported no key")
             }
             return (pusher, key)
         }
@@ -44,7 +44,7 @@ struct ChromiumTests {
         }
     }
 
-    /// What a script comes to in the page or the extension.
+    /// Returns the value of a script that is evaluated in the page or the extension.
     private func value(_ browser: Driver, _ place: String, _ script: String) throws -> Any? {
         try browser.tell(["do": place, "js": script])
         return try browser.expect(event: "value", seconds: 60)["value"]
@@ -54,16 +54,16 @@ struct ChromiumTests {
         try #require(try value(browser, "extension", script) as? [String: Any])
     }
 
-    /// Subscribes. A browser that found nobody at its first try asks again by and by, and refuses meanwhile.
+    /// Subscribes. After a failed first check-in the browser refuses subscriptions until its retry succeeds.
     private func subscription(_ browser: Driver, _ key: String) throws -> [String: Any] {
         for _ in 0..<10 {
             if let made = try value(browser, "page", "subscribe('\(key)')") as? [String: Any] { return made }
             sleep(3)
         }
-        throw HarnessFailure("the browser refuses to subscribe, again and again")
+        throw HarnessFailure("the browser still refuses to subscribe after ten attempts")
     }
 
-    /// Posts a message to a web app, and returns the status.
+    /// Posts a message to a web app and returns the HTTP status.
     private func push(
         _ server: Driver, _ subscription: [String: Any], _ text: String, _ more: [String: Any] = [:]
     ) throws -> Int? {
@@ -72,7 +72,7 @@ struct ChromiumTests {
         return try server.expect(event: "pushed")["status"] as? Int
     }
 
-    @Test("Push API: both encodings, what waited while the browser was closed, and the end of a subscription")
+    @Test("Chromium's Push API gets both encodings and messages stored while it was closed, and unsubscribes")
     func pushAPI() throws {
         let bench = try Bench()
         let (server, key) = try bench.pusher()
@@ -83,12 +83,12 @@ struct ChromiumTests {
         let old: [String: Any] = ["encoding": "aesgcm", "old": true, "urgency": "high", "topic": "news"]
         #expect(try push(server, subscription, "second", old) == 201)
         #expect(try browser.expect(event: "push")["value"] as? String == "second")
-        // It acknowledges by itself after ten of them.
+        // Chromium sends an ack after ten messages.
         for count in 0..<10 {
             #expect(try push(server, subscription, "n \(count)") == 201)
             #expect(try browser.expect(event: "push")["value"] as? String == "n \(count)")
         }
-        try eventually("ten at least are settled") {
+        try eventually("at least ten messages are delivered") {
             let audit = try bench.daemon.ctl("audit")["downstream"] as? [String: Any]
             return audit?["delivered"] as? Int ?? 0 >= 10
         }
@@ -97,12 +97,12 @@ struct ChromiumTests {
         browser = try bench.browser()
         #expect(try browser.expect(event: "push", seconds: 60)["value"] as? String == "waited")
         #expect(try value(browser, "page", "unsubscribe()") as? Bool == true)
-        // The page is told before the browser has told us.
+        // unsubscribe() returns before the browser has notified the server.
         try eventually("the subscription has ended") { try push(server, subscription, "late") == 410 }
         #expect(try bench.daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("chrome.gcm: registers, gets and sends, hears of errors and of what was discarded, unregisters")
+    @Test("chrome.gcm registers, receives, sends, reports errors and deleted messages, and unregisters")
     func extensions() throws {
         let bench = try Bench()
         let server = try bench.xmpp()
@@ -145,7 +145,7 @@ struct ChromiumTests {
         #expect(try bench.daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("canary: a browser that does not trust the authority never gets here")
+    @Test("canary: a browser gets no token when it does not trust the authority")
     func canary() throws {
         let bench = try Bench()
         let browser = try bench.browser(trusting: "-")

@@ -4,10 +4,10 @@ import Foundation
 import Testing
 import Transport
 
-/// Starts with a machine whose clock is wrong, on the real daemon and store (Debian's libfaketime).
+/// The real daemon and store on a machine whose clock is wrong (Debian's libfaketime).
 @Suite("A wrong clock", .serialized, .enabled(if: Places.hasFakeTime, "run Scripts/bootstrap --tests first"))
 struct ClockTests {
-    /// A clock that is off by so many days, or stands at a time.
+    /// Returns the environment for an offset (`+400d`) or a fixed time.
     private func clock(_ setting: String) -> [String: String] {
         ["LD_PRELOAD": Places.fakeTime, "FAKETIME": setting, "FAKETIME_DONT_FAKE_MONOTONIC": "1"]
     }
@@ -29,7 +29,7 @@ struct ClockTests {
     private func letItSweep() { Foundation.Thread.sleep(forTimeInterval: 4) }
 
     @Test(
-        "started 400 days ahead nothing is lost, the log and /readyz say so, and with the right clock all is delivered"
+        "nothing expires when the clock is 400 days ahead, the doubt is reported, and delivery resumes later"
     )
     func ahead() throws {
         let first = try RunningDaemon()
@@ -55,7 +55,7 @@ struct ClockTests {
         #expect(readiness.contains("the clock is in doubt"), "\(readiness)")
         #expect(try PlainHTTP.get("/metrics", port: port).contains("ccs_clock_in_doubt 1"))
         #expect((try wrong.ctl("status")["clock_problem"] as? String)?.contains("days ahead") == true)
-        // What is accepted meanwhile has its time as well.
+        // A message accepted during the doubt has its full lifetime.
         _ = try wrong.ctl("send", sender, device.token, "n=6", "--time-to-live", "600")
         try stop(wrong)
 
@@ -64,20 +64,20 @@ struct ClockTests {
         try device.start(right)
         for number in 1...6 { try device.expectMessage { $0["n"] == "\(number)" } }
         device.stop()
-        try eventually("all is delivered", seconds: Patience.seconds) {
+        try eventually("all messages are delivered", seconds: Patience.seconds) {
             figure(try right.ctl("audit"), "delivered") == 6
         }
         #expect(try right.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("what registers in 1970 is no older than the others once the clock is right")
+    @Test("a device that registered in 1970 does not expire when the clock is corrected")
     func nineteenSeventy() throws {
         let first = try RunningDaemon(environment: clock("@1970-01-01 00:10:00"))
         #expect(try isInDoubt(first) == true)
         let refused = try Tool.run("ccsctl", ["--socket", first.controlSocket, "clock", "accept"])
         #expect(refused.code == 1 && refused.errors.contains("1970"), "\(refused)")
         let sender = try first.firstSender.id
-        // The certificate is of 1970 as well, and this client's clock is right.
+        // The certificate dates from 1970, which this client would reject by its own clock.
         let endpoint = try Endpoint(
             host: "127.0.0.1", port: UInt16(first.port("https")), tls: TLSClientSettings(trust: .anyone))
         let made = try DeviceEnrolment.run(
@@ -92,7 +92,7 @@ struct ClockTests {
         #expect(audit["devices"] as? Int == 1 && figure(audit, "pending") == 1)
     }
 
-    @Test("an operator's word ends the doubt; canary: then what is over by that clock ends")
+    @Test("ccsctl clock accept ends the doubt; canary: devices and messages then expire by that clock")
     func accepted() throws {
         let first = try RunningDaemon()
         let sender = try first.firstSender.id
@@ -105,7 +105,7 @@ struct ClockTests {
         #expect(try wrong.ctl("clock", "accept")["accepted"] as? Bool == true)
         #expect(try isInDoubt(wrong) == false)
         #expect(wrong.words.contains("command=\"clock accept\""))
-        try eventually("all is over", seconds: Patience.seconds) {
+        try eventually("the device and its message have expired", seconds: Patience.seconds) {
             let audit = try wrong.ctl("audit")
             return audit["devices"] as? Int == 0 && figure(audit, "pending") == 0
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The short form of `ccs-bench compare`: what must hold on any machine, whatever is installed and however slow it is.
+/// The short form of `ccs-bench compare`, with the properties that hold on any machine, with any peers installed.
 @Suite("Comparison", .serialized)
 struct CompareTests {
     private func compare(_ names: [String], _ more: [String] = []) throws -> Tool {
@@ -10,7 +10,7 @@ struct CompareTests {
             "ccs-bench",
             ["compare", "--json", "--directory", scratch.url.path, "--seconds", "2", "--rounds", "1"]
                 + ["--connections", "2", "--idle", "20"] + names.flatMap { ["--only", $0] } + more)
-        #expect(try processes(scratch.url.path).isEmpty, "none is left running")
+        #expect(try processes(scratch.url.path).isEmpty, "a process is left running")
         if run.code == 0 {
             let left = try FileManager.default.contentsOfDirectory(atPath: scratch.url.path)
             #expect(left.isEmpty, "\(left)")
@@ -18,7 +18,7 @@ struct CompareTests {
         return run
     }
 
-    /// The processes whose command line has a word in it.
+    /// Returns the IDs of processes whose command line contains a word.
     private func processes(_ word: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
             guard Int(name) != nil,
@@ -29,7 +29,7 @@ struct CompareTests {
     }
 
     @Test(
-        "The floor and ccsd are measured side by side: each message is answered, a login costs and a connection takes room"
+        "compare measures the minimal relay and ccsd side by side: messages, logins and idle connections"
     )
     func floor() throws {
         let run = try compare(["relay", "ccsd"], ["--half"])
@@ -41,7 +41,7 @@ struct CompareTests {
             for key in ["messages_per_second", "server_cpu_us_per_message", "cpu_ratio", "answer_p99_us"] {
                 #expect(row[key] as? Double ?? 0 > 0, "\(key) of \(row)")
             }
-            // Of few messages at random times a slow machine may answer none in so short a time.
+            // At half the rate a slow machine may answer no message within the short run.
             #expect(row["answer_p99_us_at_half"] is Double, "\(row)")
             #expect(row["refused"] as? Int == 0, "\(row)")
         }
@@ -53,7 +53,7 @@ struct CompareTests {
     }
 
     @Test(
-        "A peer is measured where it is installed, and else left out with a word",
+        "compare measures a peer when it is installed, and else names it as left out",
         arguments: ["mosquitto", "nats", "prosody", "ejabberd"])
     func peer(name: String) throws {
         let run = try compare(["relay", name])
@@ -69,15 +69,15 @@ struct CompareTests {
         }
     }
 
-    @Test("Canary: what nobody knows is not compared, and it is said what there is")
+    @Test("Canary: compare refuses an unknown target and lists the valid ones")
     func unknown() throws {
         let run = try compare(["nonesuch"])
         #expect(run.code == 1 && run.errors.contains("ccsd-down"), "\(run)")
-        #expect(try !processes(CommandLine.arguments[0]).isEmpty, "a process that runs is found")
+        #expect(try !processes(CommandLine.arguments[0]).isEmpty, "canary: a running process is found")
     }
 
     @Test(
-        "A crowd for which a program may not have the descriptors is refused before anything starts",
+        "ccs-bench refuses a number of devices when the descriptor limit is too low, before it starts anything",
         arguments: ["login", "idle"])
     func crowd(_ command: String) throws {
         let scratch = try Scratch()

@@ -4,17 +4,17 @@ import Foundation
 import Testing
 import Wire
 
-/// A store that cannot be read as it was written, under the real daemon: it is said, nothing of it is removed, and all is
-/// there again with the octet as it was.
+/// A damaged store under the real daemon: the damage is reported, no file is removed, and the data is complete again once
+/// the byte is restored.
 @Suite("A damaged store", .serialized)
 struct DamagedStoreTests {
-    /// A store's folder, of which octets can be changed.
+    /// The folder of a store, whose bytes can be changed.
     private struct Folder {
         let path: String
 
         init(_ scratch: Scratch) { path = scratch.url.appendingPathComponent("data/store").path }
 
-        /// The last file by name whose name begins or ends so.
+        /// Returns the last file by name that has this prefix or suffix.
         func newest(_ mark: String) throws -> URL {
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             guard let name = names.filter({ $0.hasPrefix(mark) || $0.hasSuffix(mark) }).max() else {
@@ -23,7 +23,7 @@ struct DamagedStoreTests {
             return URL(fileURLWithPath: "\(path)/\(name)")
         }
 
-        /// Changes the octet in the middle of a file, or changes it back.
+        /// Inverts one bit of the byte in the middle of a file; a second call restores it.
         func flip(_ file: URL) throws {
             let handle = try FileHandle(forUpdating: file)
             defer { try? handle.close() }
@@ -36,7 +36,7 @@ struct DamagedStoreTests {
             try handle.write(contentsOf: Data([octet ^ 0x10]))
         }
 
-        /// All that is there, but for what nobody writes to.
+        /// Returns all files except the lock file.
         func contents() throws -> [String: Data] {
             var files: [String: Data] = [:]
             for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "LOCK" {
@@ -51,7 +51,7 @@ struct DamagedStoreTests {
             + ["app-server", "app-server-preproduction", "device", "https"].flatMap { ["--\($0)-port", "0"] }
     }
 
-    @Test("an octet of the journal: ccsd names the file and exits with 74, until the loss is accepted")
+    @Test("ccsd names the file and exits with 74 when a journal byte is changed, until the loss is accepted")
     func lostLog() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -74,19 +74,19 @@ struct DamagedStoreTests {
             #expect(refused.errors.contains(log.lastPathComponent), "\(refused)")
             #expect(refused.errors.contains("ccsd accept-loss"), "\(refused)")
         }
-        #expect(try folder.contents() == damaged, "something was removed or written")
+        #expect(try folder.contents() == damaged, "a file was removed or written")
 
         try folder.flip(log)
         let next = try RunningDaemon(continuing: daemon.scratch)
         #expect(try next.ctl("audit")["holds"] as? Bool == true)
         #expect(try pending(next) == 40)
-        #expect(try Tool.run("ccsd", ["accept-loss"] + flags(daemon.scratch)).code == 74, "it is open")
+        #expect(try Tool.run("ccsd", ["accept-loss"] + flags(daemon.scratch)).code == 74, "the store is open")
         let other = try TestAppServer(next, sender: sender)
         #expect(try other.send("m41", to: device.token) == "ACK")
         next.signal(SIGKILL)
         #expect(try next.wait() == -SIGKILL)
 
-        // What an operator without a backup does.
+        // The way out for an operator without a backup.
         try folder.flip(try folder.newest("journal-"))
         let accepted = try Tool.run("ccsd", ["accept-loss"] + flags(daemon.scratch))
         #expect(accepted.code == 0 && accepted.output.contains("is accepted"), "\(accepted)")
@@ -104,7 +104,7 @@ struct DamagedStoreTests {
         (try daemon.ctl("audit")["downstream"] as? [String: Any])?["pending"] as? Int ?? -1
     }
 
-    /// A request of an app server.
+    /// Returns a legacy HTTP request of an app server.
     private func call(_ path: String, _ sender: (id: String, key: String), _ body: String) -> HTTPCall {
         var call = HTTPCall("POST", path)
         call.headers.append((name: "Authorization", value: Redacted("key=\(sender.key)")))
@@ -121,7 +121,7 @@ struct DamagedStoreTests {
     }
 
     @Test(
-        "damage that shows while it runs: XMPP and HTTP are refused, /readyz is 503, all goes on when it is mended",
+        "the daemon refuses XMPP and HTTP requests when it finds damage at run time, and resumes after repair",
         .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"),
         arguments: [Damage(file: "MANIFEST-", kind: "damaged"), Damage(file: "journal-", kind: "lost")])
     func running(_ damage: Damage) throws {
@@ -140,14 +140,14 @@ struct DamagedStoreTests {
             #"{"operation":"create","notification_key_name":"n","registration_ids":["\#(device.token)"]}"#)
         #expect(try device.call(daemon, call).status == 200)
 
-        // The store is opened anew after a failed write, and finds what has happened meanwhile.
+        // The store reopens after a failed write and finds the damage done in between.
         try disk.fail("error=EIO calls=sync")
         #expect(try server.send("during-1", to: device.token) == "SERVICE_UNAVAILABLE")
         let folder = Folder(disk.scratch)
         let file = try folder.newest(damage.file)
         try folder.flip(file)
         try disk.heal()
-        try eventually("it is said") {
+        try eventually("/readyz names the damage") {
             try PlainHTTP.get("/readyz", port: port).contains(damage.kind)
         }
         #expect(try PlainHTTP.get("/readyz", port: port).hasPrefix("HTTP/1.1 503 "))
@@ -155,16 +155,16 @@ struct DamagedStoreTests {
         #expect(daemon.words.contains(file.lastPathComponent))
         let before = try folder.contents()
         #expect(try server.send("during-2", to: device.token) == "SERVICE_UNAVAILABLE")
-        // The legacy interface tells it of each token, in an answer that is good as such.
+        // The legacy interface reports the failure for each token, in a response with status 200.
         let told = try device.call(daemon, call)
         #expect(told.text.contains(#"[{"error":"Unavailable"}]"#), "\(told.status) \(told.text)")
         let answer = try device.call(daemon, group)
         #expect(answer.status == 503, "\(answer.status) \(answer.text)")
         #expect(try PlainHTTP.get("/healthz", port: port).hasPrefix("HTTP/1.1 200 "))
-        #expect(try folder.contents() == before, "something was removed or written")
+        #expect(try folder.contents() == before, "a file was removed or written")
 
         try folder.flip(file)
-        try eventually("it is ready again") {
+        try eventually("the daemon is ready again") {
             try PlainHTTP.get("/readyz", port: port).hasPrefix("HTTP/1.1 200 ")
         }
         #expect(try server.send("after", to: device.token) == "ACK")

@@ -4,10 +4,10 @@ import Foundation
 import Testing
 import Transport
 
-/// Devices that go, apps that go, and what an operator sees of both, on the real daemon.
+/// Expired devices, uninstalled apps, and their display to an operator, on the real daemon.
 @Suite("Lifetime of devices", .serialized)
 struct DeviceLifetimeTests {
-    /// Sends one message with ccsctl; the error code, nil for an ACK.
+    /// Sends one message with ccsctl. Returns the error code, or `nil` for an ACK.
     private func send(_ daemon: RunningDaemon, to token: String) throws -> String? {
         let tool = try Tool.run(
             "ccsctl",
@@ -16,7 +16,7 @@ struct DeviceLifetimeTests {
         return answer["error"] as? String
     }
 
-    @Test("a device away for too long expires with its messages, and its token says so, also after a restart")
+    @Test("a device expires with its messages when it is offline for too long, also after a restart")
     func expires() throws {
         let flags = ["--device-expiry-seconds", "8"]
         let daemon = try RunningDaemon(flags: flags, reactors: 2)
@@ -28,7 +28,7 @@ struct DeviceLifetimeTests {
         try eventually("the device is gone", seconds: Patience.seconds) {
             try send(daemon, to: gone.token) == "DEVICE_UNREGISTERED"
         }
-        #expect(try send(daemon, to: stays.token) == nil, "it is connected, for longer than eight seconds")
+        #expect(try send(daemon, to: stays.token) == nil, "a device that stays connected does not expire")
         let audit = try daemon.ctl("audit")
         #expect(audit["holds"] as? Bool == true && audit["devices"] as? Int == 1)
         #expect(((audit["downstream"] as? [String: Any])?["removed"] as? Int ?? 0) >= 1)
@@ -36,14 +36,14 @@ struct DeviceLifetimeTests {
         stays.stop()
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == 0)
-        // Nobody comes back: the next process finds it by itself.
+        // No device reconnects: the next process expires it from the store alone.
         let next = try RunningDaemon(continuing: daemon.scratch, flags: flags, reactors: 2)
         try eventually("no device is left", seconds: Patience.seconds) {
             try next.ctl("audit")["devices"] as? Int == 0
         }
     }
 
-    @Test("an app that was uninstalled is told of at the next send; canary: another app of the device is not")
+    @Test("a send fails when the app was uninstalled; canary: another app of the device still gets messages")
     func uninstalled() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender.id
@@ -57,7 +57,7 @@ struct DeviceLifetimeTests {
             first.identity, DeviceCalls.App(category: "com.example.stays", sender: sender), reactor: reactor,
             endpoint: endpoint)
         #expect(try send(daemon, to: first.token) == nil)
-        // Of a removed package its name alone is told.
+        // Android reports a removed package by its name alone.
         let client = HTTPClient(reactor: reactor, endpoint: endpoint)
         let call = DeviceCalls.unregister(
             DeviceCalls.App(category: "com.example.gone", sender: ""), first.identity)
@@ -70,7 +70,7 @@ struct DeviceLifetimeTests {
         #expect(audit["holds"] as? Bool == true)
     }
 
-    @Test("devices show and list say what there is; forget takes it away")
+    @Test("devices show and list print a device and its messages; forget removes them")
     func shown() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender.id
@@ -101,7 +101,7 @@ struct DeviceLifetimeTests {
         #expect(unknown.code == 1 && unknown.errors.contains("unknown device"))
     }
 
-    @Test("a trace tells each step both ways as it happens, never what a message says, and ends by itself")
+    @Test("a trace prints each step in both directions without any payload, and ends when its time is over")
     func trace() throws {
         let daemon = try RunningDaemon(reactors: 2)
         let sender = try daemon.firstSender
@@ -145,7 +145,7 @@ struct DeviceLifetimeTests {
         }
     }
 
-    @Test("a reader that goes away ends its trace")
+    @Test("a trace ends when its reader disconnects")
     func abandoned() throws {
         let daemon = try RunningDaemon()
         let device = try TestDevice(daemon, sender: try daemon.firstSender.id)
@@ -163,6 +163,6 @@ struct DeviceLifetimeTests {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         daemon.signal(SIGTERM)
-        #expect(try daemon.wait() == 0, "no thread waits for the hour")
+        #expect(try daemon.wait() == 0, "no thread waits until the trace would have ended")
     }
 }

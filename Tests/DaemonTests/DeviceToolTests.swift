@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// ccs-device against the real daemon: what a newcomer and a script do with it.
+/// ccs-device against the real daemon, as used by hand and by scripts.
 @Suite("ccs-device", .serialized)
 struct DeviceToolTests {
-    /// A daemon, and a device with a state file of its own.
+    /// A daemon and a device with its own state file.
     private final class Bench {
         let daemon: RunningDaemon
         let sender: String
@@ -31,7 +31,7 @@ struct DeviceToolTests {
             _ = try daemon.ctl("send", sender, token, "text=\(text)")
         }
 
-        /// The objects of JSON lines.
+        /// Parses the output as JSON lines.
         func lines(_ tool: Tool) -> [[String: Any]] {
             tool.output.split(separator: "\n").compactMap {
                 (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
@@ -45,7 +45,9 @@ struct DeviceToolTests {
         }
     }
 
-    @Test("register prints a token, keeps the device in a file that only its owner reads, and says it again")
+    @Test(
+        "register prints a token, stores the device in a file with mode 0600, and prints the same token again"
+    )
     func register() throws {
         let bench = try Bench()
         let token = try bench.register()
@@ -62,7 +64,7 @@ struct DeviceToolTests {
         #expect(unknown.code == 1 && unknown.errors.contains("does not know this sender ID"))
     }
 
-    @Test("listen prints what waited for it once, and its exit code says whether all came")
+    @Test("listen prints each stored message once, and exits with 1 when fewer came than expected")
     func listen() throws {
         let bench = try Bench()
         let token = try bench.register()
@@ -77,7 +79,7 @@ struct DeviceToolTests {
         #expect(!bench.lines(second).contains { $0["event"] as? String == "message" })
     }
 
-    @Test("listen without acknowledging gets the same again")
+    @Test("listen gets the same message again when it does not acknowledge")
     func withoutAck() throws {
         let bench = try Bench()
         try bench.send(to: try bench.register(), "one")
@@ -87,7 +89,7 @@ struct DeviceToolTests {
         }
     }
 
-    @Test("listen tells its token at once, and says how many of how many came")
+    @Test("listen prints its token first, and reports how many of the expected messages came")
     func tokens() throws {
         let bench = try Bench()
         let file = bench.daemon.directory.appendingPathComponent("token").path
@@ -106,7 +108,8 @@ struct DeviceToolTests {
         #expect(try bench.device("listen", "--timeout", "1").code == 64)
     }
 
-    @Test("another instance of the app gets a new token, the same one the same")
+    @Test(
+        "register prints a new token when the app instance is new, and the same token for the same instance")
     func instances() throws {
         let bench = try Bench()
         let tokens = try ["one", "one", "two"].map { instance in
@@ -118,7 +121,7 @@ struct DeviceToolTests {
     }
 
     @Test(
-        "an instance that is named for the first time is another one than the app had before; unnamed it stays"
+        "register replaces the unnamed instance when one is named for the first time, and then reuses it"
     )
     func firstInstance() throws {
         let bench = try Bench()
@@ -128,7 +131,7 @@ struct DeviceToolTests {
             bench.daemon.directory.appendingPathComponent("token").path)
         let token = try #require(bench.lines(named).first?["token"] as? String, "\(named)")
         #expect(token != first)
-        #expect(try bench.register() == token, "that of before, where none is named")
+        #expect(try bench.register() == token, "the named instance stays in use when no instance is named")
         let heard = try bench.device(
             "listen", "--sender", bench.sender, "--instance", "newer", "--print-token", "--seconds", "1")
         let newest = heard.output.prefix { $0 != "\n" }
@@ -137,7 +140,7 @@ struct DeviceToolTests {
     }
 
     @Test(
-        "register --web --app registers the app that is named, beside one of that name which is none of the web"
+        "register --web --app registers a web app beside an Android app of the same name"
     )
     func webApp() throws {
         let bench = try Bench()
@@ -150,7 +153,9 @@ struct DeviceToolTests {
         let plain = try bench.device("register", "--sender", bench.sender, "--app", app)
         #expect(bench.lines(plain).first?["token"] as? String != made["token"] as? String)
         let again = try bench.device("register", "--web", "--sender", bench.sender, "--app", app)
-        #expect(bench.lines(again).first?["token"] as? String == made["token"] as? String, "still known")
+        #expect(
+            bench.lines(again).first?["token"] as? String == made["token"] as? String,
+            "the registration is still known")
         let other = try bench.device(
             "register", "--web", "--sender", bench.sender, "--app", app, "--instance", "new")
         #expect(bench.lines(other).first?["token"] as? String != made["token"] as? String, "\(other)")
@@ -166,7 +171,7 @@ struct DeviceToolTests {
     }
 
     @Test(
-        "a device may acknowledge twice, replay, half-close or idle: each message comes, and nothing is lost",
+        "each message arrives when a device acknowledges twice, replays, half-closes or idles",
         arguments: [
             ["--ack", "twice"], ["--ack", "selective", "--replay"], ["--half-close"], ["--idle"],
             ["--ack", "login", "--flap-seconds", "1"],
@@ -181,14 +186,14 @@ struct DeviceToolTests {
             #expect(tool.code == 0, "\(tool)")
             if round == 0 { #expect(Set(texts) == ["one", "two", "three"], "\(options): \(tool)") }
         }
-        // Whatever it did, an honest device has the rest, and no message was counted twice.
+        // A conforming device then gets the rest, and no message was counted twice.
         _ = try bench.device("listen", "--seconds", "3")
         let audit = try bench.daemon.ctl("audit")
         #expect(audit["holds"] as? Bool == true)
         #expect((audit["downstream"] as? [String: Any])?["delivered"] as? Int == 3, "\(options): \(audit)")
     }
 
-    @Test("send waits until the server has the message, and says why it was refused")
+    @Test("send waits for the stream ack, and prints the reason when the message is refused")
     func send() throws {
         let bench = try Bench()
         _ = try bench.register()
@@ -202,7 +207,7 @@ struct DeviceToolTests {
         #expect(wrong.code == 64)
     }
 
-    @Test("converse shows both directions with their acknowledgements")
+    @Test("converse prints the messages of both directions with their acknowledgements")
     func converse() throws {
         let bench = try Bench()
         let tool = try bench.device(
@@ -211,13 +216,13 @@ struct DeviceToolTests {
             String(try bench.daemon.port("app_server")), "--json=false")
         #expect(tool.code == 0, "\(tool)")
         for words in ["ACK m-1", "receipt: m-1", "stream ack: u-1", "ACK u-1", "ACK m-2", "You were away"] {
-            #expect(tool.output.contains(words), "the conversation lacks \(words): \(tool)")
+            #expect(tool.output.contains(words), "no \(words) in the conversation: \(tool)")
         }
         #expect(!tool.output.contains(try bench.daemon.firstSender.key))
         #expect(try bench.daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("many devices register, log in and are counted")
+    @Test("many registers and logs in a number of devices, and prints their counts")
     func many() throws {
         let bench = try Bench()
         let file = bench.daemon.directory.appendingPathComponent("tokens").path
@@ -229,7 +234,7 @@ struct DeviceToolTests {
         #expect(Set(tokens).count == 100)
     }
 
-    @Test("many devices send at a rate, lose their connections, and leave when enough has come")
+    @Test("many sends at a rate, drops connections, and exits with 1 when fewer messages came than expected")
     func manyActive() throws {
         let bench = try Bench()
         let tool = try bench.device(
@@ -246,7 +251,7 @@ struct DeviceToolTests {
         #expect(missing.code == 1 && missing.errors.contains("0 of 1 messages"), "\(missing)")
     }
 
-    @Test("flap logs in again and again; unregister gives the token back")
+    @Test("flap logs in repeatedly; unregister removes the token")
     func flap() throws {
         let bench = try Bench()
         _ = try bench.register()
@@ -256,7 +261,7 @@ struct DeviceToolTests {
         #expect(try bench.device("send", "--sender", bench.sender, "a=b").code == 1)
     }
 
-    @Test("no secret is in any output, nor in the daemon's log")
+    @Test("neither the output of ccs-device nor the daemon's log contains a secret")
     func secrets() throws {
         let bench = try Bench()
         _ = try bench.register()
@@ -272,7 +277,7 @@ struct DeviceToolTests {
         #expect(!bench.daemon.words.contains(secret))
     }
 
-    @Test("canary: another authority is not trusted, and a device that does not exist cannot listen")
+    @Test("canary: ccs-device fails when the authority is another one, or when no device is registered")
     func canary() throws {
         let bench = try Bench()
         let missing = try bench.device("listen")

@@ -4,7 +4,7 @@ import Testing
 /// `ccsctl drain` of one connection, one sender or all app servers.
 @Suite("Drain", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct DrainTests {
-    /// A `ccsctl drain` that runs beside the test.
+    /// A `ccsctl drain` that runs in parallel with the test.
     private final class Drain {
         private let process = ChildProcess()
         private let output = Pipe()
@@ -16,7 +16,7 @@ struct DrainTests {
             try process.run()
         }
 
-        /// How many sessions it says were drained.
+        /// Waits for the end and returns the number of drained sessions that it printed.
         func sessions() throws -> Int? {
             process.waitUntilExit()
             let data = output.fileHandleForReading.readDataToEndOfFile()
@@ -44,7 +44,7 @@ struct DrainTests {
     }
 
     @Test(
-        "one connection: told, refused new sends, its acks still count, upstream goes to the other, then closed"
+        "a drained connection gets notice and NACKs, may still ack, and closes; upstream moves to the other"
     )
     func oneConnection() throws {
         let daemon = try RunningDaemon(graceSeconds: 600)
@@ -68,7 +68,7 @@ struct DrainTests {
         #expect((second["data"] as? [String: String]) == ["n": "2"])
         try old.send(["to": device.token, "message_id": first["message_id"] ?? "", "message_type": "ack"])
         try new.send(["to": device.token, "message_id": second["message_id"] ?? "", "message_type": "ack"])
-        try eventually("both are settled") {
+        try eventually("both upstream messages are delivered") {
             (try daemon.ctl("audit")["upstream"] as? [String: Any])?["pending"] as? Int == 0
         }
         try old.expect(event: "closed")
@@ -78,7 +78,7 @@ struct DrainTests {
     }
 
     @Test(
-        "one sender: its connections go, one that it opens meanwhile stays and gets upstream, other senders stay"
+        "draining a sender closes its open connections; new ones and those of other senders stay"
     )
     func oneSender() throws {
         let daemon = try RunningDaemon(graceSeconds: 3)
@@ -109,7 +109,7 @@ struct DrainTests {
     }
 
     @Test(
-        "the grace is not sat out: one that is owed nothing ends, one that owes an ack ends once it has acked"
+        "a drained connection closes before the grace period ends, when it has no ack outstanding"
     )
     func grace() throws {
         let daemon = try RunningDaemon(graceSeconds: 600)
@@ -132,13 +132,13 @@ struct DrainTests {
             "no redelivery")
     }
 
-    @Test("all app servers: devices stay")
+    @Test("devices stay connected when all app servers are drained")
     func everyone() throws {
         let daemon = try RunningDaemon(graceSeconds: 600)
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
         let old = try connect(daemon, sender)
-        // It owes an ack: the drain lasts as long as the test wants.
+        // An outstanding ack keeps the drain open until the test sends it.
         try device.sendUpstream(["n": "1"])
         let owed = try old.expectJSON("an upstream message") { $0["category"] != nil }
         let drain = try Drain(daemon, [])
@@ -154,7 +154,7 @@ struct DrainTests {
         #expect(try answer(new, "m", to: device)["message_type"] as? String == "ack")
     }
 
-    @Test("canary: a session that is not there is refused with a hint, and nobody is drained")
+    @Test("canary: drain refuses an unknown session with a hint and drains no session")
     func canary() throws {
         let daemon = try RunningDaemon()
         let server = try connect(daemon, try daemon.firstSender)

@@ -2,10 +2,10 @@ import Catalogue
 import Foundation
 import Testing
 
-/// Every exit code that `--help` lists is what the program ends with.
+/// The exit codes of the programs are those that `--help` lists.
 @Suite("Exit codes", .serialized)
 struct ExitCodeTests {
-    /// A user without privileges, who may run our programs but open nothing of ours.
+    /// Whether the tests run as root, which can run the programs as an unprivileged user.
     private static let isRoot = geteuid() == 0
     private static let setpriv = URL(fileURLWithPath: "/usr/bin/setpriv")
 
@@ -18,7 +18,7 @@ struct ExitCodeTests {
             ] + arguments)
     }
 
-    @Test("ccsd: 0, 64, 74 for a port, a socket and a store that are taken, 78 for the configuration")
+    @Test("ccsd exits with 64 for usage errors, 74 for resources in use, 78 for a wrong configuration")
     func ccsd() throws {
         let daemon = try RunningDaemon()
         let scratch = try Scratch()
@@ -56,10 +56,12 @@ struct ExitCodeTests {
         try run(78, start("--control-socket", "/tmp/" + String(repeating: "x", count: 110)), "too long")
         let listed = Set(Program.ccsd.exitCodes.map(\.rawValue))
         #expect(seen.isSubset(of: listed), "\(seen)")
-        #expect(!listed.contains(1), "nothing that ccsd does is refused without a better code")
+        #expect(!listed.contains(1), "every failure of ccsd has a more specific code than 1")
     }
 
-    @Test("what this user may not do is 77", .enabled(if: isRoot, "only root can become another user"))
+    @Test(
+        "ccsd and ccsctl exit with 77 when the user has no permission",
+        .enabled(if: isRoot, "only root can become another user"))
     func forbidden() throws {
         let daemon = try RunningDaemon()
         guard try Self.asNobody("ccsd", ["--version"]).code == 0 else { return }
@@ -70,7 +72,7 @@ struct ExitCodeTests {
         #expect(control.code == 77 && control.errors.contains("may not open"), "\(control)")
     }
 
-    @Test("ccsctl: 0, 1, 64, 65, 69, 74 and 78")
+    @Test("ccsctl exits with 0, 1, 64, 65, 69, 74 and 78")
     func ccsctl() throws {
         let daemon = try RunningDaemon()
         let scratch = try Scratch()
@@ -96,7 +98,7 @@ struct ExitCodeTests {
         #expect(own["ok"] as? Bool == true)
     }
 
-    @Test("ccs-device: 1, 64, 65, 69 and 74, each with its object on the output")
+    @Test("ccs-device exits with 1, 64, 65, 69 and 74, and prints a JSON object for each")
     func ccsDevice() throws {
         let daemon = try RunningDaemon()
         let scratch = try Scratch()
@@ -131,13 +133,14 @@ struct ExitCodeTests {
         }
         let quiet = try Tool.run(
             "ccs-device", ["register", "--sender", "5", "--print-token", "--state", fresh] + common)
-        #expect(quiet.code == 1 && quiet.output.isEmpty, "a script takes the output for the token: \(quiet)")
+        #expect(
+            quiet.code == 1 && quiet.output.isEmpty, "standard output is reserved for the token: \(quiet)")
         let people = try Tool.run(
             "ccs-device", ["register", "--json=false", "--sender", "5", "--state", fresh] + common)
         #expect(people.output.isEmpty && people.errors.contains("does not know this sender ID"))
     }
 
-    @Test("ccs-bench: 64, 69 without a ccsd, 74 without a folder")
+    @Test("ccs-bench exits with 64 for usage errors, 69 without a ccsd, 74 without a folder")
     func ccsBench() throws {
         let cases: [([String], Int32)] = [
             (["nonsense"], 64), (["down", "--ccsd", "/nonexistent/ccsd", "--seconds", "1"], 69),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// fcm-receiver 0.1, a web app's library that never acknowledges, unchanged, with its host names redirected (mcs-device 6).
+/// fcm-receiver 0.1, a library for web apps that sends no acks, unmodified, with its host names redirected (mcs-device 6).
 @Suite("fcm-receiver", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct FCMReceiverTests {
     private func device(_ daemon: RunningDaemon, _ sender: String) throws -> Driver {
@@ -19,7 +19,7 @@ struct FCMReceiverTests {
         _ = try daemon.ctl("send", sender, token, "id=\(id)")
     }
 
-    /// The id in the next thing that it hands over, which must have been decrypted.
+    /// Returns the ID in the next message, or `nil` if the library could not decrypt it.
     private func next(_ device: Driver) throws -> String? {
         let told = try device.expect("a message") {
             ["message", "unread"].contains($0["event"] as? String)
@@ -31,7 +31,9 @@ struct FCMReceiverTests {
         (try daemon.ctl("audit")["downstream"] as? [String: Any])?["pending"] as? Int
     }
 
-    @Test("registers, reads what comes, stays through Close, and says at the next login what it has")
+    @Test(
+        "fcm-receiver registers, decrypts messages, reconnects after Close, and reports received IDs at login"
+    )
     func wholeLife() throws {
         var daemon = try RunningDaemon()
         let sender = try daemon.firstSender.id
@@ -43,18 +45,18 @@ struct FCMReceiverTests {
             try push(daemon, sender, token, id)
             #expect(try next(device) == id)
         }
-        // It never acknowledges, and its login names the last two.
+        // The library sends no acks; its login names the last two messages.
         #expect(try pending(daemon) == 3)
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == 0)
         daemon = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
         try waitForLogin(device)
-        try eventually("the last two are settled") { try pending(daemon) == 1 }
-        // The first came again, and it knew it: the next is a new one.
+        try eventually("the last two messages are acknowledged") { try pending(daemon) == 1 }
+        // The library drops the repeated first message as a duplicate, so the next one is new.
         try push(daemon, sender, token, "4")
         #expect(try next(device) == "4")
         device.finish()
-        try eventually("it is gone") { try daemon.ctl("status")["devices"] as? Int == 0 }
+        try eventually("the device has disconnected") { try daemon.ctl("status")["devices"] as? Int == 0 }
 
         try push(daemon, sender, token, "5")
         let returned = try self.device(daemon, sender)
@@ -64,7 +66,7 @@ struct FCMReceiverTests {
         #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("its topics are taken and given up")
+    @Test("fcm-receiver subscribes to topics and unsubscribes")
     func topics() throws {
         let daemon = try RunningDaemon()
         let device = try device(daemon, try daemon.firstSender.id)
@@ -76,7 +78,7 @@ struct FCMReceiverTests {
         }
     }
 
-    @Test("canary: what is encrypted for other keys is handed over unread")
+    @Test("canary: a message is reported as undecrypted when it was encrypted for other keys")
     func canary() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender.id

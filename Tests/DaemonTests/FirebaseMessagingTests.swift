@@ -1,13 +1,14 @@
 import Foundation
 import Testing
 
-/// firebase-messaging 0.4, a web app's library, unchanged, with its host names redirected (mcs-device 6).
+/// firebase-messaging 0.4, a library for web apps, unmodified, with its host names redirected (mcs-device 6).
 ///
-/// It stops for good at a stanza that it cannot decrypt, at three Closes in a row, and where a ping is not answered in 5 s.
+/// It stops permanently after a stanza that it cannot decrypt, after three consecutive Closes, and when a ping is not answered
+/// within 5 s.
 @Suite(
     "firebase-messaging", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct FirebaseMessagingTests {
-    /// A daemon that may be started again, and the library with its state.
+    /// A daemon that can be restarted, and the library with its state.
     private final class Bench {
         private(set) var daemon: RunningDaemon
         let sender: (id: String, key: String)
@@ -37,14 +38,16 @@ struct FirebaseMessagingTests {
                 environment: daemon.hostMap())
         }
 
-        /// Ends the daemon in order, which says Close to devices, and starts it again on the same ports.
+        /// Stops the daemon, which sends Close to devices, and starts it again on the same ports.
         func restart() throws {
             daemon.signal(SIGTERM)
-            guard try daemon.wait() == 0 else { throw HarnessFailure("ccsd ended badly: \(daemon.words)") }
+            guard try daemon.wait() == 0 else {
+                throw HarnessFailure("ccsd exited with an error: \(daemon.words)")
+            }
             daemon = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
         }
 
-        /// Submits a message that asks for a receipt, and waits for its ACK.
+        /// Submits a message with a receipt request, and waits for its ACK.
         func push(_ server: Driver, to token: String, _ id: String) throws {
             try server.send([
                 "to": token, "message_id": id, "data": ["id": id], "delivery_receipt_requested": true,
@@ -53,13 +56,13 @@ struct FirebaseMessagingTests {
             guard answer["message_type"] as? String == "ack" else { throw HarnessFailure("\(answer)") }
         }
 
-        /// The original id of the next receipt.
+        /// Returns the original message ID of the next receipt.
         func receipt(_ server: Driver) throws -> String? {
             let receipt = try server.expectJSON("a receipt") { $0["message_type"] as? String == "receipt" }
             return (receipt["data"] as? [String: Any])?["original_message_id"] as? String
         }
 
-        /// What was delivered and what waits, as the audit counts.
+        /// Returns the audit's counts of delivered and pending messages.
         func counts() throws -> (delivered: Int?, pending: Int?) {
             let audit = try daemon.ctl("audit")
             let downstream = audit["downstream"] as? [String: Any]
@@ -72,7 +75,7 @@ struct FirebaseMessagingTests {
         try device.expect("the login") { $0["text"] as? String == "Successfully logged in to MCS endpoint" }
     }
 
-    /// The data of the next message, which must be the one with this id.
+    /// Expects the message with this ID next and returns it.
     @discardableResult
     private func expectNext(_ device: Driver, _ id: String) throws -> [String: Any] {
         let told = try device.expect(event: "message")
@@ -82,7 +85,7 @@ struct FirebaseMessagingTests {
         return message
     }
 
-    @Test("registers; pushes by XMPP and by legacy HTTP are decrypted, each is acknowledged by itself")
+    @Test("firebase-messaging decrypts and acknowledges each message from XMPP and legacy HTTP")
     func pushes() throws {
         let bench = try Bench()
         let device = try bench.device()
@@ -114,13 +117,13 @@ struct FirebaseMessagingTests {
         let notification = message["notification"] as? [String: String]
         #expect(notification == ["title": "Näher", "body": "\"quoted\" \u{1F600}"])
 
-        try eventually("nothing waits for an ack") { try bench.counts() == (4, 0) }
+        try eventually("no message waits for an ack") { try bench.counts() == (4, 0) }
         let shown = try bench.daemon.ctl("devices", "show", try #require(ready["device"] as? String))
         #expect((shown["pending"] as? [Any])?.isEmpty == true, "\(shown)")
         try expectNoComplaint(device)
     }
 
-    @Test("its pings are answered in time, again and again, on one connection")
+    @Test("firebase-messaging keeps one connection while its pings are answered in time")
     func heartbeats() throws {
         let bench = try Bench()
         let device = try bench.device(pingSeconds: 1)
@@ -137,24 +140,26 @@ struct FirebaseMessagingTests {
         try expectNoComplaint(device)
     }
 
-    @Test("comes back after Close four times, and by its credentials later; what waited comes once")
+    @Test("firebase-messaging reconnects after four Closes and gets each stored message once")
     func returns() throws {
         let bench = try Bench()
         let device = try bench.device()
         let ready = try device.expect(event: "ready")
         let token = try #require(ready["token"] as? String)
         try waitForLogin(device)
-        // It gives up at the third Close in a row; what follows each login keeps it alive.
+        // The library stops at the third consecutive Close; a message after each login resets its count.
         for round in 0..<4 {
             try bench.push(try bench.xmpp(), to: token, "before-\(round)")
             try expectNext(device, "before-\(round)")
-            try eventually("it is acknowledged") { try bench.counts().pending == 0 }
+            try eventually("the message is acknowledged") { try bench.counts().pending == 0 }
             try bench.restart()
             try device.expect("Close") { ($0["text"] as? String)?.contains("Close message") == true }
             try waitForLogin(device)
         }
         device.finish()
-        try eventually("it is gone") { try bench.daemon.ctl("status")["devices"] as? Int == 0 }
+        try eventually("the device has disconnected") {
+            try bench.daemon.ctl("status")["devices"] as? Int == 0
+        }
         let server = try bench.xmpp()
         for id in ["away-1", "away-2"] { try bench.push(server, to: token, id) }
         try bench.restart()
@@ -168,11 +173,11 @@ struct FirebaseMessagingTests {
         let next = try bench.xmpp()
         try bench.push(next, to: token, "last")
         try expectNext(returned, "last")
-        try eventually("nothing waits for an ack") { try bench.counts() == (7, 0) }
+        try eventually("no message waits for an ack") { try bench.counts() == (7, 0) }
         try expectNoComplaint(returned)
     }
 
-    /// The library has not complained about anything; asked at the end of its talk.
+    /// Expects that the library has logged no warning or error so far.
     private func expectNoComplaint(_ device: Driver) throws {
         #expect(throws: HarnessFailure.self) {
             try device.expect("a complaint", seconds: 0.5) {
@@ -181,7 +186,7 @@ struct FirebaseMessagingTests {
         }
     }
 
-    @Test("canary: without the redirection it does not reach us")
+    @Test("canary: the library does not reach the daemon when its host names are not redirected")
     func canary() throws {
         let bench = try Bench()
         let state = bench.daemon.directory.appendingPathComponent("nothing.json").path

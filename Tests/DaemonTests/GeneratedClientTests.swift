@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// A client made by openapi-python-client 0.29 from the description that the daemon serves.
+/// A client that openapi-python-client 0.29 generates from the daemon's OpenAPI document.
 @Suite(
     "Generated client", .serialized,
     .enabled(
         if: Places.hasPython && Places.hasClientGenerator, "run Scripts/bootstrap --tests first"))
 struct GeneratedClientTests {
-    /// What can never succeed: nothing is known of an account's locations.
+    /// Operations that always return 404: the server has no locations of accounts.
     private static let hopeless: Set = ["get_v1_projects_project_serviceAccounts_account_allowedLocations"]
 
-    /// A daemon, and the driver, which has made its client.
+    /// A daemon, and the driver with its generated client.
     private final class Bench {
         let daemon: RunningDaemon
         let tool: Driver
@@ -34,14 +34,14 @@ struct GeneratedClientTests {
         }
     }
 
-    /// Whether the generator has left nothing out, and has complained of nothing.
+    /// Whether the generator succeeded without a warning.
     private static func isClean(_ generated: [String: Any]) -> Bool {
         let words = generated["words"] as? String ?? "WARNING"
         return generated["code"] as? Int == 0 && !words.contains("WARNING") && !words.contains("Warning")
     }
 
     @Test(
-        "the generator understands all of the description, and every JSON operation can be called with what it makes"
+        "the generated client can call every JSON operation of the OpenAPI document"
     )
     func calls() throws {
         let bench = try Bench()
@@ -67,7 +67,7 @@ struct GeneratedClientTests {
         #expect(called.count >= 32 && called.isSuperset(of: Self.hopeless), "\(called.sorted())")
     }
 
-    @Test("canary: a schema that is a mere true stops the generator, and a body without one is complained of")
+    @Test("canary: the generator fails when a schema is `true`, and warns when a body has none")
     func canary() throws {
         let bench = try Bench()
         let document = try #require(try Tool.run("ccsd", ["openapi"]).object)

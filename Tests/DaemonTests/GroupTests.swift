@@ -5,10 +5,10 @@ import Testing
 import Wire
 import WireSupport
 
-/// Device groups on the real daemon, as devices use them.
+/// Device groups on the real daemon, with upstream messages of members.
 @Suite("Groups", .serialized)
 struct GroupTests {
-    @Test("what a member sends to its group reaches the others, and survives kill -9 once acknowledged")
+    @Test("a member's message to its group reaches the other members, also after kill -9 once acknowledged")
     func upstream() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -29,7 +29,7 @@ struct GroupTests {
         #expect(try devices[2].expectMessage { _ in true }["n"] == "1")
         devices[2].stop()
         try devices[1].sendUpstream(["n": "2"], group: key)
-        // Nothing of its own came back to it meanwhile.
+        // The sender does not get its own message.
         #expect(try devices[0].expectMessage { _ in true }["n"] == "2")
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
@@ -39,7 +39,7 @@ struct GroupTests {
         #expect(try next.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("a group whose members are all gone is answered as a token that is, and its name is free again")
+    @Test("a send to a group gets NotRegistered when all members are gone, and the name is free again")
     func allGone() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -59,7 +59,7 @@ struct GroupTests {
         let made = try JSONValue(parsing: try call("/fcm/notification", create).text)
         let key = try #require(made["notification_key"]?.text)
         for device in devices { try device.unregister(daemon) }
-        // The second send finds no group any more, and is answered like the first.
+        // The first send removes the group; the second one gets the same answer.
         for _ in 0..<2 {
             let sent = try call("/fcm/send", "{\"to\":\"\(key)\",\"data\":{\"n\":\"1\"}}")
             #expect(sent.status == 200 && sent.text.hasSuffix("\"results\":[{\"error\":\"NotRegistered\"}]}"))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// HTTP/2 on the real HTTPS port, spoken by the library that async app servers use (http 1.1, 1.2).
+/// HTTP/2 on the real HTTPS port, with the library that async app servers use (http 1.1, 1.2).
 @Suite("HTTP/2", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct HTTP2Tests {
     private func client(_ daemon: RunningDaemon) throws -> Driver {
@@ -10,7 +10,7 @@ struct HTTP2Tests {
             [String(daemon.port("https")), daemon.authority, daemon.firstSender.id])
     }
 
-    @Test("300 check-ins at once, then 300 registrations, on one connection; each has its own token")
+    @Test("one connection serves 300 concurrent check-ins, then 300 registrations, each with its own token")
     func burst() throws {
         let daemon = try RunningDaemon(reactors: 2)
         let client = try client(daemon)
@@ -21,7 +21,7 @@ struct HTTP2Tests {
         #expect(told["tokens"] as? Int == 300)
     }
 
-    @Test("a client without HTTP/2 is served in HTTP/1.1 (canary: the version is really told apart)")
+    @Test("a client gets HTTP/1.1 when it does not offer HTTP/2 (canary: the test distinguishes versions)")
     func fallback() throws {
         let daemon = try RunningDaemon()
         let client = try client(daemon)
@@ -30,7 +30,7 @@ struct HTTP2Tests {
         #expect(told["versions"] as? [String] == ["HTTP/1.1"] && told["tokens"] as? Int == 5)
     }
 
-    @Test("only the HTTPS port agrees on a protocol; a client that names one is welcome on the others too")
+    @Test("only the HTTPS port negotiates ALPN; other ports accept a client that offers it")
     func agreed() throws {
         let daemon = try RunningDaemon()
         let client = try client(daemon)
@@ -43,14 +43,14 @@ struct HTTP2Tests {
         #expect(try chosen(["http/1.1"], "https") == ["http/1.1", missing])
         #expect(try chosen([], "https") == ["", missing])
         #expect(try chosen(["acme"], "https") == ["", missing])
-        // Whoever agrees on h2 and then speaks HTTP/1.1 is understood by its first octets.
+        // The server detects HTTP/1.1 by the first bytes even when h2 was negotiated.
         #expect(try chosen(["http/1.1", "h2"], "https") == ["h2", missing])
         for listener in ["app_server", "app_server_preproduction", "device"] {
             #expect(try chosen(["h2", "http/1.1"], listener) == ["", ""], "\(listener)")
         }
     }
 
-    @Test("every host name of the HTTP services gets a certificate that holds for it")
+    @Test("the certificate is valid for every host name of the HTTP services")
     func names() throws {
         let daemon = try RunningDaemon()
         let client = try client(daemon)

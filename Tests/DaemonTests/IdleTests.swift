@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Devices that go idle, on the real daemon (mcs-device 3.5).
+/// Idle devices on the real daemon (mcs-device 3.5).
 @Suite("Idle devices", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct IdleTests {
     private func appServer(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
@@ -26,7 +26,7 @@ struct IdleTests {
     }
 
     @Test(
-        "delay_while_idle waits while the device is idle, over a restart, and comes when it is active; the rest goes at once"
+        "a delay_while_idle message waits while the device is idle, also over a restart; others do not"
     )
     func delayed() throws {
         let flags = ["--idle-notifications"]
@@ -43,14 +43,16 @@ struct IdleTests {
         try send(server, "4", to: device, delays: true, key: "score")
         try send(server, "5", to: device, delays: true, lifetime: 0)
         try send(server, "6", to: device, delays: false)
-        #expect(try device.expectMessage { _ in true }["n"] == "6", "what came first does not wait")
+        #expect(
+            try device.expectMessage { _ in true }["n"] == "6",
+            "the message without delay_while_idle overtakes the others")
 
         daemon.signal(SIGKILL)
         _ = try daemon.wait()
         let again = try RunningDaemon(continuing: daemon.scratch, flags: flags)
         try device.start(again)
         try send(try appServer(again, sender), "7", to: device, delays: false)
-        // What was not acknowledged before the kill may come again.
+        // A message that was unacknowledged before the kill may be repeated.
         while try device.expectMessage({ _ in true })["n"] == "6" {}
         #expect(throws: HarnessFailure.self) { try device.expectMessage(seconds: 1) { _ in true } }
 
@@ -61,7 +63,7 @@ struct IdleTests {
         #expect(try again.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("canary: without idle_notifications the same message comes at once")
+    @Test("canary: a delay_while_idle message is sent at once when idle_notifications is off")
     func canary() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender

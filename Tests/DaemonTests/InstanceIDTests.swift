@@ -27,7 +27,7 @@ struct InstanceIDTests {
         (answer["results"]?.elements ?? []).map { $0["registration_token"]?.text }
     }
 
-    @Test("an APNs token is the same registration again, after kill -9 too; what is sent to it waits")
+    @Test("an APNs token maps to the same registration, also after kill -9, and messages to it are stored")
     func imports() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender

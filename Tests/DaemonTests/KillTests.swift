@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// The promise, on the real thing: killed at random moments under load, nothing acknowledged is lost (design 8).
+/// Durability of the real daemon: no acknowledged message is lost when it is killed at random moments under load (design 8).
 ///
-/// `CCS_KILL_CYCLES` sets how often; then what came of it is printed (Scripts/kill).
+/// `CCS_KILL_CYCLES` sets the number of kills; the results are then printed (Scripts/kill).
 @Suite("Killed under load", .serialized)
 struct KillTests {
     private static let asked = ProcessInfo.processInfo.environment["CCS_KILL_CYCLES"].flatMap { Int($0) }
     private static let cycles = asked ?? 50
-    /// Messages each way that are acknowledged for each kill, on the average.
+    /// Average number of acknowledged messages in each direction between two kills.
     private static let eachCycle = 10
 
-    @Test("kills at random moments lose no acknowledged message, in either direction")
+    @Test("no acknowledged message is lost in either direction when the daemon is killed at random moments")
     func kills() throws {
         var seed = SystemRandomNumberGenerator()
         let number = UInt64.random(in: 0...UInt64.max, using: &seed)
@@ -23,12 +23,12 @@ struct KillTests {
             min(world.downstream.acknowledged.count, world.upstream.acknowledged.count)
                 >= (Self.cycles - 1) * Self.eachCycle,
             "too little load to prove anything, seed \(number)")
-        #expect(world.discarded == 0, "the load itself was too much for a device, seed \(number)")
+        #expect(world.discarded == 0, "the load exceeded the mailbox of a device, seed \(number)")
         #expect(world.downstream.lost.isEmpty, "lost downstream, seed \(number)")
         #expect(world.upstream.lost.isEmpty, "lost upstream, seed \(number)")
     }
 
-    @Test("canary: a message that is said to be acknowledged and was not stored is found missing")
+    @Test("canary: a message is reported as lost when it is recorded as acknowledged but never stored")
     func canary() throws {
         let world = try KillWorld(seed: 1)
         try world.cycle()
@@ -54,7 +54,7 @@ struct KillTests {
         }
         let longest = String(format: "%.0f ms", most)
         print(
-            "kill: from start to the first connection taken: p50 \(share(0.5)), p99 \(share(0.99)), most \(longest)"
+            "kill: from start to the first accepted connection: p50 \(share(0.5)), p99 \(share(0.99)), max \(longest)"
         )
     }
 }

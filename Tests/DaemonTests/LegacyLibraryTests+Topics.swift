@@ -2,25 +2,25 @@ import Basics
 import Foundation
 import Testing
 
-/// Topics by the libraries of legacy HTTP, and what pyfcm asks of Instance ID (http 5, 7).
+/// Topics with the libraries of legacy HTTP, and pyfcm's calls of Instance ID (http 5, 7).
 extension LegacyLibraryTests {
-    @Test("a topic is sent to, and who subscribed receives", arguments: Library.allCases)
+    @Test("subscribers get a message when it is sent to their topic", arguments: Library.allCases)
     func topics(library: Library) throws {
         let bench = try Bench(library)
         let (subscribed, other) = (try bench.device("com.example.a"), try bench.device("com.example.b"))
         try subscribed.subscribe(bench.daemon, to: "news")
         let sent = try bench.topic(["topic": "news", "data": ["n": "1"]])
-        #expect(sent["id"] is Int, "a number, as libraries take it: \(sent)")
+        #expect(sent["id"] is Int, "libraries expect a number: \(sent)")
         #expect(try subscribed.expectMessage { _ in true }["n"] == "1")
 
         _ = try bench.send([other.token], ["data": ["n": "2"]])
-        // The first that it gets at all.
+        // This is its first message, so the topic message did not reach it.
         #expect(try other.expectMessage { _ in true }["n"] == "2")
 
         let large = ["n": String(repeating: "x", count: Limits.Topic.payloadBytes)]
         let refused = try bench.topic(["topic": "news", "data": large, "retries": 1])
         switch library {
-        case .pyfcm: #expect(refused["id"] is NSNull, "it sees no error there: \(refused)")
+        case .pyfcm: #expect(refused["id"] is NSNull, "pyfcm ignores this error: \(refused)")
         case .pythonGCM: #expect(refused["error"] as? String == "OSError", "\(refused)")
         case .pushjack:
             #expect((refused["id"] as? [String: String])?["error"] == "MessageTooBig", "\(refused)")
@@ -34,13 +34,13 @@ extension LegacyLibraryTests {
         }
     }
 
-    @Test("pyfcm: tokens are subscribed and unsubscribed, conditions are sent to")
+    @Test("pyfcm subscribes and unsubscribes tokens, and sends to conditions")
     func subscriptions() throws {
         let bench = try Bench(.pyfcm)
         let (first, second, stranger) = (
             try bench.device("com.example.a"), try bench.device("com.example.b"), try bench.stranger()
         )
-        // One that cannot be subscribed does not spoil the others; the library does not tell of it.
+        // A token that cannot be subscribed does not affect the others; the library does not report it.
         let tokens = [first.token, "nonsense", stranger.token, second.token]
         let made = try bench.manage("subscribe", tokens, topic: "news")
         #expect(made["done"] as? Bool == true, "\(made)")
@@ -67,17 +67,17 @@ extension LegacyLibraryTests {
         let refused = try bench.manage("subscribe", tooMany, topic: "news")
         #expect(refused["error"] as? String == "InvalidDataError", "\(refused)")
         let full = try bench.manage("subscribe", tooMany.dropLast(), topic: "news")
-        #expect(full["done"] as? Bool == true, "the canary: as many as there may be: \(full)")
+        #expect(full["done"] as? Bool == true, "canary: the largest allowed number of tokens: \(full)")
         let condition = try bench.topic(["condition": "'news' in", "data": ["n": "1"]])
         #expect(condition["error"] as? String == "InvalidDataError", "\(condition)")
     }
 
-    @Test("pyfcm: what is known of a token, and which tokens are alive")
+    @Test("pyfcm gets the details of a token and removes invalid tokens")
     func information() throws {
         let bench = try Bench(.pyfcm)
         let (device, stranger) = (try bench.device("com.example.a"), try bench.stranger())
         let gone = try bench.device("com.example.b")
-        #expect(try bench.info(gone.token)?["application"] as? String == "com.example.b", "the canary")
+        #expect(try bench.info(gone.token)?["application"] as? String == "com.example.b", "canary")
         try gone.unregister(bench.daemon)
         _ = try bench.manage("subscribe", [device.token], topic: "news")
 
@@ -96,7 +96,7 @@ extension LegacyLibraryTests {
 }
 
 extension LegacyLibraryTests.Bench {
-    /// Sends to a topic or a condition.
+    /// Sends to a topic or a condition and returns the library's result.
     fileprivate func topic(_ command: [String: Any]) throws -> [String: Any] {
         try server.tell(["do": "topic"].merging(command) { $1 })
         return try server.expect(event: "sent_topic")
@@ -107,7 +107,7 @@ extension LegacyLibraryTests.Bench {
         return try server.expect(event: "managed")
     }
 
-    /// What is known of a token; nil: nothing.
+    /// Returns the details of a token, or `nil` if the library gets none.
     fileprivate func info(_ token: String) throws -> [String: Any]? {
         try server.tell(["do": "info", "token": token])
         return try server.expect(event: "known")["info"] as? [String: Any]

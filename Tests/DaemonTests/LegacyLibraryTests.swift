@@ -5,12 +5,12 @@ import Foundation
 import Testing
 import Transport
 
-/// pyfcm 1.5.4, python-gcm 0.4 and pushjack 1.6, unchanged, with their host names redirected (http 2, 4, 12 rows c01, c02, c05).
+/// pyfcm 1.5.4, python-gcm 0.4 and pushjack 1.6, unmodified, with their host names redirected (http 2, 4, 12 rows c01, c02, c05).
 @Suite(
     "Libraries of legacy HTTP", .serialized,
     .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct LegacyLibraryTests {
-    /// The libraries, and what each makes of an error of one recipient.
+    /// The libraries and their representation of the error of one recipient.
     enum Library: String, CaseIterable {
         case pyfcm
         case pythonGCM = "python-gcm"
@@ -26,7 +26,7 @@ struct LegacyLibraryTests {
         }
     }
 
-    /// A daemon, and an app server on a library.
+    /// A daemon, and an app server that uses the library.
     final class Bench {
         let daemon: RunningDaemon
         let sender: String
@@ -41,7 +41,7 @@ struct LegacyLibraryTests {
             server = try Self.server(library, daemon, sender, key, httpsPort)
         }
 
-        /// Another server on the same library, with this key.
+        /// Starts another app server with the same library and this key.
         func server(key: String) throws -> Driver { try Self.server(library, daemon, sender, key, nil) }
 
         private static func server(
@@ -56,13 +56,13 @@ struct LegacyLibraryTests {
             try TestDevice(daemon, sender: sender, app: app)
         }
 
-        /// A device of another sender.
+        /// Returns a device that is registered with another sender.
         func stranger() throws -> TestDevice {
             let other = try #require(try daemon.ctl("senders", "add")["sender_id"] as? String)
             return try TestDevice(daemon, sender: other)
         }
 
-        /// What the library says of each token.
+        /// Sends to tokens and returns the library's result for each of them.
         func send(_ tokens: [String], _ more: [String: Any] = [:]) throws -> [[String: Any]] {
             try server.tell(["do": "send", "tokens": tokens, "data": ["n": "1"]].merging(more) { $1 })
             let sent = try server.expect(event: "sent")
@@ -76,7 +76,7 @@ struct LegacyLibraryTests {
             return try server.expect(event: "sent_plain")
         }
 
-        /// Asks for a change of a group.
+        /// Requests a change of a group.
         func group(_ json: [String: Any]) throws -> (status: Int?, json: [String: Any]) {
             try server.tell(["do": "group", "json": json])
             let answer = try server.expect(event: "grouped")
@@ -89,7 +89,7 @@ struct LegacyLibraryTests {
             return try #require(sent["answer"] as? [String: Any], "\(sent)")
         }
 
-        /// Two tokens of one app on one device, of which the second has replaced the first.
+        /// Returns two tokens of one app on one device; the second has replaced the first.
         func replacedToken() throws -> (old: String, new: String) {
             let reactor = try Reactor(index: 0)
             let endpoint = try Endpoint(
@@ -105,7 +105,7 @@ struct LegacyLibraryTests {
     }
 
     @Test(
-        "one and several tokens are sent to, results stand in order, a dry run sends nothing",
+        "a library sends to one and several tokens with results in order, and a dry run sends nothing",
         arguments: Library.allCases)
     func sends(library: Library) throws {
         let bench = try Bench(library)
@@ -125,13 +125,13 @@ struct LegacyLibraryTests {
         #expect(several.map { $0["error"] as? String } == [nil, bad, nil, bad], "\(several)")
         #expect(several.map { $0["id"] is String } == [true, false, true, false], "\(several)")
         for device in [first, second] {
-            // The next one, so that the dry run has not been delivered.
+            // This is the next message, so the dry run was not delivered.
             let message = try device.expectMessage { _ in true }
             #expect(message["n"] == "2" && message["\u{FC}"] == "\"\u{1F600}", "\(message)")
         }
     }
 
-    @Test("every refusal of a recipient is what the library has for it", arguments: Library.allCases)
+    @Test("a library reports its own error for each refusal of a recipient", arguments: Library.allCases)
     func refusals(library: Library) throws {
         let bench = try Bench(library)
         let (device, stranger, gone) = (try bench.device(), try bench.stranger(), try bench.device())
@@ -140,7 +140,7 @@ struct LegacyLibraryTests {
         let words = several.map { $0["error"] as? String }
         #expect(words[0] == library.word(for: "InvalidRegistration"), "\(several)")
         #expect(words[1] == library.word(for: "NotRegistered"), "\(several)")
-        #expect(words[2] == nil && several[2]["id"] is String, "the canary: one that can be reached")
+        #expect(words[2] == nil && several[2]["id"] is String, "canary: a valid token")
         #expect(words[3] == library.word(for: "MismatchSenderId"), "\(several)")
         try device.expectMessage { $0["n"] == "1" }
 
@@ -151,14 +151,14 @@ struct LegacyLibraryTests {
         try device.expectMessage { $0["n"]?.utf8.count == 4_095 }
     }
 
-    @Test("a request that is refused as a whole", arguments: Library.allCases)
+    @Test("a library reports its own error when the whole request is refused", arguments: Library.allCases)
     func wholeRequests(library: Library) throws {
         let bench = try Bench(library)
         let device = try bench.device()
         let request: [String: Any] = ["do": "send", "tokens": [device.token], "data": ["from": "x"]]
         try bench.server.tell(request)
         let reserved = try bench.server.expect(event: "sent")
-        let stranger = try bench.server(key: "nobody's")
+        let stranger = try bench.server(key: "unknown-key")
         try stranger.tell(request.merging(["data": ["n": "1"]]) { $1 })
         let unknown = try stranger.expect(event: "sent")
         switch library {
@@ -170,18 +170,19 @@ struct LegacyLibraryTests {
             #expect(reserved["error"] as? String == "GCMMalformedJsonException", "\(reserved)")
             #expect(unknown["error"] as? String == "GCMAuthenticationException", "\(unknown)")
         case .pushjack:
-            // It says nothing of such answers: neither sent nor failed.
+            // pushjack reports neither success nor failure for such responses.
             for answer in [reserved, unknown] {
                 let result = (answer["results"] as? [[String: Any]])?.first
                 #expect(result?["id"] is NSNull && result?["error"] is NSNull, "\(answer)")
             }
         }
         #expect(
-            try bench.send([device.token])[0]["id"] is String, "the canary: the key and the device are good")
+            try bench.send([device.token])[0]["id"] is String, "canary: the key and the device are valid")
     }
 
     @Test(
-        "a token that was replaced delivers, and the library is told the new one", arguments: Library.allCases
+        "a send to a replaced token is delivered, and the library gets the new token",
+        arguments: Library.allCases
     )
     func canonical(library: Library) throws {
         let bench = try Bench(library)
@@ -194,7 +195,7 @@ struct LegacyLibraryTests {
         }
     }
 
-    @Test("plain text by python-gcm: sent, looked at, and refused with an exception for each word")
+    @Test("python-gcm sends plain text, makes dry runs, and raises an exception for each error")
     func plainText() throws {
         let bench = try Bench(.pythonGCM)
         let (device, stranger, gone) = (try bench.device(), try bench.stranger(), try bench.device())
@@ -221,7 +222,7 @@ struct LegacyLibraryTests {
     }
 
     @Test(
-        "a device group: made, sent to, counted, and gone with its last member",
+        "a library creates a device group, sends to it, and the group ends with its last member",
         arguments: [Library.pyfcm, .pushjack])
     func groups(library: Library) throws {
         let bench = try Bench(library)
@@ -243,7 +244,7 @@ struct LegacyLibraryTests {
 
         let both = try bench.sendGroup(key, "both")
         #expect(both["success"] as? Int == 2 && both["failure"] as? Int == 0, "\(both)")
-        // pyfcm gathers what is there; pushjack hands over the answer.
+        // pyfcm collects the results; pushjack returns the response as it is.
         #expect((both["results"] as? [Any])?.isEmpty == (library == .pyfcm ? true : nil), "\(both)")
         #expect((both["multicast_ids"] as? [Any])?.isEmpty == (library == .pyfcm ? true : nil), "\(both)")
         for device in [first, second] { #expect(try device.expectMessage { _ in true }["n"] == "both") }
@@ -257,7 +258,7 @@ struct LegacyLibraryTests {
             let removed = try bench.group([
                 "operation": "remove", "notification_key": key, "registration_ids": [token],
             ])
-            // One that was reported as gone may be no member any more, which is no fault of the request.
+            // The failed send has removed the expired token from the group; removing it again is not an error.
             #expect(removed.status == 200, "\(removed)")
         }
         let late = try bench.group([
@@ -268,34 +269,34 @@ struct LegacyLibraryTests {
         let anew = try bench.group([
             "operation": "create", "notification_key_name": "team", "registration_ids": [first.token],
         ])
-        #expect(anew.status == 200, "the name is free again: \(anew)")
+        #expect(anew.status == 200, "the group name is free again: \(anew)")
         let fresh = try #require(anew.json["notification_key"] as? String)
         #expect(try bench.sendGroup(fresh, "anew")["success"] as? Int == 1)
         try first.expectMessage { $0["n"] == "anew" }
     }
 
     @Test(
-        "as many tokens as a request may have, and by pyfcm more in two: all results stand in order",
+        "results are in order when a request has the largest number of tokens, or pyfcm splits it in two",
         arguments: Library.allCases)
     func many(library: Library) throws {
         let bench = try Bench(library)
         let device = try bench.device()
-        // pushjack spoils its second request by itself: it names one token in two ways (http 12, row c05).
+        // pushjack would make its second request invalid: both `to` and `registration_ids` (http 12, row c05).
         let count = Limits.HTTP.recipientsPerRequest + (library == .pyfcm ? 1 : 0)
         let bad = (0..<count - 2).map { "nonsense-\($0)" }
-        // A token can be named once only, where results are told by token.
+        // Results by token need distinct tokens.
         let other = try bench.device()
         let results = try bench.send([device.token] + bad + [other.token])
         let errors = results.map { $0["error"] as? String }
         let word = library.word(for: "InvalidRegistration")
         #expect(
             errors == [nil] + Array(repeating: word, count: bad.count) + [nil],
-            "one of \(results.count) results is elsewhere")
+            "the \(results.count) results are out of order")
         for device in [device, other] { try device.expectMessage { $0["n"] == "1" } }
     }
 
     @Test(
-        "a group whose members are all gone is what a token that is gone is to python-gcm, which does not try again"
+        "python-gcm raises GCMNotRegisteredException, without a retry, when all members of a group are gone"
     )
     func groupGone() throws {
         let bench = try Bench(.pythonGCM)
@@ -305,14 +306,14 @@ struct LegacyLibraryTests {
         ])
         let key = try #require(made.json["notification_key"] as? String, "\(made)")
         try device.unregister(bench.daemon)
-        // The second time the group itself is gone.
+        // The first send removes the group; the second one finds none.
         for _ in 0..<2 {
             let answer = try bench.plain(key, ["retries": 1])
             #expect(answer["error"] as? String == "GCMNotRegisteredException", "\(answer)")
         }
     }
 
-    @Test("canary: without the redirection nothing reaches us")
+    @Test("canary: the library does not reach the daemon when its host names are not redirected")
     func canary() throws {
         let bench = try Bench(.pythonGCM, httpsPort: 1)
         try bench.server.tell(["do": "send", "tokens": ["nonsense"], "data": ["n": "1"]])

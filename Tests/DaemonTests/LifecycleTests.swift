@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// Start, stop, reload: what an operator does.
+/// Start, stop and reload of the daemon.
 @Suite("Life of the daemon", .serialized)
 struct LifecycleTests {
-    @Test("with no argument beyond free ports it says what a newcomer needs")
+    @Test("ccsd prints ports, CA and first sender when it starts for the first time")
     func firstRun() throws {
         let daemon = try RunningDaemon()
         let text = daemon.greeting.joined(separator: "\n")
         for word in ["app servers", "devices", "CA to trust", "sender ID", "server key", "Next:"] {
-            #expect(text.contains(word), "the greeting lacks \(word)")
+            #expect(text.contains(word), "no \(word) in the greeting")
         }
         let attributes = try FileManager.default.attributesOfItem(atPath: daemon.directory.path + "/data")
         #expect(attributes[.posixPermissions] as? Int == 0o700)
@@ -18,14 +18,14 @@ struct LifecycleTests {
         #expect(!daemon.words.contains(try daemon.firstSender.key), "the key is in the log")
     }
 
-    @Test("an empty argument vector is refused with 64, and no store is made", arguments: [0, 1])
+    @Test("ccsd exits with 64 and creates no store when its argument vector is empty", arguments: [0, 1])
     func emptyArgumentVector(count: Int32) throws {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
         let program = Places.programs.appendingPathComponent("ccsd").path
         let name = try #require(strdup(""))
         defer { free(name) }
-        // With a count of 1 the name is empty: what Linux since 5.18 makes of a count of 0.
+        // With a count of 1 the program name is empty: Linux since 5.18 replaces a count of 0 by this.
         var arguments: [UnsafeMutablePointer<CChar>?] = count == 0 ? [nil] : [name, nil]
         let variable = try #require(strdup("CCSD_DATA_DIRECTORY=\(scratch.url.path)/data"))
         defer { free(variable) }
@@ -52,7 +52,7 @@ struct LifecycleTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.url.path + "/data"))
     }
 
-    @Test("SIGTERM ends it with 0, and a second start finds the same sender")
+    @Test("ccsd exits with 0 on SIGTERM, and the next start finds the same sender")
     func stopAndStart() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -64,7 +64,7 @@ struct LifecycleTests {
         #expect(!again.greeting.contains { $0.contains("server key") })
     }
 
-    @Test("a second daemon on the same data directory is refused, and says so")
+    @Test("ccsd exits with an error when another ccsd uses the data directory")
     func locked() throws {
         let daemon = try RunningDaemon()
         let second = try Tool.run(
@@ -77,7 +77,7 @@ struct LifecycleTests {
         #expect(second.errors.contains("another ccsd uses this data directory"))
     }
 
-    @Test("a taken port ends the start and is named")
+    @Test("ccsd exits with an error that names the port when a port is in use")
     func takenPort() throws {
         let daemon = try RunningDaemon()
         let port = String(try daemon.port("device"))
@@ -94,7 +94,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "a wrong config file is refused with file, line, column and the nearest key; SIGHUP keeps the old settings"
+        "a wrong config file is refused with file, line, column and the nearest key; SIGHUP keeps the settings"
     )
     func configuration() throws {
         let scratch = try Scratch()
@@ -123,7 +123,7 @@ struct LifecycleTests {
         #expect(try daemon.ctl("status")["state"] as? String == "serving")
     }
 
-    @Test("a reload with a wrong file keeps the settings, says why, and shows in the metrics")
+    @Test("a reload keeps the settings, logs the reason and sets the metric when the file is wrong")
     func failedReload() throws {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
@@ -141,7 +141,7 @@ struct LifecycleTests {
         #expect(try daemon.ctl("status")["state"] as? String == "serving")
     }
 
-    @Test("a reload whose certificate cannot be used applies nothing of the file, not even what would fit")
+    @Test("a reload applies no setting of the file when the certificate cannot be used")
     func halfReload() throws {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
@@ -162,12 +162,12 @@ struct LifecycleTests {
         let refused = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "reload"])
         #expect(refused.code != 0 && "\(refused)".contains("holds no certificate"), "\(refused)")
         #expect("\(refused)".contains("\(scratch.url.path)/own.pem"), "the file is named: \(refused)")
-        // What was not applied then is applied, and named, once the rest is right.
+        // The settings are applied and named once the certificate is valid.
         try write("device_messages_per_minute: 5")
         #expect(try daemon.ctl("reload")["changed"] as? [String] == ["device_messages_per_minute"])
     }
 
-    @Test("a test leaves nothing on the disk: a folder goes with the last daemon that has it")
+    @Test("a test's folder is removed when its last daemon is released")
     func folders() throws {
         var first: RunningDaemon? = try RunningDaemon()
         let folder = try #require(first).directory.path
@@ -180,10 +180,10 @@ struct LifecycleTests {
         second = nil
         #expect(!FileManager.default.fileExists(atPath: folder))
         #expect(Scratch.isLeft("ccs-tests-\(Int32.max)") && !Scratch.isLeft("ccs-tests-\(getpid())"))
-        #expect(!Scratch.isLeft("ccs-tests-") && !Scratch.isLeft("somebody-else-\(Int32.max)"))
+        #expect(!Scratch.isLeft("ccs-tests-") && !Scratch.isLeft("other-prefix-\(Int32.max)"))
     }
 
-    @Test("canary: a daemon that cannot start is seen as such")
+    @Test("canary: a failed start is reported as an error")
     func canary() throws {
         #expect(throws: HarnessFailure.self) { try RunningDaemon(flags: ["--no-such-flag", "1"]) }
     }

@@ -2,10 +2,10 @@ import Catalogue
 import Foundation
 import Testing
 
-/// What an operator and the scripts of one rely on: JSON whatever happens, a line for each command, every refusal counted.
+/// The interface for operators and their scripts: JSON on every path, one log line for each command, every refusal counted.
 @Suite("Operators", .serialized)
 struct OperatorTests {
-    /// An invocation of each command with arguments that are good as far as the command line goes.
+    /// Returns an invocation of a command with arguments that the command line accepts.
     static func words(_ command: Command, scratch: URL) -> [String] {
         var words = command.words
         for argument in command.arguments where !argument.isOptional || argument.name == "KEY=VALUE" {
@@ -34,7 +34,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "without a daemon every command prints a JSON object, and those that need one exit with 69 and say why"
+        "every command prints a JSON object, and exits with 69 and a reason when it needs a daemon and none runs"
     )
     func daemonDown() throws {
         let scratch = try Scratch()
@@ -50,11 +50,11 @@ struct OperatorTests {
             #expect(tool.code == 69, "\(command.name): \(tool)")
             #expect(tool.object?["error"] as? String == "there is no control socket at \(socket)", "\(tool)")
             #expect(tool.object?["hint"] is String && tool.object?["exit_code"] as? Int == 69)
-            #expect(tool.errors.contains("no control socket"), "people read it as well")
+            #expect(tool.errors.contains("no control socket"), "standard error has the reason as well")
         }
     }
 
-    @Test("wrong command lines, refusals and a wrong word are JSON objects of the same shape")
+    @Test("usage errors and refusals are JSON objects of the same shape")
     func errors() throws {
         let daemon = try RunningDaemon()
         let cases: [([String], Int32)] = [
@@ -73,7 +73,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("a device that is not there cannot be forgotten: exit 1, once it is forgotten as well")
+    @Test("devices forget exits with 1 when the device is unknown or already forgotten")
     func forgetUnknown() throws {
         let daemon = try RunningDaemon()
         let device = try TestDevice(daemon, sender: try daemon.firstSender.id)
@@ -89,7 +89,7 @@ struct OperatorTests {
         device.stop()
     }
 
-    @Test("each command leaves one notice line with user, command and result, and nothing that is secret")
+    @Test("each command logs one notice line with user, command and result, without secrets")
     func records() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -128,7 +128,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "malformed tokens over XMPP, HTTP and ccsctl send, and wrong keys, are counted by interface and reason, and are in the log"
+        "malformed tokens over XMPP, HTTP and ccsctl, and wrong keys, are counted by interface and reason and logged"
     )
     func counted() throws {
         let port = UInt16.random(in: 19_000...19_400)
@@ -159,7 +159,7 @@ struct OperatorTests {
             #"ccs_http_responses_total{endpoint="POST /fcm/send",status="401"} 1"#,
             #"ccs_http_responses_total{endpoint="POST /fcm/send",status="200"} 1"#,
         ] { #expect(page.contains("\n\(line)\n"), "\(line)") }
-        try eventually("they are in the log") {
+        try eventually("the refusals are in the log") {
             [
                 "interface=xmpp reason=invalid_token name=\(sender.id)",
                 "interface=http reason=invalid_token name=\(sender.id)",

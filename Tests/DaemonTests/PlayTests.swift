@@ -4,10 +4,10 @@ import TranscriptNotation
 
 /// The transcripts of app servers, over TLS against the real daemon (Fixtures/transcripts/README.md).
 @Suite("Plays", .serialized) struct PlayTests {
-    /// Least number of plays that must run here; the others need what only a session's own host can do.
+    /// Minimum number of plays that must run here; the others need control over the core, which only SessionsTests have.
     private static let least = 200
 
-    @Test("every play that needs no more than a real device and store goes the same way over TLS")
+    @Test("a play passes over TLS when it needs no more than a real device and store")
     func plays() throws {
         var casts: [[String]: [Transcript]] = [:]
         for play in try Transcript.all(in: "appserver") {
@@ -28,7 +28,7 @@ import TranscriptNotation
         }
     }
 
-    @Test("canary: a wrong byte in an expected line fails the play, and so does a line too few")
+    @Test("canary: a play fails when a byte of an expected line is wrong or a line is missing")
     func canary() throws {
         let daemon = try RunningDaemon()
         let play = try #require(
@@ -44,7 +44,7 @@ import TranscriptNotation
         }
     }
 
-    @Test("canary: what needs the core to be told something is not played")
+    @Test("canary: a play is skipped when it needs control over the core")
     func obstacles() throws {
         func obstacle(_ text: String) throws -> String? {
             PlayPlan(try Transcript(name: "x", text: text)).obstacle

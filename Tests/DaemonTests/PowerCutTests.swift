@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The real store after a power cut at any point, on a disk that also fails now and then (Scripts/bad-disk).
+/// The real store after power cuts at arbitrary points, on a disk that also fails at times (Scripts/bad-disk).
 @Suite("Power cuts", .serialized, .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
 struct PowerCutTests {
-    /// Runs worlds from a seed; exit code and table.
+    /// Runs a number of worlds from a seed and returns the exit code and the printed table.
     private func cut(_ count: Int, seed: UInt64, _ more: [String] = []) throws -> Tool {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
@@ -12,7 +12,7 @@ struct PowerCutTests {
             "--cuts", "\(count)", "--per-round", "10", "--seed", "\(seed)", "--scratch", scratch.url.path,
             "--library", try DiskLibrary.path,
         ]
-        // What is read after a cut need not be synced either: below the recording library it is not.
+        // The stores that are read after a cut need no real syncs.
         let place = scratch.url.appendingPathComponent("cut").path
         return try Tool.run(
             "ccs-power-cut", arguments + more,
@@ -22,7 +22,7 @@ struct PowerCutTests {
             ])
     }
 
-    /// What a run has reached, by kind; the lines behind `reached` end with their counts.
+    /// Returns how often a run reached each event, from the lines after `reached`.
     private func reached(_ result: Tool) -> [String: Int] {
         let lines = result.output.split(separator: "\n").drop { $0 != "reached" }.dropFirst()
         let rows = lines.compactMap { line -> (String, Int)? in
@@ -33,7 +33,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "nothing that was acknowledged is missing, nothing is there by halves, and every kind of cut is reached"
+        "every acknowledged batch is present and every batch is atomic after a power cut of any kind"
     )
     func fresh() throws {
         let seed = UInt64.random(in: 1...1 << 40)
@@ -42,22 +42,22 @@ struct PowerCutTests {
         #expect(result.output.contains("missing   none"), "seed \(seed): \(result)")
         let reached = reached(result)
         #expect(reached.count == 14, "\(result)")
-        // Which way each cut goes is chance; sixty are enough for all but the rarest.
-        #expect(reached.filter { $0.value == 0 && $0.key != "unanswered batch found" }.isEmpty, "\(result)")
+        // The kind of each cut is random; sixty cuts reach all but the rarest event.
+        #expect(reached.filter { $0.value == 0 && $0.key != "unanswered batch present" }.isEmpty, "\(result)")
     }
 
     @Test(
-        "after each of many batches made one by one a cut that takes all that is not synced leaves what was acknowledged"
+        "every acknowledged batch is present when a power cut after any batch removes all unsynced data"
     )
     func sweep() throws {
         let result = try cut(1, seed: 8, ["--sweep", "150"])
         #expect(result.code == 0 && result.output.contains("missing   none"), "\(result)")
         let reached = reached(result)
-        #expect(reached["journal file begun behind a lazy commit"] ?? 0 >= 2, "\(result)")
+        #expect(reached["journal file started after a lazy commit"] ?? 0 >= 2, "\(result)")
         #expect(reached["written commit that no sync covers"] ?? 0 >= 30, "\(result)")
     }
 
-    @Test("worlds that once failed")
+    @Test("seeds that failed in the past pass")
     func kept() throws {
         let file = Places.root.appendingPathComponent("Fixtures/disk/seeds.txt")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter {
@@ -73,12 +73,12 @@ struct PowerCutTests {
     }
 
     @Test(
-        "canary: an ACK before the commit, and a disk that lies about syncs, are found",
+        "canary: a run fails when ACKs precede commits or the disk ignores syncs",
         arguments: ["early", "lying"])
     func canary(_ fault: String) throws {
         let result = try cut(400, seed: 1, ["--canary", fault])
         #expect(result.code == 1, "\(result)")
-        // Where the disk lies about the journal, the store itself notices: its note, or a sorted file, is ahead of them.
+        // If the disk ignores syncs, the store may detect the loss itself: its record of synced positions is ahead of the journal.
         #expect(
             result.output.contains("was acknowledged and is missing")
                 || fault == "lying"

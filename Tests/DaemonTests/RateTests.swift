@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Rates of the configuration, as app servers and devices meet them.
+/// The configured rates, as app servers and devices observe them.
 @Suite("Rates", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct RateTests {
-    /// Sends so many messages to a device and returns the answers in order of their ids.
+    /// Sends `count` messages to a device and returns the answers in the order of their IDs.
     private func answers(_ daemon: RunningDaemon, _ count: Int) throws -> [[String: Any]] {
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
@@ -19,7 +19,8 @@ struct RateTests {
         }
     }
 
-    @Test("over device_messages_per_minute the app server hears DEVICE_MESSAGE_RATE_EXCEEDED and why")
+    @Test(
+        "a send gets DEVICE_MESSAGE_RATE_EXCEEDED with a reason when device_messages_per_minute is exceeded")
     func deviceRate() throws {
         let daemon = try RunningDaemon(flags: ["--device-messages-per-minute", "3"])
         let answers = try answers(daemon, 4)
@@ -32,7 +33,8 @@ struct RateTests {
                 == "Downstream message rate exceeded for this registration id")
     }
 
-    @Test("over collapsible_burst the newest of a key waits until one comes back; nothing is refused")
+    @Test(
+        "the newest message of a collapse key waits when collapsible_burst is exceeded, and none is refused")
     func collapsible() throws {
         let daemon = try RunningDaemon(
             flags: ["--collapsible-burst", "2", "--collapsible-refill-seconds", "10"])
@@ -55,7 +57,7 @@ struct RateTests {
         #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("a reload changes rates while connections stay, and says by name what waits for a restart")
+    @Test("a reload changes rates of open connections, and names settings that need a restart")
     func reload() throws {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
@@ -82,7 +84,7 @@ struct RateTests {
         try second.write(to: file, atomically: true, encoding: .utf8)
         let reloaded = try daemon.ctl("reload")
         #expect(reloaded["changed"] as? [String] == ["device_messages_per_minute"])
-        // The test's own flag wins over the file, so reactors has not changed.
+        // The command-line flag of the test overrides the file, so `reactors` is unchanged.
         #expect(reloaded["needs_restart"] as? [String] == ["log_format"])
         #expect(
             try ["4", "5", "6", "7"].map(answer) == ["ack", "ack", "ack", "DEVICE_MESSAGE_RATE_EXCEEDED"])
@@ -92,14 +94,14 @@ struct RateTests {
         let third = "format: 1\ndevice_messages_per_minute: 0\n"
         try third.write(to: file, atomically: true, encoding: .utf8)
         daemon.signal(SIGHUP)
-        try eventually("the signal is heard") {
+        try eventually("the reload is in the log") {
             daemon.words.components(separatedBy: "event=reloaded").count > 3
         }
         #expect(try (8...20).map(String.init).map(answer).allSatisfy { $0 == "ack" })
         device.stop()
     }
 
-    @Test("canary: with the service's own rate the same messages all pass")
+    @Test("canary: the same messages are accepted at the default rate")
     func canary() throws {
         let answers = try answers(try RunningDaemon(), 4)
         #expect(answers.allSatisfy { $0["message_type"] as? String == "ack" })

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Which of several connections hears of a delivery (ccs-xmpp 3.6).
+/// Routing of receipts to one of several connections (ccs-xmpp 3.6).
 @Suite("Receipts", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct ReceiptConnectionTests {
     private func connect(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
@@ -20,13 +20,13 @@ struct ReceiptConnectionTests {
         }
     }
 
-    /// The next receipt of a connection.
+    /// Returns the original message ID of the connection's next receipt.
     private func receipt(_ server: Driver) throws -> String? {
         let receipt = try server.expectJSON("a receipt") { $0["message_type"] as? String == "receipt" }
         return (receipt["data"] as? [String: Any])?["original_message_id"] as? String
     }
 
-    @Test("that of the message's connection, whichever reactor has it; another once that one is gone")
+    @Test("a receipt goes to the connection that sent the message, or to another when that one is closed")
     func origin() throws {
         let daemon = try RunningDaemon(reactors: 2)
         let sender = try daemon.firstSender
@@ -43,14 +43,14 @@ struct ReceiptConnectionTests {
         try send(servers[0], "late", to: device)
         servers[0].drop()
         servers[1].drop()
-        try eventually("only one is left") { try daemon.ctl("status")["app_servers"] as? Int == 1 }
+        try eventually("one app server is left") { try daemon.ctl("status")["app_servers"] as? Int == 1 }
         try device.start(daemon)
         try device.expectMessage { $0["id"] == "late" }
-        // Those that nobody acknowledged come again before it.
+        // Unacknowledged receipts are repeated before it.
         while try receipt(servers[2]) != "late" {}
     }
 
-    @Test("canary: without being asked for none comes")
+    @Test("canary: no receipt is sent when none was requested")
     func canary() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is not acknowledged comes again, with the same id, whatever ends in between.
+/// Redelivery of unacknowledged messages with the same ID after a lost connection or a restart.
 @Suite("Redelivery", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct RedeliveryTests {
     private func connect(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
@@ -11,7 +11,7 @@ struct RedeliveryTests {
         return server
     }
 
-    @Test("an upstream message goes to the next connection when the first is lost before its ack")
+    @Test("an upstream message is redelivered to another connection when the first is lost before its ack")
     func upstreamAfterConnectionLoss() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -25,13 +25,13 @@ struct RedeliveryTests {
         #expect(again["message_id"] as? String == seen["message_id"] as? String)
         #expect((again["data"] as? [String: String]) == ["n": "1"])
         try second.send(["to": device.token, "message_id": again["message_id"] ?? "", "message_type": "ack"])
-        try eventually("it is settled") {
+        try eventually("the message is delivered") {
             (try daemon.ctl("audit")["upstream"] as? [String: Any])?["pending"] as? Int == 0
         }
     }
 
     @Test(
-        "messages for an absent device survive kill -9 and arrive at its next login, collapsed and unexpired")
+        "stored messages survive kill -9 and arrive at the next login, collapsed and unexpired")
     func offlineAcrossRestart() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -57,7 +57,7 @@ struct RedeliveryTests {
         #expect(try device.expectMessage { _ in true }["id"] == "plain")
         #expect(try device.expectMessage { _ in true }["id"] == "new")
         #expect(throws: HarnessFailure.self) { try device.expectMessage(seconds: 1) { _ in true } }
-        try eventually("the books balance") {
+        try eventually("the audit balances") {
             let audit = try next.ctl("audit")
             let down = audit["downstream"] as? [String: Any]
             return audit["holds"] as? Bool == true && down?["accepted"] as? Int == 4
@@ -66,7 +66,7 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("the 101st message for an absent device discards all and leaves the marker")
+    @Test("the stored messages are replaced by the deleted-messages marker when the 101st arrives")
     func discardedMarker() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -84,7 +84,7 @@ struct RedeliveryTests {
         #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("canary: a message that was never sent is not found")
+    @Test("canary: a wait for a message that was never sent fails")
     func canary() throws {
         let daemon = try RunningDaemon()
         let device = try TestDevice(daemon, sender: try daemon.firstSender.id)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Transport
 
-/// One token for several senders, and tokens that a newer one has replaced, on the real daemon.
+/// Tokens with several senders and replaced tokens, on the real daemon.
 @Suite("Registrations", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct RegistrationTests {
     private func answer(
@@ -22,7 +22,7 @@ struct RegistrationTests {
         return (try #require(made["sender_id"] as? String), try #require(made["key"] as? String))
     }
 
-    @Test("each of them reaches the device, also after kill -9; canary: one that was not named does not")
+    @Test("each sender of a token reaches the device, also after kill -9; canary: another sender does not")
     func reach() throws {
         let daemon = try RunningDaemon()
         let first = try daemon.firstSender
@@ -40,7 +40,7 @@ struct RegistrationTests {
         #expect(try device.expectMessage { $0["id"] == "d" }["id"] == "d")
     }
 
-    @Test("a token that a newer instance of the app replaced delivers, and the ACK carries registration_id")
+    @Test("a message to a replaced token is delivered, and its ACK has the new token in registration_id")
     func canonical() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender

@@ -5,12 +5,12 @@ import Foundation
 import Testing
 import Wire
 
-/// What strangers may add to the registry of the real daemon, and what stays of it.
+/// Limits on the growth of the registry by unauthenticated devices, on the real daemon.
 @Suite(
     "Growth of the registry", .serialized,
     .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct RegistryGrowthTests {
-    /// The numbers of a device that checked in.
+    /// The Android ID and security token of a device that checked in.
     private struct Device {
         var id: String
         var token: String
@@ -39,7 +39,7 @@ struct RegistryGrowthTests {
     }
 
     @Test(
-        "an address that checks in too often gets 429; others, and devices that have logged in, are served on"
+        "an address gets 429 when it checks in too often; other addresses and known devices are served"
     )
     func limited() throws {
         let daemon = try RunningDaemon(
@@ -51,7 +51,7 @@ struct RegistryGrowthTests {
             id: "\(device.identity.androidID)", token: "\(device.identity.securityToken.revealed)")
         var last: Device?
         var refused: (status: Int, retry: String?, body: String)?
-        // Where a minute ends in between, once more.
+        // Repeated because the limit starts anew if a minute ends in between.
         for _ in 0..<40 where refused == nil {
             let answer = try ask(driver, "127.0.0.1 new")
             if answer.status != 200 { refused = answer }
@@ -59,7 +59,7 @@ struct RegistryGrowthTests {
         }
         let refusal = try #require(refused)
         #expect(refusal.status == 429 && refusal.retry == "60", "\(refusal)")
-        #expect(try new(driver, from: "127.0.0.2") != nil, "another address has places of its own")
+        #expect(try new(driver, from: "127.0.0.2") != nil, "another address has its own limit")
         let stranger = try #require(last)
         var word = ""
         for number in 0..<40 where !word.hasPrefix("Error") {
@@ -81,7 +81,7 @@ struct RegistryGrowthTests {
         #expect((1...3).contains(lines), "one line a minute: \(daemon.words)")
     }
 
-    @Test("a device that is never used ends; one that registered or logged in stays")
+    @Test("a device is removed when it neither registers nor logs in for unused_device_seconds")
     func unused() throws {
         let daemon = try RunningDaemon(
             flags: ["--unused-device-seconds", "10", "--device-expiry-seconds", "0", "--admin-port", "19476"])
@@ -93,7 +93,7 @@ struct RegistryGrowthTests {
             driver, "127.0.0.1 register \(registered.id) \(registered.token) com.example.app \(sender)")
         #expect(made.body.hasPrefix("token="))
         for _ in 0..<5 { _ = try new(driver, from: "127.0.0.1") }
-        try eventually("the five are gone", seconds: Patience.seconds) {
+        try eventually("the five unused devices are removed", seconds: Patience.seconds) {
             try metric("ccs_devices_unused_total", port: 19_476) == 5
         }
         #expect(try daemon.ctl("audit")["devices"] as? Int == 2)
@@ -102,7 +102,7 @@ struct RegistryGrowthTests {
     }
 
     @Test(
-        "a registry at its limit refuses newcomers by name and serves those it knows; with a higher limit it takes them"
+        "a full registry refuses new devices by name, serves known ones, and accepts all when the limit is raised"
     )
     func full() throws {
         let scratch = try Scratch()
@@ -125,10 +125,10 @@ struct RegistryGrowthTests {
         let device = try TestDevice(daemon, sender: sender)
         let known = "\(device.identity.androidID) \(device.identity.securityToken.revealed)"
         let driver = try Driver("check_ins.py", [String(daemon.port("https"))])
-        try eventually("what was added is measured") { try registry()["bytes"] as? Int ?? 0 > 0 }
+        try eventually("the size of the registry is measured") { try registry()["bytes"] as? Int ?? 0 > 0 }
         #expect(try registry()["full"] as? Bool == false)
 
-        // It holds as much as that already: from now on nothing is added.
+        // The registry has reached this limit: nothing more is added.
         let bytes = try #require(try registry()["bytes"] as? Int)
         try limit(bytes, daemon)
         #expect(try registry()["full"] as? Bool == true && registry()["limit"] as? Int == bytes)
@@ -156,7 +156,7 @@ struct RegistryGrowthTests {
         let page = try PlainHTTP.get("/readyz", port: port)
         #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("error: the registry is full"), "\(page)")
 
-        // What is there is served as ever.
+        // Existing devices are served as before.
         #expect(try ask(driver, "127.0.0.1 again \(known)").status == 200)
         let renewed = try ask(driver, "127.0.0.1 register \(known) com.example.app \(sender)")
         #expect(renewed.body == "token=\(device.token)")
@@ -164,12 +164,14 @@ struct RegistryGrowthTests {
         _ = try daemon.ctl("send", sender, device.token, "n=1")
         try device.start(daemon)
         #expect(try device.expectMessage { _ in true }["n"] == "1")
-        try eventually("the log says so") { daemon.words.contains("level=error event=registry_full") }
+        try eventually("the change is in the log") {
+            daemon.words.contains("level=error event=registry_full")
+        }
 
         try limit(1 << 40, daemon)
         #expect(try ask(driver, "127.0.0.1 new").status == 200)
         #expect(try ask(driver, "127.0.0.1 register \(known) new \(sender)").body.hasPrefix("token="))
         #expect(try !PlainHTTP.get("/readyz", port: port).contains("error:"))
-        try eventually("the log says so") { daemon.words.contains("event=registry_has_room") }
+        try eventually("the change is in the log") { daemon.words.contains("event=registry_has_room") }
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A planned restart: who is refused, and for how long.
+/// Planned restarts: which peers are refused, and for how long.
 @Suite("Planned restart", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct RestartTests {
-    /// An app server that owes an ack, so that a drain waits for it until `acknowledge` is called.
+    /// An app server with an outstanding ack, which keeps a drain open until `acknowledge` is called.
     private struct OwingServer {
         let driver: Driver
         private let ack: [String: Any]
@@ -21,11 +21,11 @@ struct RestartTests {
         func acknowledge() throws { try driver.send(ack) }
     }
 
-    /// So long that no test waits for its end.
+    /// A deadline beyond the duration of any test.
     private static let endless = ["--shutdown-seconds", "3600"]
 
     @Test(
-        "Devices and HTTPS are served until the last app server has gone; only from then until the next start are they refused"
+        "devices and HTTPS clients are refused only between the last app server's end and the next start"
     )
     func alone() throws {
         let daemon = try RunningDaemon(flags: Self.endless, reactors: 2, graceSeconds: 3_000)
@@ -39,13 +39,15 @@ struct RestartTests {
         try server.driver.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
         try knocker.expectServed(10)
         try resident.heartbeat()
-        #expect(try daemon.ctl("status")["state"] as? String == "stopping", "operators are served as well")
+        #expect(
+            try daemon.ctl("status")["state"] as? String == "stopping",
+            "the control socket is served during the drain")
         #expect(!PlainHTTP.canConnect(port: UInt16(try daemon.port("app_server"))))
         #expect(daemon.isRunning)
         let lastAck = Knocker.now
         try server.acknowledge()
         try server.driver.expect(event: "closed")
-        #expect(try daemon.wait() == 0, "the grace of 3000 s is not sat out")
+        #expect(try daemon.wait() == 0, "the daemon does not wait for the whole grace period of 3,000 s")
         try resident.expectClose()
 
         let next = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
@@ -53,7 +55,7 @@ struct RestartTests {
         try knocker.expectServed(3)
         let failures = try knocker.failures()
         for failure in failures {
-            // One that came just before may have been on its way.
+            // A connection from just before may have been in progress.
             let at = try #require(failure["at"] as? Double)
             #expect(
                 at > lastAck - 1 && at < started, "\(failure), last ack at \(lastAck), start at \(started)")
@@ -62,7 +64,7 @@ struct RestartTests {
     }
 
     @Test(
-        "A second SIGTERM hurries a drain that waits for an app server, and devices get their Close all the same"
+        "a second SIGTERM ends the drain at once, and devices still get Close"
     )
     func hurried() throws {
         let daemon = try RunningDaemon(flags: Self.endless, graceSeconds: 3_000)
@@ -77,13 +79,15 @@ struct RestartTests {
         try server.driver.expect(event: "closed")
     }
 
-    @Test("With sockets of systemd nobody is refused, from the first second of a restart to the last")
+    @Test("no connection is refused during restarts when systemd holds the sockets")
     func activated() throws {
         let sockets = try HeldSockets(["app_server", "app_server_preproduction", "device", "https"])
         var daemon = try RunningDaemon(reactors: 2, sockets: sockets.descriptors)
         #expect(daemon.ports == sockets.ports.merging(daemon.ports) { given, _ in given })
         let port = try #require(sockets.ports["device"])
-        #expect(daemon.words.contains("device on 127.0.0.1:\(port)"), "the log says where it really listens")
+        #expect(
+            daemon.words.contains("device on 127.0.0.1:\(port)"),
+            "the log has the actual address of the listener")
         let sender = try daemon.firstSender
         let resident = try TestDevice(daemon, sender: sender.id)
         let knocker = try Knocker(daemon)
@@ -94,7 +98,7 @@ struct RestartTests {
             try server.driver.expectJSON("the notice") {
                 $0["control_type"] as? String == "CONNECTION_DRAINING"
             }
-            // An app server that comes now waits for the next process.
+            // A connection from now on waits in the socket for the next process.
             let early = try Driver(
                 "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: sender.key)
             try server.acknowledge()
@@ -111,7 +115,7 @@ struct RestartTests {
     }
 
     @Test(
-        "A start that its configuration refuses takes its time where the sockets are systemd's, and none elsewhere"
+        "a start with a wrong configuration delays its exit only when systemd holds the sockets"
     )
     func refusedStart() throws {
         let scratch = try Scratch()
@@ -130,7 +134,7 @@ struct RestartTests {
         #expect(Date().timeIntervalSince(again) >= 5, "\(quick)")
     }
 
-    @Test("canary: a client that is refused is told of")
+    @Test("canary: a refused client is reported")
     func canary() throws {
         let daemon = try RunningDaemon()
         let knocker = try Knocker(daemon)
@@ -143,7 +147,7 @@ struct RestartTests {
     }
 }
 
-/// Listening sockets that stay open while daemons come and go, as systemd holds them.
+/// Listening sockets that stay open across restarts of the daemon, as with socket activation of systemd.
 final class HeldSockets {
     let descriptors: [String: Int32]
     let ports: [String: Int]

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// rustPlusPushReceiver 0.6, an Android-type device library, unchanged, with its host names redirected (mcs-device 6).
+/// rustPlusPushReceiver 0.6, a library that acts as an Android device, unmodified, with its host names redirected (mcs-device 6).
 @Suite(
     "rustPlusPushReceiver", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
 )
 struct RustPlusTests {
-    @Test("registers, receives from slixmpp, and receives after its return what was stored meanwhile")
+    @Test("rustPlusPushReceiver registers, receives, and gets stored messages when it reconnects")
     func wholeLife() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -27,7 +27,7 @@ struct RustPlusTests {
         #expect((first["data"] as? [String: String])?["n"] == "1")
         device.drop()
 
-        // It waits for its socket, not for what TLS has read already: several frames in a record would not all be seen.
+        // The library polls its socket and misses frames that TLS has buffered: it would not see all frames of one record.
         for n in 2...5 {
             try server.send(["to": token, "message_id": "away-\(n)", "data": ["n": "\(n)"]])
             try server.expectJSON("the ACK") { $0["message_id"] as? String == "away-\(n)" }
@@ -40,7 +40,7 @@ struct RustPlusTests {
         }
     }
 
-    @Test("canary: without the redirection it does not reach us")
+    @Test("canary: the library does not reach the daemon when its host names are not redirected")
     func canary() throws {
         let daemon = try RunningDaemon()
         let state = daemon.directory.appendingPathComponent("nothing.json").path

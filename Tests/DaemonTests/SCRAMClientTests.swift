@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// SCRAM on the real daemon, with clients that speak it (ccs-xmpp 1.5.1).
+/// SCRAM on the real daemon, with clients that support it (ccs-xmpp 1.5.1).
 @Suite("SCRAM", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct SCRAMClientTests {
     private static let usual = ["X-OAUTH2", "X-GOOGLE-TOKEN", "PLAIN"]
@@ -12,7 +12,7 @@ struct SCRAMClientTests {
             "scram_plus.py", [String(daemon.port("app_server")), sender.id] + arguments, secret: sender.key)
     }
 
-    @Test("by default nothing of it is offered, and a client that prefers it takes PLAIN")
+    @Test("SCRAM is not offered by default, and a client that prefers it uses PLAIN")
     func offByDefault() throws {
         let daemon = try RunningDaemon()
         let offer = try bound(daemon, "offer").expect(event: "offered")
@@ -24,7 +24,7 @@ struct SCRAMClientTests {
         #expect(try server.expect(event: "connected")["mechanism"] as? String == "PLAIN")
     }
 
-    @Test("slixmpp logs in with it, with every key that is valid, and not with another")
+    @Test("slixmpp logs in by SCRAM with every valid key, and is refused with another one")
     func slixmpp() throws {
         let daemon = try RunningDaemon(flags: ["--scram"])
         let sender = try daemon.firstSender
@@ -44,7 +44,7 @@ struct SCRAMClientTests {
         #expect(daemon.words.contains("event=login_refused"))
     }
 
-    @Test("a sender that was made before a restart logs in after it")
+    @Test("a sender logs in by SCRAM when it was created before a restart")
     func afterRestart() throws {
         let first = try RunningDaemon()
         let sender = try first.firstSender
@@ -57,7 +57,7 @@ struct SCRAMClientTests {
     }
 
     @Test(
-        "-PLUS binds the login to the channel, and who stands in between is refused",
+        "-PLUS binds the login to the channel, so that a man in the middle is refused",
         arguments: ["", "TLS1.2"])
     func plus(version: String) throws {
         let daemon = try RunningDaemon(flags: ["--scram"])
@@ -74,7 +74,7 @@ struct SCRAMClientTests {
         }
     }
 
-    @Test("an unknown sender is challenged like a known one, with the same salt at every try")
+    @Test("an unknown sender gets a challenge like a known one, with the same salt at every attempt")
     func unknownSender() throws {
         let daemon = try RunningDaemon(flags: ["--scram"])
         func salt(_ sender: String) throws -> String {
@@ -90,7 +90,8 @@ struct SCRAMClientTests {
     }
 
     @Test(
-        "libstrophe logs in with it and talks", .enabled(if: Strophe.isInstalled, "libstrophe-dev is missing")
+        "libstrophe logs in by SCRAM and exchanges messages",
+        .enabled(if: Strophe.isInstalled, "libstrophe-dev is missing")
     )
     func libstrophe() throws {
         for (flags, mechanism) in [(["--scram"], "SCRAM-SHA-256"), ([], "PLAIN")] {

@@ -3,19 +3,19 @@ import Foundation
 import Testing
 import Wire
 
-/// Schemathesis 4.32 asks all operations of the description, in the right form and in wrong ones, and compares every answer with it.
+/// Schemathesis 4.32 calls all operations of the OpenAPI document with valid and invalid requests, and validates every response.
 @Suite(
     "Schemathesis", .serialized,
     .enabled(if: Places.hasSchemathesis, "run Scripts/bootstrap --tests first"))
 struct SchemathesisTests {
     /// The pages of the administrative port.
     private static let pages = "^/(healthz|readyz|metrics)$"
-    /// What can never succeed: nothing is known of an account's locations.
+    /// Operations that always return 404: the server has no locations of accounts.
     private static let hopeless: Set = [
         "GET /v1/projects/{project}/serviceAccounts/{account}/allowedLocations"
     ]
 
-    /// A daemon, and the tool with all that it needs to get further than the first check.
+    /// A daemon, and Schemathesis with the credentials that requests need to pass authentication.
     private final class Bench {
         let daemon: RunningDaemon
         let tool: Driver
@@ -32,7 +32,7 @@ struct SchemathesisTests {
             try tool.expect(event: "ready", seconds: 60)
         }
 
-        /// Runs it; the exit code, how often which status came, and what it says.
+        /// Runs Schemathesis. Returns its exit code, the count of each status by operation, and its output.
         func run(
             _ command: [String: Any]
         ) throws -> (code: Int?, statuses: [String: [String: Int]], text: String) {
@@ -44,7 +44,7 @@ struct SchemathesisTests {
             )
         }
 
-        /// Writes a document where the tool can read it.
+        /// Writes a document to a file and returns its path.
         func file(_ document: [String: Any]) throws -> String {
             let path = daemon.directory.appendingPathComponent("\(UUID()).json")
             try JSONSerialization.data(withJSONObject: document).write(to: path)
@@ -52,18 +52,18 @@ struct SchemathesisTests {
         }
     }
 
-    /// The description as the program prints it.
+    /// Returns the OpenAPI document that `ccsd openapi` prints.
     private static func document() throws -> (text: String, object: [String: Any]) {
         let tool = try Tool.run("ccsd", ["openapi"])
         return (tool.output, try #require(tool.object, "\(tool)"))
     }
 
-    @Test("no request is answered with 5xx, or with what is not declared")
+    @Test("no request gets a 5xx status or an undeclared response")
     func services() throws {
         let environment = ProcessInfo.processInfo.environment
         let bench = try Bench()
         var command: [String: Any] = ["examples": 16, "exclude": Self.pages]
-        // Scripts/schemathesis: more requests, and others each time.
+        // Scripts/schemathesis sends more requests, with another seed each time.
         if let examples = environment["CCS_SCHEMATHESIS_EXAMPLES"].flatMap({ Int($0) }) {
             let seed = environment["CCS_SCHEMATHESIS_SEED"].flatMap { Int($0) } ?? .random(in: 1...1_000_000)
             print("CCS_SCHEMATHESIS_SEED=\(seed)")
@@ -71,14 +71,14 @@ struct SchemathesisTests {
         }
         let result = try bench.run(command)
         #expect(result.code == 0, "\(result.text)")
-        #expect(result.statuses.count >= 37, "all operations are asked: \(result.statuses.keys.sorted())")
-        // Chance decides what succeeds among other requests each time.
+        #expect(result.statuses.count >= 37, "all operations are called: \(result.statuses.keys.sorted())")
+        // With a random seed, the operations that succeed vary.
         guard command["seed"] == nil else { return }
         let failing = result.statuses.filter { !$1.keys.contains { $0.hasPrefix("2") } }.keys
-        #expect(Set(failing) == Self.hopeless, "each operation succeeds at times: \(result.statuses)")
+        #expect(Set(failing) == Self.hopeless, "each operation succeeds at least once: \(result.statuses)")
     }
 
-    @Test("the pages of the administrative port answer as declared")
+    @Test("the pages of the administrative port return declared responses")
     func administration() throws {
         let port = "19472"
         let bench = try Bench(flags: ["--admin-port", port])
@@ -89,7 +89,7 @@ struct SchemathesisTests {
             "\(result.statuses)")
     }
 
-    @Test("canary: a status, a member and a type that are not declared are found")
+    @Test("canary: an undeclared status, member or content type is found")
     func canary() throws {
         let bench = try Bench()
         func run(_ path: String, _ change: (inout [String: Any]) -> Void) throws -> String {
@@ -122,7 +122,7 @@ struct SchemathesisTests {
         #expect(type.contains("Undocumented Content-Type"), "\(type)")
     }
 
-    @Test("the document is OpenAPI 3.1, and the daemon serves the very one that the program prints")
+    @Test("the daemon serves the valid OpenAPI 3.1 document that ccsd openapi prints")
     func served() throws {
         let bench = try Bench()
         let (text, object) = try Self.document()

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What somebody finds who reads the disk of a daemon: messages, but nothing to log in with.
+/// The content of the daemon's disk: messages, but no credentials.
 @Suite("Secrets at rest", .serialized)
 struct SecretsAtRestTests {
-    /// Which of some texts stand in any file below a folder.
+    /// Returns the names of the texts that any file below a folder contains.
     private static func found(_ texts: [String: [Data]], in folder: URL) throws -> Set<String> {
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         var found: Set<String> = []
@@ -17,7 +17,7 @@ struct SecretsAtRestTests {
         return found
     }
 
-    /// A number as it may be written: in decimal, in hexadecimal, and as octets in either order.
+    /// Returns the possible encodings of a number: decimal, hexadecimal, and bytes in either order.
     private static func forms(_ number: UInt64) -> [Data] {
         [
             Data(String(number).utf8), Data(String(number, radix: 16).utf8),
@@ -26,10 +26,10 @@ struct SecretsAtRestTests {
         ]
     }
 
-    @Test("no server key and no security token is in any file of the data directory")
+    @Test("no file of the data directory contains a server key or a security token")
     func digestsAlone() throws {
         let daemon = try RunningDaemon()
-        // The key of the first sender is in a file for its operator; this one is told once and nowhere.
+        // The first sender's key is stored in a file for the operator; this one is only printed.
         let made = try daemon.ctl("senders", "add", "--label", "an-unmistakable-label")
         let (sender, key) = (
             try #require(made["sender_id"] as? String), try #require(made["key"] as? String)
@@ -54,6 +54,6 @@ struct SecretsAtRestTests {
                 "key": [Data(key.utf8)], "security token": Self.forms(secret),
                 "label": [Data("an-unmistakable-label".utf8)], "text": [Data("an-unmistakable-text".utf8)],
             ], in: daemon.directory.appendingPathComponent("data"))
-        #expect(found == ["label", "text"], "canary: what may be read there is found")
+        #expect(found == ["label", "text"], "canary: the readable texts are found")
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Every code block of README.md and docs is run as it stands, or is listed here with the reason why it cannot be.
+/// Runs every code block of README.md and docs unchanged, except those listed here with a reason.
 @Suite("Code blocks of the documentation")
 struct ShownBlocksTests {
-    /// A block between two fences.
+    /// A code block of a page.
     struct Block: CustomTestStringConvertible, Sendable {
         var file: String
         var line: Int
@@ -13,28 +13,28 @@ struct ShownBlocksTests {
         var firstLine: String { String(text.split(separator: "\n").first ?? "") }
     }
 
-    /// Blocks that are not run, by file and first line.
+    /// Code blocks that are not run, by file and first line.
     static let notRun: [(file: String, firstLine: String, reason: String)] = [
-        ("README.md", "Scripts/quickstart", "it installs packages and builds for release"),
-        ("README.md", "ccsd 0.1.0 is ready.", "it is what a program prints"),
-        ("README.md", "Scripts/test", "it runs this test"),
+        ("README.md", "Scripts/quickstart", "installs packages and builds for release"),
+        ("README.md", "ccsd 0.1.0 is ready.", "output of a program"),
+        ("README.md", "Scripts/test", "runs this test"),
         (
             "README.md",
             " app servers ──TLS 5235/5236──►┐                                  ┌◄──TLS 5228── devices, simulators (MCS)",
-            "it is a picture"
+            "a diagram"
         ),
         (
             "docs/ci-example.md", "- name: Push messages reach a device",
-            "it needs the programs in /usr/bin; CIExampleTests runs the script"
+            "needs the programs in /usr/bin; CIExampleTests runs the script"
         ),
         (
             "docs/ci-example.md",
             "ccs-device many --sender 100000000001 --devices 10000 --tokens tokens --count 10000 --seconds 120 --json",
-            "ten thousand devices wait two minutes for somebody who sends to them"
+            "ten thousand devices wait two minutes for messages"
         ),
     ]
 
-    /// The blocks of a page.
+    /// Returns the code blocks of a page.
     static func blocks(of text: String, file: String) -> [Block] {
         var found: [Block] = []
         var open: Block?
@@ -66,33 +66,33 @@ struct ShownBlocksTests {
 
     static let run = all.filter { !isListed($0) }
 
-    /// A network of its own has the default ports free, whatever else runs on this machine.
+    /// Whether a network namespace can be created, in which the default ports are free.
     static let canSeparate =
         (try? Tool.run(URL(fileURLWithPath: "/usr/bin/unshare"), separated + ["true"]).code) == 0
     private static let separated = [
         "--user", "--map-root-user", "--net", "/bin/bash", "-c", #"ip link set lo up && exec "$@""#, "bash",
     ]
 
-    @Test("every block that is listed as not run is still there, and some are run")
+    @Test("every listed code block exists, and other blocks are run")
     func listed() {
         for entry in Self.notRun {
             #expect(
                 Self.all.contains { $0.file == entry.file && $0.firstLine == entry.firstLine },
-                "\(entry.file) has no such block any more: \(entry.firstLine)")
+                "\(entry.file) no longer has the block: \(entry.firstLine)")
             #expect(!entry.reason.isEmpty)
         }
         #expect(Self.run.contains { $0.file == "docs/ci-example.md" })
     }
 
     @Test(
-        "it runs as pasted, in an empty folder, with the programs in PATH",
-        .enabled(if: canSeparate, "unshare cannot make a network of its own"), arguments: run)
+        "a code block runs in an empty folder with the programs in PATH",
+        .enabled(if: canSeparate, "unshare cannot create a network namespace"), arguments: run)
     func runs(block: Block) throws {
         let tool = try Self.paste(block.text)
         #expect(tool.code == 0, "\(block.testDescription): \(tool)")
     }
 
-    /// Runs lines of a shell as if each were typed, up to the first that fails.
+    /// Runs lines in a shell up to the first one that fails.
     private static func paste(_ text: String) throws -> Tool {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
@@ -108,8 +108,8 @@ struct ShownBlocksTests {
     }
 
     @Test(
-        "canary: a block whose second line fails is found out, and a page's blocks are found by their lines",
-        .enabled(if: canSeparate, "unshare cannot make a network of its own"))
+        "canary: a block fails when its second line fails, and blocks are found by their lines",
+        .enabled(if: canSeparate, "unshare cannot create a network namespace"))
     func canary() throws {
         #expect(try Self.paste("true\nccsctl nonsense\ntrue\n").code == 64)
         let found = Self.blocks(of: "a\n```\nb\nc\n```\n```yaml\nd\n```\n", file: "x")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The short form of `ccs-bench soak`: what must hold on any machine, however slow it is.
+/// The short form of `ccs-bench soak`, with the properties that hold on a machine of any speed.
 @Suite("Soak", .serialized)
 struct SoakTests {
     private func soak(_ more: [String], seconds: Int) throws -> (tool: Tool, samples: [[String: Any]]) {
@@ -16,10 +16,10 @@ struct SoakTests {
         return (run, written?["samples"] as? [[String: Any]] ?? [])
     }
 
-    @Test("While devices leave and come back nothing is lost either way, and no socket stays open")
+    @Test("no message is lost and no socket leaks while devices disconnect and reconnect")
     func soak() throws {
         let (run, samples) = try soak([], seconds: 12)
-        // How long messages take is the machine's affair, also whether that changes.
+        // Latencies and their drift depend on the machine.
         let faults = try #require(run.object?["faults"] as? [String]).filter { !$0.contains(" drifts from ") }
         #expect(faults.isEmpty, "\(run)")
         #expect(run.object?["audit_holds"] as? Bool == true, "\(run)")
@@ -29,12 +29,12 @@ struct SoakTests {
         }
         #expect(samples.count >= 9)
         let logins = samples.compactMap { $0["logins"] as? Int }
-        #expect(logins.first == 20 && logins.last ?? 0 > 20, "devices come back: \(logins)")
-        #expect(samples.contains { ($0["devices"] as? Int ?? 20) < 20 }, "and are away")
+        #expect(logins.first == 20 && logins.last ?? 0 > 20, "devices reconnect: \(logins)")
+        #expect(samples.contains { ($0["devices"] as? Int ?? 20) < 20 }, "devices disconnect")
     }
 
     @Test(
-        "Canary: what is planted makes the command fail",
+        "Canary: the command fails when a fault is planted",
         arguments: ["loss", "leak", "drift", "sockets", "books"])
     func canary(plant: String) throws {
         let (run, _) = try soak(["--plant", plant], seconds: 2)

@@ -4,11 +4,11 @@ import Foundation
 import Testing
 import Wire
 
-/// Strangers who know what is no secret: a token, an endpoint, the id of an installation. Each attack of theirs beside what the
-/// owner does the same way.
-@Suite("Proofs of strangers", .serialized)
+/// Attackers with public identifiers: a token, an endpoint, the ID of an installation. Each test compares the attacker's request
+/// with the same request by the owner.
+@Suite("Proof of ownership", .serialized)
 struct StrangerProofTests {
-    /// A daemon with an app of the first sender on a device, and a stranger.
+    /// A daemon, a device with an app of the first sender, and an attacker.
     private final class Bench {
         let daemon: RunningDaemon
         let sender: String
@@ -20,14 +20,14 @@ struct StrangerProofTests {
             daemon = try RunningDaemon()
             sender = try daemon.firstSender.id
             guard let other = try daemon.ctl("senders", "add")["sender_id"] as? String else {
-                throw HarnessFailure("no second sender was made")
+                throw HarnessFailure("senders add printed no sender_id")
             }
             self.other = other
             device = try TestDevice(daemon, sender: sender)
             stranger = try Visitor(daemon)
         }
 
-        /// Sends a message, which the device must get.
+        /// Sends a message and expects that the device gets it.
         func reach(_ target: String, _ n: String) throws {
             _ = try daemon.ctl("send", sender, target, "n=\(n)")
             try device.expectMessage { $0["n"] == n }
@@ -38,7 +38,7 @@ struct StrangerProofTests {
         }
     }
 
-    /// The subscription of a web app, as a request to register it has it.
+    /// Returns the subscription of a web app in the form of a registration request.
     private static func subscription(_ app: WebApp, _ endpoint: String) -> [String: Any] {
         let words = [app.publicKey, app.auth].map { Data($0).base64EncodedString() }
         return [
@@ -49,7 +49,7 @@ struct StrangerProofTests {
         ]
     }
 
-    /// A web app on the device: its keys, and the token of its endpoint.
+    /// Returns the keys of a web app on the device and the token of its endpoint.
     private func web(_ bench: Bench) throws -> (app: WebApp, endpoint: String) {
         let app = try #require(WebApp(subtype: "wp:https://example.com/#1"))
         let endpoint = try bench.device.register(
@@ -59,7 +59,7 @@ struct StrangerProofTests {
         return (app, endpoint)
     }
 
-    @Test("who knows a token cannot end it; its device can, in the name of its own project")
+    @Test("a token can be deleted by its device under its own project, and not by others that have the token")
     func ending() throws {
         let bench = try Bench()
         let token = bench.device.token
@@ -82,7 +82,7 @@ struct StrangerProofTests {
         #expect(throws: (any Error).self) { try bench.reach(token, "gone") }
     }
 
-    @Test("who knows the token of a web app can neither renew nor end it; its installation can")
+    @Test("a web app's token can be renewed and deleted by its installation alone")
     func renewing() throws {
         let bench = try Bench()
         let (app, endpoint) = try web(bench)
@@ -100,7 +100,7 @@ struct StrangerProofTests {
             #expect(renewed.status == 403, "\(renewed)")
             let ended = try bench.stranger.ask("DELETE", bench.path(token), headers)
             #expect([401, 403].contains(ended.status), "\(ended)")
-            // A token beside it, which leads nowhere, is all that a stranger gets.
+            // The attacker gets a separate token that does not reach the web app.
             let beside = try bench.stranger.ask(
                 "POST", "/v1/projects/\(bench.sender)/registrations", headers,
                 body: Self.subscription(strange, endpoint))
@@ -116,7 +116,7 @@ struct StrangerProofTests {
         #expect(try sdk.ask("DELETE", bench.path(token), installed.header).status == 200)
     }
 
-    @Test("the token of an app is no endpoint: no other project gets a way to its device by it")
+    @Test("a registration for another project is refused when its endpoint is an app's token")
     func endpoints() throws {
         let bench = try Bench()
         let app = try #require(WebApp(subtype: "x"))
@@ -129,14 +129,14 @@ struct StrangerProofTests {
         #expect(try bench.stranger.make(form).status == 400)
         let (owner, endpoint) = try web(bench)
         let made = try bench.stranger.ask("POST", path, body: Self.subscription(owner, endpoint))
-        let token = try #require(made.json["token"] as? String, "the canary: \(made)")
+        let token = try #require(made.json["token"] as? String, "canary: \(made)")
         _ = try bench.daemon.ctl("send", bench.other, token, "n=1")
         let message = try bench.device.expectEncrypted()
         #expect(String(decoding: message.from, as: UTF8.self) == WebApp.usualKey)
     }
 
     @Test(
-        "who knows the id of an installation gets a fresh one, hears nothing that is sent to it, and cannot end it"
+        "an attacker gets a fresh ID for an installation that exists, and can neither receive for it nor delete it"
     )
     func installations() throws {
         let bench = try Bench()
@@ -171,20 +171,20 @@ struct StrangerProofTests {
         try bench.reach(token, "first")
         let shown = try bench.daemon.ctl("installations", "show", id)
         #expect(shown["registrations"] as? Int == 1 && shown["ended"] as? Bool == false, "\(shown)")
-        // The app itself, by either proof.
+        // The owner, by either proof.
         let granted = try sdk.ask("POST", path + "/authTokens:generate", own.proof)
         #expect(granted.status == 200 && granted.json["token"] is String, "\(granted)")
         #expect(try sdk.install(bench.sender, id: id, own.proof).refresh == own.refresh)
         let renewed = try sdk.install(bench.sender, id: id, ["Authorization": bench.device.proof])
         #expect(renewed.id == id && renewed.refresh != own.refresh)
-        #expect(try sdk.ask("DELETE", path, own.proof).status == 401, "the older token has ended")
+        #expect(try sdk.ask("DELETE", path, own.proof).status == 401, "the older refresh token is invalid")
         #expect(try sdk.ask("DELETE", path, renewed.proof).status == 200)
         #expect(throws: (any Error).self) { try bench.reach(token, "last") }
-        #expect(try bench.stranger.install(bench.sender, id: id).id != id, "nobody inherits the id")
+        #expect(try bench.stranger.install(bench.sender, id: id).id != id, "a deleted ID is not reused")
     }
 
     @Test(
-        "an operator revokes an installation: its tokens stop working at once, also after kill -9, and are in no file"
+        "an installation's tokens are invalid when the operator revokes it, also after kill -9, and are in no file"
     )
     func revoking() throws {
         let bench = try Bench()

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Limits on those that have not logged in: they stop who tries, and nobody beside them.
-@Suite("Strangers", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+/// Limits on failed logins: they stop the attacker and no other peer.
+@Suite("Failed logins", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct StrangerTests {
-    /// What an attempt to log in comes to.
+    /// Attempts to log in and returns the result.
     private func attempt(_ driver: Driver, _ sender: String, _ key: String, from client: String = "") throws
         -> String
     {
@@ -12,7 +12,7 @@ struct StrangerTests {
         return try driver.expect(event: "attempt")["result"] as? String ?? ""
     }
 
-    /// Attempts with a wrong key until they are answered otherwise; a minute may end in between.
+    /// Attempts logins with a wrong key until the result changes; the counts start anew if a minute ends in between.
     private func fail(_ driver: Driver, _ sender: String, from client: String = "") throws -> String {
         for _ in 0..<40 {
             let result = try attempt(driver, sender, "wrong-key-\(sender)", from: client)
@@ -28,7 +28,7 @@ struct StrangerTests {
     }
 
     @Test(
-        "a sender that fails too often is refused by name, even with its key; another behind its address gets in"
+        "a sender is refused, even with its key, when it failed too often; another one at its address can log in"
     )
     func identity() throws {
         let daemon = try RunningDaemon(flags: ["--failed-logins-per-minute", "3"])
@@ -37,22 +37,22 @@ struct StrangerTests {
         let id = try #require(other["sender_id"] as? String)
         let key = try #require(other["key"] as? String)
         let driver = try Driver("login_attempts.py", [String(daemon.port("app_server"))])
-        // Where a minute ends in between, once more.
+        // Repeated because the counts start anew if a minute ends in between.
         var isRefused = false
         for _ in 0..<5 where !isRefused {
             #expect(try fail(driver, guessed.id) == "temporary-auth-failure")
             isRefused = try attempt(driver, guessed.id, guessed.key) == "temporary-auth-failure"
         }
-        #expect(isRefused, "the right key was tried")
+        #expect(isRefused, "the right key was accepted")
         for _ in 0..<20 { _ = try attempt(driver, guessed.id, "wrong") }
         #expect(try attempt(driver, id, key) == "success")
-        // The device ports are not concerned either.
+        // The device port is not affected either.
         _ = try TestDevice(daemon, sender: guessed.id)
         #expect((1...3).contains(lines(daemon, "too_many_failures")), "one line a minute: \(daemon.words)")
     }
 
     @Test(
-        "an address that tries many senders is refused at the door, with one line; a reload lets it in again")
+        "connections of an address are closed when it tried many senders; a reload admits it again")
     func address() throws {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
@@ -74,7 +74,7 @@ struct StrangerTests {
         #expect(try attempt(driver, sender, key) == "success")
     }
 
-    @Test("behind a proxy clients count by the address in its header; from others a header is no TLS")
+    @Test("failed logins count by the address in the PROXY header; other peers cannot send one")
     func header() throws {
         let daemon = try RunningDaemon(
             flags: ["--failed-logins-per-address", "5", "--proxy-protocol-from", "127.0.0.0/8"])
@@ -83,7 +83,9 @@ struct StrangerTests {
         #expect(try fail(driver, "77", from: "192.0.2.1") == "closed")
         #expect(try attempt(driver, sender.id, sender.key, from: "192.0.2.2") == "success")
         #expect(daemon.words.contains("peer=192.0.2.1:40000"), "\(daemon.words)")
-        #expect(try attempt(driver, sender.id, sender.key) == "closed", "a proxy must send a header")
+        #expect(
+            try attempt(driver, sender.id, sender.key) == "closed",
+            "a connection from a proxy must start with a header")
 
         let bare = try RunningDaemon()
         let known = try bare.firstSender
@@ -93,7 +95,7 @@ struct StrangerTests {
     }
 
     @Test(
-        "through HAProxy devices and app servers are seen by their own addresses, and its health checks do no harm",
+        "peers behind HAProxy appear with their own addresses, and its health checks cause no errors",
         .enabled(if: Places.hasHAProxy, "run Scripts/bootstrap --tests first"),
         arguments: ["send-proxy", "send-proxy-v2"])
     func haproxy(word: String) throws {
@@ -102,7 +104,7 @@ struct StrangerTests {
         let daemon = try RunningDaemon(
             flags: ["--proxy-protocol-from", RunningProxy.address, "--admin-port", "19472"])
         let sender = try daemon.firstSender
-        // Others, here the tests themselves, are served without a header.
+        // Connections from other addresses, such as the tests, are served without a header.
         let direct = try TestDevice(daemon, sender: sender.id)
         let proxy = try RunningProxy(before: daemon, sends: word)
         defer { extendLifetime(proxy) }
@@ -117,8 +119,8 @@ struct StrangerTests {
         let sessions = try daemon.ctl("sessions", "list")["sessions"] as? [[String: Any]] ?? []
         let peers = sessions.compactMap { $0["peer"] as? String }
         #expect(peers.count == 3 && peers.allSatisfy { $0.hasPrefix("127.0.0.1:") }, "\(peers)")
-        // Some checks have come and gone by now: none of them is a connection that went wrong.
-        try eventually("HAProxy has checked") {
+        // Health checks have run by now, and none is counted as a failed connection.
+        try eventually("HAProxy has run health checks") {
             try !PlainHTTP.get("/metrics", port: 19_472).contains(
                 "ccs_connections_accepted_total{listener=\"device\"} 2\n")
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// XEP-0198 on the real daemon, with clients that speak it (ccs-xmpp 1.15).
+/// XEP-0198 on the real daemon, with clients that support it (ccs-xmpp 1.15).
 @Suite(
     "Stream management", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct StreamManagementTests {
@@ -14,7 +14,7 @@ struct StreamManagementTests {
             secret: sender.key)
     }
 
-    @Test("slixmpp resumes its stream, and what it had not acknowledged comes again", arguments: [1, 2])
+    @Test("slixmpp resumes its stream and gets unacknowledged messages again", arguments: [1, 2])
     func resumes(reactors: Int) throws {
         let daemon = try RunningDaemon(flags: Self.flags, reactors: reactors)
         let device = try TestDevice(daemon, sender: daemon.firstSender.id)
@@ -29,7 +29,7 @@ struct StreamManagementTests {
         let id = try #require(second["message_id"] as? String)
         #expect(id == first["message_id"] as? String)
         try server.send(["to": device.token, "message_id": id, "message_type": "ack"])
-        try eventually("the upstream message is settled") {
+        try eventually("the upstream message is delivered") {
             let audit = try daemon.ctl("audit")["upstream"] as? [String: Any]
             return audit?["delivered"] as? Int == 1 && audit?["pending"] as? Int == 0
         }
@@ -37,7 +37,7 @@ struct StreamManagementTests {
     }
 
     @Test(
-        "no message of slixmpp stays without its answer, wherever the connection is lost", arguments: [1, 2])
+        "slixmpp gets an answer to every message when connections are lost at any point", arguments: [1, 2])
     func losesNoAnswer(reactors: Int) throws {
         let daemon = try RunningDaemon(flags: Self.flags, reactors: reactors)
         let device = try TestDevice(daemon, sender: daemon.firstSender.id)
@@ -63,7 +63,7 @@ struct StreamManagementTests {
     }
 
     @Test(
-        "libstrophe resumes its stream and gets every answer",
+        "libstrophe gets an answer to every message when it resumes its stream",
         .enabled(if: Strophe.isInstalled, "libstrophe-dev is missing"))
     func libstrophe() throws {
         let daemon = try RunningDaemon(flags: Self.flags + ["--scram"])
@@ -83,7 +83,7 @@ struct StreamManagementTests {
         }
     }
 
-    @Test("canary: by default both begin a new stream after a loss, and slixmpp enables nothing")
+    @Test("canary: both libraries open a new stream when stream management is off")
     func offByDefault() throws {
         let daemon = try RunningDaemon()
         let server = try slixmpp(daemon, "sm")

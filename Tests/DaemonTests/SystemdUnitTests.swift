@@ -7,14 +7,14 @@ import Testing
     .enabled(
         if: BootedSystem.obstacle == nil, Comment(rawValue: BootedSystem.obstacle ?? "")))
 struct SystemdUnitTests {
-    /// Boots, and starts the service as README says.
+    /// Boots the container and starts the service as README describes.
     private func started() throws -> BootedSystem {
         let system = try BootedSystem()
         try system.output("systemctl", "enable", "--now", "ccsd.socket", "ccsd.service")
         return system
     }
 
-    /// The lines of a unit that stand in a comment, without it: what its operator is told to put into a drop-in.
+    /// Returns the uncommented lines of a comment in a unit, which operators copy to a drop-in.
     private func documented(_ unit: String, mark: String, from first: String) throws -> String {
         let text = try String(
             contentsOf: Places.root.appendingPathComponent("systemd/\(unit)"), encoding: .utf8)
@@ -34,7 +34,7 @@ struct SystemdUnitTests {
     }
 
     @Test(
-        "The first start with the sample listens on loopback alone, and says so; the documented drop-in opens it"
+        "the sample configuration listens on loopback and reports it; the documented drop-in opens the ports"
     )
     func firstStart() throws {
         let system = try started()
@@ -44,7 +44,7 @@ struct SystemdUnitTests {
         let text = try system.property("StatusText")
         #expect(text.contains("device on 127.0.0.1:5228") && text.contains("app_server on 127.0.0.1:5235"))
         #expect(text.contains("https on 127.0.0.1:443 and 127.0.0.1:8443"), "\(text)")
-        // Local address and state 0A (listening), as the kernel has them.
+        // Local addresses of sockets in state 0A (listening).
         let sockets = "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'"
         let open = try system.output("sh", "-c", sockets).split(separator: "\n")
         #expect(open.count == ports.count && open.allSatisfy { $0.hasPrefix("0100007F:") }, "\(open)")
@@ -63,7 +63,7 @@ struct SystemdUnitTests {
     }
 
     @Test(
-        "A typing error in the configuration fails the restart, and the sockets keep those who come meanwhile"
+        "a restart fails when the configuration has a typing error, and sockets queue connections"
     )
     func typingError() throws {
         let system = try started()
@@ -73,14 +73,15 @@ struct SystemdUnitTests {
         #expect(try system.run("systemctl", "restart", "ccsd.service").code != 0)
         let tries = "journalctl -u ccsd.service -o cat --no-pager | grep -c 'ccsd.yaml:2:1: log_levle'"
         try eventually(
-            "waiting connections have started it more often than systemd used to bear", seconds: 300
+            "waiting connections have started it more often than the default start limit of systemd",
+            seconds: 300
         ) {
             Int(try system.output("sh", "-c", tries)) ?? 0 >= 11
         }
         let log = try system.output("journalctl", "-u", "ccsd.service", "-o", "cat", "--no-pager")
         #expect(log.contains("code=exited, status=78/CONFIG"), "\(log)")
         #expect(try system.run("systemctl", "is-active", "ccsd.socket").code == 0)
-        #expect(try system.property("NRestarts") == "0", "systemd does not repeat what cannot get better")
+        #expect(try system.property("NRestarts") == "0", "systemd does not restart after exit code 78")
 
         try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nlog_level: info\n")
         try knocker.expectServed(1)
@@ -91,7 +92,7 @@ struct SystemdUnitTests {
     }
 
     @Test(
-        "systemctl reload fails where the configuration is wrong, and the service goes on with the one of before"
+        "systemctl reload fails when the configuration is wrong, and the service keeps the previous one"
     )
     func reload() throws {
         let system = try started()
@@ -108,7 +109,7 @@ struct SystemdUnitTests {
         #expect(try system.property("MainPID") == process)
     }
 
-    @Test("A renewed certificate is taken over by reload, with the documented drop-in, and by restart")
+    @Test("reload with the documented drop-in loads a renewed certificate, and so does restart")
     func renewal() throws {
         let system = try BootedSystem()
         func make(_ name: String) throws {
@@ -135,9 +136,9 @@ struct SystemdUnitTests {
         try make("second")
         try system.output("systemctl", "reload", "ccsd.service")
         #expect(try served().hasSuffix("second"))
-        // A signal reads the files that systemd shows, which are those of the start: what was handed over stays.
+        // On SIGHUP the daemon sees the credentials of its start, so the certificate from ccsctl stays in use.
         try system.output("systemctl", "kill", "--signal=HUP", "--kill-whom=main", "ccsd.service")
-        try eventually("the signal is heard", seconds: 60) {
+        try eventually("the reload is in the log", seconds: 60) {
             try system.output("journalctl", "-u", "ccsd.service", "-o", "cat", "--no-pager")
                 .components(separatedBy: "event=reloaded").count > 2
         }
@@ -153,7 +154,7 @@ struct SystemdUnitTests {
         #expect(try served().hasSuffix("third"))
     }
 
-    @Test("systemctl restart under load refuses nobody")
+    @Test("systemctl restart refuses no connection under load")
     func restart() throws {
         let system = try started()
         let knocker = try system.knocker()
@@ -166,7 +167,7 @@ struct SystemdUnitTests {
         #expect(failures.isEmpty, "\(failures)")
     }
 
-    @Test("A daemon that was stopped (SIGSTOP) is back within 35 s, and nobody was refused")
+    @Test("systemd replaces a daemon within 35 s when it hangs (SIGSTOP), and no connection is refused")
     func watchdog() throws {
         let system = try started()
         let knocker = try system.knocker()
@@ -182,7 +183,7 @@ struct SystemdUnitTests {
         try knocker.expectServed(1)
         #expect(Knocker.now - start < 35)
         #expect(try system.property("NRestarts") == "1")
-        // What the stopped process had accepted ended with it; no connection was refused.
+        // Connections of the stopped process ended; no new connection was refused.
         let failures = try knocker.failures().filter { "\($0["error"] ?? "")".contains("Refused") }
         #expect(failures.isEmpty, "\(failures)")
     }

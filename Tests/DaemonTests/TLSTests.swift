@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import Transport
 
-/// Which TLS clients must speak, on the real ports (ccs-xmpp 1.2).
+/// TLS versions and certificates on the real ports (ccs-xmpp 1.2).
 @Suite("TLS versions")
 struct TLSTests {
-    /// What `openssl s_client` says of a port, and its exit code; it verifies the server.
+    /// Runs `openssl s_client` with verification of the server. Returns its output and exit code.
     private func dial(_ daemon: RunningDaemon, _ listener: String, _ flags: [String], trust: String? = nil)
         throws -> (code: Int32, text: String)
     {
@@ -17,7 +17,7 @@ struct TLSTests {
         return (client.code, client.output)
     }
 
-    /// The version on which `openssl s_client` agrees with a port when it knows no other; nil where it is refused.
+    /// Returns the version that a port negotiates when a client offers only that one, or `nil` if the handshake fails.
     private func agreed(_ daemon: RunningDaemon, _ listener: String, _ flag: String) throws -> String? {
         let (code, text) = try dial(daemon, listener, [flag, "-cipher", "ALL:@SECLEVEL=0"])
         // "New, TLSv1.0, Cipher is …", or "New, (NONE), Cipher is (NONE)".
@@ -29,7 +29,7 @@ struct TLSTests {
         .map { $0.hasPrefix("New") ? "TLSv1.3" : String($0.split(separator: " ").last ?? "") }
     }
 
-    /// The certificate that a port shows, as PEM.
+    /// Returns the certificate of a port as PEM.
     private func certificate(_ daemon: RunningDaemon, _ listener: String, trust: String? = nil) throws
         -> String
     {
@@ -45,7 +45,7 @@ struct TLSTests {
     }
 
     @Test(
-        "1.0 and 1.1 are refused until tls_minimum lets them in, with a warning; a reload is enough, both ways"
+        "TLS 1.0 and 1.1 are refused unless tls_minimum allows them, with a warning; a reload applies it"
     )
     func minimum() throws {
         let scratch = try Scratch()
@@ -82,7 +82,7 @@ struct TLSTests {
     }
 
     @Test(
-        "SIGHUP with a certificate that is gone keeps the earlier one on every port, until there is another")
+        "SIGHUP keeps the certificate of every port when its file is missing, until a new file exists")
     func goneCertificate() throws {
         let (first, second) = (try RunningDaemon(), try RunningDaemon())
         let scratch = try Scratch()
@@ -115,7 +115,7 @@ struct TLSTests {
     }
 
     @Test(
-        "A certificate that ccsctl reload hands over counts until the files change; a wrong one changes nothing"
+        "a certificate from ccsctl reload stays in use until the files change; a wrong one is refused"
     )
     func handedCertificate() throws {
         let (first, second) = (try RunningDaemon(), try RunningDaemon())
@@ -154,7 +154,7 @@ struct TLSTests {
         #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
         #expect(
             try self.certificate(daemon, "device", trust: second.authority) == after,
-            "the files are as they were")
+            "the files are unchanged")
         try lay()
         #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)
         #expect(
@@ -165,7 +165,7 @@ struct TLSTests {
         #expect(own.code == 1 && own.errors.contains("certificate_file and key_file are not set"), "\(own)")
     }
 
-    @Test("SIGHUP without a descriptor left keeps the certificate and the authority of ccsd's own")
+    @Test("SIGHUP keeps the self-made certificate and authority when no descriptor is free")
     func noDescriptor() throws {
         let daemon = try RunningDaemon()
         let before = try certificate(daemon, "device")

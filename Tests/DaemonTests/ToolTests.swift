@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Programs that a test runs to their end.
-@Suite("Programs run to their end") struct ToolTests {
+/// Programs that a test runs with a deadline.
+@Suite("Programs run by tests") struct ToolTests {
     private let shell = URL(fileURLWithPath: "/bin/sh")
 
     @Test(
-        "a program that hangs is ended and named, with what it has said",
+        "a program is killed and reported with its output when it hangs",
         arguments: [
             "exec sleep 3600", "exec sleep 3600 >&- 2>&-", "trap '' TERM; exec sleep 3600",
         ])
@@ -20,15 +20,15 @@ import Testing
         #expect(kill(pid, 0) == -1 && errno == ESRCH, "\(told)")
     }
 
-    @Test("a program whose output somebody else holds is named as well")
+    @Test("a program is reported when another process keeps its output open")
     func held() throws {
         let error = #expect(throws: HarnessFailure.self) {
             try Tool.run(shell, ["-c", "sleep 20 & echo gone"], seconds: 5)
         }
-        #expect(error?.description.contains("held its output: /bin/sh -c") == true)
+        #expect(error?.description.contains("kept its output open: /bin/sh -c") == true)
     }
 
-    @Test("canary: a program that ends in time has its code and all that it said, on whichever end first")
+    @Test("canary: a program's exit code and complete output are returned when it ends in time")
     func ends() throws {
         let tool = try Tool.run(
             shell, ["-c", "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; cat; exit 3"],

@@ -4,10 +4,10 @@ import Foundation
 import Testing
 import Wire
 
-/// Messages to topics and conditions on the real daemon, from devices that subscribed themselves.
+/// Messages to topics and conditions on the real daemon, with subscriptions made by devices.
 @Suite("Topics", .serialized)
 struct TopicTests {
-    /// Sends in the legacy way over HTTP; the body of the answer.
+    /// Sends a message over legacy HTTP and returns the body of the response.
     private func send(_ daemon: RunningDaemon, _ key: String, _ json: String, by device: TestDevice) throws
         -> (status: Int, text: String)
     {
@@ -24,7 +24,7 @@ struct TopicTests {
             && answer.text.dropFirst(14).dropLast().allSatisfy(\.isNumber)
     }
 
-    @Test("subscribers get it, others do not; an acknowledged one survives kill -9")
+    @Test("a topic message reaches subscribers alone, and survives kill -9 when acknowledged")
     func reach() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender
@@ -44,7 +44,7 @@ struct TopicTests {
             daemon, sender.key, "{\"condition\":\"!('news' in topics)\",\"data\":{\"id\":\"2\"}}",
             by: devices[0])
         #expect(isTaken(toOthers), "\(toOthers)")
-        // The first message that it gets at all.
+        // This is its first message, so the topic message did not reach it.
         #expect(try devices[2].expectMessage { _ in true }["id"] == "2")
 
         devices[0].stop()
@@ -66,7 +66,7 @@ struct TopicTests {
         #expect(status["under_way"] as? Int == 0)
     }
 
-    @Test("a name that is none and a condition that is none are refused by name")
+    @Test("a send is refused with a reason when its topic name or condition is invalid")
     func refusals() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender

@@ -2,24 +2,25 @@ import Basics
 import Foundation
 import Testing
 
-/// firebase-admin, pyfcm 2 and async-firebase, unchanged, with a key file from ccsctl and their host names redirected
+/// firebase-admin, pyfcm 2 and async-firebase, unmodified, with a key file from ccsctl and their host names redirected
 /// (http 8, 9, 12 rows c20 to c23).
 ///
-/// A library takes seconds to start: one test shows all of what each does with one daemon.
+/// A library takes seconds to start, so one test covers all calls of a library with one daemon.
 @Suite(
     "Libraries of HTTP v1", .serialized,
     .enabled(if: Places.hasPython && Places.hasPythonV1, "run Scripts/bootstrap --tests first"))
 struct V1LibraryTests {
-    /// A name of a topic that is too long by one.
+    /// A topic name that is too long by one byte.
     private let long = String(repeating: "t", count: Limits.Topic.nameBytes + 1)
 
     @Test(
-        "what it sends is received, refusals are its exceptions, topics work", arguments: V1Library.allCases)
+        "a library's messages arrive, refusals raise its exceptions, and topics work",
+        arguments: V1Library.allCases)
     func wholeLife(library: V1Library) throws {
         let bench = try V1Bench(library)
         let devices = try ["a", "b", "c"].map { try bench.device("com.example.\($0)") }
         let (stranger, gone) = (try bench.stranger(), try bench.device())
-        #expect(try bench.send(gone.token)["name"] is String, "the canary: this one can be reached")
+        #expect(try bench.send(gone.token)["name"] is String, "canary: the token is valid")
         try gone.unregister(bench.daemon)
 
         try sends(bench, to: devices[0])
@@ -51,7 +52,7 @@ struct V1LibraryTests {
         #expect(looked["name"] as? String == "projects/ccs-\(bench.sender)/messages/fake_message_id")
         let odd = "\u{E4} \u{1F600} \" \\"
         _ = try bench.send(device.token, ["data": ["n": odd]])
-        // The next one, so that the dry run has not been delivered.
+        // This is the next message, so the dry run was not delivered.
         #expect(try device.expectMessage { _ in true }["n"] == odd)
     }
 
@@ -95,7 +96,7 @@ struct V1LibraryTests {
         }
     }
 
-    /// As many messages as a call takes: one request to `/batch`, or so many at once on one connection of HTTP/2.
+    /// Sends the largest number of messages of one call: one request to `/batch`, or 500 concurrent ones on one HTTP/2 connection.
     private func atOnce(_ bench: V1Bench, to device: TestDevice) throws {
         let calls: [V1Library: String] = [
             .firebaseAdmin: "send_each_async", .firebaseAdmin6: "send_all",
@@ -114,7 +115,7 @@ struct V1LibraryTests {
         for _ in 0..<2 { #expect(try device.expectMessage { _ in true }["n"] == "at once") }
     }
 
-    /// The first two subscribe, hear of the topic, and leave it again.
+    /// Subscribes the first two devices, sends to the topic, and unsubscribes them.
     private func subscriptions(
         _ bench: V1Bench, by calls: V1Library.Subscribing, _ devices: [TestDevice], _ stranger: TestDevice,
         _ gone: TestDevice
@@ -125,7 +126,7 @@ struct V1LibraryTests {
             calls.isV1
             ? ["INVALID_ARGUMENT", "SENDER_ID_MISMATCH", "UNREGISTERED"]
             : ["INVALID_ARGUMENT", "PERMISSION_DENIED", "NOT_FOUND"]
-        // Twice: a subscription that is there is no fault.
+        // Twice: an existing subscription is not an error.
         for _ in 0..<2 {
             let made = try bench.manage(tokens, topic: name, by: calls.subscribe)
             try check(made, success: 2, faults: zip([1, 3, 4], reasons))
@@ -138,7 +139,7 @@ struct V1LibraryTests {
         try check(again, success: 1, faults: zip([], []))
         try topic(name, bench, [devices[1]], [devices[0], devices[2]])
 
-        // Longer than a name may be, which the libraries do not look at.
+        // The libraries do not check the length of the name.
         let refused = try bench.manage([devices[0].token], topic: long, by: calls.subscribe)
         if calls.isV1 {
             try check(refused, success: 0, faults: zip([0], ["INVALID_ARGUMENT"]))
@@ -156,7 +157,7 @@ struct V1LibraryTests {
         #expect(errors.compactMap { $0.last as? String } == faults.map(\.1), "\(answer)")
     }
 
-    /// A message to a topic, and one to whoever has not subscribed to it: the next that each gets.
+    /// Sends to a topic and to its non-subscribers, and expects each message as the next one of its devices.
     private func topic(
         _ name: String, _ bench: V1Bench, _ subscribed: [TestDevice], _ others: [TestDevice]
     ) throws {
@@ -179,11 +180,11 @@ struct V1LibraryTests {
             let refused = try bench.send(to: kind, target, more)
             #expect(refused["error"] as? String == bench.library.exception(for: .invalid), "\(refused)")
         }
-        let unheard = try bench.send(to: "topic", "nobody", ["dry_run": true])
-        #expect(unheard["name"] is String, "the canary: a topic that can be sent to: \(unheard)")
+        let unheard = try bench.send(to: "topic", "no-subscribers", ["dry_run": true])
+        #expect(unheard["name"] is String, "canary: a valid topic: \(unheard)")
     }
 
-    /// The id of an installation in place of a token.
+    /// Sends to an installation ID in place of a token.
     private func installations(_ bench: V1Bench) throws {
         let (own, foreign) = ("cGFzc3dvcmQ_aGVsbG8tdw", "dGhlIHNlY29uZCBvZiB0d2")
         _ = try bench.stranger(instance: foreign)
@@ -197,30 +198,30 @@ struct V1LibraryTests {
         #expect(try device.expectMessage { _ in true }["n"] == "installed")
     }
 
-    /// An account that is removed is refused, though the access token that the library has was good.
+    /// Expects a refusal when the account is removed, although the library's access token was valid.
     private func removal(_ bench: V1Bench) throws {
         let key = try #require(bench.account["key_id"] as? String)
         _ = try bench.daemon.ctl("service-accounts", "remove", bench.sender, key)
         let refused = try bench.send("nonsense")
         switch bench.library {
         case .firebaseAdmin, .firebaseAdmin6:
-            // It asks for another token, which is not granted.
+            // The library requests another token, which is refused.
             #expect(refused["error"] as? String == "RefreshError", "\(refused)")
             #expect((refused["text"] as? String)?.contains("account not found") == true, "\(refused)")
         case .pyfcm: #expect(refused["error"] as? String == "AuthenticationError", "\(refused)")
         case .asyncFirebase: #expect(refused["error"] as? String == "UnauthenticatedError", "\(refused)")
         }
         let words = bench.daemon.words
-        #expect(!words.contains("ya29.") && !words.contains("PRIVATE"), "nothing secret is logged")
+        #expect(!words.contains("ya29.") && !words.contains("PRIVATE"), "the log contains a secret")
     }
 
-    @Test("another project is refused")
+    @Test("a send is refused when the project is another one")
     func project() throws {
-        let bench = try V1Bench(.firebaseAdmin, project: "somebody-else")
+        let bench = try V1Bench(.firebaseAdmin, project: "another-project")
         #expect(try bench.send("nonsense")["error"] as? String == "SenderIdMismatchError")
     }
 
-    @Test("canary: without the redirection nothing reaches us")
+    @Test("canary: the library does not reach the daemon when its host names are not redirected")
     func canary() throws {
         let bench = try V1Bench(.pyfcm, httpsPort: 1)
         let answer = try bench.send("nonsense")

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// pywebpush 2.5 posts to a web app on ccs-device, which decrypts what comes (http 10, mcs-device 5.7).
+/// pywebpush 2.5 sends to a web app on ccs-device, which decrypts the messages (http 10, mcs-device 5.7).
 @Suite("pywebpush", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
 struct WebPushTests {
-    /// A daemon, an application server, and a web app that is registered for its key.
+    /// A daemon, an application server, and a web app that is registered with its key.
     private final class Bench {
         let daemon: RunningDaemon
         let server: Driver
@@ -22,7 +22,7 @@ struct WebPushTests {
             server = try Driver(
                 "web_push_server.py", [], environment: ["REQUESTS_CA_BUNDLE": daemon.authority])
             guard let key = try server.expect(event: "key")["public"] as? String else {
-                throw HarnessFailure("the server told no key")
+                throw HarnessFailure("the web push server reported no key")
             }
             let tool = try Tool.run("ccs-device", ["register", "--web", "--web-key", key] + common)
             guard tool.code == 0, let made = tool.object?["subscription"] as? [String: Any] else {
@@ -37,7 +37,7 @@ struct WebPushTests {
             return try server.expect(event: "pushed")
         }
 
-        /// The messages that a device gets which waits for so many.
+        /// Runs `ccs-device listen` until `count` messages have come, and returns the messages.
         func listen(_ count: Int, seconds: Int = 20) throws -> [[String: Any]] {
             let tool = try Tool.run(
                 "ccs-device",
@@ -48,7 +48,7 @@ struct WebPushTests {
         }
     }
 
-    @Test("a message in each encoding and each form of VAPID is stored, delivered and read")
+    @Test("a message is stored, delivered and decrypted with each encoding and each form of VAPID")
     func wholeLife() throws {
         let bench = try Bench()
         let first = try bench.push("first", ["urgency": "high", "topic": "news"])
@@ -63,11 +63,11 @@ struct WebPushTests {
         #expect(messages.first?["opened"] as? String == "first")
         #expect(messages.first?["collapse_key"] as? String == "news")
         #expect((messages.last?["opened"] as? [String: Int])?["n"] == 2, "\(messages)")
-        #expect(try bench.listen(1, seconds: 1).isEmpty, "what was read comes again")
+        #expect(try bench.listen(1, seconds: 1).isEmpty, "an acknowledged message is not repeated")
         #expect(try bench.daemon.ctl("audit")["holds"] as? Bool == true)
     }
 
-    @Test("a topic replaces what waits, and a lifetime of nothing stores nothing")
+    @Test("a push topic replaces the stored message, and a push with TTL 0 is not stored")
     func topics() throws {
         let bench = try Bench()
         for text in ["one", "two"] {
@@ -78,14 +78,14 @@ struct WebPushTests {
         #expect(try bench.listen(1, seconds: 1).isEmpty)
     }
 
-    @Test("the keys are in a file that only its owner reads")
+    @Test("the keys of a web app are stored in a file with mode 0600")
     func stateFile() throws {
         let bench = try Bench()
         let attributes = try FileManager.default.attributesOfItem(atPath: bench.state)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("canary: another key, a token that is valid too long, and another's subscription are refused")
+    @Test("canary: a push is refused when its key, the life of its token or its subscription is wrong")
     func canary() throws {
         let bench = try Bench()
         let other = try bench.push("x", ["another_key": true])
@@ -98,7 +98,7 @@ struct WebPushTests {
         var changed = bench.subscription
         changed["endpoint"] = (changed["endpoint"] as? String ?? "") + "x"
         #expect(try bench.push("x", ["subscription": changed])["status"] as? Int == 404)
-        // The keys of another: it arrives, but cannot be read.
+        // Encrypted for other keys: the message arrives but cannot be decrypted.
         let stranger = try Bench()
         changed["endpoint"] = bench.subscription["endpoint"]
         changed["keys"] = stranger.subscription["keys"]
@@ -107,7 +107,7 @@ struct WebPushTests {
         #expect(messages.count == 1 && messages.first?["opened"] is NSNull, "\(messages)")
     }
 
-    @Test("a subscription whose device is forgotten has ended")
+    @Test("a push gets 410 when the device of its subscription is forgotten")
     func ended() throws {
         let bench = try Bench()
         let state = try JSONSerialization.jsonObject(
@@ -118,10 +118,10 @@ struct WebPushTests {
     }
 }
 
-/// Messages of app servers to a web app: the server encrypts them for it (mcs-device 5.6, 7).
+/// Messages of app servers to a web app, which the server encrypts (mcs-device 5.6, 7).
 @Suite("web registrations", .serialized)
 struct WebRegistrationTests {
-    @Test("what an app server sends is encrypted for the web app, waits for it, and is read there")
+    @Test("a message of an app server is encrypted for the web app, stored, and decrypted there")
     func encrypted() throws {
         let daemon = try RunningDaemon()
         let sender = try daemon.firstSender.id
@@ -136,7 +136,7 @@ struct WebRegistrationTests {
         let token = made.output.trimmingCharacters(in: .newlines)
         let again = try Tool.run(
             "ccs-device", ["register", "--web", "--sender", sender, "--print-token"] + common)
-        #expect(again.output == made.output, "the same keys and endpoint have one token")
+        #expect(again.output == made.output, "the same keys and endpoint have the same token")
         _ = try daemon.ctl("send", sender, token, "text=hello", "n=1")
         let heard = try Tool.run("ccs-device", ["listen", "--count", "1", "--seconds", "20"] + common)
         let messages = heard.output.split(separator: "\n").compactMap {
@@ -146,7 +146,7 @@ struct WebRegistrationTests {
         #expect(opened["data"] as? [String: String] == ["text": "hello", "n": "1"])
         #expect(opened["from"] as? String == sender)
         #expect(opened["fcmMessageId"] as? String == messages.first?["persistent_id"] as? String)
-        // Nothing of it can be read on the way.
+        // The device protocol carries only ciphertext.
         #expect((messages.first?["data"] as? [String: String])?["text"] == nil)
         #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
     }

@@ -1,27 +1,27 @@
 /// Rules about Swift code.
 enum CodeRules {
-    /// Lines of one function, at most.
+    /// The largest number of lines of a function.
     static let functionLines = 70
 
-    /// Where a class may vouch for its own thread safety: what wraps C objects or belongs to one thread.
+    /// Files whose classes may be `@unchecked Sendable`: they wrap C objects or belong to one thread.
     private static let uncheckedFolders = [
         "Sources/Transport/", "Sources/RocksStore/",
-        // The condition variable of pthreads, which Synchronization lacks.
+        // The condition variable of pthreads, which Synchronization does not have.
         "Sources/Server/Ports/Monitor.swift",
-        // A world lives in one thread.
+        // A world runs on one thread.
         "Sources/Simulation/Machinery/SessionEnd.swift",
     ]
 
-    /// Functions, initializers and accessors that are too long.
+    /// Returns functions and initializers that are too long.
     static func longFunctions(_ file: SourceFile) -> [String] {
         var scanner = FunctionScanner()
         for (index, line) in file.code.enumerated() { scanner.take(line, number: index + 1) }
         return scanner.functions.filter { $0.count > functionLines }.map {
-            "\(file.path):\($0.line): a function of \($0.count) lines, of \(functionLines) allowed"
+            "\(file.path):\($0.line): a function of \($0.count) lines, at most \(functionLines) allowed"
         }
     }
 
-    /// `!` that unwraps, `try!` and `as!`.
+    /// Returns lines with a forced unwrap, `try!` or `as!`.
     static func forcing(_ file: SourceFile) -> [String] {
         found(file) { line in
             if line.contains("try!") { return "try!" }
@@ -32,28 +32,28 @@ enum CodeRules {
                 let after = at + 1 < characters.count ? characters[at + 1] : " "
                 let isPostfix =
                     before.isLetter || before.isNumber || before == ")" || before == "]" || before == "_"
-                if isPostfix, after != "=" { return "forces with !" }
+                if isPostfix, after != "=" { return "forced unwrap" }
             }
             return nil
         }
     }
 
-    /// `@unchecked Sendable` outside the list.
+    /// Returns lines with `@unchecked` outside the listed files.
     static func unchecked(_ file: SourceFile) -> [String] {
         guard !uncheckedFolders.contains(where: { file.path.hasPrefix($0) }) else { return [] }
         return found(file) {
-            $0.contains("@unchecked") ? "@unchecked outside Transport and the doors to C" : nil
+            $0.contains("@unchecked") ? "@unchecked outside the files listed in CodeRules.swift" : nil
         }
     }
 
-    /// `package` as a level of access: what it names is not optimised across modules, and nothing outside the package sees what is
-    /// public either.
+    /// Returns lines with the access level `package`, which prevents optimization across modules; `public` is as private here, since
+    /// the package has no library product.
     static func access(_ file: SourceFile) -> [String] {
         found(file) { line in
             let words = line.split(separator: " ")
             guard let first = words.first(where: { !$0.hasPrefix("@") }), words.count > 1 else { return nil }
             let isAccess = first == "package" || first == "package(set)"
-            return isAccess ? "package instead of public (Package.swift says why)" : nil
+            return isAccess ? "package instead of public (see Package.swift)" : nil
         }
     }
 
@@ -66,7 +66,7 @@ enum CodeRules {
 
 /// Finds functions and their lengths by counting braces.
 struct FunctionScanner {
-    /// A function: the line of its name, and its lines.
+    /// The functions so far: the line of the declaration and the number of lines.
     private(set) var functions: [(line: Int, count: Int)] = []
     private var open: [Int?] = []
     private var pending: Int?
@@ -77,7 +77,7 @@ struct FunctionScanner {
         "struct", "class", "enum", "extension", "protocol", "actor", "var", "let", "case", "import",
     ]
 
-    /// Takes one line of code.
+    /// Scans one line of code.
     mutating func take(_ line: String, number: Int) {
         var word = ""
         var before: Character = " "

@@ -1,13 +1,13 @@
-/// Rules about comments: what other modules may use is explained where it is declared.
+/// Rules about comments: a public declaration has a comment.
 enum CommentRules {
     private static let kinds: Set<Substring> = [
         "func", "var", "let", "struct", "class", "enum", "protocol", "typealias", "actor", "init",
         "subscript",
     ]
 
-    /// Package declarations without a comment.
+    /// Returns the public declarations without a comment.
     ///
-    /// What a protocol asks for is explained there, and one comment serves a run of plain properties.
+    /// Requirements of a protocol are documented there, and one comment covers a run of stored properties.
     static func violations(_ file: SourceFile, witnesses: Set<String>) -> [String] {
         file.code.indices.compactMap { index in
             guard let name = declared(in: file.code[index]), !witnesses.contains(name),
@@ -19,7 +19,7 @@ enum CommentRules {
         }
     }
 
-    /// The names that protocols of ours, and of the standard library, ask for.
+    /// Returns the names that protocols of the package and of the standard library require.
     static func witnesses(_ files: [SourceFile]) -> Set<String> {
         var names: Set<String> = [
             "==", "<", "hash", "next", "description", "debugDescription", "customMirror",
@@ -36,7 +36,7 @@ enum CommentRules {
         return names
     }
 
-    /// The name of the public declaration of a line; nil where there is none.
+    /// Returns the name of the public declaration of a line, or `nil` if it has none.
     private static func declared(in line: String) -> String? {
         let words = line.split(separator: " ")
         guard words.first == "public", !words.contains("override"), !words.contains("=="),
@@ -61,7 +61,7 @@ enum CommentRules {
         return nil
     }
 
-    /// Whether a comment stands above, attributes apart, or above the run of plain properties.
+    /// Whether a comment is above the declaration and its attributes, or above its run of stored properties.
     private static func isExplained(_ file: SourceFile, _ index: Int) -> Bool {
         var above = index - 1
         while above >= 0, file.lines[above].drop(while: { $0 == " " }).hasPrefix("@") { above -= 1 }
@@ -71,7 +71,7 @@ enum CommentRules {
         return isPlain(file.code[above]) || file.code[above].hasSuffix("{")
     }
 
-    /// Whether a line is a property that says all about itself.
+    /// Whether a line declares a stored property.
     private static func isPlain(_ line: String) -> Bool {
         let words = line.split(separator: " ")
         return words.first == "public" && (words.contains("var") || words.contains("let"))

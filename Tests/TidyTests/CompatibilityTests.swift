@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// The page on compatibility says what the plays prove, and every row of the spec has a proof.
+/// docs/compatibility.md matches the plays, and every row of the specification has a proof.
 @Suite struct CompatibilityTests {
     static let hasPython = access("/usr/bin/python3", X_OK) == 0
 
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "canary: a play without a row, a row without a play, and another page are found",
+        "canary: a play without a row, a row without a play, and a different page are found",
         .enabled(if: hasPython, "python3 is not installed"))
     func canary() {
         let tree = SourceTree.output(of: "mktemp -d").text.dropLast()

@@ -3,25 +3,25 @@ import Catalogue
 import Operator
 import Testing
 
-/// What is printed or declared in one place must be what stands, or is used, in another.
+/// Printed and declared facts match their copies and uses elsewhere.
 @Suite struct DriftTests {
     @Test("the sample configuration is what ccsctl prints")
     func sample() { #expect(SourceTree.read("systemd/ccsd.yaml") == ConfigPrinter.sample()) }
 
-    /// The words of the code of some product files.
+    /// Returns the identifiers in the code of some product files.
     private static func words(_ isWanted: (SourceFile) -> Bool) -> Set<String> {
         let lines = SourceTree.product.filter(isWanted).flatMap(\.code)
         return Set(lines.flatMap { $0.split { !$0.isLetter && !$0.isNumber }.map(String.init) })
     }
 
-    @Test("every configuration key is read by the server")
+    @Test("a configuration key is read by the server")
     func keysAreRead() {
         let words = Self.words { $0.module == "Server" && !$0.path.contains("/Config/") }
         let fields = ConfigKey.allCases.filter { $0 != .format }.map { "\($0)" }
-        expectNone(fields.filter { !words.contains($0) }.map { "\($0) changes nothing: nobody reads it" })
+        expectNone(fields.filter { !words.contains($0) }.map { "\($0) has no effect: no code reads it" })
     }
 
-    @Test("every command of ccsctl that needs the daemon is an operation, and every operation is a command")
+    @Test("the commands of ccsctl that need the daemon are the operations")
     func commandsAreAnswered() {
         let offline: Set = [
             "config sample", "config docs", "operations", "explain", "man", "completion", "version",
@@ -30,7 +30,7 @@ import Testing
         #expect(asked == OperationName.allCases.map(\.rawValue))
     }
 
-    /// Places where an operation is spelled in a file that does not define it.
+    /// Returns the names of operations that a file spells without defining them.
     private static func spellings(_ file: SourceFile) -> [String] {
         guard file.path != "Sources/Operator/OperationName.swift" else { return [] }
         // Words such as "send" and "check" have other uses.
@@ -40,10 +40,10 @@ import Testing
             .map { "\(file.path) spells \"\($0)\"" }
     }
 
-    @Test("the name of an operation is spelled in one place of the product")
+    @Test("the name of an operation is spelled once in the product")
     func operationsAreSpelledOnce() { expectNone(SourceTree.product.flatMap(Self.spellings)) }
 
-    @Test("canary: a second place that spells an operation is found")
+    @Test("canary: a second spelling of an operation is found")
     func spellingCanary() {
         let name = "senders " + "add"
         let file = SourceFile(path: "Sources/Server/A.swift", text: "run(\"\(name)\")\n")
@@ -56,10 +56,10 @@ import Testing
     @Test("docs/operations.md is what ccsctl operations prints")
     func operations() { #expect(SourceTree.read("docs/operations.md") == OperationPrinter.reference()) }
 
-    @Test("every command line that is shown or run somewhere is one that its program takes")
+    @Test("a command line in documents, scripts and units is valid for its program")
     func shownCommands() { expectNone(SourceTree.files.flatMap(ShownCommands.violations)) }
 
-    @Test("canary: a shown command with an option of old is found, other lines are left alone")
+    @Test("canary: a shown command with an unknown option is found, and other lines are ignored")
     func shownCanary() {
         func count(_ text: String, _ path: String) -> Int {
             ShownCommands.violations(SourceFile(path: path, text: text)).count
@@ -78,7 +78,7 @@ import Testing
                 == 0)
     }
 
-    /// The words of the events that ccs-device prints.
+    /// Returns the names of the events that ccs-device prints.
     private static func events() -> Set<String> {
         let files = SourceTree.product.filter { $0.module == "ccs-device" }
         let found = files.flatMap { file in
@@ -91,21 +91,21 @@ import Testing
         return Set(found)
     }
 
-    @Test("every event that ccs-device prints is in the table for test suites")
+    @Test("docs/ci-example.md lists every event that ccs-device prints")
     func events() {
         let page = SourceTree.read("docs/ci-example.md") ?? ""
         let events = Self.events().union(["message", "deleted_messages"])
-        #expect(events.count >= 12, "canary: they are found at all")
+        #expect(events.count >= 12, "canary: events are found")
         expectNone(events.filter { !page.contains("| `\($0)` |") }.map { "\($0) is not in the table" })
     }
 
-    @Test("every metric is counted somewhere")
+    @Test("a metric is counted by the server")
     func metricsAreCounted() {
         let words = Self.words { $0.module == "Server" || $0.module == "Transport" }
         expectNone(Metric.allCases.filter { !words.contains("\($0)") }.map { "\($0.name) is always 0" })
     }
 
-    @Test("canary: a sample with another default would be seen")
+    @Test("canary: a sample with a different default is found")
     func canary() throws {
         let sample = try #require(SourceTree.read("systemd/ccsd.yaml"))
         let key = ConfigKey.devicePingSeconds

@@ -1,18 +1,18 @@
 import Glibc
 import Testing
 
-/// The lists of planted faults fit the product: a fault that is planted nowhere is caught by nothing.
+/// The lists of planted faults match the source code: a fault that matches nothing would never be planted.
 @Suite struct FaultListTests {
     private static let hasPython = SourceTree.output(of: "python3 --version").code == 0
 
-    /// What the check of the lists in a folder prints, and its exit code.
+    /// Checks the lists in a folder. Returns the output and the exit code.
     private func fit(_ folder: String? = nil) -> (text: String, code: Int32) {
         let lists = folder.map { "CCS_MUTATE_LISTS='\($0)' " } ?? ""
         return SourceTree.output(of: "\(lists)python3 '\(SourceTree.root)/Scripts/mutate' --fit")
     }
 
     @Test(
-        "every planted fault fits its place in the product, and no list is too short",
+        "every planted fault matches the source code once, and no list is too short",
         .enabled(if: hasPython, "python3 is not installed"))
     func lists() {
         let found = fit()
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "canary: a fault that stands nowhere or twice is named, and so is a list that is too short",
+        "canary: a fault without or with several matches is reported, and so is a short list",
         .enabled(if: hasPython, "python3 is not installed"))
     func canary() throws {
         var template = Array("/tmp/ccsd-faults-XXXXXX".utf8CString)

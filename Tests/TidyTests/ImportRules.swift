@@ -1,8 +1,8 @@
-/// Who may import whom (design, section 2). SwiftPM does not stop an import that reaches a module through another.
+/// Imports that each module may have (design, section 2). SwiftPM does not reject imports of indirect dependencies.
 enum ImportRules {
     private static let core: Set<String> = ["Basics", "Wire", "Delivery", "Sessions", "Store"]
 
-    /// For each module of ours, what it may import.
+    /// The allowed imports of each module.
     static let allowed: [String: Set<String>] = [
         "Basics": ["Synchronization", "Glibc"],
         "XMLStream": ["CExpat"],
@@ -41,7 +41,7 @@ enum ImportRules {
         "ccs-fuzz": ["FuzzTargets", "Glibc"],
     ]
 
-    /// Imports that a product file may not have.
+    /// Returns the imports of a product file that are not allowed.
     static func violations(_ file: SourceFile) -> [String] {
         guard let allowed = allowed[file.module] else {
             return ["\(file.path): \(file.module) is not in the table of imports"]
@@ -51,7 +51,7 @@ enum ImportRules {
         }
     }
 
-    /// The modules that a file imports, with the line.
+    /// Returns the modules that a file imports, with their lines.
     static func imports(_ file: SourceFile) -> [(name: String, line: Int)] {
         file.code.enumerated().compactMap { index, line in
             let words = line.split(separator: " ")

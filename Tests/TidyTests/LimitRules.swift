@@ -1,6 +1,6 @@
-/// Rules about `Limits`: a reason for each, and a use.
+/// Rules about `Limits`: each constant has a reason and a use.
 enum LimitRules {
-    /// The constants of the file, each with its domain (`Store.waitingWrites`) and the comment above it.
+    /// Returns the constants of a file, each with its domain (`Store.waitingWrites`) and its comment.
     static func constants(_ file: SourceFile) -> [(name: String, reason: String)] {
         var domain = ""
         return file.lines.enumerated().compactMap { index, line in
@@ -18,14 +18,14 @@ enum LimitRules {
         }
     }
 
-    /// Constants without a comment that says something.
+    /// Returns the constants whose comment has fewer than three words.
     static func withoutReason(_ file: SourceFile) -> [String] {
         constants(file).filter { $0.reason.split(separator: " ").count < 3 }.map {
             "\(file.path): \($0.name) has no reason"
         }
     }
 
-    /// Constants that no product code uses.
+    /// Returns the constants that no product code uses.
     static func unused(_ file: SourceFile, in others: [SourceFile]) -> [String] {
         var used: Set<String> = []
         for other in others {
@@ -36,10 +36,9 @@ enum LimitRules {
                             .map { $0.prefix { $0.isLetter || $0.isNumber } }.joined(separator: "."))
                 }
             }
-            // Comments of documentation do not count, interpolations do.
         }
         return constants(file).filter { !used.contains($0.name) }.map {
-            "\(file.path): \($0.name) is used nowhere"
+            "\(file.path): \($0.name) is not used"
         }
     }
 

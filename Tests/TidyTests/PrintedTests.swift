@@ -2,12 +2,12 @@ import Catalogue
 import Glibc
 import Testing
 
-/// What is printed is read by the programs that it is printed for.
+/// Printed man pages and completions work with groff and bash.
 @Suite struct PrintedTests {
     static let hasGroff = access("/usr/bin/groff", X_OK) == 0
     static let hasBash = access("/bin/bash", X_OK) == 0
 
-    /// What a command prints that reads a text from its standard input.
+    /// Returns the output of a command that reads a text from standard input.
     private static func output(of command: String, reading text: String) -> String {
         var template = Array("/tmp/ccsd-printed-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
@@ -20,7 +20,7 @@ import Testing
         return SourceTree.output(of: "\(command) < \(path)").text
     }
 
-    /// What the completion offers for a line; its last word is the one being written.
+    /// Returns the completions of the last word of a line.
     private static func offered(_ line: String) -> [String] {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let function = "_" + words[0].map { $0 == "-" ? "_" : "\($0)" }.joined()
@@ -31,7 +31,7 @@ import Testing
         return output(of: "/bin/bash -u", reading: script).split { $0 == " " || $0 == "\n" }.map(String.init)
     }
 
-    @Test("groff has nothing to say about the manual pages", .enabled(if: hasGroff, "groff is not installed"))
+    @Test("groff formats the manual pages without warnings", .enabled(if: hasGroff, "groff is not installed"))
     func manualPages() {
         for program in Program.all {
             #expect(
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "bash completes commands, their options, and values", .enabled(if: hasBash, "bash is not installed"))
+        "bash completes commands, options and values", .enabled(if: hasBash, "bash is not installed"))
     func completion() {
         #expect(Self.offered("ccsctl se") == ["sessions", "send", "senders", "service-accounts"])
         #expect(Self.offered("ccsctl senders ") == ["add", "list", "rotate-key", "remove"])
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "canary: a wrong page and a wrong script are heard of",
+        "canary: groff and bash report a wrong page and a wrong script",
         .enabled(if: hasGroff && hasBash, "groff or bash is not installed"))
     func canary() {
         #expect(Self.output(of: "groff -man -Tascii -ww -z", reading: ".TH A 1\n.nonsense\n") != "")

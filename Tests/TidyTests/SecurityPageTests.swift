@@ -1,29 +1,29 @@
 import Foundation
 import Testing
 
-/// docs/security.md names no proof that does not exist, and no library that is not used.
+/// The tests and libraries that docs/security.md names exist.
 @Suite struct SecurityPageTests {
-    /// The proofs that a page names: in rows of tables and in text, between double quotes.
+    /// Returns the names of tests on a page, which are in double quotes.
     static func proofs(in page: String) -> [Substring] {
         let parts = page.split(separator: "\"", omittingEmptySubsequences: false)
         return parts.indices.filter { !$0.isMultiple(of: 2) }.map { parts[$0] }
     }
 
-    /// The proofs for which there is no test.
+    /// Returns the names without a test.
     static func missing(_ page: String) -> [Substring] {
         proofs(in: page).filter { proof in
             !SourceTree.tests.contains { $0.text.contains("\"\(proof)\"") }
         }
     }
 
-    @Test("every test that the page names exists")
+    @Test("every test that docs/security.md names exists")
     func exist() throws {
         let page = try #require(SourceTree.read("docs/security.md"))
         #expect(Self.proofs(in: page).count > 40)
         #expect(Self.missing(page) == [])
     }
 
-    @Test("the page has every library of Package.swift")
+    @Test("docs/security.md names every library of Package.swift")
     func libraries() throws {
         let page = try #require(SourceTree.read("docs/security.md"))
         let manifest = try #require(SourceTree.read("Package.swift"))
@@ -32,17 +32,17 @@ import Testing
             "CRocksDB": "RocksDB", "CYAML": "libyaml", "CLibXML2": "libxml2",
         ]
         let used = manifest.matches(of: /name: "(C[A-Z]\w+)"/).map { String($0.1) }.filter { $0 != "CLinux" }
-        #expect(Set(used) == Set(doors.keys), "name the new library in the page and here")
+        #expect(Set(used) == Set(doors.keys), "add the new library to docs/security.md and to this test")
         for (door, library) in doors { #expect(page.contains(library), "\(door)") }
     }
 
-    /// The version that a row of the table of libraries names.
+    /// Returns the version of a library in the table of libraries.
     private static func version(of library: String, in page: String) -> String? {
         page.matches(of: /\| (\w+) \| ([0-9]+\.[0-9]+) \|/).first { $0.1 == library }.map { String($0.2) }
     }
 
     @Test(
-        "the versions on the page are those that are built with",
+        "docs/security.md has the versions of the installed libraries",
         arguments: [
             ("OpenSSL", "openssl"), ("expat", "expat"), ("nghttp2", "libnghttp2"), ("zlib", "zlib"),
             ("RocksDB", "rocksdb"), ("libyaml", "yaml-0.1"), ("libxml2", "libxml-2.0"),
@@ -62,7 +62,7 @@ import Testing
         #expect(Self.version(of: "nothing", in: page) == nil, "canary")
     }
 
-    @Test("canary: a proof that does not exist is found")
+    @Test("canary: the name of a missing test is found")
     func canary() {
         let page = "| a threat | a guard | \"no such test " + "anywhere\" |"
         #expect(Self.missing(page).count == 1)

@@ -1,8 +1,8 @@
 import Catalogue
 
-/// Command lines that scripts, units, the README and the daemon's greeting show or run.
+/// Command lines in scripts, units, the README and the daemon's greeting.
 enum ShownCommands {
-    /// Lines that the program they name would refuse.
+    /// Returns the command lines that their program would reject.
     static func violations(_ file: SourceFile) -> [String] {
         var isCode = false
         return file.lines.enumerated().compactMap { index, line in
@@ -19,13 +19,13 @@ enum ShownCommands {
         }
     }
 
-    /// The program and the words of a line that shows a command; nil for any other line.
+    /// Returns the program and arguments of a line with a command, or `nil` for any other line.
     static func command(in line: String, of file: SourceFile, isCode: Bool) -> (Program, [String])? {
         let isShown: (String) -> Bool
         switch file.path {
         case let path where path.hasSuffix(".md"):
             guard isCode else { return nil }
-            // A line that begins with the daemon's name is what it prints.
+            // A line that starts with the daemon's name is output.
             isShown = { $0 != "ccsd" }
         case let path where path.hasPrefix("Scripts/"): isShown = { $0.hasPrefix("1/") }
         case let path where path.hasPrefix("systemd/"): isShown = { $0.hasPrefix("/usr/bin/") }
@@ -42,7 +42,7 @@ enum ShownCommands {
         }
         let name = first.split(separator: "/").last.map(String.init) ?? ""
         guard isShown(first), let program = Program.all.first(where: { $0.name == name }) else { return nil }
-        // A picture, not a command.
+        // A diagram, not a command.
         if words.count > 1, words[1].first?.isASCII == false { return nil }
         let end = words.firstIndex {
             ["|", ">", ">>", "&", "&&", "||", "#", "\\", ";", "<", "2>&1"].contains($0) || $0.hasPrefix(">")
@@ -52,7 +52,7 @@ enum ShownCommands {
             ? nil : (program, Array(words[1..<(end ?? words.count)]).filter { $0 != "," })
     }
 
-    /// The line with a 1 for everything that a shell or Swift puts in.
+    /// Returns the line with a 1 in place of each substitution of a shell or of Swift.
     private static func substituted(_ line: String) -> String {
         var result = ""
         var rest = Substring(line)

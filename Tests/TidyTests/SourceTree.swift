@@ -2,38 +2,37 @@ import Glibc
 
 /// One file of the tree.
 struct SourceFile: Sendable {
-    /// From the root of the package: `Sources/Basics/Bytes/Hex.swift`.
+    /// The path from the root of the package: `Sources/Basics/Bytes/Hex.swift`.
     var path: String
-    /// The content; octets that are not UTF-8 are replaced.
+    /// The content; invalid UTF-8 is replaced.
     var text: String
-    /// The lines, without their ends.
+    /// The lines without their ends.
     var lines: [Substring]
-    /// For Swift: the lines without what stands in comments and string literals.
+    /// The lines of a Swift file without comments and the content of string literals.
     var code: [String]
 
     init(path: String, text: String) {
         self.path = path
         self.text = text
-        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        lines = SwiftCode.lines(of: Array(text.utf8)).map { Substring($0) }
         code = path.hasSuffix(".swift") ? SwiftCode.stripped(text) : []
     }
 
-    /// The folder below Sources or Tests that it is in.
+    /// The folder below Sources or Tests that contains the file.
     var module: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
-    /// Whether it is Swift.
     var isSwift: Bool { path.hasSuffix(".swift") }
 }
 
 /// The files of the package, read once.
 enum SourceTree {
-    /// The folder of Package.swift.
+    /// The folder that contains Package.swift.
     static let root: String = {
         var parts = "\(#filePath)".split(separator: "/")
         while let last = parts.popLast(), last != "Tests" {}
         return "/" + parts.joined(separator: "/")
     }()
 
-    /// Everything that people wrote, fixtures apart.
+    /// All files of sources, tests and scripts, and the top-level texts.
     static let files: [SourceFile] = {
         let paths =
             ["Sources", "Tests", "Scripts", "systemd", ".ci"].flatMap { walk($0) }
@@ -41,18 +40,41 @@ enum SourceTree {
         return paths.sorted().compactMap { path in read(path).map { SourceFile(path: path, text: $0) } }
     }()
 
-    /// The Swift files of programs and modules.
+    /// The Swift files of modules and programs.
     static var product: [SourceFile] { files.filter { $0.isSwift && $0.path.hasPrefix("Sources/") } }
     /// The Swift files of tests.
     static var tests: [SourceFile] { files.filter { $0.isSwift && $0.path.hasPrefix("Tests/") } }
     /// All Swift files.
     static var swift: [SourceFile] { files.filter(\.isSwift) }
 
+    /// Documents, and the comments of fixtures.
+    static let documents: [SourceFile] = {
+        let documents = walk("docs").filter { $0.hasSuffix(".md") }
+        let fixtures = ["Fixtures/disk", "Fixtures/faults", "Fixtures/interop", "Fixtures/transcripts"]
+            .flatMap(walk)
+        let paths = documents + fixtures + ["Fixtures/seeds.txt", "Fixtures/corpus/reach.txt"]
+        return paths.compactMap { path in
+            read(path).map { text in
+                let isWhole = [".md", ".c", "/rows.txt"].contains { path.hasSuffix($0) }
+                return SourceFile(path: path, text: isWhole ? text : comments(text))
+            }
+        }
+    }()
+
+    /// Returns the comments of a fixture on their lines, with empty lines in place of the others.
+    static func comments(_ text: String) -> String {
+        let lines = SwiftCode.lines(of: Array(text.utf8)).map { line in
+            let words = line.drop { $0 == " " }
+            return words.hasPrefix("#") || words.hasPrefix("equivalent:") ? line : ""
+        }
+        return lines.joined(separator: "\n")
+    }
+
     private static func isTopLevelText(_ name: String) -> Bool {
         name.hasSuffix(".md") || name.hasSuffix(".swift") || name == "LICENSE"
     }
 
-    /// All files below a folder, as paths from the root.
+    /// Returns all files below a folder, as paths from the root.
     static func walk(_ folder: String) -> [String] {
         entries(folder).flatMap { name -> [String] in
             let path = "\(folder)/\(name)"
@@ -61,7 +83,7 @@ enum SourceTree {
         }
     }
 
-    /// The names in a folder, hidden ones left out.
+    /// Returns the names in a folder, except hidden ones.
     static func entries(_ folder: String) -> [String] {
         guard let directory = opendir("\(root)/\(folder)") else { return [] }
         defer { closedir(directory) }
@@ -75,7 +97,7 @@ enum SourceTree {
         return names.sorted()
     }
 
-    /// The text of a file; nil where it cannot be read.
+    /// Returns the text of a file, or `nil` if it cannot be read.
     static func read(_ path: String) -> String? {
         guard let file = fopen("\(root)/\(path)", "r") else { return nil }
         defer { fclose(file) }
@@ -85,7 +107,7 @@ enum SourceTree {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The mode of a file; 0 where there is none.
+    /// Returns the mode of a file, or 0 if it does not exist.
     static func mode(_ path: String) -> mode_t {
         var status = stat()
         return stat("\(root)/\(path)", &status) == 0 ? status.st_mode : 0
@@ -93,7 +115,7 @@ enum SourceTree {
 
     private static func isFolder(_ path: String) -> Bool { mode(path) & S_IFMT == S_IFDIR }
 
-    /// What a command prints, and its exit code.
+    /// Runs a command. Returns its output and exit code.
     static func output(of command: String) -> (text: String, code: Int32) {
         guard let pipe = popen("\(command) 2>&1", "r") else { return ("", -1) }
         var bytes: [UInt8] = []

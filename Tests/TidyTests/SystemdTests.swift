@@ -4,7 +4,7 @@ import Testing
 @Suite struct SystemdTests {
     static let hasSystemdAnalyze = access("/usr/bin/systemd-analyze", X_OK) == 0
 
-    /// The exposure that systemd gives a unit file; nil where it says none.
+    /// Returns the exposure level of a unit file, or `nil` if systemd-analyze prints none.
     static func exposure(_ path: String) -> Double? {
         let output = SourceTree.output(of: "systemd-analyze security --offline=true --no-pager \(path)")
         guard
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "systemd finds the service no more exposed than 1.2",
+        "the exposure level of the service is at most 1.2",
         .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))
     func isHardened() throws {
         let exposure = try #require(Self.exposure("\(SourceTree.root)/systemd/ccsd.service"))
@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test(
-        "systemd understands both units", .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))
+        "systemd-analyze verifies both units without complaints",
+        .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))
     func areUnderstood() {
         let output = SourceTree.output(of: "systemd-analyze verify \(SourceTree.root)/systemd/ccsd.service")
         // The programs and pages are not installed where the test runs.
@@ -35,7 +36,7 @@ import Testing
         #expect(complaints == [])
     }
 
-    @Test("the service says what the daemon needs: readiness, watchdog, reload, state")
+    @Test("the service sets readiness, watchdog, reload and state, and the socket its ports")
     func says() throws {
         let unit = try #require(SourceTree.read("systemd/ccsd.service"))
         for line in [
@@ -47,16 +48,16 @@ import Testing
         }
         #expect(
             !unit.contains("\nExecStartPre="),
-            "systemd repeats a start whose ExecStartPre fails, whatever it exits with")
+            "systemd restarts a service whose ExecStartPre fails, with any exit code")
         let socket = try #require(SourceTree.read("systemd/ccsd.socket"))
         for port in ["5235", "5236", "5228", "443", "8443"] {
             #expect(socket.contains("\nListenStream=127.0.0.1:\(port)\n"))
-            #expect(socket.contains("\n#   ListenStream=\(port)\n"), "how to open it")
+            #expect(socket.contains("\n#   ListenStream=\(port)\n"), "the drop-in that opens the port")
         }
     }
 
     @Test(
-        "canary: a unit without hardening is found exposed",
+        "canary: a unit without hardening has a high exposure level",
         .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))
     func canary() throws {
         var template = Array("/tmp/ccsd-unit-XXXXXX".utf8CString)

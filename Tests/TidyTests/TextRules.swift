@@ -1,37 +1,39 @@
-/// Rules about text: words, blanks, lengths.
+/// Rules about the text of any file: words, white space, lengths.
 enum TextRules {
-    /// Lines of one file, at most.
+    /// The largest number of lines of a file.
     static let fileLines = 400
 
-    /// Words that promise to come back later, in two parts so that this file does not hold them.
+    /// Marks of unfinished work, in two parts so that this file does not contain them.
     private static let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
     private static let phrases = [
         "for " + "now", "in " + "production we", "/wo" + "rk/", "/ho" + "me/", "/Us" + "ers/", "/ro" + "ot/",
     ]
 
-    /// A file that is too long.
+    /// Returns a violation if the file is too long.
     static func length(_ file: SourceFile) -> [String] {
         let count = file.lines.last == "" ? file.lines.count - 1 : file.lines.count
-        return count > fileLines ? ["\(file.path): \(count) lines, of \(fileLines) allowed"] : []
+        return count > fileLines ? ["\(file.path): \(count) lines, at most \(fileLines) allowed"] : []
     }
 
-    /// Words that have no place in what is finished.
+    /// Returns the lines with marks of unfinished work or paths of a machine.
     static func bannedWords(_ file: SourceFile) -> [String] {
         found(file) { line in
-            for word in words where hasWord(word, in: line) { return "holds \(word)" }
+            for word in words where hasWord(word, in: line) { return "contains \(word)" }
             let lower = line.lowercased().split(separator: "now or never").joined()
-            for phrase in phrases where lower.contains(phrase.lowercased()) { return "holds \"\(phrase)\"" }
+            for phrase in phrases where lower.contains(phrase.lowercased()) {
+                return "contains \"\(phrase)\""
+            }
             return nil
         }
     }
 
-    /// Tabs, blanks at line ends, control characters, a missing newline at the end.
+    /// Returns the lines with tabs, trailing blanks or control characters, and a wrong end of the file.
     static func blanks(_ file: SourceFile) -> [String] {
         var violations = found(file) { line in
             if line.hasSuffix(" ") { return "ends with a blank" }
             for scalar in line.unicodeScalars
             where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
-                return scalar.value == 9 ? "holds a tab" : "holds a control character"
+                return scalar.value == 9 ? "contains a tab" : "contains a control character"
             }
             return nil
         }
@@ -42,7 +44,7 @@ enum TextRules {
         return violations
     }
 
-    /// A Markdown file has one heading of the first level, outside code.
+    /// Returns a violation unless a Markdown file has exactly one top-level heading outside code.
     static func headings(_ file: SourceFile) -> [String] {
         var isCode = false
         var count = 0
@@ -50,7 +52,7 @@ enum TextRules {
             if line.hasPrefix("```") { isCode.toggle() }
             if !isCode, line.hasPrefix("# ") { count += 1 }
         }
-        return count == 1 ? [] : ["\(file.path): \(count) headings of the first level"]
+        return count == 1 ? [] : ["\(file.path): \(count) top-level headings, expected 1"]
     }
 
     static func hasWord(_ word: String, in line: Substring) -> Bool {

@@ -1,12 +1,12 @@
 import Testing
 
-/// Plants a fault for each rule, and expects it to be found.
+/// Plants a violation of each rule and expects that it is found.
 @Suite struct TidyCanaryTests {
     private func file(_ text: String, _ path: String = "Sources/Delivery/Planted.swift") -> SourceFile {
         SourceFile(path: path, text: text)
     }
 
-    @Test("canary: forbidden imports in every spelling")
+    @Test("canary: a forbidden import is found in every spelling")
     func imports() {
         for text in [
             "import Foundation\n", "public import Wire\n", "@testable import Server\n",
@@ -30,7 +30,7 @@ import Testing
         #expect(ImportRules.violations(file("\n", "Sources/Unknown/A.swift")).count == 1)
     }
 
-    @Test("canary: a long file and a long function, whatever stands in strings")
+    @Test("canary: a long file and a long function are found, also with braces in strings")
     func lengths() {
         #expect(TextRules.length(file(String(repeating: "\n", count: 401))).count == 1)
         #expect(TextRules.length(file(String(repeating: "\n", count: 400))).isEmpty)
@@ -44,7 +44,7 @@ import Testing
         #expect(CodeRules.longFunctions(file("func f() {\n\(String(body.dropLast(40)))}\n")).isEmpty)
     }
 
-    @Test("canary: banned words and paths, and words that only contain them")
+    @Test("canary: marks of unfinished work and paths are found, and words that contain them are not")
     func words() {
         for text in [
             "// TO" + "DO: later", "// FIX" + "ME", "let a = 1  // XX" + "X", "// good enough for " + "now",
@@ -55,7 +55,7 @@ import Testing
         #expect(TextRules.bannedWords(file("let a = \"/tmp/a-XX" + "XXXX\"\n")).isEmpty)
     }
 
-    @Test("canary: tabs, blanks, control characters, ends of files")
+    @Test("canary: tabs, trailing blanks, control characters and wrong ends of files are found")
     func blanks() {
         for text in ["\tlet a\n", "let a \n", "a\u{1B}\n", "a\r\n", "a\u{85}\n", "a", "a\n\n"] {
             #expect(TextRules.blanks(file(text)).count == 1, "\(text.debugDescription)")
@@ -63,7 +63,7 @@ import Testing
         #expect(TextRules.blanks(file("let é = 1\n")).isEmpty)
     }
 
-    @Test("canary: forcing in every form, and what only looks like it")
+    @Test("canary: every form of forcing is found, and similar code is not")
     func forcing() {
         let bang = "!"
         for text in [
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("canary: unchecked thread safety, allowed in the doors to C only")
+    @Test("canary: @unchecked is found outside listed wrappers of C")
     func unchecked() {
         let text = "final class A: @unchecked Sendable {}\n"
         #expect(CodeRules.unchecked(file(text)).count == 1)
@@ -87,7 +87,7 @@ import Testing
         #expect(CodeRules.unchecked(file("// @unchecked Sendable\n")).isEmpty)
     }
 
-    @Test("canary: unsafe code outside the list, and a place that needs none")
+    @Test("canary: unsafe code outside the list is found, and a listed file without any")
     func unsafe() {
         for text in [
             "let a = unsafe b\n", "nonisolated(unsafe) let a = b\n", "f(unsafe g())\n",
@@ -107,7 +107,7 @@ import Testing
         #expect(stale.contains("Sources/Wire/XML/UsualStanza.swift") && !stale.contains("Sources/XMLStream/"))
     }
 
-    @Test("canary: access that is not public")
+    @Test("canary: the access level package is found")
     func access() {
         for text in ["package func f() {}\n", "struct A {\n    @inlinable package let a = 1\n"] {
             #expect(CodeRules.access(file(text)).count == 1, "\(text)")
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("canary: a declaration without comment")
+    @Test("canary: a public declaration without a comment is found")
     func comments() {
         func count(_ text: String) -> Int { CommentRules.violations(file(text), witnesses: ["asked"]).count }
         for text in [
@@ -138,7 +138,7 @@ import Testing
         #expect(asked.contains("wanted") && !asked.contains("other"))
     }
 
-    @Test("canary: a limit without reason, and one that nobody uses")
+    @Test("canary: a limit without a reason and an unused one are found")
     func limits() {
         let limits = file(
             """
@@ -161,18 +161,18 @@ import Testing
             ])
         #expect(
             LimitRules.unused(limits, in: [user]) == [
-                "Sources/Basics/Limits/Limits+A.swift: B.used is used nowhere"
+                "Sources/Basics/Limits/Limits+A.swift: B.used is not used"
             ])
     }
 
-    @Test("canary: no heading and two headings, code apart")
+    @Test("canary: a missing heading and a second one are found outside code")
     func headings() {
         #expect(TextRules.headings(file("text\n", "A.md")).count == 1)
         #expect(TextRules.headings(file("# A\n# B\n", "A.md")).count == 1)
         #expect(TextRules.headings(file("# A\n```\n# comment\n```\n## B\n", "A.md")).isEmpty)
     }
 
-    @Test("canary: the scanner takes out comments and strings, and keeps code and lines")
+    @Test("canary: the scanner separates code from comments and strings, line by line")
     func scanner() {
         let text =
             "let a = \"x // \\(b(\")\")) }\" // c\nlet d = #\"\\(e) \" }\"# + \"\"\"\n  } \\(f)\n  \"\"\"\n/* } \n } */ g\n"
@@ -180,5 +180,11 @@ import Testing
             SwiftCode.stripped(text) == [
                 "let a = \"b(\"\")\" ", "let d = \"\" + \"", "f", "\"", "", " g", "",
             ])
+        let prose = String(decoding: SwiftCode.parts(of: text).prose, as: UTF8.self)
+        let lines = prose.split(separator: "\n", omittingEmptySubsequences: false)
+        let words = lines.map { line in
+            line.split(separator: "\u{1}").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+        }
+        #expect(words == [["x//", ")", "}", "c"], ["\\(e)\"}"], ["}"], [], ["}"], ["}"], []])
     }
 }

@@ -1,12 +1,12 @@
 import Testing
 
-/// Fails with each violation on a line of its own.
+/// Fails with each violation on a separate line.
 func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLocation) {
     #expect(violations.count == 0, "\n\(violations.joined(separator: "\n"))\n", sourceLocation: location)
 }
 
 @Suite struct TidyTests {
-    @Test("the tree was found: there are modules, tests and scripts of systemd")
+    @Test("the tree has modules, tests, scripts and units")
     func tree() {
         #expect(SourceTree.product.count > 100)
         #expect(SourceTree.tests.count > 50)
@@ -14,44 +14,45 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
         #expect(SourceTree.files.contains { $0.path == "Package.swift" })
     }
 
-    @Test("imports follow the table, and nothing of ours uses Foundation")
+    @Test("a product file imports only modules that the table allows")
     func imports() { expectNone(SourceTree.product.flatMap(ImportRules.violations)) }
 
-    @Test("no file is longer than 400 lines, no function longer than 70")
+    @Test("a file has up to 400 lines and a function up to 70")
     func lengths() {
         expectNone(
             SourceTree.swift.flatMap(TextRules.length) + SourceTree.swift.flatMap(CodeRules.longFunctions))
     }
 
-    @Test("no word promises to come back later, no path names somebody's machine")
+    @Test("no file has a mark of unfinished work or a path of a machine")
     func words() { expectNone(SourceTree.files.flatMap(TextRules.bannedWords)) }
 
-    @Test("no tabs, blanks at line ends or control characters")
+    @Test("no file has tabs, trailing blanks or control characters")
     func blanks() { expectNone(SourceTree.files.flatMap(TextRules.blanks)) }
 
-    @Test("nothing is forced, in product and tests")
+    @Test("product and tests have no forced unwrap, try! or as!")
     func forcing() { expectNone(SourceTree.swift.flatMap(CodeRules.forcing)) }
 
-    @Test("thread safety is checked by the compiler, outside the doors to C")
+    @Test("the compiler checks thread safety except in listed wrappers of C")
     func unchecked() { expectNone(SourceTree.product.flatMap(CodeRules.unchecked)) }
 
-    @Test("unsafe code stands where C begins, and on the hot paths in the list")
+    @Test("unsafe code is only in listed wrappers of C and hot paths")
     func unsafe() {
         let files = SourceTree.product
         expectNone(files.flatMap(UnsafeRules.violations))
-        expectNone(UnsafeRules.stale(in: files).map { "\($0) needs no place in the list any more" })
+        expectNone(
+            UnsafeRules.stale(in: files).map { "\($0) has no unsafe code: remove it from UnsafeRules.swift" })
     }
 
-    @Test("what modules offer each other is public")
+    @Test("no declaration has the access level package")
     func access() { expectNone(SourceTree.swift.flatMap(CodeRules.access)) }
 
-    @Test("every public declaration has a comment")
+    @Test("a public declaration has a comment")
     func comments() {
         let witnesses = CommentRules.witnesses(SourceTree.product)
         expectNone(SourceTree.product.flatMap { CommentRules.violations($0, witnesses: witnesses) })
     }
 
-    @Test("every limit has a reason and is used")
+    @Test("a limit has a reason and a use")
     func limits() {
         let files = SourceTree.product
         let limits = files.filter { $0.path.hasPrefix("Sources/Basics/Limits/") }
@@ -59,12 +60,12 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
         expectNone(limits.flatMap { LimitRules.withoutReason($0) + LimitRules.unused($0, in: files) })
     }
 
-    @Test("a Markdown file has one heading of the first level")
+    @Test("a Markdown file has one top-level heading")
     func markdown() {
         expectNone(SourceTree.files.filter { $0.path.hasSuffix(".md") }.flatMap(TextRules.headings))
     }
 
-    @Test("scripts can be run")
+    @Test("a script is executable and starts with #!")
     func scripts() {
         let scripts = SourceTree.files.filter { file in
             file.path == ".ci/run" || (file.path.hasPrefix("Scripts/") && file.text.hasPrefix("#!"))
@@ -78,7 +79,7 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
         expectNone(others.map { "\($0.path): a script without #!" })
     }
 
-    @Test("every folder of tests has a canary")
+    @Test("a folder of tests has a canary")
     func canaries() {
         let folders = Dictionary(grouping: SourceTree.tests, by: \.module)
         #expect(folders.count >= 12)
@@ -86,7 +87,7 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
         expectNone(without.keys.sorted().map { "Tests/\($0) has no canary" })
     }
 
-    @Test("no place is held for what was to come")
+    @Test("no file is a placeholder")
     func placeholders() {
         expectNone(SourceTree.files.filter { $0.path.hasSuffix("Placeholder.swift") }.map(\.path))
     }

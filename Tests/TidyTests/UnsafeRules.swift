@@ -1,6 +1,6 @@
-/// Where `unsafe` may stand: where C begins, and on two hot paths that were measured without it.
+/// Files that may contain `unsafe`: wrappers of C, and hot paths that were measured to be slower without it.
 enum UnsafeRules {
-    /// The modules and files, with what they call. A path that ends with a slash is a folder.
+    /// The modules and files with the reason for `unsafe`. A path that ends with a slash is a folder.
     static let places: [(path: String, reason: String)] = [
         // Whole modules that wrap a library or the kernel.
         ("Sources/Compression/", "zlib"),
@@ -9,7 +9,7 @@ enum UnsafeRules {
         ("Sources/RocksStore/", "RocksDB, and files whose writes are counted"),
         ("Sources/Transport/", "OpenSSL, sockets, epoll, signals"),
         ("Sources/XMLStream/", "expat"),
-        // Single files: one call each, or a few.
+        // Single files with one call or a few.
         ("Sources/Basics/Bytes/ByteBuffer.swift", "the memory of buffers"),
         ("Sources/Basics/Logging/DescriptorOutput.swift", "write"),
         ("Sources/Basics/DeviceSpace.swift", "statvfs"),
@@ -28,7 +28,7 @@ enum UnsafeRules {
         ("Sources/Server/FirstRun.swift", "open, write"),
         ("Sources/Server/Ports/Monitor.swift", "the condition variable of pthreads"),
         ("Sources/Server/Shutdown.swift", "unlink"),
-        ("Sources/Server/Startup.swift", "mkdir; reactors go to their threads"),
+        ("Sources/Server/Startup.swift", "mkdir; reactors move to their threads"),
         ("Sources/Server/SystemPlaces.swift", "gethostname, environ, poll"),
         ("Sources/ccs-bench/Attack/Renegotiator.swift", "OpenSSL"),
         ("Sources/ccs-bench/Bench.swift", "mkdtemp, unlink"),
@@ -43,7 +43,7 @@ enum UnsafeRules {
         ("Sources/ccsctl/CheckFile.swift", "exec"),
         ("Sources/ccsctl/ServiceAccountFile.swift", "open, unlink"),
         ("Sources/ccsctl/SocketPath.swift", "getenv, stat"),
-        // Hot paths, eight bytes at a time without a check for each.
+        // Hot paths that read eight bytes at a time without a bounds check for each.
         ("Sources/Basics/Identifiers/RegistrationToken.swift", "every message names a token"),
         ("Sources/Wire/XML/UsualStanza.swift", "the stanza fast path"),
         ("Sources/Wire/XML/XMLText.swift", "the stanza fast path"),
@@ -53,16 +53,16 @@ enum UnsafeRules {
         place.hasSuffix("/") ? path.hasPrefix(place) : path == place
     }
 
-    /// Lines of a product file that are marked unsafe although the file is not in the list.
+    /// Returns the lines with `unsafe` in a product file that is not listed.
     static func violations(_ file: SourceFile) -> [String] {
         guard !places.contains(where: { covers($0.path, file.path) }) else { return [] }
         return CodeRules.found(file) {
             TextRules.hasWord("unsafe", in: $0[...])
-                ? "unsafe outside the places where C begins (Tests/TidyTests/UnsafeRules.swift)" : nil
+                ? "unsafe in a file that is not listed in Tests/TidyTests/UnsafeRules.swift" : nil
         }
     }
 
-    /// Places of the list where nothing is unsafe any more.
+    /// Returns the listed paths without any `unsafe`.
     static func stale(in files: [SourceFile]) -> [String] {
         places.map(\.path).filter { place in
             !files.contains { file in

@@ -1,8 +1,8 @@
 import Testing
 
-/// The files that texts lead a reader to are there.
+/// The files that README and the overviews refer to exist.
 @Suite struct WayTests {
-    /// What stands between backticks in a text and has the form of a Swift file or folder: `Delivery/Partition`, `DeviceHub+Caps`.
+    /// Returns the code spans of a text that have the form of a Swift file or folder: `Delivery/Partition`, `DeviceHub+Caps`.
     private static func names(in text: some StringProtocol) -> [String] {
         text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset % 2 == 1 }.map { String($0.element) }
@@ -13,7 +13,7 @@ import Testing
             }
     }
 
-    /// Names that no Swift file or folder of the product ends with.
+    /// Returns the names in a text without a Swift file or folder in the product.
     private static func missing(in text: some StringProtocol) -> [String] {
         let paths = SourceTree.product.map(\.path)
         return names(in: text).filter { name in
@@ -22,27 +22,27 @@ import Testing
         }
     }
 
-    @Test("the README's way of a message leads to files that are there")
+    @Test("the files in the README's way of a message exist")
     func readme() throws {
         let text = try #require(SourceTree.read("README.md"))
         let start = try #require(text.firstRange(of: "**The way of a message.**"))
         let way = text[start.lowerBound...].prefix(while: { $0 != "#" })
         #expect(Self.names(in: way).count >= 8)
-        expectNone(Self.missing(in: way).map { "README.md leads to \($0), which is not there" })
+        expectNone(Self.missing(in: way).map { "README.md refers to \($0), which does not exist" })
     }
 
-    @Test("the overviews of modules lead to files that are there")
+    @Test("the files in the overviews of modules exist")
     func overviews() {
         let overviews = SourceTree.files.filter { $0.path.hasSuffix("/Overview.md") }
         #expect(!overviews.isEmpty)
         for overview in overviews {
             #expect(!Self.names(in: overview.text).isEmpty)
             let missing = Self.missing(in: overview.text)
-            expectNone(missing.map { "\(overview.path) leads to \($0), which is not there" })
+            expectNone(missing.map { "\(overview.path) refers to \($0), which does not exist" })
         }
     }
 
-    /// The modules: the folders of Sources that have code. What is only a door to a C library has none.
+    /// Returns the folders of Sources that contain code. System library targets contain none.
     private static func modules(_ paths: [String]) -> Set<String> {
         let code = paths.filter { path in
             path.hasPrefix("Sources/") && [".swift", ".c", ".cpp"].contains { path.hasSuffix($0) }
@@ -50,29 +50,29 @@ import Testing
         return Set(code.compactMap { $0.split(separator: "/").dropFirst().first.map(String.init) })
     }
 
-    /// What an overview lacks: its title, what the module may assume, and where a reader starts. It is a page.
+    /// Returns the missing parts of an overview: title, assumptions, starting point, and a length of a page.
     private static func lacks(_ overview: String, of module: String) -> [String] {
         let lines = overview.split(separator: "\n", omittingEmptySubsequences: false)
         var lacks: [String] = []
-        if lines.first?.hasPrefix("# \(module): ") != true { lacks.append("a title with its purpose") }
-        if !lines.contains("## Assumptions") { lacks.append("what it may assume") }
-        if !overview.lowercased().contains("where to start") { lacks.append("where to start") }
-        if lines.count > 80 { lacks.append("an end within 80 lines") }
+        if lines.first?.hasPrefix("# \(module): ") != true { lacks.append("title with its purpose") }
+        if !lines.contains("## Assumptions") { lacks.append("section \"Assumptions\"") }
+        if !overview.lowercased().contains("where to start") { lacks.append("\"where to start\"") }
+        if lines.count > 80 { lacks.append("end within 80 lines") }
         return lacks
     }
 
-    @Test("every module begins with an overview of a page: purpose, assumptions, where to start")
+    @Test("a module has an overview of a page with purpose, assumptions and starting point")
     func everyModule() {
         let modules = Self.modules(SourceTree.files.map(\.path))
         #expect(modules.count > 20)
         for module in modules.sorted() {
             let overview = SourceTree.read("Sources/\(module)/Overview.md")
-            let lacks = overview.map { Self.lacks($0, of: module) } ?? ["an overview"]
-            expectNone(lacks.map { "Sources/\(module) lacks \($0)" })
+            let lacks = overview.map { Self.lacks($0, of: module) } ?? ["overview"]
+            expectNone(lacks.map { "Sources/\(module) has no \($0)" })
         }
     }
 
-    /// Behaviours that span modules, with the modules that they pass.
+    /// Behaviours that span modules, with these modules.
     private static let behaviours: [(name: String, modules: [String])] = [
         ("A failed sync", ["Delivery", "RocksStore", "Server", "Sessions", "Simulation", "Store"]),
         ("Expired messages", ["Delivery", "RocksStore", "Server", "Simulation", "Store"]),
@@ -90,14 +90,14 @@ import Testing
         ),
     ]
 
-    /// The modules whose overviews have no line about a behaviour.
+    /// Returns the modules whose overview has no line about a behaviour.
     private static func silent(_ behaviour: String, _ modules: [String], _ read: (String) -> String?)
         -> [String]
     {
         modules.filter { read("Sources/\($0)/Overview.md")?.contains("- **\(behaviour)**") != true }
     }
 
-    @Test("behaviours that span modules have a line in the overview of each module that they pass")
+    @Test("the overview of each module of a behaviour has a line about it")
     func behavioursAcross() {
         for (behaviour, modules) in Self.behaviours {
             let silent = Self.silent(behaviour, modules, SourceTree.read)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("canary: a module without an overview, and one that lacks a part, are noticed")
+    @Test("canary: a module without an overview and one without a part are found")
     func overviewCanary() {
         #expect(
             Self.modules(["Sources/A/B.swift", "Sources/C/d.c", "Sources/D/shim.h", "Tests/E/F.swift"]) == [
@@ -118,7 +118,7 @@ import Testing
         #expect(Self.silent("X", ["A", "B"]) { $0 == "Sources/A/Overview.md" ? "- **X**: y" : "" } == ["B"])
     }
 
-    @Test("canary: a file that is gone is noticed")
+    @Test("canary: a file that does not exist is found")
     func canary() {
         #expect(Self.missing(in: "see `Delivery/Dispatcher` and `DeviceHub+Caps`") == ["Delivery/Dispatcher"])
         #expect(Self.missing(in: "`ccs-device/Tool`, `ccs-device/Tol`") == ["ccs-device/Tol"])

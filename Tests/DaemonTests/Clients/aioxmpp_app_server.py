@@ -1,4 +1,4 @@
-"""An app server on aioxmpp 0.13."""
+"""An app server with aioxmpp 0.13."""
 import asyncio
 import json
 import threading

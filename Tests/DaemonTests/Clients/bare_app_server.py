@@ -1,4 +1,4 @@
-"""An app server on a bare socket: what no library does, byte for byte. Arguments: port, sender; the key on input."""
+"""An app server on a bare socket, for behaviour that no library shows. Arguments: port, sender; the key on standard input."""
 import base64
 import re
 import socket
@@ -20,14 +20,14 @@ def auth(sender, key):
 
 
 class Bare:
-    """One connection; a read is one TLS record, so one stanza."""
+    """A connection; a read returns one TLS record, which is one stanza."""
 
     def __init__(self, port, segment=None, receive=None):
         context = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         plain = socket.socket()
-        # A small segment makes the kernel's buffers as small as on a long way.
+        # A small segment size makes the kernel's buffers as small as on a slow link.
         if segment:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, segment)
         if receive:
@@ -40,14 +40,14 @@ class Bare:
         self.tls.sendall(text.encode())
 
     def read(self):
-        """A record; empty at the end, None where the connection broke."""
+        """Returns a record, an empty string at the end, or None if the connection broke."""
         try:
             return self.tls.recv(65536).decode()
         except (ssl.SSLError, ConnectionError):
             return None
 
     def end_input(self):
-        """Closes our direction alone."""
+        """Closes the sending direction."""
         socket.socket.shutdown(self.tls, socket.SHUT_WR)
 
     def log_in(self, sender, key):
@@ -72,7 +72,7 @@ def messages(count, token):
 
 
 def flood(port, sender, key, command):
-    """Sends more than any window holds, ends in its own way, and only then reads."""
+    """Sends more messages than any window holds, ends the stream as the command specifies, and only then reads."""
     bare = Bare(port)
     bare.log_in(sender, key)
     bare.send(messages(command["count"], command["token"]) + command.get("last", ""))
@@ -86,7 +86,7 @@ def flood(port, sender, key, command):
 
 
 def guess(port, sender, key, command):
-    """Fails to log in as often as it is let."""
+    """Attempts logins with a wrong key until the server refuses them."""
     failures = 0
     for _ in range(command["connections"]):
         try:
@@ -112,7 +112,7 @@ def main():
         elif command["do"] == "guess":
             guess(port, sender, key, command)
         elif command["do"] == "second":
-            # A try in another name first.
+            # First a failed attempt as another sender.
             bare = Bare(port)
             bare.send(HEADER)
             bare.read(), bare.read()
@@ -122,7 +122,7 @@ def main():
             tell("logged in", answer=bare.read())
             kept.append(bare)
         elif command["do"] == "drink":
-            # Reads a backlog through a narrow pipe.
+            # Reads a backlog over a slow link.
             bare = Bare(port, segment=536, receive=4096)
             bare.log_in(sender, key)
             found, text = set(), ""

@@ -1,7 +1,7 @@
-"""Checks in new devices and registers apps over HTTPS, one request a connection, and reports what each comes to.
+"""Checks in new devices and registers apps over HTTPS, one request per connection, and reports the responses.
 
 check_ins.py PORT; standard input has lines "ADDRESS new", "ADDRESS again ID TOKEN" and "ADDRESS register ID TOKEN APP SENDER".
-The connection comes from ADDRESS, one of 127.0.0.0/8. Each line is answered with one JSON line: {"event": "answer", "status": 200,
+The source address of the connection is ADDRESS, one of 127.0.0.0/8. Each line is answered with one JSON line: {"event": "answer", "status": 200,
 "retry_after": "60" or null, "body": TEXT}.
 """
 

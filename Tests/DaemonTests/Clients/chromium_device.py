@@ -1,9 +1,9 @@
-"""Debian's Chromium, unchanged: a web app of the Push API, and an extension of chrome.gcm.
+"""Debian's Chromium, unmodified, with a web app that uses the Push API and an extension that uses chrome.gcm.
 
-    HOME HTTPSPORT DEVICEPORT CA    keeps its profile in HOME and trusts CA; "-" for CA: what it trusts anyway
+    HOME HTTPSPORT DEVICEPORT CA    stores its profile in HOME and trusts CA, or only its default CAs for "-"
 
-Google's names lead to these ports, and all others nowhere. Commands: {"do": "page" or "extension", "js": "..."}, answered by
-"value"; what arrives is told as "push" and "gcm". It closes the browser when its input ends.
+Google's host names resolve to these ports, all others fail. Commands: {"do": "page" or "extension", "js": "..."}, answered by
+"value"; messages are reported as "push" and "gcm". The browser closes when the input ends.
 """
 import functools
 import http.server
@@ -25,7 +25,7 @@ RULES = ", ".join([
 
 
 class Browser:
-    """The browser at the other end of a pipe; it ends when the pipe does."""
+    """The browser, controlled through a pipe; it ends when the pipe is closed."""
 
     def __init__(self):
         theirs, self._out = os.pipe()
@@ -58,7 +58,7 @@ class Browser:
                     self._waiting.pop(answer["id"]).put(answer)
 
     def call(self, method, session=None, **parameters):
-        """Asks it for something and waits for the answer."""
+        """Calls a method of the DevTools protocol and returns its result."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -77,7 +77,7 @@ class Browser:
         return session
 
     def worker(self):
-        """The extension, once it runs."""
+        """Waits for the extension to run and attaches to it."""
         while True:
             for target in self.call("Target.getTargets")["targetInfos"]:
                 if target["url"].startswith("chrome-extension:"):
@@ -104,7 +104,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-# The origin of the web app must be the same at each start, so its port is kept.
+# The web app must have the same origin at each start, so its port is stored.
 kept = f"{HOME}/port"
 os.makedirs(HOME, exist_ok=True)
 port = int(open(kept).read()) if os.path.exists(kept) else 0

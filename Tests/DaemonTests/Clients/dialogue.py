@@ -1,28 +1,28 @@
-"""What the drivers share: they take commands as JSON lines on standard input and tell what they see as JSON lines."""
+"""The interface that drivers share: commands and events as JSON lines on standard input and output."""
 import json
 import sys
 import threading
 
 _lock = threading.Lock()
-# Kept, so that a driver may send elsewhere what its library prints.
+# Kept, so that a driver can redirect the output of its library.
 _output = sys.stdout
 
 
 def tell(event, **facts):
-    """Prints one thing that happened."""
+    """Prints an event."""
     with _lock:
         print(json.dumps({"event": event, **facts}), file=_output, flush=True)
 
 
 def commands():
-    """The commands, as they come; ends with standard input."""
+    """Yields commands until the end of standard input."""
     for line in sys.stdin:
         if line.strip():
             yield json.loads(line)
 
 
 def payload_of(body):
-    """The JSON of a message, or its text where it is none."""
+    """Returns the JSON of a message, or its text under "unreadable" if it is not JSON."""
     try:
         return json.loads(body)
     except ValueError:
@@ -30,6 +30,6 @@ def payload_of(body):
 
 
 def arguments():
-    """PORT SENDER; the key is the first line of standard input, so that it is never an argument."""
+    """Returns PORT and SENDER of the command line, and the key, which is read from standard input to keep it out of `ps`."""
     port, sender = int(sys.argv[1]), sys.argv[2]
     return port, sender, sys.stdin.readline().rstrip("\n")

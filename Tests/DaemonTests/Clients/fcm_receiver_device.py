@@ -1,9 +1,9 @@
-"""A web app on fcm-receiver 0.1, unchanged: registers or comes back, then listens. Run with hostmap on PYTHONPATH.
+"""A web app with unmodified fcm-receiver 0.1: registers or logs in again, then listens. Run with hostmap on PYTHONPATH.
 
-    STATE SENDER    keeps credentials and received ids in STATE
+    STATE SENDER    stores credentials and received IDs in STATE
 
-Tells "ready" with the token, every "message", everything "unread" (what it hands over undecrypted) and each "status" of the link.
-Commands: {"do": "topic", "name": "...", "end": bool}, answered by "topic". It leaves when its input ends.
+Reports "ready" with the token, every "message", messages that it could not decrypt as "unread", and each "status" of the
+connection. Command: {"do": "topic", "name": "...", "end": bool}, answered by "topic". It disconnects when its input ends.
 """
 import json
 import os

@@ -1,9 +1,9 @@
-"""A web app on firebase-messaging 0.4, unchanged: registers or comes back, then listens. Run with hostmap on PYTHONPATH.
+"""A web app with unmodified firebase-messaging 0.4: registers or logs in again, then listens. Run with hostmap on PYTHONPATH.
 
-    STATE SENDER PINGSECONDS    keeps credentials and received ids in STATE; pings after so many seconds of silence
+    STATE SENDER PINGSECONDS    stores credentials and received IDs in STATE; pings after PINGSECONDS without traffic
 
-Tells "ready" with the token and whether it is fresh, every "message", and what the library logs. It leaves in its own way when
-its input ends.
+Reports "ready" with the token and whether it is fresh, every "message", and the log of the library. It disconnects when its input
+ends.
 """
 import asyncio
 import json
@@ -20,7 +20,7 @@ STATE, SENDER, PING_SECONDS = sys.argv[1], sys.argv[2], float(sys.argv[3])
 
 
 class Relay(logging.Handler):
-    """What the library says, as events: its counters and its heartbeats are seen nowhere else."""
+    """Reports the log of the library, the only place where its counters and heartbeats appear."""
 
     def emit(self, record):
         tell("log", level=record.levelname, text=record.getMessage())
@@ -52,7 +52,7 @@ async def main():
         tell("message", message=message, persistent_id=persistent_id)
 
     config = FcmRegisterConfig("project", f"1:{SENDER}:web:0123456789abcdef", "api-key", SENDER)
-    # The other resolver of aiohttp asks a name server itself, past the redirection.
+    # The other resolver of aiohttp queries name servers itself, which bypasses the redirection.
     connector = aiohttp.TCPConnector(resolver=aiohttp.ThreadedResolver())
     async with aiohttp.ClientSession(connector=connector) as session:
         client = FcmPushClient(

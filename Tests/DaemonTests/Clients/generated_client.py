@@ -1,11 +1,11 @@
-"""A client that a generator makes from /openapi.json, and with it one call of every operation that takes or answers JSON.
+"""Generates a client from /openapi.json and calls every operation that accepts or returns JSON.
 
 Arguments: PORT SENDER KEYFILE FOLDER GENERATOR; the server key is the first line of standard input, SSL_CERT_FILE and
-REQUESTS_CA_BUNDLE name the authority. KEYFILE is that of a service account, FOLDER takes the client.
+REQUESTS_CA_BUNDLE are the CA. KEYFILE is the key file of a service account, the client is written to FOLDER.
 
-Tells "generated" with the exit code of the generator and its words; then, upon {"do": "call"}, "called" for each JSON operation of
-the document: its name, the status, and the type of what was read from the answer, or what went wrong; then "finished". {"do":
-"generate", "document": FILE} is answered by "generated" too.
+Reports "generated" with the exit code and the output of the generator. On {"do": "call"} reports "called" for each JSON operation
+of the document, with its name, the status and the type of the parsed response, or the error; then "finished". {"do": "generate",
+"document": FILE} is answered by "generated" too.
 """
 import importlib
 import json
@@ -25,22 +25,22 @@ PACKAGE = "generated_ccsd_client"
 
 
 def generate(generator, document, folder):
-    """Makes the client; its exit code and all that the generator says."""
+    """Generates the client. Returns the exit code and the output of the generator."""
     words = [
         generator, "generate", "--path", document, "--output-path", folder, "--meta", "none", "--overwrite",
         "--config", os.path.join(HERE, "openapi-client.yaml")]
-    # It calls ruff, which lies beside it.
+    # The generator runs ruff from its own folder.
     path = os.path.dirname(generator) + os.pathsep + os.environ["PATH"]
     done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": path})
     return done.returncode, (done.stdout + done.stderr)[-8_000:]
 
 
 def json_operations(document):
-    """The operations that take a JSON body, or answer with one where all is well, or with nothing but errors."""
+    """Returns the operations that accept JSON, return JSON on success, or declare no success at all."""
     found = {}
     for item in document["paths"].values():
         if "servers" in item:
-            continue  # The pages of another port, which are text.
+            continue  # Text pages of another port.
         for method, operation in item.items():
             if method == "parameters":
                 continue
@@ -53,7 +53,7 @@ def json_operations(document):
 
 
 class Calls:
-    """One call of each operation, by its name."""
+    """One call of each operation, in a method with the name of the operation."""
 
     def __init__(self, world):
         self.world = world
@@ -63,7 +63,7 @@ class Calls:
         self.tls = ssl.create_default_context(cafile=os.environ["REQUESTS_CA_BUNDLE"])
 
     def open(self, authorization=None, **headers):
-        """A client with these headers."""
+        """Returns a client with these headers."""
         if authorization:
             headers["Authorization"] = authorization
         return self.client.Client(base_url=self.world.base, headers=headers, verify_ssl=self.tls)
@@ -75,14 +75,14 @@ class Calls:
         return self.open(f"Bearer {self.world.access}")
 
     def by_installation(self, installation=None, refresh=False):
-        """A client that shows both that it is an installation, and the tokens of it."""
+        """Returns a client with the access token of an installation and, if `refresh`, its refresh token."""
         installation = installation or self.world.installation
         proof = f"FIS_v2 {installation['refreshToken']}" if refresh else None
         headers = {"x-goog-firebase-installations-auth": installation["authToken"]["token"]}
         return self.open(proof, **headers)
 
     def read(self, model, **value):
-        """A body of a model."""
+        """Returns a body that is an instance of a model."""
         return getattr(self.models, model).from_dict(value)
 
     def web(self):
@@ -132,7 +132,7 @@ class Calls:
             encryption_key=web["p256dh"], encryption_auth=web["auth"])
         return call(client=self.by_installation(), body=body)
 
-    # App servers, by the older interfaces
+    # App servers, legacy interfaces
 
     def send(self, call, model):
         body = self.read(
@@ -189,7 +189,7 @@ class Calls:
         body = self.read("PostIidV1BatchImportBody", application="com.example.ios", apns_tokens=["01" * 32])
         return call(client=self.by_key(), body=body)
 
-    # App servers, by HTTP v1
+    # App servers, HTTP v1
 
     def post_v1_projects_project_messages_send(self, call):
         body = self.read(
@@ -235,7 +235,7 @@ class Calls:
 
 
 def modules(folder):
-    """The calls that the generator has made, by their names without what is spelled in different ways."""
+    """Returns the modules of the generated calls by normalized name."""
     found = {}
     api = os.path.join(folder, "api")
     for section in sorted(os.listdir(api)):
@@ -252,11 +252,11 @@ def bare(name):
 
 
 def call(calls, made, name):
-    """What comes of one operation."""
+    """Calls one operation and returns its result."""
     try:
         module = importlib.import_module(made[bare(name)])
         answer = getattr(calls, name)(module.sync_detailed)
-    except Exception as error:  # Whatever it is, it is what the test wants to see.
+    except Exception as error:  # The test reports any error.
         return {"error": f"{type(error).__name__}: {error}"[:2_000]}
     return {
         "status": int(answer.status_code), "type": type(answer.parsed).__name__,

@@ -1,7 +1,7 @@
-"""A client of the HTTPS port on httpx, which the async clients of app servers use. Arguments: port, authority, sender.
+"""A client of the HTTPS port with httpx, which async app servers use. Arguments: port, CA, sender.
 
-Commands: {"do": "burst", "count": N, "http2": bool}: so many check-ins at once on one connection, then as many registrations;
-{"do": "raw", "alpn": [...], "name": "..."}: a handshake and one request in HTTP/1.1 on a bare socket.
+Commands: {"do": "burst", "count": N, "http2": bool}: N concurrent check-ins on one connection, then N registrations;
+{"do": "raw", "alpn": [...], "name": "..."}: a handshake and one HTTP/1.1 request on a bare socket.
 """
 import asyncio
 import socket
@@ -13,12 +13,12 @@ import httpx
 from dialogue import commands, tell
 
 PORT, AUTHORITY, SENDER = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-# What an Android device of an old version sends.
+# The check-in of an old Android version.
 CHECK_IN = bytes.fromhex("221560036a110803120b36332e302e333233342e3018017003")
 
 
 def fixed(answer):
-    """The 64-bit numbers of a protobuf message, by field."""
+    """Returns the fixed64 fields of a protobuf message by field number."""
     found, at = {}, 0
     while at < len(answer):
         field, kind = answer[at] >> 3, answer[at] & 7
@@ -36,7 +36,7 @@ def fixed(answer):
 
 
 async def enrol(client):
-    """One device: its numbers, then its token."""
+    """Checks in a device. Returns the response, its Android ID and its security token."""
     answer = await client.post(
         "/checkin", content=CHECK_IN, headers={"content-type": "application/x-protobuf"})
     numbers = fixed(answer.content)

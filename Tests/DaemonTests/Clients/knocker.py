@@ -1,7 +1,7 @@
-"""Comes as a new client again and again, as long as its input is open: HTTPS_PORT DEVICE_PORT. It needs Python alone.
+"""Connects as a new client continuously while its input is open: HTTPS_PORT DEVICE_PORT. It needs only Python.
 
-Over HTTPS it asks for a page that does not exist, and wants an answer; as a device, which it enrols first, it wants the answer to
-its login. Tells "ok" for each, or "failed" with the error, and when it began (seconds of the monotonic clock).
+An HTTPS client requests a page that does not exist and expects a response; a device, enrolled at the start, expects the answer
+to its login. Reports "ok" for each attempt, or "failed" with the error, and its start (seconds of the monotonic clock).
 """
 import socket
 import ssl
@@ -12,7 +12,7 @@ import time
 from dialogue import tell
 
 HTTPS_PORT, DEVICE_PORT = int(sys.argv[1]), int(sys.argv[2])
-# Longer than any restart may take: what comes later was not refused, but waited.
+# Longer than any restart takes, so that a client that waits in the socket's queue does not fail.
 PATIENCE = 120
 stopped = threading.Event()
 context = ssl.create_default_context()
@@ -42,7 +42,7 @@ def ask(method, path, body=b"", kind="text/plain"):
 
 
 def enrol():
-    """Checks in as a new device; returns its ID and its token."""
+    """Checks in as a new device. Returns its Android ID and security token."""
     # logging_id 2: 0, checkin 4: empty, version 14: 3 (mcs-device 5.1).
     body = ask("POST", "/checkin", b"\x10\x00\x22\x00\x70\x03", "application/x-protobuf")
     found, at = {}, 0

@@ -1,6 +1,6 @@
-"""An app server that sends by legacy HTTP, on requests. Arguments: port, sender; the key is the first line of its input.
+"""An app server that sends by legacy HTTP, with requests. Arguments: port, sender; the key is the first line of standard input.
 
-Commands: {"do": "send", "json": {...}}, answered by "answered" with the status and the JSON. REQUESTS_CA_BUNDLE: the authority.
+Command: {"do": "send", "json": {...}}. Answer: "answered" with the status and the JSON. REQUESTS_CA_BUNDLE is the CA.
 """
 import requests
 

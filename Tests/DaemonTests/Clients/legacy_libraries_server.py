@@ -1,13 +1,20 @@
-"""An app server on a library of the legacy HTTP send, unchanged. Run with hostmap on PYTHONPATH; REQUESTS_CA_BUNDLE: the authority.
+"""An app server with an unmodified library for legacy HTTP. Run with hostmap on PYTHONPATH; REQUESTS_CA_BUNDLE is the CA.
 
-    legacy_libraries_server.py pyfcm|python-gcm|pushjack SENDER; the key is the first line of its input
+    legacy_libraries_server.py pyfcm|python-gcm|pushjack SENDER; the key is the first line of standard input
 
-Commands: {"do": "send", "tokens": [...], "data": {...}}, with "title" and the options below where wanted, answered by
-"sent" with what the library says of each token, in its order; {"do": "plain", "token": "..."} with the same fields, for
-python-gcm; {"do": "group", "json": {...}}, for which no library has a call, answered by "grouped"; {"do": "send_group", "key": "..."}
-for pyfcm and pushjack, answered by "sent_group"; {"do": "topic", "topic": "..."}, or for pyfcm "condition" in its place, answered by
-"sent_topic"; for pyfcm {"do": "subscribe"} and "unsubscribe" with "tokens" and "topic", answered by "managed", {"do": "info",
-"token": "..."} by "known", and {"do": "clean", "tokens": [...]} by "cleaned". A call that fails has the name of its exception.
+Commands and their answers:
+
+    {"do": "send", "tokens": [...], "data": {...}}     "sent" with the library's result for each token in its order;
+                                                       "title" and the options below are optional
+    {"do": "plain", "token": "..."}                    "sent_plain", with the same fields; python-gcm
+    {"do": "group", "json": {...}}                     "grouped"; sent without the library, which has no such call
+    {"do": "send_group", "key": "..."}                 "sent_group"; pyfcm and pushjack
+    {"do": "topic", "topic": "..."}                    "sent_topic"; pyfcm also takes "condition"
+    {"do": "subscribe", "tokens": [...], "topic"}      "managed", also for "unsubscribe"; pyfcm
+    {"do": "info", "token": "..."}                     "known"; pyfcm
+    {"do": "clean", "tokens": [...]}                   "cleaned"; pyfcm
+
+A failed call has the name of its exception.
 """
 import sys
 
@@ -25,7 +32,7 @@ def wanted(command):
 
 
 def by_pyfcm(command):
-    """Its result lists, which are the server's."""
+    """Sends with pyfcm, whose results are those of the server."""
     more = {"data_message": command["data"], "message_title": command.get("title"), **wanted(command)}
     if len(command["tokens"]) == 1:
         answer = service.notify_single_device(registration_id=command["tokens"][0], **more)
@@ -39,7 +46,7 @@ def by_pyfcm(command):
 
 
 def by_python_gcm(command):
-    """It tells by token what was sent and what is canonical, and by error the tokens."""
+    """Sends with python-gcm, which returns message IDs and canonical IDs by token, and tokens by error."""
     more = {"notification": {"title": command["title"]}} if "title" in command else {}
     answer = service.json_request(registration_ids=command["tokens"], data=command["data"], **more, **wanted(command))
     errors = {token: error for error, tokens in answer.get("errors", {}).items() for token in tokens}
@@ -51,7 +58,7 @@ def by_python_gcm(command):
 
 
 def by_pushjack(command):
-    """It lists what was sent, what failed with an exception for each, and what is canonical; it tells no ids of messages."""
+    """Sends with pushjack, which returns successes, an exception for each failure, and canonical IDs, but no message IDs."""
     more = {"notification": {"title": command["title"]}} if "title" in command else {}
     answer = service.send(command["tokens"], command["data"], **more, **wanted(command))
     assert [error.identifier for error in answer.errors] == answer.failures, answer.errors
@@ -65,13 +72,13 @@ def by_pushjack(command):
 
 
 def to_topic(command):
-    """The id of the message, which is a number; by pushjack, what else was answered."""
+    """Returns the message ID, which is a number, or for pushjack another part of the response."""
     if library == "pyfcm":
         target = {"topic_name": command.get("topic"), "condition": command.get("condition")}
         return service.notify_topic_subscribers(data_message=command["data"], **target)["topic_message_id"]
     if library == "python-gcm":
         return service.send_topic_message(topic=command["topic"], data=command["data"], **wanted(command))
-    # It has no call for topics, and takes one for a token.
+    # pushjack has no call for topics but accepts one as a token.
     answer = service.send(["/topics/" + command["topic"]], command["data"])
     said = answer.data[0] if answer.data else {"status": answer.responses[0].status_code}
     return said.get("message_id", said)
@@ -94,7 +101,7 @@ def plain(command):
     return service.plaintext_request(registration_id=command["token"], data=command["data"], **wanted(command))
 
 
-# What is done for a command, and the name of the answer.
+# The name of the answer and the function for each command.
 deeds = {
     "send": ("sent", lambda command: {"results": send(command)}),
     "plain": ("sent_plain", lambda command: {"canonical": plain(command)}),
@@ -123,5 +130,5 @@ for command in commands():
     event, deed = deeds[command["do"]]
     try:
         tell(event, **deed(command))
-    except Exception as error:  # Whatever the library has for it is what is asked for.
+    except Exception as error:  # The exception of the library is the result.
         tell(event, error=type(error).__name__, text=str(error))

@@ -1,7 +1,7 @@
-"""Tries to log in to an app server's port, one attempt a connection, and reports what each comes to.
+"""Attempts logins at the app server port, one per connection, and reports their results.
 
-login_attempts.py PORT; standard input has lines "SENDER KEY [CLIENT]". With CLIENT, an IPv4 address, a PROXY header of version 1
-goes first. Each line is answered with one JSON line: {"event": "attempt", "result": "success" | CONDITION | "closed"}.
+login_attempts.py PORT; standard input has lines "SENDER KEY [CLIENT]". With CLIENT, an IPv4 address, the connection starts with a
+PROXY header of version 1. Each line is answered with one JSON line: {"event": "attempt", "result": "success" | CONDITION | "closed"}.
 """
 
 import json

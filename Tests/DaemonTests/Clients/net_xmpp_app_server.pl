@@ -1,4 +1,4 @@
-# An app server on Net::XMPP 1.05.
+# An app server with Net::XMPP 1.05.
 use strict;
 use warnings;
 use IO::Select;
@@ -7,7 +7,7 @@ use Net::XMPP;
 
 $| = 1;
 my $json = JSON::PP->new->utf8;
-# The library encodes what it sends.
+# The library encodes its output as UTF-8.
 my $characters = JSON::PP->new;
 
 sub tell_of {

@@ -1,7 +1,7 @@
-"""A device on rustPlusPushReceiver 0.6: registers as an Android app, then listens. Run with hostmap on PYTHONPATH.
+"""A device with rustPlusPushReceiver 0.6: registers as an Android app, then listens. Run with hostmap on PYTHONPATH.
 
-    register STATE SENDER    registers, keeps the credentials in STATE, tells the token
-    listen STATE             logs in with the credentials and the persistent ids of STATE, tells every message
+    register STATE SENDER    registers, stores the credentials in STATE, reports the token
+    listen STATE             logs in with the credentials and persistent IDs of STATE, reports every message
 """
 import json
 import sys
@@ -31,7 +31,7 @@ def listen(state):
         tell("message", data=data, persistent_id=message.persistent_id, sender=message.from_ if hasattr(message, "from_") else None)
 
     receiver = PushReceiver(known["credentials"], list(known["received"]))
-    receiver.checkin_thread = None  # the constructor forgets it
+    receiver.checkin_thread = None  # the constructor does not set it
     tell("listening")
     receiver.listen(received)
 

@@ -1,11 +1,11 @@
-"""What schemathesis must be told of this interface beyond its description: bodies that are neither JSON nor a form."""
+"""Hooks of Schemathesis that generate bodies that are neither JSON nor forms."""
 import schemathesis
 from hypothesis import strategies as st
 
 BOUNDARY = "ccs-part"
 
 octets = st.binary(max_size=300)
-# A check-in of a new device, with less and with more in it.
+# Check-ins of a new device with different sets of fields.
 check_in = st.sampled_from([b"\x22\x00\x70\x03", b"\x22\x00", b"\x10\x01\x22\x00\x69" + bytes(8)])
 for name in ("application/x-protobuf", "application/x-protobuffer"):
     schemathesis.openapi.media_type(name, st.one_of(check_in, octets))
@@ -21,6 +21,6 @@ schemathesis.openapi.media_type("multipart/mixed", st.one_of(parts, parts, octet
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """The tool makes up a boundary, which would not be that of these bodies."""
+    """Replaces the random boundary of Schemathesis by that of these bodies."""
     if case.media_type == "multipart/mixed" and isinstance(case.body, bytes):
         case.headers["Content-Type"] = f"multipart/mixed; boundary={BOUNDARY}"

@@ -1,13 +1,13 @@
-"""Schemathesis against a daemon: requests made from its own description, sound and unsound ones, and every answer compared
-with that description.
+"""Schemathesis against a daemon: valid and invalid requests generated from its OpenAPI document, and every response validated
+against it.
 
-Arguments: PORT SENDER KEYFILE FOLDER; the server key is the first line of standard input, REQUESTS_CA_BUNDLE names the
-authority. KEYFILE is that of a service account, FOLDER takes the run's files.
+Arguments: PORT SENDER KEYFILE FOLDER; the server key is the first line of standard input, REQUESTS_CA_BUNDLE is the CA. KEYFILE
+is the key file of a service account, FOLDER is for files of the run.
 
-Commands: {"do": "run"}, with "examples" (for each operation), "document" (a file in place of /openapi.json), "include" or
-"exclude" (a regular expression of paths), "origin" (another address) and "seed" (otherwise each run makes the same requests)
-where wanted; answered by "finished" with the exit code, the statuses of each operation and the words of the tool. {"do":
-"validate", "document": FILE} is answered by "validated" with what is wrong, if anything is.
+Command {"do": "run"}, optionally with "examples" (per operation), "document" (a file in place of /openapi.json), "include" or
+"exclude" (a regular expression of paths), "origin" (another address) and "seed" (without it all runs send the same requests).
+Answer: "finished" with the exit code, the statuses of each operation and the output of the tool. Command {"do": "validate",
+"document": FILE}. Answer: "validated" with the first error, if any.
 """
 import base64
 import collections
@@ -34,7 +34,7 @@ def base64url(octets):
 
 
 class World:
-    """What a daemon must know before anything can go well: a device, its tokens, an installation, a group, a topic."""
+    """State in the daemon that valid requests need: a device, its tokens, an installation, a group, a topic."""
 
     def __init__(self, base, sender, key, key_file):
         self.base, self.sender = base, sender
@@ -74,7 +74,7 @@ class World:
         granted = self.post("/token", data={"grant_type": self.grant, "assertion": self.assertion})
         self.access = granted.json()["access_token"]
         self.group = self.make_group("group", self.tokens[:2])
-        # Its member is in no dictionary, so that it cannot lose it and end.
+        # Its member is not in a dictionary, so no generated request can remove it and end the group.
         self.kept_group = self.make_group("kept", [self.register("com.example.kept", sender)])
 
         self.post(f"/iid/v1/{self.tokens[0]}/rel/topics/kept", headers={"Authorization": self.key})
@@ -85,7 +85,7 @@ class World:
         return answer
 
     def register_web(self, endpoint):
-        """A token with keys that belongs to the installation, which can renew it and give it up."""
+        """Registers a token with keys for the installation, which can renew and delete it."""
         web = {
             "endpoint": f"{self.base}/fcm/send/{endpoint}", "p256dh": self.point, "auth": base64url(bytes(16))}
         answer = self.post(
@@ -107,7 +107,7 @@ class World:
         return answer.json()["notification_key"]
 
     def dictionaries(self):
-        """Values that lead further than chance does, by the names that the settings know."""
+        """Returns valid values by the names of the dictionaries in the settings."""
         return {
             "tokens": self.tokens, "targets": [*self.tokens, self.group, "/topics/news"],
             "registrations": [*self.tokens, self.installation["fid"]], "projects": [self.project, self.sender],
@@ -133,7 +133,7 @@ class World:
 
 
 def settings(world, folder, command):
-    """The settings that are kept beside this file, with the values of this daemon; a file that only we may read."""
+    """Writes the settings of schemathesis.toml with the values of this daemon to a file with mode 0600. Returns its path."""
     with open(os.path.join(HERE, "schemathesis.toml")) as file:
         text = file.read()
     words = {"EXAMPLES": command.get("examples", 1), "DETERMINISTIC": "seed" not in command}
@@ -152,7 +152,7 @@ def settings(world, folder, command):
 
 
 def statuses(report):
-    """How often each operation was answered with each status."""
+    """Returns the count of each status by operation."""
     found = collections.defaultdict(collections.Counter)
     with open(report) as file:
         for line in file:
@@ -184,7 +184,7 @@ def run(world, folder, command):
 
 
 def complaint(document):
-    """What a validator says of a document; nothing where it is sound."""
+    """Returns the first error of an OpenAPI document, or None if it is valid."""
     with open(document) as file:
         try:
             validate(json.load(file))

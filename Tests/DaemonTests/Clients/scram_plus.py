@@ -1,6 +1,7 @@
-"""A login with SCRAM-SHA-256-PLUS over pyOpenSSL, and the ways in which it must fail: PORT SENDER CASE [TLS1.2].
+"""A login with SCRAM-SHA-256-PLUS over pyOpenSSL, and variants that must fail: PORT SENDER CASE [TLS1.2].
 
-CASE: offer (only tell what is offered), plus, downgrade (say that no -PLUS was seen), other-channel (bind to another one).
+CASE: offer (reports the offered mechanisms only), plus, downgrade (claims that no -PLUS was offered), other-channel (binds to
+another channel).
 """
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""An app server on slixmpp 1.17: PORT SENDER [sm]; with sm it uses stream management (XEP-0198)."""
+"""An app server with slixmpp 1.17: PORT SENDER [sm]; with sm it uses stream management (XEP-0198)."""
 import asyncio
 import json
 import ssl
@@ -46,7 +46,7 @@ class AppServer(ClientXMPP):
             self.connect("127.0.0.1", port)
 
     def drop(self, port):
-        """Loses the connection without a word, and comes again."""
+        """Aborts the connection and reconnects."""
         self.comes_again = port
         self.abort()
 
@@ -54,7 +54,7 @@ class AppServer(ClientXMPP):
         message = ET.Element("{jabber:client}message")
         ET.SubElement(message, GCM).text = json.dumps(payload)
         if "sm" in sys.argv[3:]:
-            # As a stanza of the library's, so that it is counted.
+            # As a stanza of the library, which counts it.
             counted = self.make_message(mto="gcm.googleapis.com")
             counted.xml.append(message[0])
             counted.send()

@@ -1,11 +1,15 @@
-"""An application server on a library of HTTP v1, unchanged. Run with hostmap on PYTHONPATH; the environment names the authority.
+"""An app server with an unmodified library for HTTP v1. Run with hostmap on PYTHONPATH; the environment has the CA.
 
     v1_libraries_server.py firebase-admin|pyfcm|async-firebase KEY_FILE [PROJECT]
 
-firebase-admin is the release of the folder it runs from. Commands: {"do": "send", "token": "..."}, or "topic", "condition" or
-"fid" in its place, with "data" and "title", "dry_run", "ttl", "collapse_key" where wanted, answered by "sent"; {"do": "send_many",
-"how": "...", "tokens": [...]}, by a call of the library for many, answered by "sent_many"; {"do": "subscribe"} or "unsubscribe" with
-"how", "tokens" and "topic", answered by "managed". A refusal has the name of its exception and the words of it.
+The Python installation determines the release of firebase-admin. Commands and their answers:
+
+    {"do": "send", "token": "..."}                          "sent"; or with "topic", "condition" or "fid", and "data";
+                                                            "title", "dry_run", "ttl" and "collapse_key" are optional
+    {"do": "send_many", "how": CALL, "tokens": [...]}       "sent_many"; CALL is the name of the library's function
+    {"do": "manage", "how": CALL, "tokens": [...], "topic"} "managed"; CALL subscribes or unsubscribes
+
+A refusal has the name and the text of its exception.
 """
 import asyncio
 import sys
@@ -16,13 +20,13 @@ from dialogue import commands, tell
 
 library, key_file = sys.argv[1], sys.argv[2]
 project = sys.argv[3] if len(sys.argv) > 3 else None
-# Libraries warn of calls and fields that Google has given up, and that are to be tested all the same.
+# Libraries warn of calls and fields that Google has deprecated, which are tested nevertheless.
 warnings.simplefilter("ignore", DeprecationWarning)
 
 
-# Seconds to wait where a library would give up after five: how fast the machine is shall decide no test.
+# Timeout in seconds in place of a library's five, so that tests pass on slow machines.
 PATIENCE = 60
-# One for all calls: the libraries keep connections that belong to it.
+# One loop for all calls, since the connections of the libraries belong to it.
 loop = asyncio.new_event_loop()
 
 
@@ -40,7 +44,7 @@ def managed(answer):
 
 
 class FirebaseAdmin:
-    """Also the older releases that send many messages as one request (`send_all`)."""
+    """firebase-admin, including older releases that send many messages as one request (`send_all`)."""
 
     def __init__(self):
         import firebase_admin
@@ -75,7 +79,7 @@ class FirebaseAdmin:
 
 
 class PyFCM:
-    """It has no calls for the subscriptions of topics."""
+    """pyfcm 2, which has no calls for topic subscriptions."""
 
     def __init__(self):
         from pyfcm import FCMNotification
@@ -94,14 +98,14 @@ class PyFCM:
         return self.service.notify(**self.parameters(command))["name"]
 
     def send_many(self, command):
-        """It hands over the answers of the server as they are."""
+        """Returns results from the responses of the server, which the library passes on unchanged."""
         answers = getattr(self.service, command["how"])(
             [self.parameters({**command, "token": token}) for token in command["tokens"]], timeout=PATIENCE)
         return [{"name": answer["name"]} if "name" in answer else {"error": answer["error"]["status"]} for answer in answers]
 
 
 class AsyncFirebase:
-    """What is said to go over HTTP/2 is sent by a second client."""
+    """async-firebase, with a second client for calls over HTTP/2."""
 
     def __init__(self):
         import async_firebase
@@ -157,5 +161,5 @@ for command in commands():
             tell("sent_many", results=server.send_many(command))
         else:
             tell("managed", **server.manage(command))
-    except Exception as error:  # Whatever the library has for it is what is asked for.
+    except Exception as error:  # The exception of the library is the result.
         tell({"send": "sent", "send_many": "sent_many"}.get(command["do"], "managed"), **facts(error))

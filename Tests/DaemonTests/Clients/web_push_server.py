@@ -1,7 +1,7 @@
-"""An application server on pywebpush 2.5, with a fresh VAPID key that it tells first. REQUESTS_CA_BUNDLE names the authority.
+"""An application server with pywebpush 2.5 and a fresh VAPID key, which it reports first. REQUESTS_CA_BUNDLE is the CA.
 
-Commands: {"do": "push", "subscription": {...}, "text": "..."}, with "encoding", "ttl", "urgency", "topic", "expires" (seconds
-from now), "old" (the older form of VAPID) and "another_key" where wanted; each is answered by "pushed".
+Command: {"do": "push", "subscription": {...}, "text": "..."}, optionally with "encoding", "ttl", "urgency", "topic", "expires"
+(seconds from now), "old" (the older form of VAPID) and "another_key". Answer: "pushed".
 """
 import base64
 import time

@@ -1,9 +1,9 @@
-# An app server on xmpp4r 0.5.6.
+# An app server with xmpp4r 0.5.6.
 require "json"
 require "xmpp4r"
 
-# xmpp4r has REXML's readers say that they are always at 0; the REXML of Ruby's security updates (3.3) goes back from there, and
-# reads no text at all. An app server with such a Ruby needs this line as well, whatever server it talks to.
+# xmpp4r makes REXML's readers report position 0 always; the REXML of Ruby's security updates (3.3) seeks back from there and
+# reads no text. An app server with such a Ruby needs this line with any XMPP server.
 REXML::IOSource.remove_method(:position) if REXML::IOSource.method_defined?(:position, false)
 
 $stdout.sync = true

@@ -1,4 +1,4 @@
-"""An app server on xmpppy 0.7, in the shape of the Python sample that Google published."""
+"""An app server with xmpppy 0.7, structured like the Python sample that Google published."""
 import json
 import queue
 import select
@@ -9,7 +9,7 @@ import xmpp
 
 from dialogue import arguments, commands, payload_of, tell
 
-# The sample dates from a time when Python checked no certificates.
+# The sample dates from a time when Python did not verify certificates.
 ssl._create_default_https_context = ssl._create_unverified_context
 ssl.create_default_context = ssl._create_unverified_context
 

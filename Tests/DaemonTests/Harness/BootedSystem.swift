@@ -1,24 +1,24 @@
 import Foundation
 
-/// A real systemd, booted in a container over this machine's own files, with ccsd installed as README says.
+/// A real systemd, booted in a container over this machine's own files, with ccsd installed as README describes.
 final class BootedSystem {
-    /// Why none can be booted here; nil where one can.
+    /// Why systemd cannot be booted on this machine, or `nil` if it can.
     static let obstacle: String? = {
         let found = findObstacle()
         if let found {
-            print("SKIPPED, since no systemd can be booted here: the tests of the units. \(found)")
+            print("SKIPPED tests of the systemd units: \(found)")
         }
         return found
     }()
 
     private static func findObstacle() -> String? {
-        guard getuid() == 0 else { return "Only root can boot one." }
+        guard getuid() == 0 else { return "Only root can boot a container." }
         for program in ["systemd-nspawn", "nsenter", "unshare", "openssl", "python3"] {
             guard access("/usr/bin/\(program)", X_OK) == 0 else {
                 return "\(program) is missing: run Scripts/bootstrap --tests."
             }
         }
-        // With one mount and one control group tried out: a container that this machine runs in may forbid either.
+        // Tries one mount and one control group: if this machine is a container itself, either may be forbidden.
         let trial = """
             set -e; d=$(mktemp -d); trap 'rm -rf "$d"' EXIT
             unshare --mount sh -c "mount -t tmpfs tmpfs $d && mkdir $d/u $d/w $d/m && \
@@ -29,7 +29,7 @@ final class BootedSystem {
             """
         let result = try? Tool.run(URL(fileURLWithPath: "/bin/sh"), ["-c", trial], seconds: 60)
         guard let result, result.code == 0 else {
-            return "No overlay, or no control group, can be made: \(result.map { $0.errors } ?? "")"
+            return "Cannot create an overlay or a control group: \(result.map { $0.errors } ?? "")"
         }
         return nil
     }
@@ -39,7 +39,7 @@ final class BootedSystem {
     private let input = Pipe()
     private let leader: Int32
 
-    /// Boots, and installs programs, units and the sample configuration; starts nothing of them.
+    /// Installs programs, units and the sample configuration, and boots; the units are not started.
     init() throws {
         scratch = try Scratch()
         try Self.install(into: scratch.url.appendingPathComponent("root"))
@@ -61,7 +61,7 @@ final class BootedSystem {
         do {
             try eventually("the container runs", seconds: 120) {
                 guard process.isRunning else {
-                    throw HarnessFailure("nothing was booted: \(words("boot.txt"))")
+                    throw HarnessFailure("the container ended: \(words("boot.txt"))")
                 }
                 return !words("leader").isEmpty
             }
@@ -120,13 +120,13 @@ final class BootedSystem {
 
     private static let nsenter = URL(fileURLWithPath: "/usr/bin/nsenter")
 
-    /// Runs a command in the container, to its end.
+    /// Runs a command in the container and waits for its end.
     @discardableResult
     func run(_ words: String...) throws -> Tool {
         try Tool.run(Self.nsenter, entry + words, seconds: 300)
     }
 
-    /// Runs a command that must succeed, and returns what it printed, without the last newline.
+    /// Runs a command that must succeed. Returns its output without the final newline.
     @discardableResult
     func output(_ words: String...) throws -> String {
         let result = try Tool.run(Self.nsenter, entry + words, seconds: 300)
@@ -137,12 +137,12 @@ final class BootedSystem {
         return result.output.trimmingCharacters(in: .newlines)
     }
 
-    /// A property of the service, as systemd has it.
+    /// Returns a property of the service from systemd.
     func property(_ name: String) throws -> String {
         try output("systemctl", "show", "-P", name, "ccsd.service")
     }
 
-    /// Writes a file of the container.
+    /// Writes a file in the container.
     func write(_ path: String, _ text: String) throws {
         let url = URL(fileURLWithPath: "/proc/\(leader)/root\(path)")
         try FileManager.default.createDirectory(
@@ -150,7 +150,7 @@ final class BootedSystem {
         try Data(text.utf8).write(to: url)
     }
 
-    /// Starts the clients that come again and again, in the container.
+    /// Starts the clients that connect continuously, in the container.
     func knocker() throws -> Knocker {
         Knocker(
             try Driver(

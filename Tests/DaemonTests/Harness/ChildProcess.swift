@@ -4,12 +4,12 @@ import Foundation
 @_silgen_name("posix_spawn_file_actions_addclosefrom_np")
 private func addCloseFrom(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ from: Int32) -> Int32
 
-/// A program that was started.
+/// A child process.
 ///
 /// Foundation's `Process` is not used: it keeps its sockets in sets of 1,024 descriptors and crashes when other tests of
-/// the same run have more open, and its children begin with signals blocked.
+/// the same run have more open, and its children start with signals blocked.
 final class ChildProcess {
-    /// How it ended.
+    /// The kind of exit.
     enum TerminationReason {
         case exit
         case uncaughtSignal
@@ -17,20 +17,19 @@ final class ChildProcess {
 
     var executableURL: URL?
     var arguments: [String] = []
-    /// All variables; nil: those of this process.
+    /// The whole environment, or `nil` for that of this process.
     var environment: [String: String]?
-    /// A `Pipe` or a `FileHandle`; nil: that of this process.
+    /// A `Pipe` or a `FileHandle`, or `nil` for that of this process.
     var standardInput: Any?
     var standardOutput: Any?
     var standardError: Any?
-    /// Descriptors that it finds open from 3 on, in this order.
+    /// Descriptors that the child inherits as 3 and up, in this order.
     var inherited: [Int32] = []
     private(set) var processIdentifier: Int32 = 0
     private var status: Int32?
 
-    /// Starts it.
     func run() throws {
-        guard let path = executableURL?.path else { throw HarnessFailure("no program is named") }
+        guard let path = executableURL?.path else { throw HarnessFailure("executableURL is not set") }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -42,7 +41,7 @@ final class ChildProcess {
             let handle = (end as? Pipe)?[keyPath: pipeEnd] ?? end as? FileHandle
             if let handle { posix_spawn_file_actions_adddup2(&actions, handle.fileDescriptor, number) }
         }
-        // Copies, out of the way of the numbers that they get there.
+        // Copies with high numbers, so that dup2 to 3 and up cannot overwrite a source.
         let copies = inherited.map { fcntl($0, F_DUPFD_CLOEXEC, 512) }
         defer { for copy in copies { close(copy) } }
         for (at, copy) in copies.enumerated() {
@@ -56,7 +55,7 @@ final class ChildProcess {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        // A driver that has ended must not end the tests that write to it; children begin with the usual course.
+        // A write to an ended driver must not kill the tests; children get the default action again.
         signal(SIGPIPE, SIG_IGN)
         var usual = sigset_t()
         sigemptyset(&usual)
@@ -75,7 +74,6 @@ final class ChildProcess {
         for (end, _, pipeEnd) in ends { try (end as? Pipe)?[keyPath: pipeEnd].close() }
     }
 
-    /// Whether it has not ended.
     var isRunning: Bool {
         guard processIdentifier > 0, status == nil else { return false }
         var found: Int32 = 0
@@ -83,7 +81,6 @@ final class ChildProcess {
         return status == nil
     }
 
-    /// Waits for its end.
     func waitUntilExit() {
         guard processIdentifier > 0, status == nil else { return }
         var found: Int32 = 0
@@ -91,7 +88,7 @@ final class ChildProcess {
         status = found
     }
 
-    /// Ends it, where it runs: asked first, and by force after five seconds.
+    /// Ends a running process with SIGTERM, and with SIGKILL after five seconds.
     func end() {
         if isRunning { kill(processIdentifier, SIGTERM) }
         let end = Date().addingTimeInterval(5)
@@ -100,10 +97,10 @@ final class ChildProcess {
         waitUntilExit()
     }
 
-    /// How it ended; after its end.
+    /// The kind of exit; valid after the end.
     var terminationReason: TerminationReason { (status ?? 0) & 0x7f == 0 ? .exit : .uncaughtSignal }
 
-    /// The exit code, or the number of the signal; after its end.
+    /// The exit code or the number of the signal; valid after the end.
     var terminationStatus: Int32 {
         let status = status ?? 0
         return terminationReason == .exit ? status >> 8 & 0xff : status & 0x7f

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A client in its own language that takes commands and tells what it sees, both as JSON lines.
+/// A client program, possibly in another language, that reads commands and reports events, both as JSON lines.
 final class Driver {
     private let process = ChildProcess()
     private let feed = Pipe()
     private let lines: Lines
     private let complaints: URL
-    /// What it told and nobody has asked for yet.
+    /// Events that no call of `expect` has returned yet.
     private var told: [[String: Any]] = []
-    /// Whether it takes payloads as they are, rather than commands.
+    /// Whether its input lines are CCS payloads rather than commands.
     var takesBarePayloads = false
 
-    /// Starts a driver of `Clients/`; the first line of its input is `secret`, where there is one.
+    /// Starts a driver of `Clients/` and writes `secret`, if given, as the first line of its input.
     convenience init(
         _ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:],
         python: URL = Places.python
@@ -26,7 +26,7 @@ final class Driver {
         try self.init(program: program, words + arguments, secret: secret, environment: environment)
     }
 
-    /// Starts any program that speaks as the drivers do.
+    /// Starts any program with the interface of a driver.
     init(program: URL, _ arguments: [String], secret: String?, environment: [String: String] = [:]) throws {
         let output = Pipe()
         lines = Lines(output.fileHandleForReading)
@@ -51,29 +51,29 @@ final class Driver {
         try? FileManager.default.removeItem(at: complaints)
     }
 
-    /// Gives a command.
+    /// Writes a command.
     func tell(_ command: [String: Any]) throws {
         var data = try JSONSerialization.data(withJSONObject: command)
         data.append(10)
         try write(data)
     }
 
-    /// Writes one line of input as it is, for drivers that take no JSON commands.
+    /// Writes one line of input unchanged, for drivers without JSON commands.
     func write(line: String) throws { try write(Data((line + "\n").utf8)) }
 
-    /// A driver that ended takes nothing: the test fails by what it said, the run goes on.
+    /// Writes input. Throws with the driver's standard error if it has ended, so that only this test fails.
     private func write(_ data: Data) throws {
         do { try feed.fileHandleForWriting.write(contentsOf: data) } catch {
-            throw HarnessFailure("the driver takes no input (\(error)); it said: \(words)")
+            throw HarnessFailure("cannot write to the driver (\(error)); its standard error: \(words)")
         }
     }
 
-    /// Submits a message or an ack.
+    /// Sends a CCS message or ack.
     func send(_ json: [String: Any]) throws {
         try tell(takesBarePayloads ? json : ["do": "send", "json": json])
     }
 
-    /// The first thing told, from now or earlier, that fits; others are kept for later.
+    /// Returns the first earlier or coming event that matches; others are kept for later calls.
     @discardableResult
     func expect(_ what: String, seconds: Double = Patience.seconds, _ fits: ([String: Any]) -> Bool) throws
         -> [String: Any]
@@ -83,26 +83,26 @@ final class Driver {
         while end.timeIntervalSinceNow > 0, let line = lines.next(seconds: end.timeIntervalSinceNow) {
             guard let event = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
             else {
-                throw HarnessFailure("the driver printed \(line)")
+                throw HarnessFailure("the driver printed an invalid line: \(line)")
             }
             if fits(event) { return event }
             told.append(event)
         }
-        throw HarnessFailure("\(what) did not come; told \(told); the driver said: \(words)")
+        throw HarnessFailure("\(what) did not come; other events: \(told); standard error: \(words)")
     }
 
-    /// The end of what it wrote to its standard error.
+    /// The end of the driver's standard error.
     private var words: Substring {
         ((try? String(contentsOf: complaints, encoding: .utf8)) ?? "").suffix(2_000)
     }
 
-    /// Waits for an event of that name.
+    /// Waits for an event with this name.
     @discardableResult
     func expect(event: String, seconds: Double = Patience.seconds) throws -> [String: Any] {
         try expect(event, seconds: seconds) { $0["event"] as? String == event }
     }
 
-    /// Waits for a CCS message whose JSON fits, and returns the JSON.
+    /// Waits for a CCS message whose JSON matches, and returns the JSON.
     @discardableResult
     func expectJSON(_ what: String, seconds: Double = Patience.seconds, _ fits: ([String: Any]) -> Bool)
         throws -> [String:
@@ -117,23 +117,23 @@ final class Driver {
         return event["json"] as? [String: Any] ?? [:]
     }
 
-    /// All that it told, nobody has asked for and fits.
+    /// Removes and returns all unexpected events that match.
     func takeAll(_ fits: ([String: Any]) -> Bool) -> [[String: Any]] {
         defer { told.removeAll(where: fits) }
         return told.filter(fits)
     }
 
-    /// Ends its input.
+    /// Closes the driver's input.
     func endInput() { try? feed.fileHandleForWriting.close() }
 
-    /// Ends its input, upon which it disconnects in its own way, and waits.
+    /// Closes the driver's input, on which it disconnects in an orderly way, and waits for its end.
     func finish() {
         endInput()
         let end = Date().addingTimeInterval(10)
         while process.isRunning, Date() < end { usleep(5_000) }
     }
 
-    /// Drops it without a goodbye.
+    /// Kills the driver, which drops its connection.
     func drop() {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

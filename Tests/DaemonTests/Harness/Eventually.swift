@@ -1,16 +1,18 @@
 import Foundation
 
-/// How long a test waits for what must come about.
+/// The default deadline of tests.
 enum Patience {
-    /// Seconds after which it never will: far more than anything takes on a machine that is busy with other things.
+    /// Seconds after which a test gives up: far more than any step takes on a busy machine.
     static let seconds = 120.0
 }
 
-/// Waits until something is so, asking again and again; throws when it is not in time.
+/// Polls a condition until it holds. Throws `HarnessFailure` if it does not hold in time.
 func eventually(_ what: String, seconds: Double = Patience.seconds, _ isSo: () throws -> Bool) throws {
     let end = Date().addingTimeInterval(seconds)
     while try !isSo() {
-        guard Date() < end else { throw HarnessFailure("in \(seconds) s it did not come about that \(what)") }
+        guard Date() < end else {
+            throw HarnessFailure("timed out after \(seconds) s, waiting until \(what)")
+        }
         usleep(20_000)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A library that stands between a program and its disk (Fixtures/disk/faulty_disk.c), compiled here.
+/// A preloaded library that intercepts a program's file system calls (Fixtures/disk/faulty_disk.c).
 enum DiskLibrary {
     /// Whether the compiler is installed.
     static var canBeBuilt: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/gcc") }
@@ -11,7 +11,7 @@ enum DiskLibrary {
     /// The path of the library.
     static var path: String { get throws { try library.get().path } }
 
-    /// What LD_PRELOAD must be for it: before what is preloaded already, which a sanitizer may need.
+    /// The value of LD_PRELOAD: the library, then the libraries that are preloaded already, as a sanitizer may need.
     static var preload: String {
         get throws {
             [try path, ProcessInfo.processInfo.environment["LD_PRELOAD"] ?? ""].joined(separator: ":")
@@ -31,7 +31,7 @@ enum DiskLibrary {
     }
 }
 
-/// A disk that fails for one daemon when it is told to, and is well again when it is told so.
+/// A disk of one daemon whose failures a test switches on and off.
 final class FaultyDisk {
     /// The folder of the daemon.
     let scratch: Scratch
@@ -42,7 +42,7 @@ final class FaultyDisk {
         control = scratch.url.appendingPathComponent("disk")
     }
 
-    /// What the daemon's environment must hold.
+    /// Variables for the daemon's environment.
     var environment: [String: String] {
         get throws {
             [
@@ -52,9 +52,9 @@ final class FaultyDisk {
         }
     }
 
-    /// From now on calls fail as these words say (see the library).
+    /// Makes calls fail as `words` specify (see faulty_disk.c).
     func fail(_ words: String) throws { try words.write(to: control, atomically: true, encoding: .utf8) }
 
-    /// The disk is well.
+    /// Ends the failures.
     func heal() throws { try FileManager.default.removeItem(at: control) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension RunningDaemon {
-    /// The environment in which Python clients find it by the names of Google's hosts, and trust its authority.
+    /// Returns an environment in which Python clients resolve the names of Google's hosts to this daemon and trust its CA.
     func hostMap(httpsPort: Int? = nil) throws -> [String: String] {
         [
             "PYTHONPATH": Places.clients.appendingPathComponent("hostmap").path + ":" + Places.clients.path,

@@ -4,16 +4,16 @@ import ClientProtocol
 import Foundation
 import Transport
 
-/// App servers and devices that keep talking while the daemon is killed and started again.
+/// App servers and devices that exchange messages while the daemon is killed and restarted.
 ///
-/// It remembers what was acknowledged, in both directions, and what arrived; in the end everything acknowledged must
-/// have arrived. Messages have no collapse key and live long, and few enough wait for one device that none is discarded.
+/// It records acknowledged and received messages in both directions; at the end every acknowledged message must have
+/// arrived. Messages have no collapse key and a long lifetime, and mailboxes stay below their cap, so none is discarded.
 final class KillWorld {
-    /// One direction's books, by message id.
+    /// The record of one direction, by message ID.
     struct Books {
-        /// What the server has said that it has.
+        /// Messages that the server acknowledged.
         var acknowledged: Set<String> = []
-        /// How often each arrived.
+        /// Number of arrivals of each message.
         var arrivals: [String: Int] = [:]
 
         var lost: [String] { acknowledged.filter { arrivals[$0] == nil }.sorted() }
@@ -30,9 +30,9 @@ final class KillWorld {
         var received: [[UInt8]] = []
         var isReady = false
         var waiting: [String: Upstream] = [:]
-        /// Messages submitted to it that have not arrived: kept small, so that the cap on stored ones is never met.
+        /// Messages to this device that have not arrived; few enough that its mailbox never reaches the cap.
         var underway: Set<String> = []
-        /// Those of them that were not answered when the daemon was killed: stored or not, they come at the next login or never.
+        /// The subset without an answer when the daemon was killed: these arrive at the next login or never.
         var uncertain: Set<String> = []
 
         init(identity: DeviceIdentity, token: String) {
@@ -43,7 +43,7 @@ final class KillWorld {
 
     private let reactor: Reactor
     private static let patience = Int(Patience.seconds)
-    /// Loads of seconds go to few devices: the rates of the service would refuse most of it.
+    /// Rates are unlimited, since few devices get the whole load.
     private static let flags = ["--device-messages-per-minute", "0", "--device-upstream-per-minute", "0"]
     private let scratch: Scratch
     private let sender: (id: String, key: String)
@@ -57,9 +57,9 @@ final class KillWorld {
     private var pretended: Set<String> = []
     private(set) var downstream = Books()
     private(set) var upstream = Books()
-    /// Messages that were too many for a device at the end; -1: it was not told.
+    /// Messages that the audit counts as discarded at the end; -1 if the audit has no count.
     private(set) var discarded = -1
-    /// For each start on known ports, milliseconds until the first connection was taken.
+    /// Milliseconds from each start on known ports until the first connection was accepted.
     private(set) var startMilliseconds: [Double] = []
 
     init(seed: UInt64) throws {
@@ -85,10 +85,10 @@ final class KillWorld {
             tls: TLSClientSettings(trust: .file(daemon.authority)))
     }
 
-    /// Starts the daemon, lets everybody talk for a moment, and kills it in the middle.
+    /// Starts the daemon, exchanges messages for a moment, and kills it under load.
     ///
-    /// Where fewer than `least` have been acknowledged by then in either direction, in all cycles together, it goes on first:
-    /// how much load there is must not depend on the machine.
+    /// Continues until at least `least` messages are acknowledged in each direction over all cycles, so that the amount of load
+    /// does not depend on the machine.
     func cycle(least: Int = 0) throws {
         let daemon = try begin(
             devices: devices.indices.filter { $0 != 3 || Int.random(in: 0..<4, using: &random) == 0 })
@@ -97,7 +97,7 @@ final class KillWorld {
         }
         guard isEnough else {
             throw HarnessFailure(
-                "in \(Self.patience) s only \(downstream.acknowledged.count) downstream and \(upstream.acknowledged.count) upstream of \(least) were acknowledged: \(daemon.words.suffix(1_000))"
+                "timed out after \(Self.patience) s with \(downstream.acknowledged.count) downstream and \(upstream.acknowledged.count) upstream messages acknowledged, expected \(least): \(daemon.words.suffix(1_000))"
             )
         }
         let end = Now.read().monotonic.advanced(milliseconds: Int64.random(in: 20...250, using: &random))
@@ -108,10 +108,10 @@ final class KillWorld {
         self.daemon = nil
     }
 
-    /// Starts the daemon a last time, lets everything arrive, and compares.
+    /// Starts the daemon a last time and waits until all acknowledged messages have arrived.
     func finish() throws {
         _ = try begin(devices: Array(devices.indices))
-        // What was never acknowledged to a device is its own to repeat; everything else must come.
+        // Upstream messages without a stream ack are repeated by the device; all others must arrive.
         _ = reactor.turn(seconds: Self.patience) { downstream.isWhole(but: pretended) && upstream.isWhole() }
         let audit = try daemon?.ctl("audit")["downstream"] as? [String: Any]
         discarded = audit?["discarded"] as? Int ?? -1
@@ -119,14 +119,14 @@ final class KillWorld {
         daemon?.signal(SIGKILL)
     }
 
-    /// Claims that a message was acknowledged: for the canary.
+    /// Records a message as acknowledged that was not: for the canary.
     func pretendAcknowledged(_ id: String) {
         downstream.acknowledged.insert(id)
         pretended.insert(id)
     }
 
     private func begin(devices online: [Int]) throws -> RunningDaemon {
-        // One reactor, then two, and so on: what is stored must not depend on who owned it.
+        // Alternates between one and two reactors: the stored data must not depend on their number.
         starts += 1
         let daemon =
             try self.daemon
@@ -147,7 +147,7 @@ final class KillWorld {
             reactor.turn(
                 seconds: Self.patience,
                 until: { servers.allSatisfy(\.isReady) && online.allSatisfy { devices[$0].isReady } })
-        else { throw HarnessFailure("not everybody could log in: \(daemon.words.suffix(1_000))") }
+        else { throw HarnessFailure("not all clients could log in: \(daemon.words.suffix(1_000))") }
         return daemon
     }
 
@@ -165,7 +165,7 @@ final class KillWorld {
     private func endConnections() {
         for server in servers { server.abort() }
         for device in devices {
-            // Nobody waits for what the server never answered, once the device was there to get it.
+            // An unanswered message that did not arrive while the device was online was never stored.
             if device.isReady {
                 device.underway.subtract(device.uncertain)
                 device.uncertain = device.underway.subtracting(downstream.acknowledged)
@@ -179,7 +179,7 @@ final class KillWorld {
         servers.removeAll()
     }
 
-    /// Talks until something holds; false if it does not within so many seconds.
+    /// Exchanges messages until a condition holds. Returns `false` if it does not hold in time.
     private func talk(seconds: Int, until isDone: () -> Bool) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while !isDone() {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// New devices and new HTTPS clients, one after the other all the time (`Clients/knocker.py`).
+/// Connects new devices and new HTTPS clients continuously, one after the other (`Clients/knocker.py`).
 struct Knocker {
     let driver: Driver
 
@@ -10,7 +10,7 @@ struct Knocker {
         driver = try Driver("knocker.py", [String(daemon.port("https")), String(daemon.port("device"))])
     }
 
-    /// Waits until so many of each kind, which came from now on, have been served.
+    /// Waits until `count` clients of each kind that connected after `begin` have been served.
     func expectServed(_ count: Int, since begin: TimeInterval = Self.now, seconds: Double = 180) throws {
         for kind in ["https", "device"] {
             for _ in 0..<count {
@@ -22,14 +22,14 @@ struct Knocker {
         }
     }
 
-    /// Ends it, and returns all that failed.
+    /// Ends the clients and returns the failed attempts.
     func failures() throws -> [[String: Any]] {
         driver.endInput()
         try driver.expect(event: "done", seconds: 180)
         return driver.takeAll { $0["event"] as? String == "failed" }
     }
 
-    /// What Python calls `time.monotonic()`.
+    /// The clock of Python's `time.monotonic()`.
     static var now: TimeInterval {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -12,7 +12,7 @@ final class Lines {
         descriptor = handle.fileDescriptor
     }
 
-    /// The next line; nil at the end or when none came in time.
+    /// Returns the next line, or `nil` at the end of the pipe or after the deadline.
     func next(seconds: Double) -> String? {
         let end = Date().addingTimeInterval(seconds)
         while true {
@@ -31,7 +31,7 @@ final class Lines {
         }
     }
 
-    /// Everything up to the end of the pipe, or what came in time.
+    /// Returns all lines up to the end of the pipe or the deadline of one line.
     func rest(seconds: Double) -> [String] {
         var lines: [String] = []
         while let line = next(seconds: seconds) { lines.append(line) }

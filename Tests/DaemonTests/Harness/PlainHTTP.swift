@@ -1,6 +1,6 @@
 import Foundation
 
-/// The smallest HTTP client: one GET to a loopback port, the whole answer as text.
+/// A minimal HTTP client: one GET to a loopback port, with the whole response as text.
 enum PlainHTTP {
     private static func connects(_ descriptor: Int32, port: UInt16) -> Bool {
         var address = sockaddr_in()
@@ -14,21 +14,21 @@ enum PlainHTTP {
         } == 0
     }
 
-    /// Whether somebody listens on a loopback port.
+    /// Returns whether a loopback port accepts connections.
     static func canConnect(port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         return connects(descriptor, port: port)
     }
 
-    /// Asks and reads until the server closes.
+    /// Sends a GET request and returns the response, read until the server closes.
     static func get(_ path: String, port: UInt16) throws -> String {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
-        guard connects(descriptor, port: port) else { throw HarnessFailure("nobody listens on port \(port)") }
+        guard connects(descriptor, port: port) else { throw HarnessFailure("cannot connect to port \(port)") }
         let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
         guard send(descriptor, request, request.count, 0) == request.count else {
-            throw HarnessFailure("the request could not be sent")
+            throw HarnessFailure("cannot send the request")
         }
         var answer: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

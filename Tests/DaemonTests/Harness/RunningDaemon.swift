@@ -1,27 +1,29 @@
 import Foundation
 
-/// What goes wrong around a test, rather than in what it tests.
+/// A failure of the test environment or a missed deadline.
 struct HarnessFailure: Error, CustomStringConvertible {
     var description: String
     init(_ description: String) { self.description = description }
 }
 
-/// A real ccsd on loopback, with free ports and a data directory of its own.
+/// A real ccsd on loopback, with free ports and its own data directory.
 final class RunningDaemon {
     private let process = ChildProcess()
     private let output = Pipe()
     private let log: URL
-    /// Its folder, which goes when neither it nor one that continues it is left.
+    /// The daemon's folder, which is removed when the last daemon that uses it is released.
     let scratch: Scratch
     var directory: URL { scratch.url }
     private(set) var ports: [String: Int] = [:]
-    /// What it printed until it was ready.
+    /// The lines that the daemon printed until it was ready.
     private(set) var greeting: [String] = []
-    /// Milliseconds from its start until the port of app servers took a connection; nil where the port was not given.
+    /// Milliseconds from the start until the app server port accepted a connection, or `nil` if the port was not given.
     private(set) var firstConnectionMilliseconds: Double?
 
-    /// Starts one and waits until it serves; `scratch` is an earlier one to continue, `ports` keeps its ports, `sockets` gives
-    /// it listening sockets as systemd does.
+    /// Starts a daemon and waits until it serves.
+    ///
+    /// `scratch` is the folder of an earlier daemon, `ports` are fixed ports, and `sockets` are listening sockets that the daemon
+    /// inherits as with systemd.
     init(
         continuing scratch: Scratch? = nil, flags: [String] = [], reactors: Int = 1, graceSeconds: Int = 1,
         ports given: [String: Int] = [:], sockets: [String: Int32] = [:], environment: [String: String] = [:]
@@ -45,7 +47,7 @@ final class RunningDaemon {
         process.arguments = arguments
         var environment = environment
         if !sockets.isEmpty {
-            // A shell knows the number of its process, and hands it on.
+            // LISTEN_PID must be the ID of the process, which only the shell has before exec.
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
             process.arguments = ["-c", "LISTEN_PID=$$ exec \"$0\" \"$@\"", program.path] + arguments
             process.inherited = sockets.map(\.value)
@@ -57,7 +59,7 @@ final class RunningDaemon {
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
         if let port = given["app_server"] { firstConnectionMilliseconds = try connects(to: UInt16(port)) }
-        // With a configuration file there is no greeting: a service's output is a journal.
+        // With a configuration file the daemon prints no greeting.
         if !flags.contains("--config") {
             let lines = Lines(output.fileHandleForReading)
             while let line = lines.next(seconds: Patience.seconds), greeting.last?.hasPrefix("Next:") != true
@@ -87,7 +89,7 @@ final class RunningDaemon {
         }
     }
 
-    /// Knocks until somebody opens; how many milliseconds that took.
+    /// Connects until a port accepts. Returns the milliseconds that it took.
     private func connects(to port: UInt16) throws -> Double {
         let start = Date()
         while !PlainHTTP.canConnect(port: port) {
@@ -102,28 +104,26 @@ final class RunningDaemon {
     /// The log so far.
     var words: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
-    /// Whether it has not ended.
     var isRunning: Bool { process.isRunning }
 
-    /// The process.
     var pid: Int32 { process.processIdentifier }
 
-    /// Options that ask for free ports.
+    /// Options that select free ports.
     static let noPorts = [
         "--app-server-port", "0", "--app-server-preproduction-port", "0", "--device-port", "0",
         "--https-port", "0",
     ]
 
-    /// Path of the control socket.
+    /// The path of the control socket.
     var controlSocket: String { directory.appendingPathComponent("data/control.sock").path }
 
-    /// The CA that clients trust.
+    /// The path of the CA certificate that clients trust.
     var authority: String { directory.appendingPathComponent("data/ca.pem").path }
 
-    /// Ports of a proxy that stands in front of a listener, where there is one.
+    /// Ports of a proxy in front of listeners, by the name of the listener.
     var outerPorts: [String: Int] = [:]
 
-    /// A port by the name of its listener, as clients reach it.
+    /// Returns the port by which clients reach a listener: the proxy's, or its own.
     func port(_ name: String) throws -> Int {
         guard let port = outerPorts[name] ?? ports[name] else {
             throw HarnessFailure("no listener \(name) in \(ports)")
@@ -131,7 +131,7 @@ final class RunningDaemon {
         return port
     }
 
-    /// The first sender, made at the first start.
+    /// The sender that the first start created.
     var firstSender: (id: String, key: String) {
         get throws {
             guard let id = greeting.first(where: { $0.contains("sender ID") })?.split(separator: " ").last,
@@ -141,7 +141,7 @@ final class RunningDaemon {
         }
     }
 
-    /// Runs ccsctl with --json and returns the object it printed.
+    /// Runs ccsctl with --json and returns the object that it printed.
     func ctl(_ arguments: String...) throws -> [String: Any] {
         let result = try Tool.run("ccsctl", ["--socket", controlSocket, "--json"] + arguments)
         guard result.code == 0, let object = result.object else {
@@ -153,7 +153,7 @@ final class RunningDaemon {
     /// Sends a signal.
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// Waits for the end; the exit code, or minus the signal.
+    /// Waits for the end. Returns the exit code, or the negative number of the signal.
     func wait(seconds: Double = Patience.seconds) throws -> Int32 {
         let end = Date().addingTimeInterval(seconds)
         while process.isRunning {

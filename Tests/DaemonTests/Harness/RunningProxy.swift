@@ -1,15 +1,15 @@
 import Foundation
 
-/// HAProxy before the ports of a daemon, in TCP mode; it connects to them from `address`.
+/// HAProxy in TCP mode in front of a daemon's ports; it connects to them from `address`.
 final class RunningProxy {
-    /// Where its connections to the daemon come from.
+    /// The source address of its connections to the daemon.
     static let address = "127.0.0.9"
     private let process = ChildProcess()
     private let scratch: Scratch
-    /// Its port before each of the daemon's.
+    /// The proxy's port for each listener of the daemon.
     let ports: [String: Int]
 
-    /// Starts it with `send-proxy` (version 1) or `send-proxy-v2`, and with health checks that do the same.
+    /// Starts HAProxy with `send-proxy` (version 1) or `send-proxy-v2`, also for its health checks.
     init(before daemon: RunningDaemon, sends word: String) throws {
         scratch = try Scratch()
         var ports: [String: Int] = [:]
@@ -49,7 +49,7 @@ final class RunningProxy {
 
     deinit { process.end() }
 
-    /// A port that was free a moment ago: HAProxy takes no port 0.
+    /// Returns a port that was free a moment ago, since HAProxy does not accept port 0.
     private static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -62,7 +62,7 @@ final class RunningProxy {
                 bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
             }
         }
-        guard result else { throw HarnessFailure("no port is free") }
+        guard result else { throw HarnessFailure("no free port") }
         return Int(UInt16(bigEndian: address.sin_port))
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A fresh folder for one test, removed when nothing holds it any more.
+/// A temporary folder of one test, removed when its last reference is released.
 ///
-/// A store takes 40 MB: hundreds of tests that left theirs behind would fill a disk. All folders of a run
-/// stand below one that names its process, so that the next run can remove what a killed one left.
+/// A store takes 40 MB, so the folders of hundreds of tests would fill a disk. All folders of a run are below one that is
+/// named by the process ID, so that the next run can remove the folders of a killed one.
 final class Scratch: Sendable {
     let url: URL
 
@@ -19,22 +19,22 @@ final class Scratch: Sendable {
     private static let prefix = "ccs-tests-"
     private static let place = FileManager.default.temporaryDirectory
 
-    /// The folder of this process: short, for the paths of sockets below it.
+    /// The folder of this process; its path is short because socket paths are limited.
     private static let run = place.appendingPathComponent(prefix + String(getpid()))
 
-    /// Makes that folder, once, after what processes that ended left has been removed.
+    /// Creates the folder of this process once, after removing the folders of ended processes.
     private static let ofThisRun = Result {
         let files = FileManager.default
         for name in try files.contentsOfDirectory(atPath: place.path) where isLeft(name) {
             try? files.removeItem(at: place.appendingPathComponent(name))
         }
         try files.createDirectory(at: run, withIntermediateDirectories: true)
-        // What static variables hold is never let go of.
+        // Objects in static variables are never released.
         atexit { try? FileManager.default.removeItem(at: Scratch.run) }
         return run
     }
 
-    /// Whether this is the name of a folder whose process runs no more.
+    /// Returns whether a folder name belongs to a process that has ended.
     static func isLeft(_ name: String) -> Bool {
         guard name.hasPrefix(prefix), let pid = Int32(name.dropFirst(prefix.count)) else { return false }
         return kill(pid, 0) != 0 && errno == ESRCH

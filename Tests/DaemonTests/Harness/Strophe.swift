@@ -1,8 +1,8 @@
 import Foundation
 
-/// The app server on libstrophe: a C program, compiled here into a folder of its own.
+/// The app server with libstrophe: a C program that is compiled on first use.
 enum Strophe {
-    /// Whether library and compiler are installed.
+    /// Whether libstrophe and the compiler are installed.
     static var isInstalled: Bool {
         FileManager.default.fileExists(atPath: "/usr/include/strophe.h")
             && FileManager.default.isExecutableFile(atPath: "/usr/bin/gcc")
@@ -23,7 +23,7 @@ enum Strophe {
         return target
     }
 
-    /// Starts one that logs in as a sender.
+    /// Starts the app server, which logs in as a sender.
     static func driver(_ daemon: RunningDaemon, sender: String, key: String) throws -> Driver {
         let driver = try Driver(
             program: try program.get(), [String(daemon.port("app_server")), sender], secret: key)

@@ -4,15 +4,15 @@ import ClientProtocol
 import Foundation
 import Transport
 
-/// An app server on the test's own thread: it only moves while something is expected of it.
+/// An app server on the test's thread, which runs only during calls that wait.
 final class TestAppServer {
     private let reactor: Reactor
     private let client: AppServerClient
     private var answers: [String: String] = [:]
-    /// Ids of upstream messages, each as often as it came.
+    /// IDs of received upstream messages, with repetitions.
     private(set) var upstream: [String] = []
 
-    /// Logs in as the daemon's first sender.
+    /// Connects and logs in as a sender.
     init(_ daemon: RunningDaemon, sender: (id: String, key: String)) throws {
         reactor = try Reactor(index: 0)
         let endpoint = try Endpoint(
@@ -34,24 +34,24 @@ final class TestAppServer {
         }
         try client.connect()
         guard reactor.turn(seconds: 20, until: { client.isReady }) else {
-            throw HarnessFailure("the app server cannot log in")
+            throw HarnessFailure("the app server could not log in")
         }
     }
 
-    /// Sends a message with a lifetime whose data says its id, and waits for the answer: `ACK`, or the error.
+    /// Sends a message that has its ID as data. Returns the answer: `ACK` or the error.
     func send(_ id: String, to token: String) throws -> String {
         var message = Downstream(to: Array(token.utf8), messageID: Array(id.utf8))
         message.data = [(Array("id".utf8), Array(id.utf8))]
         guard client.send(message), reactor.turn(seconds: 20, until: { answers[id] != nil }) else {
-            throw HarnessFailure("\(id) was not answered")
+            throw HarnessFailure("no answer to \(id)")
         }
         return answers[id] ?? ""
     }
 
-    /// Waits until an upstream message is here, which it acknowledges.
+    /// Waits for an upstream message, which the app server acknowledges.
     func expectUpstream(_ id: String) throws {
         guard reactor.turn(seconds: 20, until: { upstream.contains(id) }) else {
-            throw HarnessFailure("\(id) did not come; the app server has \(upstream)")
+            throw HarnessFailure("upstream message \(id) did not come; the app server has \(upstream)")
         }
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 import Transport
 import Wire
 
-/// A simulated device on the test's own thread: it only moves while something is expected of it.
+/// A simulated device on the test's thread, which runs only during calls that wait.
 final class TestDevice {
     private let reactor: Reactor
     private let sender: SenderID
@@ -22,7 +22,7 @@ final class TestDevice {
     private var isIdle = false
     let token: String
 
-    /// Checks in, registers and logs in; `instance`: the Firebase installation of the app.
+    /// Checks in, registers and logs in. `instance` is the Firebase installation of the app.
     init(
         _ daemon: RunningDaemon, sender: String, app: String = "com.example.app", instance: String? = nil,
         reactor: Reactor? = nil
@@ -40,10 +40,10 @@ final class TestDevice {
         try start(daemon)
     }
 
-    /// `Authorization` by which it proves to be itself over HTTPS.
+    /// The `Authorization` header that authenticates the device over HTTPS.
     var proof: String { "AidLogin \(identity.androidID):\(identity.securityToken.revealed)" }
 
-    /// Logs in, at this daemon or its successor.
+    /// Logs in at a daemon.
     func start(_ daemon: RunningDaemon) throws {
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("device")), tls: tls)
@@ -55,11 +55,11 @@ final class TestDevice {
         isLoggedIn = false
         try client.connect()
         guard reactor.turn(seconds: Int(Patience.seconds), until: { isLoggedIn }) else {
-            throw HarnessFailure("the device cannot log in")
+            throw HarnessFailure("the device could not log in")
         }
     }
 
-    /// Goes away in order, and is then offline.
+    /// Closes the connection in an orderly way.
     func stop() {
         client?.close()
         _ = reactor.turn(seconds: 5) { client?.isConnected != true }
@@ -67,11 +67,11 @@ final class TestDevice {
         client = nil
     }
 
-    /// Goes idle or is active again, and waits until the server has heard of it.
+    /// Reports idle or active, and waits until the server has processed it.
     func setIdle(_ isIdle: Bool) throws {
         self.isIdle = isIdle
         client?.setIdle(isIdle)
-        // What follows on the same connection is answered later.
+        // The stream ack of a later message on the same connection proves it.
         try sendUpstream(["idle": "\(isIdle)"])
     }
 
@@ -93,26 +93,26 @@ final class TestDevice {
         }
     }
 
-    /// Waits for the server's Close.
+    /// Waits for a Close from the server.
     func expectClose() throws {
         guard reactor.turn(seconds: Int(Patience.seconds), until: { closes > 0 }) else {
-            throw HarnessFailure("the server did not say Close")
+            throw HarnessFailure("the server did not send Close")
         }
         closes = 0
     }
 
-    /// The next message whose pairs fit, in order of arrival; others are kept.
+    /// Returns the first message, in order of arrival, whose pairs match; others are kept.
     @discardableResult
     func expectMessage(seconds: Int = Int(Patience.seconds), _ fits: ([String: String]) -> Bool) throws
         -> [String: String]
     {
         guard reactor.turn(seconds: seconds, until: { messages.contains(where: fits) }),
             let at = messages.firstIndex(where: fits)
-        else { throw HarnessFailure("the message did not come; the device has \(messages)") }
+        else { throw HarnessFailure("the expected message did not come; the device has \(messages)") }
         return messages.remove(at: at)
     }
 
-    /// The next message that is encrypted for a web app.
+    /// Returns the next message that is encrypted for a web app.
     func expectEncrypted() throws -> DeviceMessage {
         guard reactor.turn(seconds: Int(Patience.seconds), until: { !encrypted.isEmpty }) else {
             throw HarnessFailure("no encrypted message came; the device has \(messages)")
@@ -120,7 +120,7 @@ final class TestDevice {
         return encrypted.removeFirst()
     }
 
-    /// Registers another app, with an access token of its installation where there is one; its token.
+    /// Registers another app, with the access token of its installation if given. Returns its token.
     @discardableResult
     func register(
         _ daemon: RunningDaemon, _ app: DeviceCalls.App, installation: String? = nil
@@ -130,17 +130,17 @@ final class TestDevice {
         return try DeviceCalls.token(try call(daemon, request))
     }
 
-    /// Subscribes its registration to a topic.
+    /// Subscribes the device's registration to a topic.
     func subscribe(_ daemon: RunningDaemon, to topic: String) throws {
         let app = DeviceCalls.App(category: app, sender: "\(sender.number)")
         let answer = try call(
             daemon, DeviceCalls.topic(topic, token: token, app, identity))
         guard try DeviceCalls.token(answer) == token else {
-            throw HarnessFailure("the subscription was answered with \(answer.text)")
+            throw HarnessFailure("the subscription failed: \(answer.text)")
         }
     }
 
-    /// Makes a request over HTTPS, on its own or in the name of an app server.
+    /// Sends an HTTPS request, of the device or of an app server.
     func call(_ daemon: RunningDaemon, _ request: HTTPCall) throws -> HTTPAnswer {
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
@@ -149,12 +149,12 @@ final class TestDevice {
         var found: HTTPAnswer?
         http.send(request) { found = try? $0.get() }
         guard reactor.turn(seconds: Int(Patience.seconds), until: { found != nil }), let found else {
-            throw HarnessFailure("a request over HTTPS was not answered")
+            throw HarnessFailure("no response to an HTTPS request")
         }
         return found
     }
 
-    /// Removes its registration; it stays logged in.
+    /// Removes the registration; the device stays logged in.
     func unregister(_ daemon: RunningDaemon) throws {
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
@@ -169,12 +169,12 @@ final class TestDevice {
             }
         }
         guard reactor.turn(seconds: Int(Patience.seconds), until: { isDone }) else {
-            throw HarnessFailure("the app cannot be unregistered")
+            throw HarnessFailure("the app could not be unregistered")
         }
         http.close()
     }
 
-    /// Sends a message upstream.
+    /// Sends an upstream message.
     func send(
         id: String, pairs: [(key: String, value: String)], lifetimeSeconds: Int? = nil, group: String? = nil
     ) {
@@ -187,27 +187,27 @@ final class TestDevice {
         client?.send(message)
     }
 
-    /// Sends a message upstream and waits until the server has it on disk.
+    /// Sends an upstream message and waits for its stream ack.
     func sendUpstream(_ data: [String: String], group: String? = nil) throws {
         let id = "up-\(UInt32.random(in: 0...UInt32.max))"
         send(id: id, pairs: data.map { ($0.key, $0.value) }, group: group)
         try expectStored(id)
     }
 
-    /// Asks for a sign of life and waits for it: with it comes what the server acknowledges by then.
+    /// Sends a ping and waits for the answer, which carries the server's stream acks so far.
     func heartbeat() throws {
         let before = heartbeats
         client?.heartbeat()
         guard reactor.turn(seconds: Int(Patience.seconds), until: { heartbeats > before }) else {
-            throw HarnessFailure("the server does not answer the heartbeat")
+            throw HarnessFailure("no answer to the ping")
         }
     }
 
-    /// Waits until the server has acknowledged an upstream message.
+    /// Waits for the stream ack of an upstream message.
     func expectStored(_ id: String) throws {
         guard reactor.turn(seconds: Int(Patience.seconds), until: { stored.contains("persistent-\(id)") })
         else {
-            throw HarnessFailure("\(id) was not acknowledged")
+            throw HarnessFailure("no stream ack for \(id)")
         }
     }
 }

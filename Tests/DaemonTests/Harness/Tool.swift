@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program run to its end.
+/// The result of a program that has ended.
 struct Tool: CustomStringConvertible {
     var code: Int32
     var output: String
@@ -13,11 +13,11 @@ struct Tool: CustomStringConvertible {
         (try? JSONSerialization.jsonObject(with: Data(output.utf8))) as? [String: Any]
     }
 
-    /// Seconds in which a program must have ended: the longest takes a minute beside all other tests, and some times that where a
-    /// sanitizer watches it.
+    /// Deadline in seconds: the longest program takes a minute while all other tests run, and several times that with a
+    /// sanitizer.
     static let bound = 1_200.0
 
-    /// Runs one of our programs; `input` is its standard input.
+    /// Runs a program of this package with `input` as its standard input.
     static func run(
         _ name: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> Tool {
@@ -26,7 +26,7 @@ struct Tool: CustomStringConvertible {
             folder.appendingPathComponent(name), arguments, input: input, environment: environment)
     }
 
-    /// Runs any program; one that has not ended after so many seconds is ended, and the test fails.
+    /// Runs any program. Kills it and throws `HarnessFailure` if it has not ended after `seconds`.
     static func run(
         _ program: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:],
         seconds: Double = bound
@@ -41,7 +41,7 @@ struct Tool: CustomStringConvertible {
         process.standardError = errors
         let end = Date().addingTimeInterval(seconds)
         try process.run()
-        // A program that refuses its arguments ends without reading.
+        // A program that rejects its arguments ends without reading.
         try? feed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try feed.fileHandleForWriting.close()
         let (texts, isWhole) = read([output, errors].map(\.fileHandleForReading), until: end)
@@ -55,13 +55,13 @@ struct Tool: CustomStringConvertible {
             let words = ([program.path] + arguments).joined(separator: " ")
             throw HarnessFailure(
                 hangs
-                    ? "after \(seconds) s this ran on, and was ended: \(words): \(tool)"
-                    : "after \(seconds) s what this had started held its output: \(words): \(tool)")
+                    ? "killed after \(seconds) s: \(words): \(tool)"
+                    : "after \(seconds) s another process kept its output open: \(words): \(tool)")
         }
         return tool
     }
 
-    /// What is written to some pipes until nobody can write to them any more, or it is too late: then that is not all.
+    /// Reads pipes until all writers have closed them or the deadline passes; `isWhole` is `false` after the deadline.
     private static func read(_ pipes: [FileHandle], until end: Date) -> (texts: [Data], isWhole: Bool) {
         var texts = pipes.map { _ in Data() }
         var open = pipes.map { pollfd(fd: $0.fileDescriptor, events: Int16(POLLIN), revents: 0) }
@@ -72,7 +72,7 @@ struct Tool: CustomStringConvertible {
             guard poll(&open, nfds_t(open.count), Int32(left * 1_000) + 1) > 0 else { continue }
             for at in open.indices where open[at].revents != 0 {
                 let count = Glibc.read(open[at].fd, &octets, octets.count)
-                // Of a negative descriptor nothing is asked.
+                // poll ignores negative descriptors.
                 if count > 0 { texts[at] += octets[..<count] } else { open[at].fd = -1 }
             }
         }

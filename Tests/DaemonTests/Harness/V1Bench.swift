@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A library of HTTP v1, in a pinned release.
+/// A library for HTTP v1 in a pinned release.
 enum V1Library: String, CaseIterable, CustomTestStringConvertible {
     case firebaseAdmin = "firebase-admin 7.7"
     case firebaseAdmin6 = "firebase-admin 6.9"
@@ -10,37 +10,37 @@ enum V1Library: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// What `v1_libraries_server.py` knows it by.
+    /// The name of the library for `v1_libraries_server.py`.
     var name: String { String(rawValue.prefix { $0 != " " }) }
 
-    /// Where it is installed.
+    /// The Python installation that has the library.
     var python: URL { self == .firebaseAdmin ? Places.python : Places.pythonV1 }
 
-    /// Whether it can name a Firebase installation in place of a token.
+    /// Whether the library can send to a Firebase installation ID in place of a token.
     var namesInstallations: Bool { self == .firebaseAdmin || self == .asyncFirebase }
 
-    /// A way to change the topics of many tokens; `isV1`: by requests of HTTP v1, not by one of Instance ID.
+    /// A pair of calls that change the topics of many tokens: by requests of HTTP v1, or by one request of Instance ID.
     struct Subscribing {
         var subscribe: String
         var unsubscribe: String
         var isV1: Bool
     }
 
-    /// Its calls that send many messages.
+    /// The library's calls that send many messages.
     var callsForMany: [String] {
         switch self {
         case .firebaseAdmin:
             [
                 "send_each", "send_each_async", "send_each_for_multicast", "send_each_for_multicast_async",
             ]
-        // The first two are one request, to `/batch`.
+        // The first two send one request to `/batch`.
         case .firebaseAdmin6: ["send_all", "send_multicast", "send_each"]
         case .pyfcm: ["async_notify_multiple_devices"]
         case .asyncFirebase: ["send_each", "send_each over HTTP/2", "send_each_for_multicast"]
         }
     }
 
-    /// Its calls that subscribe.
+    /// The library's calls that subscribe.
     var callsForTopics: [Subscribing] {
         let (v1, old) = ("subscribe_to_topic", "unsubscribe_from_topic")
         switch self {
@@ -62,14 +62,14 @@ enum V1Library: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Why a message was refused.
+    /// The reason why a message was refused.
     enum Fault {
         case invalid
         case senderMismatch
         case unregistered
     }
 
-    /// The exception that it has for a refusal.
+    /// Returns the library's exception for a refusal.
     func exception(for fault: Fault) -> String {
         switch (self, fault) {
         case (.pyfcm, .invalid): "InvalidDataError"
@@ -81,7 +81,7 @@ enum V1Library: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// What it tells of such a refusal where it sends many; pyfcm hands over the answers of the server.
+    /// Returns the library's report of a refusal in a call for many messages; pyfcm returns the server's status.
     func wordAmongMany(for fault: Fault) -> String {
         guard self == .pyfcm else { return exception(for: fault) }
         switch fault {
@@ -92,7 +92,7 @@ enum V1Library: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// A daemon, a service account, and an app server on a library, that has its key file.
+/// A daemon, a service account, and an app server that uses a library with the account's key file.
 final class V1Bench {
     let daemon: RunningDaemon
     let library: V1Library
@@ -116,7 +116,7 @@ final class V1Bench {
         try TestDevice(daemon, sender: sender, app: app, instance: instance)
     }
 
-    /// A device of another sender.
+    /// Returns a device that is registered with another sender.
     func stranger(instance: String? = nil) throws -> TestDevice {
         let other = try #require(try daemon.ctl("senders", "add")["sender_id"] as? String)
         return try TestDevice(daemon, sender: other, instance: instance)
@@ -126,20 +126,20 @@ final class V1Bench {
         try send(to: "token", token, more)
     }
 
-    /// Sends to a `token`, a `topic`, a `condition` or a `fid`, which is an installation.
+    /// Sends to a `token`, a `topic`, a `condition` or a `fid` (an installation ID).
     func send(to kind: String, _ target: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
         try server.tell(["do": "send", kind: target, "data": ["n": "1"]].merging(more) { $1 })
         return try server.expect(event: "sent")
     }
 
-    /// What a call for many says of each token.
+    /// Sends with a call for many messages. Returns the library's result for each token.
     func send(_ tokens: [String], by call: String, n: String) throws -> [[String: Any]] {
         try server.tell(["do": "send_many", "how": call, "tokens": tokens, "data": ["n": n]])
         let sent = try server.expect(event: "sent_many")
         return try #require(sent["results"] as? [[String: Any]], "\(sent)")
     }
 
-    /// Subscribes or unsubscribes.
+    /// Subscribes or unsubscribes tokens.
     func manage(_ tokens: [String], topic: String, by call: String) throws -> [String: Any] {
         try server.tell(["do": "manage", "how": call, "tokens": tokens, "topic": topic])
         return try server.expect(event: "managed")

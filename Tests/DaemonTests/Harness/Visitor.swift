@@ -5,7 +5,7 @@ import Foundation
 import Transport
 import Wire
 
-/// Whoever makes requests over HTTPS: a stranger with what it has found, or an SDK with what it keeps.
+/// An HTTPS client: an attacker with public identifiers, or an SDK with its credentials.
 final class Visitor {
     private let reactor: Reactor
     private let daemon: RunningDaemon
@@ -15,7 +15,7 @@ final class Visitor {
         reactor = try Reactor(index: 0)
     }
 
-    /// Makes a request, with a body of JSON where there is one.
+    /// Sends a request, with a JSON body if given.
     func ask(
         _ method: String, _ path: String, _ headers: [String: String] = [:], body: Any? = nil
     ) throws -> (status: Int, json: [String: Any]) {
@@ -30,7 +30,7 @@ final class Visitor {
         return (answer.status, json ?? [:])
     }
 
-    /// Makes any request.
+    /// Sends any request.
     func make(_ call: HTTPCall) throws -> HTTPAnswer {
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
         let endpoint = try Endpoint(host: "127.0.0.1", port: UInt16(daemon.port("https")), tls: tls)
@@ -39,27 +39,26 @@ final class Visitor {
         var found: HTTPAnswer?
         http.send(call) { found = try? $0.get() }
         guard reactor.turn(seconds: Int(Patience.seconds), until: { found != nil }), let found else {
-            throw HarnessFailure("a request over HTTPS was not answered")
+            throw HarnessFailure("no response to an HTTPS request")
         }
         return found
     }
 
-    /// A Firebase installation as its app keeps it.
+    /// A Firebase installation with its credentials.
     struct Installation {
-        /// Its id.
         var id: String
-        /// The secret by which it gets new access tokens.
+        /// The refresh token, which grants new access tokens.
         var refresh: String
-        /// The token of its requests.
+        /// The access token for requests.
         var access: String
 
-        /// `Authorization` with the refresh token.
+        /// The `Authorization` header with the refresh token.
         var proof: [String: String] { ["Authorization": "FIS_v2 \(refresh)"] }
-        /// The header of its requests.
+        /// The header with the access token.
         var header: [String: String] { ["x-goog-firebase-installations-auth": access] }
     }
 
-    /// Makes an installation, as SDKs do; `id`: the one that is wished for.
+    /// Creates an installation as SDKs do; `id` is the requested installation ID.
     func install(
         _ sender: String, id: String? = nil, _ headers: [String: String] = [:]
     ) throws -> Installation {
@@ -69,7 +68,7 @@ final class Visitor {
         guard made.status == 200, let id = made.json["fid"] as? String,
             let refresh = made.json["refreshToken"] as? String,
             let access = (made.json["authToken"] as? [String: Any])?["token"] as? String
-        else { throw HarnessFailure("no installation was made: \(made)") }
+        else { throw HarnessFailure("no installation was created: \(made)") }
         return Installation(id: id, refresh: refresh, access: access)
     }
 }

@@ -2,14 +2,14 @@ import Basics
 import Client
 import Transport
 
-/// The client of a play: writes what it is told, keeps each record that comes.
+/// The client of a play: writes given bytes and collects the received records.
 final class PlayPeer: ConnectionDelegate {
     private let reactor: Reactor
     private var connection: Connection?
     private var isOpen = false
     private var records: [[UInt8]] = []
 
-    /// Connects to a daemon's port for app servers.
+    /// Connects to a daemon's app server port.
     init(_ daemon: RunningDaemon, reactor: Reactor) throws {
         self.reactor = reactor
         let tls = try TLSClientSettings(trust: .file(daemon.authority))
@@ -18,7 +18,7 @@ final class PlayPeer: ConnectionDelegate {
         guard reactor.turn(seconds: 20, until: { isOpen }) else { throw HarnessFailure("no TLS handshake") }
     }
 
-    /// Writes so many bytes at once.
+    /// Writes bytes as one TLS record.
     func write(_ bytes: [UInt8]) {
         guard let connection, connection.isOpen else { return }
         connection.outbox.bytes.append(bytes.raw)
@@ -26,13 +26,13 @@ final class PlayPeer: ConnectionDelegate {
         connection.setNeedsFlush()
     }
 
-    /// The next record; nil where none comes in time or ever.
+    /// Returns the next record, or `nil` if the connection ends or the deadline passes.
     func nextRecord(seconds: Int) -> [UInt8]? {
         _ = reactor.turn(seconds: seconds) { !records.isEmpty || connection == nil }
         return records.isEmpty ? nil : records.removeFirst()
     }
 
-    /// Waits for the end of the connection; whether it came without another record.
+    /// Waits for the end of the connection. Returns whether it ended without another record.
     func waitForEnd(seconds: Int) -> Bool {
         reactor.turn(seconds: seconds) { connection == nil } && records.isEmpty
     }

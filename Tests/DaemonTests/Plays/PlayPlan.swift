@@ -1,22 +1,22 @@
 import TranscriptNotation
 
-/// Whether a play needs nothing from the core but what a real device, sender and store bring about.
+/// Determines whether a play can run against a real device, sender and store, without control over the core.
 struct PlayPlan {
-    /// Settings as flags of ccsd.
+    /// The settings of the play as flags of ccsd.
     private(set) var flags: [String] = []
-    /// Why it cannot be played here; nil where it can.
+    /// Why the play cannot run here, or `nil` if it can.
     private(set) var obstacle: String?
     private var unanswered: [Substring] = []
     private var receipts: Set<Substring> = []
     private var isLost = false
     private var isChecking = false
 
-    /// Longest time in seconds that is worth waiting for.
+    /// The longest wait in seconds that a play may require.
     private static let patience = 5
-    /// Refusals of the core that a play can bring about by what it sends.
+    /// Refusals of the core that a play can cause by its messages.
     private static let reachable: Set<Substring> = ["not_registered", "sender_mismatch", "package_mismatch"]
 
-    /// Looks at every line of a play.
+    /// Examines every line of a play.
     init(_ play: Transcript) {
         for line in play.lines where obstacle == nil { look(at: line) }
         if obstacle == nil, !unanswered.isEmpty { obstacle = "a message is never answered" }
@@ -28,11 +28,11 @@ struct PlayPlan {
         case "%":
             flags.append("--" + words[0].replacing("_", with: "-"))
             if words.count > 1 { flags.append(String(words[1])) }
-            if words[0] == "stream_management" { obstacle = "what is left of a stream stays in the core" }
-            if words[0] == "scram" { obstacle = "keys are proved with salts of the transcript's own" }
+            if words[0] == "stream_management" { obstacle = "a resumable stream outlives the play" }
+            if words[0] == "scram" { obstacle = "SCRAM needs the transcript's own salts" }
         case "C:":
-            if !unanswered.isEmpty { obstacle = "an answer is held back" }
-            if isLost { obstacle = "it goes on after the end" }
+            if !unanswered.isEmpty { obstacle = "an answer is delayed" }
+            if isLost { obstacle = "the client sends after the end" }
         case "S:":
             if isChecking { obstacle = "a login is answered late" }
         case ">>" where words[0] == "login": isChecking = true
@@ -43,8 +43,9 @@ struct PlayPlan {
             }
         case "<<": command(words)
         case "@":
-            if Int(line.text) ?? .max > Self.patience { obstacle = "it takes \(line.text) s" }
-        case "!!" where line.text.hasSuffix("reading"): obstacle = "whether a session reads cannot be seen"
+            if Int(line.text) ?? .max > Self.patience { obstacle = "the play waits \(line.text) s" }
+        case "!!" where line.text.hasSuffix("reading"):
+            obstacle = "whether a session reads cannot be observed"
         default: break
         }
     }
@@ -55,21 +56,23 @@ struct PlayPlan {
         case "lost": isLost = true
         case "reject":
             isChecking = false
-            if words[1] != "wrong_credentials" { obstacle = "a login is refused for what no client does" }
+            if words[1] != "wrong_credentials" {
+                obstacle = "the refusal of the login cannot be caused by a client"
+            }
         case "ack", "nack":
             if words.count > 2, words[0] == "ack" { obstacle = "a token is replaced" }
             if words.count > 2, words[0] == "nack", !Self.reachable.contains(words[2]) {
-                obstacle = "the core refuses for what no client does"
+                obstacle = "the refusal cannot be caused by a client"
             }
-            guard unanswered.first == words[1] else { return obstacle = "answers are out of turn" }
+            guard unanswered.first == words[1] else { return obstacle = "answers are out of order" }
             unanswered.removeFirst()
         case "upstream":
-            if words.contains("fcm") { obstacle = "no device addresses fcm.googleapis.com here" }
-            if words.contains(where: { $0.hasPrefix("category=") }) { obstacle = "another app" }
-            if !unanswered.isEmpty { obstacle = "an answer is held back" }
+            if words.contains("fcm") { obstacle = "TestDevice cannot send to fcm.googleapis.com" }
+            if words.contains(where: { $0.hasPrefix("category=") }) { obstacle = "TestDevice has one app" }
+            if !unanswered.isEmpty { obstacle = "an answer is delayed" }
         case "receipt":
-            if !words.contains(where: { receipts.contains($0) }) { obstacle = "a receipt for nothing" }
-        default: obstacle = "it needs \(words[0])"
+            if !words.contains(where: { receipts.contains($0) }) { obstacle = "a receipt without a request" }
+        default: obstacle = "the play needs \(words[0])"
         }
     }
 }

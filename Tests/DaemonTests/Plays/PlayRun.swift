@@ -4,7 +4,7 @@ import Foundation
 import TranscriptNotation
 import Transport
 
-/// One play against a running daemon, with a sender and devices of its own.
+/// One play against a running daemon, with its own sender and devices.
 final class PlayRun {
     private let play: Transcript
     private let daemon: RunningDaemon
@@ -14,13 +14,13 @@ final class PlayRun {
     private let key: String
     private var devices: [String: TestDevice] = [:]
     private var text = TranscriptText()
-    /// Messages that wait for their answer, and those that were taken: each with its token and pairs.
+    /// Messages without an answer and accepted messages, each with the name of its device and its pairs.
     private var submitted: [(device: String, pairs: [String: String])] = []
     private var taken: [(device: String, pairs: [String: String])] = []
     private var isReady = false
     private var isOver = false
 
-    /// Seconds that an expected record may take: a machine under load, and the longest wait of a play.
+    /// Deadline in seconds for an expected record: the longest wait of a play, on a machine under load.
     private static let patience = 30
 
     private init(_ play: Transcript, on daemon: RunningDaemon) throws {
@@ -46,7 +46,7 @@ final class PlayRun {
         peer = try PlayPeer(daemon, reactor: reactor)
     }
 
-    /// Plays it to its end; throws where the daemon does something else.
+    /// Runs a play. Throws `TranscriptFailure` if the daemon deviates from it.
     static func run(_ play: Transcript, on daemon: RunningDaemon) throws {
         let run = try PlayRun(play, on: daemon)
         defer { run.peer.drop() }
@@ -64,7 +64,7 @@ final class PlayRun {
         }
     }
 
-    /// A line with the play's own sender and key.
+    /// Returns a line with the run's own sender and key.
     private func own(_ line: String) -> String {
         line.replacing("1234567890", with: sender).replacing("|KEY)", with: "|\(key))")
     }
@@ -79,7 +79,7 @@ final class PlayRun {
         case "<<":
             if line.text.hasPrefix("ack") || line.text.hasPrefix("nack"), !submitted.isEmpty {
                 let message = submitted.removeFirst()
-                // What nobody hears the answer to may never have been read.
+                // If the connection ended before the answer, the daemon may not have read the message.
                 if line.text.hasPrefix("ack"), !isOver { taken.append(message) }
             }
             if line.text.hasPrefix("upstream") { try upstream(line.text) }
@@ -90,7 +90,7 @@ final class PlayRun {
         case "!!" where line.text != "open":
             isOver = true
             guard peer.waitForEnd(seconds: Self.patience) else {
-                throw HarnessFailure("the daemon did not end the connection")
+                throw HarnessFailure("the daemon did not close the connection")
             }
         default: break
         }
@@ -98,14 +98,14 @@ final class PlayRun {
 
     private func expect(_ line: String) throws {
         guard let record = peer.nextRecord(seconds: Self.patience) else {
-            throw HarnessFailure("nothing was sent, expected: \(line)")
+            throw HarnessFailure("no record came, expected: \(line)")
         }
         guard try text.matches(line, record) else {
             throw HarnessFailure("sent:     \(TranscriptText.shown(record))\n    expected: \(line)")
         }
     }
 
-    /// A device sends what the play has the core hand over.
+    /// Sends the upstream message of the play from a device.
     private func upstream(_ command: String) throws {
         let line = String(decoding: try text.bytes(command), as: UTF8.self)
         let head = line.prefix { $0 != "{" }.split(separator: " ")
@@ -118,11 +118,11 @@ final class PlayRun {
             lifetimeSeconds: field("ttl").flatMap { Int($0) })
     }
 
-    /// The core hears of a message: unless it is refused or a trial, the device must have it in the end.
+    /// Records a submitted message: the device must have it at the end unless it is refused or a dry run.
     private func submit(_ event: String) throws {
         let words = event.split(separator: " ")
         guard let to = words.first(where: { $0.hasPrefix("to=") }) else { return }
-        // The ticket is the session's own affair.
+        // Skips the request ID, which is internal to the session.
         let end = event.suffix(from: event.range(of: " {")?.lowerBound ?? event.endIndex)
         let line = String(decoding: try text.bytes(String(end)), as: UTF8.self)
         let device = words.contains("dry") ? "" : Self.token(String(to.dropFirst(3)))
@@ -135,7 +135,7 @@ final class PlayRun {
 
     private static func pairs(of line: String) -> [(key: String, value: String)] {
         var pairs: [(key: String, value: String)] = []
-        // Behind the pairs may stand what no pair holds, such as raw data.
+        // Other fields may follow the pairs, such as raw data.
         guard let start = line.firstIndex(of: "{"), let end = line.lastIndex(of: "}") else { return [] }
         for part in line[line.index(after: start)..<end].split(separator: ";") {
             if let sign = part.firstIndex(of: "=") {
@@ -147,7 +147,7 @@ final class PlayRun {
         return pairs
     }
 
-    /// Nothing else may have come: a ping is answered, and by that alone.
+    /// Expects the accepted messages on the devices, and the answer to a ping as the only remaining record.
     private func finish() throws {
         for message in taken {
             try devices[message.device]?.expectMessage { $0 == message.pairs }

@@ -2,14 +2,14 @@ import Basics
 import Delivery
 import Store
 
-/// What a store must hold after a number of batches, kept so simply that it can hardly be wrong.
+/// A reference model of the store: its expected content after a number of batches.
 struct Books {
     var mailboxes: [DeviceID: [StoredMessage]] = [:]
     var outboxes: [SenderID: [StoredUpstream]] = [:]
     var down = MilestoneCounts()
     var up = MilestoneCounts()
 
-    /// Messages that wait.
+    /// The number of stored messages in both directions.
     var count: Int {
         mailboxes.values.reduce(0) { $0 + $1.count } + outboxes.values.reduce(0) { $0 + $1.count }
     }
@@ -38,7 +38,7 @@ struct Books {
         }
     }
 
-    /// The batches that a store has: each leaves a sender's record or a marker behind.
+    /// Returns the batches that a store contains: each one has added a sender's record or a marker.
     static func tickets(in store: any Store) throws(StoreError) -> Set<UInt64> {
         let durable = try store.senders().map(\.sender.number)
         let markers = try store.load(.messages(Load.ledger, after: Sequence(0), limit: 100_000))
@@ -46,7 +46,7 @@ struct Books {
         return Set(durable + lazy.map(\.sequence.number))
     }
 
-    /// How a store differs; nil: it does not.
+    /// Returns the first difference of a store from the model, or `nil` if there is none.
     func difference(from store: any Store) throws(StoreError) -> String? {
         for device in Load.devices + [Load.ledger] {
             guard
@@ -71,7 +71,9 @@ struct Books {
             }
         }
         let audit = try store.audit()
-        if !audit.holds || audit.downstream != down || audit.upstream != up { return "the counts: \(audit)" }
+        if !audit.holds || audit.downstream != down || audit.upstream != up {
+            return "counts differ: \(audit)"
+        }
         return nil
     }
 
@@ -79,6 +81,6 @@ struct Books {
         let missing = expected.filter { !found.contains($0) }
         let surplus = found.filter { !expected.contains($0) }
         return missing.isEmpty && surplus.isEmpty
-            ? "other content or order" : "missing \(missing), too many \(surplus)"
+            ? "different content or order" : "missing \(missing), unexpected \(surplus)"
     }
 }

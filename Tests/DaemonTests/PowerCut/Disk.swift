@@ -1,33 +1,33 @@
 import Basics
 
-/// What becomes of what was not synced when the power goes.
+/// The effect of a power cut on unsynced data.
 enum Loss: String, CaseIterable {
-    /// All of it is gone.
+    /// All unsynced data is lost.
     case all
-    /// Nothing is: the process alone was killed.
+    /// Nothing is lost: only the process was killed.
     case nothing
-    /// Each file keeps what came first, and half of what came then; the folder keeps its first changes.
+    /// Each file keeps its first unsynced changes and a part of the next write; the folder keeps its first changes of names.
     case tail
-    /// Each page of a file is as it was at some moment, whatever the others are; one that is missing reads as zeros.
+    /// Each page of a file has its content of some moment, independent of other pages; missing pages read as zeros.
     case pages
 }
 
-/// A folder as a disk has it: what is synced, and what is under way.
+/// A model of a folder on disk: its synced state and its unsynced changes.
 ///
-/// The names in a folder are what it holds: they are synced with the folder, not with the file. Changes of names reach the
-/// disk in their order, as with every file system that keeps a journal; those of different files in any order.
+/// Names are content of the folder: they are synced with the folder, not with the file. Changes of names reach the disk in
+/// order, as with every journaling file system; writes to different files reach it in any order.
 struct Disk {
     private enum Change {
         case write(Int, ArraySlice<UInt8>)
         case truncate(Int)
     }
     private final class File {
-        /// What is safe, and what the system shows.
+        /// The durable content, and the content that the system shows to readers.
         var synced: [UInt8] = []
         var shown: [UInt8] = []
-        /// What no sync has covered.
+        /// Changes since the last sync.
         var changes: [Change] = []
-        /// Those of which a sync has failed: the system takes them for written, and no later sync covers them.
+        /// Changes whose sync failed: the kernel marks their pages clean, so no later sync writes them.
         var doomed: [Change] = []
 
         func take(_ change: Change) {
@@ -45,10 +45,10 @@ struct Disk {
     private var synced: [String: File] = [:]
     private var names: [String: File] = [:]
     private var namings: [Naming] = []
-    /// Open files by descriptor; nil: the folder.
+    /// Open files by descriptor; `nil` is the folder.
     private var open: [Int32: File?] = [:]
 
-    /// A folder that begins with files that are safe.
+    /// Creates a folder whose initial files are durable.
     init(folder: String, files: [String: [UInt8]]) {
         self.folder = folder
         for (name, octets) in files {
@@ -134,7 +134,7 @@ struct Disk {
 
     // MARK: The cut
 
-    /// The files that a power cut leaves at this point.
+    /// Returns the files after a power cut at this point.
     func cut(_ loss: Loss, _ random: inout SeededRandom) -> [String: [UInt8]] {
         var left = synced
         let kept =
@@ -144,7 +144,7 @@ struct Disk {
             case .tail, .pages: Int.random(in: 0...namings.count, using: &random)
             }
         for naming in namings.prefix(kept) { Self.apply(naming, to: &left) }
-        // In the order of names, or the same seed would not make the same cut.
+        // In the order of names, so that a seed reproduces the cut.
         var files: [String: [UInt8]] = [:]
         for name in left.keys.sorted() {
             if let file = left[name] { files[name] = Self.rest(of: file, loss, &random) }
@@ -171,11 +171,11 @@ struct Disk {
         return octets
     }
 
-    /// Leaves each page as it was at a moment of its own: a page has all that was written to it by then, and nothing after.
+    /// Restores each page to a random moment: it has all writes up to then and none after.
     private static func scatter(
         _ changes: [Change], into octets: inout [UInt8], _ random: inout SeededRandom
     ) {
-        // A sector is what a disk writes whole; a page what a system does.
+        // A disk writes sectors atomically, a system writes pages.
         let unit = Bool.random(using: &random) ? 512 : 4_096
         var pages: [Int: [(offset: Int, octets: ArraySlice<UInt8>)]] = [:]
         for case .write(let offset, let written) in changes {

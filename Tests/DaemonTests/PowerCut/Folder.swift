@@ -2,7 +2,7 @@ import Foundation
 
 /// Folders of files as values.
 enum Folder {
-    /// Makes a folder with just these files.
+    /// Replaces a folder by one with exactly these files.
     static func write(_ files: [String: [UInt8]], to path: String) throws {
         let manager = FileManager.default
         try? manager.removeItem(atPath: path)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The cut that is being looked at: where the engine ends the process, that is the last word.
+/// Records the current cut, which a signal handler prints if the engine aborts the process.
 enum LastCut {
     nonisolated(unsafe) private static let text: UnsafeMutablePointer<CChar> = {
         let text = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
@@ -11,9 +11,9 @@ enum LastCut {
     static func remember(_ cut: String) { _ = cut.withCString { strncpy(text, $0, 255) } }
 
     static func tellWhenAborted() {
-        remember("the beginning")
+        remember("before the first cut")
         signal(SIGABRT) { _ in
-            var parts = "ended in the middle of: "
+            var parts = "aborted during: "
             parts.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
             _ = write(2, LastCut.text, strlen(LastCut.text))
             _ = write(2, "\n", 1)

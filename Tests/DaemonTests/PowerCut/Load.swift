@@ -3,15 +3,19 @@ import Delivery
 import RocksStore
 import Store
 
-/// The batches of one round of a world: they follow from its seed, the round and what was there before.
+/// Generates the batches of one round of a world from its seed, the round and the earlier content.
 struct Load {
     static let devices = (1...5).map { DeviceID(UInt64($0)) }
     static let senders = (1...2).map { SenderID(UInt64($0)) }
-    /// Whose mailbox has a marker for each lazy batch. A durable one leaves a sender's record, which the engine has at once; a marker
-    /// stays in the journal alone, so that a lazy commit may be unsynced for long.
+    /// The device whose mailbox has a marker for each lazy batch.
+    ///
+    /// A durable batch adds a sender's record, which the engine gets at once; a marker stays in the journal, so that a lazy commit
+    /// can be unsynced for long.
     static let ledger = DeviceID(99)
-    /// Small enough that every round writes sorted files and compacts them; in every third world messages stay young for long, in
-    /// every third they go to the engine at once.
+    /// Returns sizes so small that every round writes and compacts sorted files.
+    ///
+    /// In a third of the worlds messages stay among the recent messages for long, in another third they are flushed to the
+    /// engine at once.
     static func sizes(seed: UInt64) -> EngineSizes {
         var sizes = EngineSizes()
         sizes.buffers = 393_216
@@ -24,16 +28,16 @@ struct Load {
     private static let day: UnixMilliseconds = 86_400_000
     private static let now: UnixMilliseconds = 1_700_000_000_000
 
-    /// What is there with all batches so far.
+    /// The expected content after all batches so far.
     private(set) var books: Books
     private var random: SeededRandom
     private var place: UInt64
-    /// The last batch.
+    /// The request ID of the last batch.
     private(set) var ticket: UInt64
-    /// How many of the next batches are lazy: more than may wait, so that they are written with no durable one among them.
+    /// Number of further lazy batches: more than may wait, so that commits without a durable batch occur.
     private var lazyLeft = 0
 
-    /// How a round ended: batches above `end` are lost, and those that failed, as far as they are not there all the same.
+    /// The surviving batches of a round: those up to `end`, except the failed ones in `missing`.
     struct Ending: Sendable {
         var end: UInt64
         var missing: [UInt64] = []
@@ -56,12 +60,12 @@ struct Load {
     init(seed: UInt64, round: Int, books: Books) {
         self.books = books
         random = SeededRandom(seed: seed &* 1_000_003 &+ UInt64(round))
-        // What a round has lost never comes back under the same number.
+        // Numbers of lost batches are not reused.
         place = UInt64(round + 1) << 24
         ticket = place
     }
 
-    /// The books of a world at the end of its rounds.
+    /// Returns the expected content of a world after its rounds.
     static func books(seed: UInt64, endings: [Ending]) -> Books {
         var books = Books()
         for (round, ending) in endings.enumerated() {
@@ -133,7 +137,7 @@ struct Load {
             body: body())
     }
 
-    /// A message in the place of an older one: both changes or none.
+    /// Returns mutations that replace a message atomically.
     private mutating func replacement() -> [Mutation] {
         let message = message()
         guard let old = books.mailboxes[message.device]?.first else { return [.putMessage(message)] }
@@ -143,7 +147,7 @@ struct Load {
         ]
     }
 
-    /// What acknowledgements bring: lazy, and more of it than comes in, once much is there.
+    /// Returns removals by acknowledgement: lazy, and more than the additions once many messages are stored.
     private mutating func removals() -> [Mutation] {
         var mutations: [Mutation] = []
         let device = Self.devices[Int.random(in: 0..<Self.devices.count, using: &random)]

@@ -1,22 +1,22 @@
 import Basics
 import Foundation
 
-/// What cuts are there to meet; a run that misses one of them has not tested it.
+/// The events that power cuts must cover.
 enum CutEvent: String, CaseIterable {
     case lossOfAll = "loss of all"
     case lossOfNothing = "loss of nothing"
     case lossOfTail = "loss of a tail"
     case lossOfPages = "loss of pages"
-    case noted = "note of what was synced"
+    case noted = "record of synced positions"
     case lazyUnsynced = "written commit that no sync covers"
-    case rotation = "journal file begun"
-    case lazyRotation = "journal file begun behind a lazy commit"
+    case rotation = "journal file started"
+    case lazyRotation = "journal file started after a lazy commit"
     case retirement = "journal file removed"
-    case sortedFile = "sorted file begun"
-    case unknownFound = "unanswered batch found"
-    case unknownGone = "unanswered batch gone"
+    case sortedFile = "sorted file started"
+    case unknownFound = "unanswered batch present"
+    case unknownGone = "unanswered batch lost"
     case reopened = "round on a store that was cut"
-    case setting = "setting kept"
+    case setting = "setting present"
 
     init(_ loss: Loss) {
         switch loss {
@@ -28,14 +28,14 @@ enum CutEvent: String, CaseIterable {
     }
 }
 
-/// Follows a trace and notes which states of the journal it goes through.
+/// Follows a trace and counts the states of the journal that it reaches.
 struct JournalWatch {
     private var journals: Set<Int32> = []
-    /// Commits that were written and that no sync has covered yet; those that the last sync covered.
+    /// Commits written since the last sync, and commits that the last sync covered.
     private var unsynced = 0
     private var covered = 0
 
-    /// Whether a commit was written that a power cut would take away.
+    /// Whether a power cut would lose a written commit.
     var hasUnsynced: Bool { unsynced > 0 }
 
     mutating func see(_ step: Step, _ reached: inout ReachTally<CutEvent>) {
@@ -47,7 +47,7 @@ struct JournalWatch {
             journals.insert(descriptor)
             guard isNew else { return }
             reached.note(.rotation)
-            // The rotation's own sync has just covered them, or nothing has.
+            // The commits are still unsynced, or the sync of the rotation itself covered them.
             if unsynced + covered > 0 { reached.note(.lazyRotation) }
         case .write(let descriptor, _, _): if journals.contains(descriptor) { covered = 0 }
         case .sync(let descriptor):

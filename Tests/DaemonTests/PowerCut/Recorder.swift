@@ -8,26 +8,26 @@ import Store
 import Synchronization
 import Transport
 
-/// Runs the load of one round over the real store, below the library that records and fails: the child of a world.
+/// Runs the load of one round on the real store in a child process, with the library that records and fails calls.
 enum Recorder {
-    /// What a recorder is told on its command line.
+    /// The command line of a recorder.
     struct Plan {
         var folder: String
         var seed: UInt64
-        /// How the earlier rounds ended.
+        /// The surviving batches of the earlier rounds.
         var endings: [Load.Ending]
         var batches: Int
-        /// The planted fault of a canary: batches are said to be acknowledged when they are handed over.
+        /// The planted fault of a canary: batches are recorded as acknowledged when they are submitted.
         var acknowledgesEarly = false
-        /// The file that says how the disk fails; nil: it does not.
+        /// The file that controls failures of the disk, or `nil` for none.
         var control: String?
-        /// The words that say it; empty: as chance will have it.
+        /// The failure to inject; empty for random ones.
         var fault = ""
-        /// Whether each batch is a commit of its own, made without threads.
+        /// Whether each batch is a separate commit, made without threads.
         var isOrdered = false
     }
 
-    /// Batches handed over and not yet answered.
+    /// Number of submitted batches without an answer.
     private static let waiting = Atomic<Int>(0)
 
     static func run(_ plan: Plan) throws {
@@ -37,7 +37,7 @@ enum Recorder {
         var load = Load(
             seed: plan.seed, round: plan.endings.count,
             books: Load.books(seed: plan.seed, endings: plan.endings))
-        // Apart from the load's, which must be the same for whoever checks.
+        // Separate from the generator of the load, which the checking process must be able to repeat.
         var random = SeededRandom(seed: plan.seed &+ UInt64(plan.endings.count))
         let durable = Mutex<Set<UInt64>>([])
         let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent) { reports in
@@ -60,7 +60,7 @@ enum Recorder {
             if plan.acknowledgesEarly, batch.isDurable { note("acknowledged \(batch.ticket)") }
             waiting.add(1, ordering: .sequentiallyConsistent)
             thread.submit([PartitionBatch(partition: 0, batch)])
-            // Now one by one, now many in one commit; a lazy one by itself waits for company, for a while.
+            // Either one batch or many per commit; a single lazy batch delays its commit to be grouped.
             let isAlone = !fault.isOn && Int.random(in: 0..<16, using: &random) < (batch.isDurable ? 8 : 1)
             let most = isAlone ? 0 : 12
             while waiting.load(ordering: .sequentiallyConsistent) > most { usleep(50) }
@@ -75,16 +75,16 @@ enum Recorder {
             usleep(1_000)
             guard Now.read().monotonic < end else {
                 throw WorldFailure(
-                    "the disk is well, the store is not: \(thread.lastFailure?.description ?? "")")
+                    "the store did not recover with the disk: \(thread.lastFailure?.description ?? "")")
             }
         }
-        // Closed in order, or not at all: the next round opens what either leaves.
+        // The next round opens a store that was closed, or one that was not.
         if Bool.random(using: &random) { thread.stop() }
-        // Not by `exit`, which takes down what threads of the engine, where it is not closed, are still looking things up in.
+        // Not `exit`: it would destroy static objects that threads of an open engine still use.
         _exit(0)
     }
 
-    /// One commit for each batch, without threads: the same plan makes the same trace.
+    /// Commits each batch separately and without threads, so that a plan always produces the same trace.
     private static func runInOrder(_ plan: Plan, _ store: RocksStore, _ note: (String) -> Void) throws
         -> Never
     {
@@ -98,18 +98,18 @@ enum Recorder {
         _exit(0)
     }
 
-    /// The library's way to put a line into the trace.
+    /// Returns the library's function that adds a line to the trace.
     private static func finder() throws -> @Sendable (String) -> Void {
         typealias Note = @convention(c) (UnsafePointer<CChar>) -> Void
         guard let found = dlsym(nil, "faulty_disk_note") else {
-            throw WorldFailure("the recorder runs without the library that records")
+            throw WorldFailure("faulty_disk.so is not preloaded")
         }
         let function = unsafeBitCast(found, to: Note.self)
         return { function($0) }
     }
 }
 
-/// Makes the disk fail now and then, for some batches.
+/// Injects failures of the disk for random spans of batches.
 struct Fault {
     private let control: String?
     private let words: String
@@ -120,10 +120,10 @@ struct Fault {
         self.words = words
     }
 
-    /// Whether the disk may fail.
+    /// Whether failures are switched on.
     var isOn: Bool { left > 0 }
 
-    /// One batch later.
+    /// Advances by one batch.
     mutating func turn(_ random: inout SeededRandom, _ note: (String) -> Void) {
         guard let control else { return }
         if isOn {
@@ -138,7 +138,7 @@ struct Fault {
         put(words, at: control)
     }
 
-    /// The disk is well from now on.
+    /// Switches failures off.
     mutating func end(_ note: (String) -> Void) {
         left = 0
         guard let control, unlink(control) == 0 else { return }
@@ -158,7 +158,7 @@ struct Fault {
         return words
     }
 
-    /// Whole or not at all: the library may read it at any time.
+    /// Replaces the file atomically, since the library may read it at any time.
     private func put(_ words: String, at path: String) {
         guard let file = fopen(path + ".new", "w") else { return }
         fputs(words, file)

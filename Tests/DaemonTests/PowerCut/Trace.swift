@@ -1,6 +1,6 @@
 import Foundation
 
-/// One step of a trace that faulty_disk.c has written.
+/// One step of a trace that faulty_disk.c wrote.
 enum Step {
     case open(descriptor: Int32, path: String, isNew: Bool, isEmptied: Bool)
     case write(descriptor: Int32, offset: Int, octets: ArraySlice<UInt8>)
@@ -14,7 +14,7 @@ enum Step {
     case note(String)
 }
 
-/// A trace, read whole.
+/// A recorded trace.
 struct Trace {
     let steps: [Step]
 
@@ -25,7 +25,7 @@ struct Trace {
         func number(_ offset: Int, _ count: Int) -> UInt64 {
             (0..<count).reduce(0) { $0 | UInt64(octets[at + offset + $1]) << UInt64(8 * $1) }
         }
-        // A head of 20 octets, as the library writes it on a machine whose lowest octet comes first.
+        // A head of 20 bytes, as the library writes it on a little-endian machine.
         while at + 20 <= octets.count {
             let descriptor = Int32(truncatingIfNeeded: number(4, 4))
             let value = number(8, 8)

@@ -4,39 +4,39 @@ import Foundation
 import RocksStore
 import Store
 
-/// What goes wrong around a world rather than in it.
+/// A failure of the test environment.
 struct WorldFailure: Error, CustomStringConvertible {
     var description: String
     init(_ description: String) { self.description = description }
 }
 
-/// A store that is written to, cut off, opened again and written to further, round after round.
+/// A store that is written to, cut off by power failures and reopened, round after round.
 ///
-/// Each round is recorded once. Then, at many points of the record, the folder is made as a power cut would have left it
-/// there, and is opened: the store must hold what its first batches made, up to one that is not before the last that was
-/// acknowledged, and take further writes. One of these folders is what the next round begins with.
+/// Each round is recorded once. Then, at many points of the trace, the folder is reconstructed as a power cut would leave it,
+/// and opened: the store must contain a prefix of the batches that includes every acknowledged one, and accept further
+/// writes. One of these folders is the start of the next round.
 struct World {
-    /// What all worlds have shown so far.
+    /// The totals of all worlds so far.
     struct Tally {
         var rounds = 0
         var steps = 0
         var cuts: [Loss: Int] = [:]
-        /// Cuts that left a note of what was synced, by which the store has looked at its logs.
+        /// Cuts that left a record of synced positions, which the store compared with its journal files.
         var noted = 0
-        /// Messages that stood in the books of a cut and were found.
+        /// Messages that were expected after cuts and present.
         var messages = 0
-        /// Batches that were handed over and not acknowledged, by whether they were there after the cut.
+        /// Submitted, unacknowledged batches that were present or lost after a cut.
         var found = 0
         var gone = 0
-        /// Times that the disk failed, and batches that were refused for it.
+        /// Failures of the disk, and batches refused because of them.
         var faults = 0
         var refused = 0
-        /// What was met, by kind.
+        /// Counts of covered events.
         var reached = ReachTally<CutEvent>()
         var total: Int { cuts.values.reduce(0, +) }
     }
 
-    /// Where and how a world was cut.
+    /// The point and kind of a power cut.
     struct Cut: CustomStringConvertible {
         var seed: UInt64
         var round: Int
@@ -45,7 +45,7 @@ struct World {
         var description: String { "seed \(seed), round \(round), step \(step), loss of \(loss.rawValue)" }
     }
 
-    /// What the notes of a trace have told by some step.
+    /// The state of batches by the notes of a trace up to some step.
     private struct Told {
         var submitted: UInt64 = 0
         var acknowledged: [UInt64] = []
@@ -67,7 +67,7 @@ struct World {
         }
     }
 
-    /// How often each loss is chosen: those that leave something to chance can be had in many ways.
+    /// The losses to choose from; random ones are weighted twice, since they have many outcomes.
     private static let losses: [Loss] = [.all, .tail, .tail, .pages, .pages, .nothing]
 
     let seed: UInt64
@@ -86,11 +86,11 @@ struct World {
         random = SeededRandom(seed: seed)
     }
 
-    /// Plays a round with so many cuts; what was wrong, in words, nil: nothing.
+    /// Runs a round with a number of cuts. Returns a description of the first failure, or `nil`.
     mutating func round(cuts: Int, _ tally: inout Tally) throws -> String? {
         let folder = "\(scratch)/store"
         try Folder.write(files, to: folder)
-        // In every second round the disk also fails now and then, and is well again.
+        // In every second round the disk fails at times and recovers.
         let trace = try record(folder, fails: endings.count % 2 == 1)
         tally.rounds += 1
         tally.steps += trace.steps.count
@@ -102,7 +102,7 @@ struct World {
         var watch = JournalWatch()
         var disk = Disk(folder: folder, files: files)
         var told = Told(setting: setting)
-        // The same point may be cut in several ways.
+        // A point may be cut several times, with different losses.
         var points: [Int: Int] = [:]
         for _ in 0..<cuts { points[Int.random(in: 0..<trace.steps.count, using: &random), default: 0] += 1 }
         let last = points.keys.max()
@@ -134,15 +134,15 @@ struct World {
         return nil
     }
 
-    /// The folder that was looked at last is what the next round begins with.
+    /// Starts the next round with the folder that was checked last.
     private mutating func next(_ ending: Load.Ending, _ mark: UInt64, _ batches: [WriteBatch]) {
         endings.append(ending)
         for batch in batches where ending.has(batch) { books.apply(batch) }
         setting = mark
     }
 
-    /// Plays one round without threads and cuts it after each batch is handed over and answered, with the loss of all that was not
-    /// synced: what it shows does not depend on chance. What was wrong, in words, nil: nothing.
+    /// Runs one deterministic round without threads and cuts it after each submission and each answer, losing all unsynced data.
+    /// Returns a description of the first failure, or `nil`.
     mutating func sweep(_ tally: inout Tally) throws -> String? {
         let folder = "\(scratch)/store"
         try Folder.write([:], to: folder)
@@ -176,7 +176,7 @@ struct World {
         let control = "\(scratch)/control"
         try? FileManager.default.removeItem(atPath: control)
         var environment = ProcessInfo.processInfo.environment
-        // Before what is preloaded already: a sanitizer may need that.
+        // Before libraries that are preloaded already, as a sanitizer may need.
         environment["LD_PRELOAD"] = [settings.library, environment["LD_PRELOAD"] ?? ""].joined(separator: ":")
         environment["FAULTY_DISK_ROOT"] = folder
         environment["FAULTY_DISK_TRACE"] = trace
@@ -194,9 +194,9 @@ struct World {
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0, process.terminationReason == .exit else {
-            let words = (try? String(contentsOfFile: control, encoding: .utf8)) ?? "a disk that is well"
+            let words = (try? String(contentsOfFile: control, encoding: .utf8)) ?? "a working disk"
             throw WorldFailure(
-                "seed \(seed), round \(endings.count): the store ended its process on \(words): "
+                "seed \(seed), round \(endings.count): the store aborted with \(words): "
                     + "\(process.terminationReason) \(process.terminationStatus)")
         }
         return try Trace(path: trace)
@@ -222,20 +222,22 @@ struct World {
             }
             let end = batches.last { found.contains($0.ticket) }?.ticket ?? 0
             guard end <= told.submitted else {
-                return .wrong("batch \(end) is there, but nobody has written it yet")
+                return .wrong("batch \(end) is present, but was not submitted yet")
             }
             let ending = Load.Ending(
                 end: end,
                 missing: batches.map(\.ticket).filter { $0 <= end && !found.contains($0) })
             if let skipped = ending.missing.first(where: { !told.failed.contains($0) }) {
-                return .wrong("batch \(skipped) is missing before \(end), and had not failed")
+                return .wrong("batch \(skipped) before \(end) is missing, but did not fail")
             }
             var expected = books
             for batch in batches where ending.has(batch) { expected.apply(batch) }
             if let difference = try expected.difference(from: store) { return .wrong(difference) }
             let kept = try store.setting("mark") ?? []
             let mark = kept.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            guard mark >= told.setting else { return .wrong("the setting is \(mark), not \(told.setting)") }
+            guard mark >= told.setting else {
+                return .wrong("the setting is \(mark), expected at least \(told.setting)")
+            }
             if let problem = try goesOn(store, expected, folder) { return .wrong(problem) }
             tally.messages += expected.count
             let known = Set(told.acknowledged)
@@ -252,7 +254,7 @@ struct World {
         } catch { return .wrong("\(error.kind.rawValue): \(error.description)") }
     }
 
-    /// Whether the store takes a message and has it when it is opened once more.
+    /// Checks that the store accepts a batch and has it after reopening. Returns a description of the failure, or `nil`.
     private func goesOn(_ store: RocksStore, _ books: Books, _ folder: String) throws(StoreError) -> String? {
         var load = Load(seed: seed ^ 1, round: 200, books: books)
         let batch = load.next()
@@ -262,6 +264,6 @@ struct World {
         }
         try store.close()
         let again = try RocksStore(path: folder, sizes: Load.sizes(seed: seed))
-        return try load.books.difference(from: again).map { "opened once more: \($0)" }
+        return try load.books.difference(from: again).map { "after reopening: \($0)" }
     }
 }

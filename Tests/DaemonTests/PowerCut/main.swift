@@ -1,13 +1,13 @@
 import Basics
 import Foundation
 
-/// What a run is asked for.
+/// The options of a run.
 struct Settings {
-    /// Faults that must be found.
+    /// Planted faults that a run must detect.
     enum Canary: String {
-        /// The recorder says that a batch is acknowledged when it hands it over.
+        /// The recorder records a batch as acknowledged when it submits it.
         case acknowledgesEarly = "early"
-        /// The disk answers syncs of the journal and does nothing.
+        /// The disk reports syncs of the journal as done without syncing.
         case lyingDisk = "lying"
     }
 
@@ -18,9 +18,9 @@ struct Settings {
     var scratch = ""
     var library = ""
     var canary: Canary?
-    /// How the disk fails, in the words of the library; empty: as chance will have it.
+    /// The failure of the disk to inject, in the notation of faulty_disk.c; empty for random ones.
     var fault = ""
-    /// Whether one world is made without threads, and cut after each batch.
+    /// Whether to run one world without threads and cut it after each batch.
     var isSweep = false
 }
 
@@ -28,7 +28,7 @@ private func settings(_ arguments: ArraySlice<String>) throws -> Settings {
     var settings = Settings()
     var rest = arguments
     while let name = rest.popFirst() {
-        guard let value = rest.popFirst() else { throw WorldFailure("\(name) wants a value") }
+        guard let value = rest.popFirst() else { throw WorldFailure("\(name) needs a value") }
         switch name {
         case "--cuts": settings.cuts = Int(value) ?? settings.cuts
         case "--per-round": settings.cutsPerRound = Int(value) ?? settings.cutsPerRound
@@ -44,7 +44,7 @@ private func settings(_ arguments: ArraySlice<String>) throws -> Settings {
         }
     }
     guard !settings.scratch.isEmpty, !settings.library.isEmpty else {
-        throw WorldFailure("--scratch and --library are needed: see Scripts/bad-disk")
+        throw WorldFailure("missing --scratch or --library: run Scripts/bad-disk")
     }
     return settings
 }
@@ -60,7 +60,7 @@ private func cut(_ settings: Settings) throws -> Int32 {
     }
     while !settings.isSweep, problem == nil, tally.total < settings.cuts {
         var world = World(seed: seed, settings: settings)
-        // Some rounds each, so that stores are cut that were cut before.
+        // Several rounds per world, so that reopened stores are cut again.
         for _ in 0..<6 where problem == nil && tally.total < settings.cuts {
             problem = try world.round(
                 cuts: min(settings.cutsPerRound, settings.cuts - tally.total), &tally)
@@ -71,10 +71,10 @@ private func cut(_ settings: Settings) throws -> Int32 {
         """
         cuts      \(tally.total)  (\(Loss.allCases.map { "loss of \($0.rawValue) \(tally.cuts[$0] ?? 0)" }.joined(separator: ", ")))
         worlds    \(seed - settings.seed) from seed \(settings.seed), \(tally.rounds) rounds, \(tally.steps) recorded steps
-        noted     \(tally.noted) cuts left a note of what was synced, with which the logs were compared
-        messages  \(tally.messages) that had to be there were there
-        unknown   \(tally.found) durable batches that were not acknowledged yet had reached the disk, \(tally.gone) had not
-        faults    the disk failed \(tally.faults) times and was well again; \(tally.refused) batches were refused
+        noted     \(tally.noted) cuts left a record of synced positions, which the store compared with its journal
+        messages  \(tally.messages) expected messages were present
+        unknown   \(tally.found) durable, unacknowledged batches were present, \(tally.gone) were lost
+        faults    \(tally.faults) failures of the disk, all recovered; \(tally.refused) batches refused
         missing   \(problem ?? "none")
         reached
         \(tally.reached)

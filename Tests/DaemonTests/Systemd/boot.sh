@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Boots this machine's own systemd in a container, over an overlay of which nothing stays: boot.sh FOLDER
+# Boots this machine's systemd in a container over a temporary overlay: boot.sh FOLDER
 #
-# FOLDER/root is laid over the root of this machine. The container has a network of its own, so that nothing leaves it. The
-# number of its first process is in FOLDER/leader, as seen from outside, and what it prints in FOLDER/console. It ends with the
-# standard input of this script, also where that is because the test was killed.
+# FOLDER/root is laid over the root of this machine. The container has a private network without outside connections. The ID of
+# its first process, in the outer namespace, is in FOLDER/leader, its output in FOLDER/console. The container ends when the
+# standard input of this script is closed, also if the test was killed.
 #
-# It runs in a mount namespace of its own (unshare --mount), with which all that is mounted here goes.
+# The script runs in its own mount namespace (unshare --mount), which removes its mounts at the end.
 set -euo pipefail
 cd "$1"
 
@@ -16,7 +16,7 @@ cp -a root/. rw/upper/
 
 units=rw/upper/etc/systemd/system
 mkdir -p "$units"
-# Nothing that this machine starts by itself is wanted, above all nothing that works on a schedule.
+# Disables the units that this machine starts by default, in particular timers.
 for unit in timers.target remote-fs.target swap.target machines.target systemd-timesyncd.service systemd-pstore.service \
     systemd-logind.service getty.target console-getty.service postgresql.service; do
     ln -sfn /dev/null "$units/$unit"
@@ -26,9 +26,9 @@ ln -sfn ccsd-test.target "$units/default.target"
 tr -d - </proc/sys/kernel/random/uuid >rw/upper/etc/machine-id
 
 mount -t overlay overlay -o lowerdir=/,upperdir=rw/upper,workdir=rw/work merged
-# Where this machine has both versions of control groups, the container is to have the new one.
+# If this machine has both versions of control groups, the container uses version 2.
 export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1
-# A control group of its own, so that two containers do not meet, and nothing of it stays.
+# A separate control group, so that containers do not conflict and all of it can be removed.
 parent=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)
 group=$parent/ccsd-test-$$
 mkdir "$group"
@@ -42,7 +42,7 @@ end() {
     stop
     echo $$ >"$parent/cgroup.procs"
     for _ in $(seq 50); do
-        # Also those of the old version, which nspawn keeps alike where both are there.
+        # Also the groups of version 1, which nspawn mirrors if both versions exist.
         find /sys/fs/cgroup -depth -type d -path "*/ccsd-test-$$*" -exec rmdir {} + 2>/dev/null && return 0
         sleep 0.1
     done
@@ -57,7 +57,7 @@ stop() {
 }
 trap end EXIT
 
-# Its first process is the child that is number 1 in there; another one, which makes it, lives for a moment.
+# The first process is the child with process ID 1 inside; its short-lived parent must be skipped.
 for _ in $(seq 600); do
     for child in $(cat "/proc/$container/task/$container/children"); do
         grep -qs '^NSpid:.*[[:space:]]1$' "/proc/$child/status" && leader=$child

@@ -1,4 +1,4 @@
-"""On PYTHONPATH, this sends the names of Google's services to the daemon under test; the client stays as it is."""
+"""Redirects the host names of Google's services to the daemon under test for unmodified clients; used by PYTHONPATH."""
 import os
 import socket
 
@@ -19,7 +19,7 @@ def _found(host, port, *rest, **options):
 
 
 def _connected(self, address):
-    """Some clients connect to the name after all, others to the address that was found, with the port of the name."""
+    """Redirects connections: some clients connect to the name, others to the resolved address with the original port."""
     if isinstance(address, tuple) and (address[0] == _here or _is_redirected(address[0])):
         address = (_here, _ports.get(address[1], address[1]))
     return _connect(self, address)

@@ -1,4 +1,4 @@
-// What arrives before the driver listens is kept for it.
+// Events before the driver has attached are kept for it.
 const kept = [];
 
 function heard(what) {

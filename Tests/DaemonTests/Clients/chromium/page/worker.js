@@ -2,7 +2,7 @@ self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", event => event.waitUntil(clients.claim()));
 self.addEventListener("push", event => event.waitUntil(heard(event.data ? event.data.text() : null)));
 
-// What comes right after the browser's start waits for the page.
+// A push right after the browser's start must wait for the page.
 async function heard(text) {
   await self.registration.showNotification("heard");
   let pages = [];
