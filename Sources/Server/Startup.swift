@@ -29,7 +29,8 @@ extension StartupFailure {
                 "nothing was removed: copy the folder, check the device, and restore a backup of the file it names, or of all"
             case .lost:
                 "nothing was removed: copy the folder and check the device; then restore a backup, or do without what is missing: 'ccsd accept-loss' with the same options"
-            case .inputOutput, .occupied: "check the device; restore a backup if it is lost"
+            case .inputOutput, .occupied, .invariant, .inconsistent:
+                "check the device; restore a backup if it is lost"
             }
         self.init(
             text: "cannot open the store in \(configuration.storePath): \(error.description)", hint: hint,

@@ -115,9 +115,12 @@ public struct WriteBatch: Sendable {
     public var mutations: [Mutation]
     /// Whether the outcome may only be told once the changes are on disk.
     public var isDurable: Bool
+    /// The partition that wrote it, as far as its messages are to be checked against that; `nil` for the control plane.
+    public var partition: Int?
 
     /// A batch; all parts are the caller's.
-    public init(ticket: UInt64, mutations: [Mutation], isDurable: Bool) {
+    public init(ticket: UInt64, mutations: [Mutation], isDurable: Bool, partition: Int? = nil) {
+        self.partition = partition
         self.ticket = ticket
         self.mutations = mutations
         self.isDurable = isDurable
