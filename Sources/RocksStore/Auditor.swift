@@ -83,10 +83,10 @@ struct Auditor: ~Copyable {
         walk(.contacts) { (key, value, audit) throws(RecordFault) in
             if let contact = DeviceContact(key, value) {
                 contacts.devices += 1
-                try Self.demand(.device(contact.device), key, partitions)
+                try Self.checkOwner(.device(contact.device), key, partitions)
             } else if let contact = InstallationContact(key, value) {
                 contacts.installations += 1
-                try Self.demand(.installation(contact.id), key, partitions)
+                try Self.checkOwner(.installation(contact.id), key, partitions)
             } else {
                 throw .value
             }
@@ -112,7 +112,7 @@ struct Auditor: ~Copyable {
                     throw .value
                 }
             }
-            try Self.demand(.sender(SenderID(key.bigEndian(at: 3))), key, partitions)
+            try Self.checkOwner(.sender(SenderID(key.bigEndian(at: 3))), key, partitions)
         }
     }
 
@@ -132,12 +132,12 @@ struct Auditor: ~Copyable {
         }
         walk(.expiry) { (key, value, audit) throws(RecordFault) in
             guard let end = ExpiryKey(key: key) else { throw .value }
-            try Self.demand(end.key, key, partitions)
+            try Self.checkOwner(end.key, key, partitions)
         }
     }
 
     /// A row of a partition must start with the number of the one that owns it, or nobody finds it.
-    private static func demand(
+    private static func checkOwner(
         _ owner: PartitionKey, _ key: borrowing RawSpan, _ partitions: Int
     ) throws(RecordFault) {
         guard key.partition == owner.partition(of: partitions) else { throw .value }

@@ -19,6 +19,10 @@ struct Commit: ~Copyable {
     var buffer = ByteBuffer()
     /// What each partition has counted, this commit included.
     private var tallies: [Tally]
+    /// What the partitions of `counting` had counted before this commit, in the same order.
+    private var countedBefore: [Tally] = []
+    /// How many more messages are pending after this commit, by what it puts and removes.
+    private var pendingChange = 0
     /// The partitions that count something in this commit, and those of whose counts the engine has not been told.
     private var counting = TouchedPartitions()
     private var untold = TouchedPartitions()
@@ -46,9 +50,12 @@ struct Commit: ~Copyable {
     }
 
     /// Begins the commit that will have a number.
-    mutating func begin(_ number: UInt64) {
+    mutating func begin(_ number: UInt64) throws(StoreError) {
+        try demand(number > 0 && number >= self.number, "the number of a commit goes back")
         self.number = number
         counting.removeAll()
+        countedBefore.removeAll(keepingCapacity: true)
+        pendingChange = 0
         frame.begin()
         batch.clear()
         changes.removeAll(keepingCapacity: changes.count <= Limits.Store.writesPerCommit)
@@ -61,7 +68,8 @@ struct Commit: ~Copyable {
     /// Adds a batch.
     mutating func add(_ writes: WriteBatch) throws(StoreError) -> CommitOutcome {
         var outcome = CommitOutcome(ticket: writes.ticket)
-        for mutation in writes.mutations { try add(mutation, &outcome) }
+        var checks = try BatchChecks(writes, among: partitions)
+        for mutation in writes.mutations { try add(mutation, &outcome, &checks) }
         return outcome
     }
 
@@ -72,12 +80,24 @@ struct Commit: ~Copyable {
     }
 
     /// Ends it, with what was counted; whether it changes anything.
-    mutating func end() -> Bool {
+    mutating func end() throws(StoreError) -> Bool {
+        try checkCounts()
         for partition in counting.list {
             tallies[partition].write(of: partition, to: &buffer)
             frame.tally(partition, buffer)
         }
         return !frame.isEmpty
+    }
+
+    /// Checks that the counts of this commit follow from the messages that it puts and removes.
+    private func checkCounts() throws(StoreError) {
+        try demand(counting.list.count == countedBefore.count, "a partition counts without a count before")
+        var change = 0
+        for (partition, before) in zip(counting.list, countedBefore) {
+            try tallies[partition].demandFollows(before, partition: partition)
+            change += tallies[partition].expectedPending - before.expectedPending
+        }
+        try demand(change == pendingChange, "the counts do not follow from the messages of the commit")
     }
 
     /// The number of partitions, and the one that has a key.
@@ -90,7 +110,7 @@ struct Commit: ~Copyable {
     /// Counts a message that has passed a milestone.
     private mutating func count(_ milestone: Milestone, at place: Place) {
         let partition = partition(of: place.key)
-        counting.insert(partition)
+        if counting.insert(partition) { countedBefore.append(tallies[partition]) }
         untold.insert(partition)
         if place.kind == .message {
             tallies[partition].downstream[milestone] += 1
@@ -117,16 +137,19 @@ struct Commit: ~Copyable {
         batch.delete(family, key)
     }
 
-    private mutating func add(_ mutation: Mutation, _ outcome: inout CommitOutcome) throws(StoreError) {
+    private mutating func add(
+        _ mutation: Mutation, _ outcome: inout CommitOutcome, _ checks: inout BatchChecks
+    ) throws(StoreError) {
         switch mutation {
-        case .putDevice(let record): put(record)
+        case .putDevice(let record): try put(record)
         case .putRegistration(let registration):
+            try registration.demandStorable()
             RegistryRecord.write(registration, to: &buffer)
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): remove(device)
         case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.octets(number))
-        case .putGroup(let group): put(group)
+        case .putGroup(let group): try put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
         case .putSubscription(let subscription):
             SubscriptionRecord.write(subscription, to: &buffer)
@@ -138,28 +161,40 @@ struct Commit: ~Copyable {
             let key = TopicKey.subscriber(subscription.sender, subscription.topic, subscription.name)
             delete(.topics, key.raw)
         case .linkInstallation(let installation, let name):
+            try InstallationRecord.demandKey(installation)
             put(.installations, Key.installation(installation, name).bytes, Key().bytes)
         case .unlinkInstallation(let installation, let name):
             delete(.installations, Key.installation(installation, name).bytes)
-        case .putInstallation(let record): put(record)
+        case .putInstallation(let record): try put(record)
         case .removeInstallation(let id): remove(installation: id)
         case .putSender(let record):
+            try record.demandStorable()
             RegistryRecord.write(record, to: &buffer)
             putRecord(.senders, Key(record.sender.number).bytes)
         case .removeSender(let sender): delete(.senders, Key(sender.number).bytes)
-        case .putTopicJob(let job): put(job)
-        case .advanceTopicJob(let job, let cursor, let marked): advance(job, to: cursor, marked)
+        case .putTopicJob(let job): try put(job)
+        case .advanceTopicJob(let job, let cursor, let marked): try advance(job, to: cursor, marked)
         case .removeTopicJob(let job, let marked): remove(job, marked)
         case .removeTopicBody(let job, let time): removeBody(of: job, time)
-        case .putMessage(let message): try put(message)
+        case .putMessage(let message):
+            try checks.put(message)
+            try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
+            try checks.remove(.device(device), reason)
             let place = Place(kind: .message, owner: device.number, sequence: sequence.number)
             if try remove(place, end) { count(reason, at: place) }
-        case .putUpstream(let message, let now): try put(message, now, &outcome)
+        case .putUpstream(let message, let now):
+            try checks.put(message)
+            try put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, let end, let reason):
+            try checks.remove(.sender(sender), reason)
             let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
             if try remove(place, end) { count(reason, at: place) }
         case .returnUpstream(let sender, let sequence, let end, let report):
+            if let report {
+                try report.demandReport()
+                try checks.put(report)
+            }
             let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
             guard try remove(place, end) else {
                 outcome.duplicates.append((sender, sequence))
@@ -171,11 +206,12 @@ struct Commit: ~Copyable {
     }
 
     private mutating func put(_ message: StoredMessage) throws(StoreError) {
+        try message.demandStorable()
         let end = ExpiryKey(message)
         let place = Place(kind: .message, owner: end.owner, sequence: end.sequence)
         MessageRecord.write(message, to: &buffer)
         guard try isFree(place) else { return }
-        put(place, end, isCounted: message.kind == .message)
+        try put(place, end, isCounted: message.kind == .message)
         mark(message)
         if message.kind == .message { count(.accepted, at: place) }
     }
@@ -183,6 +219,7 @@ struct Commit: ~Copyable {
     private mutating func put(
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ outcome: inout CommitOutcome
     ) throws(StoreError) {
+        try message.demandStorable()
         memory.advance(to: now)
         let key = message.persistentID.isEmpty ? nil : SeenKey(message)
         if let key, try isRepeated(key, now) {
@@ -197,15 +234,23 @@ struct Commit: ~Copyable {
             index.put(key, at: now, commit: number)
             frame.seen(key.key.bytes, time: Key(UInt64(bitPattern: now)).bytes)
         }
-        put(place, end, isCounted: message.kind == .message)
+        try put(place, end, isCounted: message.kind == .message)
         if message.kind == .message { count(.accepted, at: place) }
     }
 
     /// Puts the record in the buffer.
-    private mutating func put(_ place: Place, _ end: ExpiryKey, isCounted: Bool) {
+    private mutating func put(_ place: Place, _ end: ExpiryKey, isCounted: Bool) throws(StoreError) {
+        try demand(
+            end.owner == place.owner && end.sequence == place.sequence, "an expiry of another message",
+            "\(place)")
         let header = MessageRecord.Header(isCounted: isCounted, expiresAt: end.time)
-        changes.append(.put(place, record: frame.put(place, record: buffer), header))
-        index.put(place, header, commit: number)
+        let record = frame.put(place, record: buffer)
+        try demand(
+            record.lowerBound >= JournalFrame.head && record.upperBound == frame.frame.count,
+            "a record is not at the end of its frame", "\(place)")
+        changes.append(.put(place, record: record, header))
+        try index.put(place, header, commit: number)
+        if isCounted { pendingChange += 1 }
     }
 
     /// Puts an end of something that is no message.
@@ -222,6 +267,8 @@ struct Commit: ~Copyable {
     /// Removes a message with its end; whether it is to be counted.
     private mutating func remove(_ place: Place, _ told: UnixMilliseconds) throws(StoreError) -> Bool {
         if let young = index.remove(place) {
+            try demand(young.commit <= number, "a message was put by a commit to come", "\(place)")
+            if young.header.isCounted { pendingChange -= 1 }
             frame.remove(place, end: young.header.expiresAt)
             changes.append(.remove(place))
             return young.header.isCounted
@@ -237,6 +284,7 @@ struct Commit: ~Copyable {
         frame.remove(place, end: header.expiresAt)
         batch.remove(place, end: header.expiresAt)
         gone.insert(place)
+        if header.isCounted { pendingChange -= 1 }
         return header.isCounted
     }
 
@@ -280,8 +328,7 @@ struct Commit: ~Copyable {
 
     private func demandSame(_ isSame: Bool, at place: Place) throws(StoreError) {
         guard !isSame else { return }
-        let name = "\(place.family.name)/\(place.owner)/\(place.sequence)"
-        throw StoreError(.occupied, "\(name): another message is there already")
+        throw StoreError(.occupied, "\(place): another message is there already")
     }
 
     /// What stands at a place in the engine, and will still when this commit is done.
@@ -309,9 +356,13 @@ struct Commit: ~Copyable {
 
 extension Commit {
     /// Adds the messages that have outlived their time in memory to what the engine is told.
-    mutating func settle(_ survivors: YoungIndex.Survivors, from young: borrowing Young) {
+    mutating func settle(
+        _ survivors: YoungIndex.Survivors, from young: borrowing Young
+    ) throws(StoreError) {
         for place in survivors.places {
-            guard let (row, end) = young.row(at: place) else { continue }
+            let (row, end) = try demand(
+                young.row(at: place), "a message goes to the engine that is not in memory", "\(place)")
+            try demand(place.sequence <= index.highest, "a sequence is above the highest", "\(place)")
             batch.put(place, row.record, end: end)
             earliestEnds.add(end, of: partition(of: place.key))
             highest = max(highest, place.sequence)

@@ -39,12 +39,13 @@ struct Committer: ~Copyable, @unchecked Sendable {
         _ isDurable: Bool, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor,
         _ make: (inout Commit) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        commit.begin(journal.commit + 1)
+        let next = journal.commit + 1
+        try commit.begin(next)
         let result = try make(&commit)
         if !commit.repeats.isEmpty {
             try young.withLock { (young) throws(StoreError) in try commit.demandSame(as: young) }
         }
-        guard commit.end() else {
+        guard try commit.end() else {
             // A durable batch that changes nothing still promises that what came before it is on disk.
             if isDurable { try journal.sync() }
             return result
@@ -53,20 +54,32 @@ struct Committer: ~Copyable, @unchecked Sendable {
         if rotates {
             try journal.rotate()
             // What is then written out says how far it goes.
-            note()
+            try note()
         }
         let number = try journal.append(&commit.frame)
-        commit.index.end(number, octets: commit.frame.frame.count)
-        let survivors = commit.index.settle(to: sizes.young)
-        // The engine hears of what is on the disk only, and what was counted goes with anything that it hears.
-        if isDurable || !commit.batch.isEmpty || !survivors.isEmpty { try journal.sync() }
-        try show(survivors, young, floor)
-        if rotates || given > sizes.buffers { try retire() }
+        // From here on the batches must not be written again: they may be on the disk.
+        do throws(StoreError) {
+            try demand(number == next, "a commit was written under another number")
+            try finish(number, isDurable, young, floor)
+            if rotates || given > sizes.buffers { try retire() }
+        } catch { throw error.afterWrite }
         commit.index.forget(upTo: written, atMost: Limits.Store.forgottenPerCommit)
         return result
     }
 
-    private mutating func note() {
+    /// Makes what was appended durable where that is needed, and lets loads see it.
+    private mutating func finish(
+        _ number: UInt64, _ isDurable: Bool, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor
+    ) throws(StoreError) {
+        try commit.index.end(number, octets: commit.frame.frame.count)
+        let survivors = try commit.index.settle(to: sizes.young)
+        // The engine hears of what is on the disk only, and what was counted goes with anything that it hears.
+        if isDurable || !commit.batch.isEmpty || !survivors.isEmpty { try journal.sync() }
+        try show(survivors, young, floor)
+    }
+
+    private mutating func note() throws(StoreError) {
+        try demand(settled >= told, "the watermark of the engine goes back")
         commit.note(settled: settled)
         told = settled
     }
@@ -75,26 +88,31 @@ struct Committer: ~Copyable, @unchecked Sendable {
     private mutating func show(
         _ survivors: YoungIndex.Survivors, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor
     ) throws(StoreError) {
-        if let last = survivors.commit { settled = last }
+        if let last = survivors.commit {
+            try demand(last >= settled && last <= journal.commit, "a commit is settled that is not there")
+            settled = last
+        }
         try young.withLock { (young) throws(StoreError) in
-            young.apply(commit.changes, of: commit.frame.frame.bytes, counted: commit.counted)
+            try young.apply(commit.changes, of: commit.frame.frame.bytes, counted: commit.counted)
             if !survivors.isEmpty {
-                commit.settle(survivors, from: young)
-                note()
+                try commit.settle(survivors, from: young)
+                try note()
             }
             if !commit.batch.isEmpty {
+                try demand(
+                    journal.synced == journal.commit, "the engine gets a commit that is not on the disk")
                 floor.commitBegins(commit.earliestEnds)
                 defer { floor.commitEnds() }
                 try engine.write(commit.batch)
                 given += commit.batch.octets
             }
-            for place in survivors.places { young.remove(place) }
+            for place in survivors.places { try young.remove(place) }
         }
     }
 
     /// Lets go of the files whose commits the engine has on the disk, and asks it to write out where they are many.
     private mutating func retire() throws(StoreError) {
-        written = try engine.number(MetaKey.settled, onDisk: true) ?? 0
+        try readWritten()
         if journal.octets > sizes.journal || given > sizes.buffers {
             let waits = journal.octets > 2 * sizes.journal || given > 2 * sizes.buffers
             // Once is enough, until it has done so.
@@ -102,23 +120,33 @@ struct Committer: ~Copyable, @unchecked Sendable {
                 (asked, given) = (told, 0)
                 try engine.flush(waits: waits)
             }
-            if waits { written = try engine.number(MetaKey.settled, onDisk: true) ?? 0 }
+            if waits { try readWritten() }
         }
+        try demand(written <= journal.synced, "a file goes whose commits are not on the disk")
         journal.retire(upTo: written)
+    }
+
+    /// Reads how far the engine has written out what it was given.
+    private mutating func readWritten() throws(StoreError) {
+        let found = try engine.number(MetaKey.settled, onDisk: true) ?? 0
+        try demand(found >= written, "what the engine has on the disk goes back")
+        try demand(found <= told, "the engine has commits on the disk that it was not given")
+        written = found
     }
 
     /// Brings everything to the disk, and to the engine: the next opening finds nothing in the journal that is not there.
     mutating func close(_ young: borrowing Mutex<Young>) throws(StoreError) {
         try journal.sync()
-        commit.begin(journal.commit + 1)
+        try commit.begin(journal.commit + 1)
         // What is in the journal is safe; should the engine fail now, the next opening does it.
         do throws(StoreError) {
-            let survivors = commit.index.settle(to: -1)
+            let survivors = try commit.index.settle(to: -1)
+            try demand(commit.index.octets == 0, "bytes of commits are left at the end")
             if let last = survivors.commit { settled = last }
-            note()
+            try note()
             try show(survivors, young, ExpiryFloor(partitions: engine.partitions))
             try engine.flush(waits: true)
             journal.retire(upTo: settled)
-        } catch {}
+        } catch { if error.kind.isInvariant { throw error.afterWrite } }
     }
 }

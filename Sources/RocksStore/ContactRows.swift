@@ -43,7 +43,8 @@ extension Key {
 
 extension Commit {
     /// Puts a device's record, with its contact.
-    mutating func put(_ record: DeviceRecord) {
+    mutating func put(_ record: DeviceRecord) throws(StoreError) {
+        try record.demandStorable()
         RegistryRecord.write(record, to: &buffer)
         putRecord(.registry, Key.device(record.device).bytes)
         var times = Key(UInt64(bitPattern: record.seenAt))
@@ -60,7 +61,8 @@ extension Commit {
     }
 
     /// Puts the record of an installation, with its contact.
-    mutating func put(_ record: InstallationRecord) {
+    mutating func put(_ record: InstallationRecord) throws(StoreError) {
+        try record.demandStorable()
         InstallationCodec.write(record, to: &buffer)
         putRecord(.installations, Key.installation(record.id, nil).bytes)
         put(
@@ -121,7 +123,9 @@ extension Loading {
         var examined = 0
         var next: DeviceID?
         while rows.isValid {
-            if let contact = DeviceContact(rows.key, rows.value) {
+            if let contact = DeviceContact(rows.key, rows.value),
+                PartitionKey.device(contact.device).partition(of: snapshot.partitions) == partition
+            {
                 guard examined < examine, found.count < limit else {
                     next = contact.device
                     break
@@ -149,7 +153,9 @@ extension Loading {
         var found: [[UInt8]] = []
         var examined = 0
         while rows.isValid {
-            if let contact = InstallationContact(rows.key, rows.value) {
+            if let contact = InstallationContact(rows.key, rows.value),
+                PartitionKey.installation(contact.id).partition(of: snapshot.partitions) == partition
+            {
                 guard examined < examine, found.count < limit else { return (found, contact.id) }
                 if contact.usedAt < max(before, unlinkedBefore),
                     contact.usedAt < (try isLinked(contact.id) ? before : unlinkedBefore)

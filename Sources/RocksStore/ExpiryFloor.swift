@@ -1,4 +1,5 @@
 import Basics
+import Store
 import Synchronization
 
 /// For each partition a time before which nothing ends: its sweep starts there.
@@ -51,8 +52,10 @@ final class ExpiryFloor: Sendable {
     }
 
     /// The sweep that was given the floor found nothing that ends before `first`; `nil` if it failed.
-    func sweepEnds(_ partition: Int, first: UnixMilliseconds?) {
-        state.withLock { state in
+    func sweepEnds(_ partition: Int, first: UnixMilliseconds?) throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            try demand(
+                state.isSweeping[partition], "a sweep ends that has not begun", "partition \(partition)")
             state.isSweeping[partition] = false
             guard let first else { return }
             state.floors[partition] = min(first, state.running[partition], state.sinceSweep[partition])

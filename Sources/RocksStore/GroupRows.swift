@@ -45,7 +45,8 @@ extension GroupName {
 
 extension Commit {
     /// Puts a group and its label.
-    mutating func put(_ group: GroupRecord) {
+    mutating func put(_ group: GroupRecord) throws(StoreError) {
+        try group.demandStorable()
         GroupCodec.write(group, to: &buffer)
         putRecord(.groups, Key.group(group.name).bytes)
         put(

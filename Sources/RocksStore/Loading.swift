@@ -126,7 +126,7 @@ struct Loading: ~Copyable {
     }
 
     /// What ends between two times in a partition, earliest first, and when the first of all behind `start` ends.
-    func expired(
+    mutating func expired(
         from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int, of partition: Int
     ) throws(StoreError) -> ([ExpiryKey], first: UnixMilliseconds) {
         let rows = snapshot.cursor(
@@ -137,7 +137,12 @@ struct Loading: ~Copyable {
             if let end = ExpiryKey(key: rows.key) {
                 first = first ?? end.time
                 if end.time > time { break }
-                entries.append(end)
+                // A damaged row: its owner is in another partition, which could never remove it from here.
+                if end.key.partition(of: snapshot.partitions) == partition {
+                    entries.append(end)
+                } else {
+                    unreadable += 1
+                }
             }
             rows.next()
         }

@@ -95,12 +95,13 @@ struct TouchedPartitions: Sendable {
     private(set) var list: [Int] = []
     private var isListed: [Bool] = []
 
-    /// Adds one, unless it is there.
-    mutating func insert(_ partition: Int) {
+    /// Adds one, unless it is there. Returns whether it was added.
+    @discardableResult mutating func insert(_ partition: Int) -> Bool {
         while isListed.count <= partition { isListed.append(false) }
-        guard !isListed[partition] else { return }
+        guard !isListed[partition] else { return false }
         isListed[partition] = true
         list.append(partition)
+        return true
     }
 
     /// Forgets all.

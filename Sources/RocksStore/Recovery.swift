@@ -42,16 +42,21 @@ enum Recovery {
             remarks.append(.tornList(list))
             (scan, engine) = try look(path, wanted, note, memory, sizes)
         }
+        try demand(scan.commit >= scan.settled, "the journal ends before the engine does", path)
         var highest = try engine.number(MetaKey.highest) ?? 0
         // Frames that were read may not be on the disk: from here on they are, in the engine.
         if scan.partitions == nil || scan.commit > scan.settled {
             var replay = Replay(engine, highest: highest)
             highest = try replay.run(scan)
+            try demand(
+                try engine.number(MetaKey.settled, onDisk: true) == scan.commit,
+                "what was replayed is not on the disk", path)
         }
-        return OpenedStore(
-            engine: engine,
-            journal: try Journal(path, sizes, after: scan.commit, noteGoesOn: note.commit > 0),
-            tallies: try tallies(of: engine), highest: highest)
+        let tallies = try tallies(of: engine)
+        try demand(tallies.count == engine.partitions, "a partition has no tally", path)
+        let journal = try Journal(path, sizes, after: scan.commit, noteGoesOn: note.commit > 0)
+        try demand(journal.commit == scan.commit, "the journal goes on elsewhere than it ended", path)
+        return OpenedStore(engine: engine, journal: journal, tallies: tallies, highest: highest)
     }
 
     /// Opens it where it is as long as it was synced.
@@ -101,7 +106,9 @@ enum Recovery {
                     return try Tally(reading: bytes, of: partition)
                 } catch { throw StoreError(.corrupt, "meta/tally/\(partition): \(error.rawValue)") }
             }
-            tallies.append(tally ?? Tally())
+            let counted = tally ?? Tally()
+            try counted.demandFollows(Tally(), partition: partition)
+            tallies.append(counted)
         }
         return tallies
     }

@@ -137,15 +137,17 @@ public final class RocksStore: Store {
         do throws(StoreError) {
             return try withEngine { (engine) throws(StoreError) in
                 var parts: [YoungPart] = []
-                var loading = Loading(view(engine) { young in parts = loads.map { young.part(of: $0) } })
+                var loading = Loading(
+                    try view(engine) { young in parts = loads.map { young.part(of: $0) } })
                 defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
                 var results: [Result<Loaded, StoreError>] = []
                 results.reserveCapacity(loads.count)
                 for (load, part) in zip(loads, parts) {
                     do throws(StoreError) {
-                        results.append(.success(try answer(load, part, &loading, engine)))
+                        results.append(.success(try checkedAnswer(load, part, &loading, engine)))
                     } catch { results.append(.failure(error)) }
                 }
+                try demand(results.count == loads.count, "a question has no answer, or two")
                 return results
             }
         } catch {
@@ -154,9 +156,11 @@ public final class RocksStore: Store {
     }
 
     /// A snapshot of the engine, taken at the moment at which the young messages are looked at.
-    private func view(_ engine: Engine, _ look: (inout Young) -> Void) -> Engine.Snapshot {
-        young.withLock { young in
-            look(&young)
+    private func view(
+        _ engine: Engine, _ look: (inout Young) throws(StoreError) -> Void
+    ) throws(StoreError) -> Engine.Snapshot {
+        try young.withLock { (young) throws(StoreError) in
+            try look(&young)
             return engine.snapshot()
         }
     }
@@ -195,44 +199,71 @@ public final class RocksStore: Store {
         }
     }
 
+    private func checkedAnswer(
+        _ load: Load, _ part: YoungPart, _ loading: inout Loading, _ engine: Engine
+    ) throws(StoreError) -> Loaded {
+        try load.demandAnswerable(among: partitions)
+        let answer = try answer(load, part, &loading, engine)
+        try load.demandAnswered(by: answer, among: partitions)
+        return answer
+    }
+
     /// The floor is asked before the snapshot is made: what is committed in between lowers it again.
     private func sweep(
         _ engine: Engine, by time: UnixMilliseconds, _ limit: Int, of partition: Int
     ) throws(StoreError) -> Loaded {
         let start = floor.sweepBegins(partition)
-        var first: UnixMilliseconds?
-        defer { if start != nil { floor.sweepEnds(partition, first: first) } }
+        guard let start else { return try sweep(engine, from: .min, by: time, limit, of: partition).answer }
+        do throws(StoreError) {
+            let (answer, first) = try sweep(engine, from: start, by: time, limit, of: partition)
+            try demand(first >= start, "the watermark of a sweep goes back", "partition \(partition)")
+            try floor.sweepEnds(partition, first: first)
+            return answer
+        } catch {
+            try floor.sweepEnds(partition, first: nil)
+            throw error
+        }
+    }
+
+    private func sweep(
+        _ engine: Engine, from start: UnixMilliseconds, by time: UnixMilliseconds, _ limit: Int,
+        of partition: Int
+    ) throws(StoreError) -> (answer: Loaded, first: UnixMilliseconds) {
         // Most sweeps are of partitions in which nothing ends: these cost no snapshot.
-        if let start, start > time, !young.withLock({ $0.mayEnd(by: time, of: partition) }) {
-            first = start
-            return .expired([])
+        if start > time, !young.withLock({ $0.mayEnd(by: time, of: partition) }) {
+            return (.expired([]), start)
         }
         var ends: [ExpiryKey] = []
         var rows: [ExpiryKey: YoungRow] = [:]
-        let snapshot = view(engine) { young in
-            ends = young.ends(by: time, of: partition, limit: limit)
+        let snapshot = try view(engine) { (young) throws(StoreError) in
+            ends = try young.ends(by: time, of: partition, limit: limit)
             for end in ends where end.kind == .upstream { rows[end] = young.row(at: Place(end))?.row }
         }
         var loading = Loading(snapshot)
-        let (settled, found) = try loading.expired(
-            from: start ?? .min, by: time, limit: limit, of: partition)
-        first = found
+        let (settled, first) = try loading.expired(from: start, by: time, limit: limit, of: partition)
+        passedOver.add(loading.unreadable, ordering: .relaxed)
         var entries: [ExpiredEntry] = []
         for end in merged(settled, ends, by: <).prefix(limit) {
             entries.append(end.entry(author: try loading.author(of: end, rows[end])))
         }
-        return .expired(entries)
+        return (.expired(entries), first)
     }
 
     public func senders() throws(StoreError) -> [SenderRecord] {
-        try withEngine { (engine) throws(StoreError) in try Loading(engine.snapshot()).senders() }
+        let senders = try withEngine { (engine) throws(StoreError) in
+            try Loading(engine.snapshot()).senders()
+        }
+        try ListChecks.demandOrdered(senders)
+        return senders
     }
 
     public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try withEngine { (engine) throws(StoreError) in
             var loading = Loading(engine.snapshot())
             defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
-            return try loading.devices(after: after, limit: limit)
+            let devices = try loading.devices(after: after, limit: limit)
+            try ListChecks.demandOrdered(devices, after: after, limit: limit)
+            return devices
         }
     }
 
@@ -240,13 +271,17 @@ public final class RocksStore: Store {
         try withEngine { (engine) throws(StoreError) in
             var loading = Loading(engine.snapshot())
             defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
-            return try loading.installations(after: after, limit: limit)
+            let installations = try loading.installations(after: after, limit: limit)
+            try ListChecks.demandOrdered(installations, after: after, limit: limit)
+            return installations
         }
     }
 
     public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
-            try Loading(engine.snapshot()).topics(from: place, examine: examine)
+            let page = try Loading(engine.snapshot()).topics(from: place, examine: examine)
+            try ListChecks.demandCounted(page, examined: examine)
+            return page
         }
     }
 
@@ -279,7 +314,7 @@ public final class RocksStore: Store {
     public func audit() throws(StoreError) -> StoreAudit {
         try withEngine { (engine) throws(StoreError) in
             var audit = StoreAudit()
-            var auditor = Auditor(view(engine) { $0.count(in: &audit) }, audit)
+            var auditor = Auditor(try view(engine) { $0.count(in: &audit) }, audit)
             return auditor.run()
         }
     }

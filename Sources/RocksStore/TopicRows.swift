@@ -69,7 +69,8 @@ extension Commit {
     }
 
     /// Puts a job and its body, with the end of the latter.
-    mutating func put(_ job: TopicJob) {
+    mutating func put(_ job: TopicJob) throws(StoreError) {
+        try job.demandStorable()
         TopicRecord.write(job, to: &buffer)
         putRecord(.fanouts, key(.job, job.name).bytes)
         TopicRecord.writeBody(of: job, to: &buffer)
@@ -78,7 +79,10 @@ extension Commit {
     }
 
     /// Moves a job on.
-    mutating func advance(_ job: TopicJobName, to cursor: TopicCursor, _ marked: [RegistrationName]) {
+    mutating func advance(
+        _ job: TopicJobName, to cursor: TopicCursor, _ marked: [RegistrationName]
+    ) throws(StoreError) {
+        try cursor.demandStorable()
         TopicRecord.write(cursor, of: job, to: &buffer)
         putRecord(.fanouts, key(.cursor, job).bytes)
         for name in marked { delete(.fanouts, key(.mark, job, name).bytes) }

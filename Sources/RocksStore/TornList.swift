@@ -26,6 +26,7 @@ enum TornList {
             let list = try StoreFiles.read("\(path)/\(name)", limit: Limits.Store.listBytes),
             let end = tornEnd(of: list)
         else { return nil }
+        try demand(end < list.count, "the list of files is cut behind its end", name)
         try write(list, to: "\(path)/\(name).torn", keeping: list.count)
         try write([], to: "\(path)/\(name)", keeping: end)
         return name

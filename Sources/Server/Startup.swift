@@ -29,7 +29,8 @@ extension StartupFailure {
                 "nothing was removed: copy the folder, check the disk, and restore a backup of the reported file or of the whole folder"
             case .lost:
                 "nothing was removed: copy the folder and check the disk; then restore a backup, or accept the loss with 'ccsd accept-loss' and the same options"
-            case .inputOutput, .occupied: "check the disk; restore a backup if it is lost"
+            case .inputOutput, .occupied, .invariant, .inconsistent:
+                "check the disk; restore a backup if it is lost"
             }
         self.init(
             text: "cannot open the store in \(configuration.storePath): \(error.description)", hint: hint,

@@ -65,7 +65,7 @@ public struct MemoryState: Sendable {
 
     /// Applies one batch, or nothing of it: one with a collision has failed.
     public mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
-        guard collision(in: [batch]) == nil else {
+        guard refusal(of: [batch]) == nil else {
             return CommitOutcome(ticket: batch.ticket, hasFailed: true)
         }
         var outcome = CommitOutcome(ticket: batch.ticket)

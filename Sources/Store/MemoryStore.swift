@@ -18,25 +18,40 @@ public final class MemoryStore: Store {
 
     public func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
         try state.withLock { (state) throws(StoreError) in
-            if let collision = state.collision(in: batches) { throw collision }
+            if let refusal = state.refusal(of: batches) { throw refusal }
             return batches.map { state.commit($0) }
         }
     }
 
-    public func load(_ load: Load) throws(StoreError) -> Loaded { state.withLock { $0.load(load) } }
+    public func load(_ load: Load) throws(StoreError) -> Loaded {
+        try load.demandAnswerable(among: partitions)
+        let answer = state.withLock { $0.load(load) }
+        try load.demandAnswered(by: answer, among: partitions)
+        return answer
+    }
 
-    public func senders() throws(StoreError) -> [SenderRecord] { state.withLock { $0.senders } }
+    public func senders() throws(StoreError) -> [SenderRecord] {
+        let senders = state.withLock { $0.senders }
+        try ListChecks.demandOrdered(senders)
+        return senders
+    }
 
     public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
-        state.withLock { $0.devices(after: after, limit: limit) }
+        let devices = state.withLock { $0.devices(after: after, limit: limit) }
+        try ListChecks.demandOrdered(devices, after: after, limit: limit)
+        return devices
     }
 
     public func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
-        state.withLock { $0.installations(after: after, limit: limit) }
+        let installations = state.withLock { $0.installations(after: after, limit: limit) }
+        try ListChecks.demandOrdered(installations, after: after, limit: limit)
+        return installations
     }
 
     public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
-        state.withLock { $0.topics(from: place, examine: examine) }
+        let page = state.withLock { $0.topics(from: place, examine: examine) }
+        try ListChecks.demandCounted(page, examined: examine)
+        return page
     }
 
     public func setting(_ name: String) throws(StoreError) -> [UInt8]? {

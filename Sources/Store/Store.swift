@@ -23,14 +23,22 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case olderFormat = "older_format"
         /// Something else stands where a message was to be put: a fault of the server, such as a sequence that came twice.
         case occupied
+        /// An invariant was broken before anything was written, or while a load was answered (`StoreInvariants`).
+        case invariant
+        /// An invariant was broken after a commit had been written. The store is opened again, and reads what is on the disk.
+        case inconsistent
 
-        /// Whether one batch cannot be written, and the store as a whole goes on.
-        public var isOfOneBatch: Bool { self == .corrupt || self == .occupied }
+        /// Whether the failure concerns one batch, so that the others of the commit can be written without it.
+        public var isOfOneBatch: Bool { self == .corrupt || self == .occupied || self == .invariant }
+        /// Whether it is a broken invariant.
+        public var isInvariant: Bool { self == .invariant || self == .inconsistent }
     }
     /// The kind.
     public var kind: Kind
     /// What the engine said, with the place.
     public var description: String
+    /// What a broken invariant concerns: a device, a sender, a partition or a file. Empty for other failures.
+    public var owner = ""
 
     /// A failure.
     public init(_ kind: Kind, _ description: String) {

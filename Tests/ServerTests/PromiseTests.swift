@@ -71,12 +71,14 @@ import Transport
                     device: DeviceID(5), sequence: Sequence(1), salt: 1, registration: RegistrationNumber(1),
                     sender: SenderID(42), messageID: [1], acceptedAt: 1, expiresAt: 9, body: [body]))
         }
+        let partition = PartitionKey.device(DeviceID(5)).partition(of: store.partitions)
         store.shut()
-        thread.submit(WriteBatch(ticket: 1, mutations: [message(1)], isDurable: true), partition: 0)
+        thread.submit(WriteBatch(ticket: 1, mutations: [message(1)], isDurable: true), partition: partition)
         store.waitForCommitAtGate()
         let mutations: [Mutation] = [.removeSender(SenderID(1)), message(2), message(1)]
         for (ticket, mutation) in zip(2...4 as ClosedRange<UInt64>, mutations) {
-            thread.submit(WriteBatch(ticket: ticket, mutations: [mutation], isDurable: true), partition: 0)
+            let batch = WriteBatch(ticket: ticket, mutations: [mutation], isDurable: true)
+            thread.submit(batch, partition: partition)
         }
         store.unlock()
         #expect(thread.stop() == nil)

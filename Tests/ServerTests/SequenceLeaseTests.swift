@@ -30,7 +30,8 @@ struct SequenceLeaseTests {
         let thread = try StoreThread(
             store: store, metrics: MetricShard(), log: .silent, lease: SequenceLease(store: store)
         ) { reports in outcomes.add(reports.map(\.event)) }
-        for sequence in sequences { thread.submit(batch(sequence), partition: 0) }
+        let partition = PartitionKey.device(DeviceID(1)).partition(of: store.partitions)
+        for sequence in sequences { thread.submit(batch(sequence), partition: partition) }
         _ = thread.stop()
         return outcomes.all.withLock { $0 }
     }

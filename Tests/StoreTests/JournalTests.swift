@@ -207,18 +207,18 @@ import Testing
     @Test(
         "What is young is settled oldest first, once it is more than is kept"
     )
-    func settling() {
+    func settling() throws {
         var index = YoungIndex()
         let header = MessageRecord.Header(isCounted: true, expiresAt: 9)
         func place(_ sequence: UInt64) -> Place { Place(kind: .message, owner: 1, sequence: sequence) }
         for commit in 1...4 as ClosedRange<UInt64> {
-            index.put(place(commit), header, commit: commit)
+            try index.put(place(commit), header, commit: commit)
             index.put(SeenKey(Samples.upstream(8, 1, device: commit)), at: 5, commit: commit)
-            index.end(commit, octets: 10)
+            try index.end(commit, octets: 10)
         }
         index.remove(place(2))
-        #expect(index.settle(to: 40).commit == nil)
-        let first = index.settle(to: 25)
+        #expect(try index.settle(to: 40).commit == nil)
+        let first = try index.settle(to: 25)
         #expect(first.commit == 2 && first.places == [place(1)] && first.seen.count == 2)
         #expect(index[place(1)] == nil && index[place(3)]?.commit == 3)
         let seen = (1...3 as ClosedRange<UInt64>).map { SeenKey(Samples.upstream(8, 1, device: $0)) }
@@ -229,10 +229,10 @@ import Testing
         #expect(index[seen[1]] == nil && index[seen[2]] == 5, "the third is not settled")
         // Removed and put again: it belongs to the later commit.
         index.remove(place(3))
-        index.put(place(3), header, commit: 5)
-        index.end(5, octets: 10)
-        #expect(index.settle(to: 10).places == [place(4)])
-        #expect(index.settle(to: 0).places == [place(3)] && index.octets == 0)
+        try index.put(place(3), header, commit: 5)
+        try index.end(5, octets: 10)
+        #expect(try index.settle(to: 10).places == [place(4)])
+        #expect(try index.settle(to: 0).places == [place(3)] && index.octets == 0)
     }
 
     @Test("What the engine hears of is on the disk first; what stays young may wait")

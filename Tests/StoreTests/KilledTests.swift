@@ -97,39 +97,39 @@ import Testing
     }
 
     @Test("A repeat that came again after its day stays known when the engine has the earlier one")
-    func seenAgain() {
+    func seenAgain() throws {
         var index = YoungIndex()
         let key = SeenKey(Samples.upstream(1, 1, persistentID: "p"))
         index.put(key, at: 5, commit: 1)
-        index.end(1, octets: 10)
-        #expect(index.settle(to: 0).seen.count == 1)
+        try index.end(1, octets: 10)
+        #expect(try index.settle(to: 0).seen.count == 1)
         index.put(key, at: 99, commit: 2)
-        index.end(2, octets: 10)
+        try index.end(2, octets: 10)
         index.forget(upTo: 1, atMost: 9)
         #expect(index[key] == 99)
     }
 
     @Test("What is settled while a sweep runs is met by the next one, and other partitions do not matter")
-    func expiryFloor() {
+    func expiryFloor() throws {
         let floor = ExpiryFloor(partitions: 3)
         #expect(floor.sweepBegins(1) == .min)
         floor.commitBegins(.ends(50, of: 1))
         floor.commitEnds()
-        floor.sweepEnds(1, first: 100)
+        try floor.sweepEnds(1, first: 100)
         #expect(floor.sweepBegins(1) == 50)
         floor.commitBegins(.ends(30, of: 1))
-        floor.sweepEnds(1, first: 100)
+        try floor.sweepEnds(1, first: 100)
         #expect(floor.sweepBegins(1) == 30, "the commit that runs counts too")
         floor.commitEnds()
-        floor.sweepEnds(1, first: 100)
+        try floor.sweepEnds(1, first: 100)
         #expect(floor.sweepBegins(1) == 30)
         #expect(floor.sweepBegins(1) == nil, "one sweep at a time")
         #expect(floor.sweepBegins(2) == .min, "in each partition")
         floor.commitBegins(.ends(7, of: 2))
         floor.commitEnds()
-        floor.sweepEnds(1, first: 100)
+        try floor.sweepEnds(1, first: 100)
         #expect(floor.sweepBegins(1) == 100)
-        floor.sweepEnds(2, first: 100)
+        try floor.sweepEnds(2, first: 100)
         #expect(floor.sweepBegins(2) == 7)
     }
 

@@ -79,7 +79,7 @@ import Testing
         func returned(_ sequence: UInt64, as report: UInt64?) -> Mutation {
             .returnUpstream(
                 SenderID(8), Sequence(sequence), expiresAt: first.expiresAt,
-                report: report.map { Samples.message(5, $0, body: [6]) })
+                report: report.map { Samples.message(5, $0, kind: .sendError, body: [6]) })
         }
         refuses(store, [returned(1, as: 1)])
         refuses(store, [returned(1, as: 2), other(2)])

@@ -23,17 +23,17 @@ import Testing
     }
 
     @Test("A message has its octets from its own commit, whatever else came and went in that")
-    mutating func records() {
+    mutating func records() throws {
         let first: [UInt8] = [10, 11, 12]
-        young.apply([put(1, at: 1), .remove(place(1)), put(2, at: 2)], of: first.raw, counted: [])
+        try young.apply([put(1, at: 1), .remove(place(1)), put(2, at: 2)], of: first.raw, counted: [])
         #expect(mailbox == [[12]])
         let second: [UInt8] = [20, 21]
-        young.apply([put(3, at: 0), .remove(place(2)), put(4, at: 1)], of: second.raw, counted: [])
+        try young.apply([put(3, at: 0), .remove(place(2)), put(4, at: 1)], of: second.raw, counted: [])
         #expect(mailbox == [[20], [21]])
         // What the first one had is free for the third.
         let third: [UInt8] = [30]
-        young.apply([put(5, at: 0)], of: third.raw, counted: [])
-        young.remove(place(3))
+        try young.apply([put(5, at: 0)], of: third.raw, counted: [])
+        try young.remove(place(3))
         #expect(mailbox == [[21], [30]])
         let page = young.part(of: .messages(DeviceID(5), after: Sequence(1), limit: 1))
         #expect(octets(page) == [[21]] && !page.isLast)
@@ -43,23 +43,23 @@ import Testing
     @Test("A row that was handed out stays as it is when its message goes")
     mutating func rows() throws {
         let frame: [UInt8] = [1, 2]
-        young.apply([put(1, at: 1)], of: frame.raw, counted: [])
+        try young.apply([put(1, at: 1)], of: frame.raw, counted: [])
         let (row, end) = try #require(young.row(at: place(1)))
-        young.apply([.remove(place(1)), put(2, at: 0)], of: [9].raw, counted: [])
+        try young.apply([.remove(place(1)), put(2, at: 0)], of: [9].raw, counted: [])
         #expect([UInt8](copying: row.record) == [2] && end == 9)
         #expect(young.row(at: place(1)) == nil && mailbox == [[9]])
     }
 
     @Test("Ends come in order, and only those that are due")
-    mutating func ends() {
+    mutating func ends() throws {
         let frame: [UInt8] = [1, 2, 3]
-        young.apply(
+        try young.apply(
             [put(1, at: 0, end: 30), put(2, at: 1, end: 10), put(3, at: 2, end: 20)], of: frame.raw,
             counted: [])
-        #expect(young.ends(by: 9, of: 0, limit: 9).isEmpty)
-        #expect(young.ends(by: 20, of: 0, limit: 9).map(\.sequence) == [2, 3])
-        #expect(young.ends(by: 40, of: 0, limit: 2).map(\.sequence) == [2, 3])
-        young.remove(place(2))
-        #expect(young.ends(by: 40, of: 0, limit: 9).map(\.sequence) == [3, 1])
+        #expect(try young.ends(by: 9, of: 0, limit: 9).isEmpty)
+        #expect(try young.ends(by: 20, of: 0, limit: 9).map(\.sequence) == [2, 3])
+        #expect(try young.ends(by: 40, of: 0, limit: 2).map(\.sequence) == [2, 3])
+        try young.remove(place(2))
+        #expect(try young.ends(by: 40, of: 0, limit: 9).map(\.sequence) == [3, 1])
     }
 }

@@ -115,8 +115,11 @@ public struct WriteBatch: Sendable {
     public var mutations: [Mutation]
     /// Whether the outcome can be reported only once the mutations are on disk.
     public var isDurable: Bool
+    /// The partition that wrote it, as far as its messages are to be checked against that; `nil` for the control plane.
+    public var partition: Int?
 
-    public init(ticket: UInt64, mutations: [Mutation], isDurable: Bool) {
+    public init(ticket: UInt64, mutations: [Mutation], isDurable: Bool, partition: Int? = nil) {
+        self.partition = partition
         self.ticket = ticket
         self.mutations = mutations
         self.isDurable = isDurable

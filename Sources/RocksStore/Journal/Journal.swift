@@ -50,8 +50,14 @@ struct Journal: ~Copyable, Sendable {
 
     /// Writes a commit; its number. After a failure nobody knows what of it is there, and the store is to be opened anew.
     mutating func append(_ writer: inout JournalWriter) throws(StoreError) -> UInt64 {
-        commit += 1
         let last = segments.count - 1
+        try demand(synced <= commit, "more commits are on the disk than were written")
+        try demand(segments[last].first <= commit + 1, "a file of the journal begins behind its commit")
+        try demand(!writer.isEmpty, "a commit without entries is written")
+        try demand(
+            segments[last].octets + writer.frame.count <= Limits.Journal.fileBytes,
+            "a commit makes a file of the journal too large to be read back")
+        commit += 1
         writer.seal(commit: commit, segment: segments[last].first)
         try StoreFiles.append(writer.frame.bytes, to: file.descriptor, path)
         segments[last].octets += writer.frame.count
@@ -71,6 +77,7 @@ struct Journal: ~Copyable, Sendable {
 
     /// Begins the next file; what the one before holds is on the disk first, so that no commit is ever missing before another.
     mutating func rotate() throws(StoreError) {
+        try demand(segments[segments.count - 1].first <= commit, "a file of the journal without commits ends")
         try sync()
         file = try Self.begin(path, JournalFolder.name(commit + 1))
         segments.append(Segment(first: commit + 1, octets: 0))

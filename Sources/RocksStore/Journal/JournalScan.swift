@@ -43,6 +43,9 @@ struct JournalScan {
         for name in try StoreFiles.names(in: path, beginning: JournalFolder.head) {
             if let first = JournalFolder.first(of: name) { files.append((first, name)) }
         }
+        try demand(
+            zip(files, files.dropFirst()).allSatisfy { $0.first < $1.first },
+            "the files of the journal are out of order", path)
         if files.isEmpty { words = "there is no journal" }
         for (at, file) in files.enumerated() {
             // What the engine has need not be there any more, nor be whole.

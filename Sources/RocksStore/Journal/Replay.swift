@@ -21,7 +21,12 @@ struct Replay: ~Copyable {
 
     /// Does again what the commits of a journal did; the highest sequence that the engine then has.
     mutating func run(_ scan: JournalScan) throws(StoreError) -> UInt64 {
+        let before = highest
         for (number, segment) in scan.segments.enumerated() {
+            try demand(
+                zip(segment.frames, segment.frames.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }
+                    && segment.frames.last?.upperBound ?? 0 <= segment.octets.count,
+                "the commits of a file of the journal overlap")
             tallies = [:]
             do throws(RecordFault) {
                 for frame in segment.frames { try read(frame, number, segment.octets) }
@@ -32,6 +37,7 @@ struct Replay: ~Copyable {
             }
         }
         for (place, at) in live { try put(place, scan.segments[at.segment].octets, at.record) }
+        try demand(highest >= before, "the highest sequence goes back")
         engine.note(settled: scan.commit, highest: highest, in: batch)
         let (format, now) = (MetaKey.format, [UInt8]("\(MetaKey.formatNow)".utf8))
         batch.put(.meta, format.raw, now.raw)

@@ -3,7 +3,7 @@ import Delivery
 import Store
 
 /// Where a message is: of a device, or of a sender.
-struct Place: Hashable {
+struct Place: Hashable, CustomStringConvertible {
     var kind: ExpiryKey.Kind
     var owner: UInt64
     var sequence: UInt64
@@ -17,6 +17,9 @@ struct Place: Hashable {
         case present(MessageRecord.Header)
         case unreadable
     }
+
+    /// The name in errors and logs, such as `pending/17/1700000000000000`.
+    var description: String { "\(family.name)/\(owner)/\(sequence)" }
 
     /// Whose it is.
     var key: PartitionKey { kind == .message ? .device(DeviceID(owner)) : .sender(SenderID(owner)) }

@@ -63,36 +63,48 @@ struct Young: Sendable {
     /// Does what a commit did.
     mutating func apply(
         _ changes: [YoungChange], of frame: borrowing RawSpan, counted: [(partition: Int, tally: Tally)]
-    ) {
-        for (partition, tally) in counted { tallies[partition] = tally }
+    ) throws(StoreError) {
+        for (partition, tally) in counted {
+            try demand(
+                partition >= 0 && partition < tallies.count, "a count of a partition that does not exist",
+                "partition \(partition)")
+            try tally.demandFollows(tallies[partition], partition: partition)
+            tallies[partition] = tally
+        }
         var kept: Int32?
         for change in changes {
             switch change {
             case .put(let place, let record, let header):
+                try demand(
+                    record.upperBound <= frame.byteCount, "a record lies behind the end of its commit",
+                    "\(place)")
                 let number = kept ?? frames.keep(frame)
                 kept = number
-                put(
+                try put(
                     place,
                     Entry(
                         frame: number, start: Int32(record.lowerBound), count: Int32(record.count),
                         isCounted: header.isCounted, expiresAt: header.expiresAt))
-            case .remove(let place): remove(place)
+            case .remove(let place): try remove(place)
             }
         }
-        if let kept { frames.release(kept) }
+        if let kept { try frames.release(kept) }
     }
 
-    private mutating func put(_ place: Place, _ entry: Entry) {
+    private mutating func put(_ place: Place, _ entry: Entry) throws(StoreError) {
         let partition = partition(of: place.key)
-        guard parts[partition][place.kind].put(entry, place.owner, place.sequence) else { return }
-        frames.retain(entry.frame)
+        let isPut = parts[partition][place.kind].put(entry, place.owner, place.sequence)
+        try demand(isPut, "a message is put in memory twice", "\(place)")
+        try frames.retain(entry.frame)
         parts[partition].floor = min(parts[partition].floor, entry.expiresAt)
     }
 
     /// A message is gone, or is in the engine from now on.
-    mutating func remove(_ place: Place) {
-        let entry = parts[partition(of: place.key)][place.kind].remove(place.owner, place.sequence)
-        if let entry { frames.release(entry.frame) }
+    mutating func remove(_ place: Place) throws(StoreError) {
+        let entry = try demand(
+            parts[partition(of: place.key)][place.kind].remove(place.owner, place.sequence),
+            "a message leaves memory that is not there", "\(place)")
+        try frames.release(entry.frame)
     }
 
     /// A message and when it ends; nil: there is none.
@@ -111,7 +123,9 @@ struct Young: Sendable {
     func mayEnd(by time: UnixMilliseconds, of partition: Int) -> Bool { parts[partition].floor <= time }
 
     /// What ends by a time in a partition, earliest first, up to `limit`.
-    mutating func ends(by time: UnixMilliseconds, of partition: Int, limit: Int) -> [ExpiryKey] {
+    mutating func ends(
+        by time: UnixMilliseconds, of partition: Int, limit: Int
+    ) throws(StoreError) -> [ExpiryKey] {
         guard mayEnd(by: time, of: partition) else { return [] }
         var ends: [ExpiryKey] = []
         var first = UnixMilliseconds.max
@@ -122,10 +136,16 @@ struct Young: Sendable {
         }
         parts[partition].messages.forEach { look(.message, $0, $1, $2) }
         parts[partition].upstream.forEach { look(.upstream, $0, $1, $2) }
+        try demand(
+            first >= parts[partition].floor, "a message in memory expires before the watermark",
+            "partition \(partition)")
         parts[partition].floor = first
         ends.sort()
         return Array(ends.prefix(limit))
     }
+
+    /// Sets the watermark of a partition. Tests break it with this.
+    mutating func setFloor(_ floor: UnixMilliseconds, of partition: Int) { parts[partition].floor = floor }
 
     /// Counts what is there, and what was counted.
     func count(in audit: inout StoreAudit) {

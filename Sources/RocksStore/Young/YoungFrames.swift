@@ -1,4 +1,5 @@
 import Basics
+import Store
 
 /// The bytes of commits, each kept until none of its messages is young any more.
 ///
@@ -28,10 +29,18 @@ struct YoungFrames: Sendable {
     }
 
     /// One more needs them.
-    mutating func retain(_ number: Int32) { frames[Int(number)].uses += 1 }
+    mutating func retain(_ number: Int32) throws(StoreError) {
+        try demand(uses(number) > 0, "the bytes of a commit are used after they were released")
+        frames[Int(number)].uses += 1
+    }
+
+    private func uses(_ number: Int32) -> Int {
+        number >= 0 && number < frames.count ? frames[Int(number)].uses : 0
+    }
 
     /// One less does; the last one gives them back.
-    mutating func release(_ number: Int32) {
+    mutating func release(_ number: Int32) throws(StoreError) {
+        try demand(uses(number) > 0, "the bytes of a commit are released more often than they were used")
         frames[Int(number)].uses -= 1
         guard frames[Int(number)].uses == 0 else { return }
         frames[Int(number)].octets = []

@@ -40,6 +40,10 @@ struct YoungIndex: Sendable {
     /// Bytes of the journal in commits that have not been settled.
     private(set) var octets = 0
 
+    /// The last commit that was ended, and the last one that was settled.
+    private var ended: UInt64 = 0
+    private var settled: UInt64 = 0
+
     /// A young message; nil: there is none at that place.
     subscript(place: Place) -> Entry? { places[place] }
 
@@ -47,8 +51,10 @@ struct YoungIndex: Sendable {
     subscript(key: SeenKey) -> UnixMilliseconds? { seen[key]?.time }
 
     /// The commit being made puts a message.
-    mutating func put(_ place: Place, _ header: MessageRecord.Header, commit: UInt64) {
-        places[place] = Entry(header: header, commit: commit)
+    mutating func put(_ place: Place, _ header: MessageRecord.Header, commit: UInt64) throws(StoreError) {
+        try demand(commit > ended, "a message is put by a commit that has ended", "\(place)")
+        let found = places.updateValue(Entry(header: header, commit: commit), forKey: place)
+        try demand(found == nil, "a message is put where a recent one is", "\(place)")
         putPlaces.append(place)
         highest = max(highest, place.sequence)
         made.places += 1
@@ -68,7 +74,10 @@ struct YoungIndex: Sendable {
     }
 
     /// The commit is in the journal, with so many bytes.
-    mutating func end(_ commit: UInt64, octets: Int) {
+    mutating func end(_ commit: UInt64, octets: Int) throws(StoreError) {
+        try demand(commit > ended, "commits end out of order")
+        try demand(octets > 0, "a commit ends without bytes")
+        ended = commit
         marks.append(Mark(commit: commit, places: made.places, seen: made.seen, octets: octets))
         self.octets += octets
         made = (0, 0)
@@ -86,25 +95,29 @@ struct YoungIndex: Sendable {
     }
 
     /// Takes out the oldest commits, until no more than so many bytes are left.
-    mutating func settle(to limit: Int) -> Survivors {
+    mutating func settle(to limit: Int) throws(StoreError) -> Survivors {
         var left = Survivors()
         while octets > limit, let mark = marks.first {
             marks.removeFirst()
+            try demand(mark.commit > settled, "commits leave memory out of order")
+            settled = mark.commit
             octets -= mark.octets
+            try demand(octets >= 0, "more bytes leave memory than came")
             left.commit = mark.commit
             for _ in 0..<mark.places {
-                let place = putPlaces.removeFirst()
+                let place = try demand(putPlaces.popFirst(), "a commit has put more messages than are queued")
                 // Where it was removed and put again it belongs to a later commit.
                 guard places[place]?.commit == mark.commit else { continue }
                 places[place] = nil
                 left.places.append(place)
             }
             for _ in 0..<mark.seen {
-                let put = putSeen.removeFirst()
+                let put = try demand(putSeen.popFirst(), "a commit has put more repeats than are queued")
                 left.seen.append(put)
                 settledSeen.append((put.key, mark.commit))
             }
         }
+        try demand(octets == 0 || marks.first != nil, "bytes are kept of no commit")
         return left
     }
 
@@ -128,6 +141,9 @@ struct Fifo<Element: Sendable>: Sendable {
     var first: Element? { start < elements.count ? elements[start] : nil }
 
     mutating func append(_ element: Element) { elements.append(element) }
+
+    /// Removes the oldest element and returns it. Returns `nil` if the queue is empty.
+    mutating func popFirst() -> Element? { first == nil ? nil : removeFirst() }
 
     /// Takes the oldest element; there must be one.
     @discardableResult mutating func removeFirst() -> Element {

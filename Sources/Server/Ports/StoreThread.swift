@@ -63,7 +63,12 @@ public final class StoreThread: Sendable {
     /// thread.
     public func submit(_ batches: [PartitionBatch]) {
         guard !batches.isEmpty else { return }
-        submit(batches.map { CommitQueue.Entry(batch: $0.batch, listener: .partition($0.partition)) })
+        submit(
+            batches.map { submitted in
+                var batch = submitted.batch
+                batch.partition = submitted.partition
+                return CommitQueue.Entry(batch: batch, listener: .partition(submitted.partition))
+            })
     }
 
     /// Submits a batch of the control plane; `completed` is called on the store's thread.
@@ -166,7 +171,16 @@ public final class StoreThread: Sendable {
         return Array(outcomes.dropFirst())
     }
 
+    /// Counts and logs a broken invariant.
+    private func noteInvariant(_ error: StoreError) {
+        metrics.add(1, to: .invariantFailures, 1)
+        log.repeating(
+            .error, "invariant_broken", by: error.description,
+            ["problem": .text(error.description), "owner": .text(error.owner)])
+    }
+
     private func note(_ error: StoreError) {
+        if error.kind.isInvariant { noteInvariant(error) }
         metrics.add(1, to: .storeFailures)
         log.repeating(
             .error, "store_failed", by: error.kind.rawValue,
@@ -266,6 +280,7 @@ public final class StoreThread: Sendable {
     }
 
     private func noteFailedRead(_ error: StoreError) {
+        if error.kind.isInvariant { noteInvariant(error) }
         metrics.add(1, to: .storeFailures)
         log.repeating(
             .error, "store_read_failed", by: error.kind.rawValue,

@@ -40,6 +40,8 @@ final class SimulatedDisk {
             return
         }
         world.trace("\(partition): batch \(batch.ticket): \(batch.mutations.map { Describe.mutation($0) })")
+        var batch = batch
+        batch.partition = partition
         waiting.append(Waiting(batch: batch, partition: partition))
         if running.isEmpty { begin() }
     }

@@ -39,27 +39,24 @@ enum Recorder {
             books: Load.books(seed: plan.seed, endings: plan.endings))
         // Separate from the generator of the load, which the checking process must be able to repeat.
         var random = SeededRandom(seed: plan.seed &+ UInt64(plan.endings.count))
-        let durable = Mutex<Set<UInt64>>([])
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent) { reports in
-            for case .partition(.committed(let outcome)) in reports.lazy.map(\.event) {
-                if outcome.hasFailed {
-                    note("failed \(outcome.ticket)")
-                } else {
-                    let isDurable = durable.withLock { $0.contains(outcome.ticket) }
-                    note("\(isDurable ? "acknowledged" : "written") \(outcome.ticket)")
-                }
-                waiting.subtract(1, ordering: .sequentiallyConsistent)
-            }
-        }
+        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent) { _ in }
         var fault = Fault(control: plan.control, words: plan.fault)
         for _ in 0..<plan.batches {
             fault.turn(&random, note)
             let batch = load.next()
+            let isDurable = batch.isDurable
             note("submitted \(batch.ticket)")
-            if batch.isDurable { _ = durable.withLock { $0.insert(batch.ticket) } }
             if plan.acknowledgesEarly, batch.isDurable { note("acknowledged \(batch.ticket)") }
             waiting.add(1, ordering: .sequentiallyConsistent)
-            thread.submit([PartitionBatch(partition: 0, batch)])
+            // The messages of the batch belong to many partitions, so the batch names none.
+            thread.submit(batch) { outcome in
+                if outcome.hasFailed {
+                    note("failed \(outcome.ticket)")
+                } else {
+                    note("\(isDurable ? "acknowledged" : "written") \(outcome.ticket)")
+                }
+                waiting.subtract(1, ordering: .sequentiallyConsistent)
+            }
             // Either one batch or many per commit; a single lazy batch delays its commit to be grouped.
             let isAlone = !fault.isOn && Int.random(in: 0..<16, using: &random) < (batch.isDurable ? 8 : 1)
             let most = isAlone ? 0 : 12
