@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 
 def main(source, picture):
     with open(source) as file:
-        told = json.load(file)
-    samples = told["samples"]
+        result = json.load(file)
+    samples = result["samples"]
     if len(samples) < 2:
         sys.exit("soak: too few samples to plot")
     minutes = [sample["seconds"] / 60 for sample in samples]
@@ -32,7 +32,7 @@ def main(source, picture):
     memory.plot(minutes, [sample["resident_kib"] / 1024 for sample in samples], color="#1f77b4")
     memory.set_ylabel("resident memory, MiB")
     memory.set_ylim(bottom=0)
-    slope = (told.get("verdict") or {}).get("memory_kib_per_hour")
+    slope = (result.get("verdict") or {}).get("memory_kib_per_hour")
     if slope is not None:
         memory.set_title(f"{slope:+,.0f} KiB per hour after the warm-up (grey)", fontsize=9, loc="right")
 

@@ -93,10 +93,10 @@ static int has(const char *path, const char *part) { return part && *part && str
 
 static int is_ours(int descriptor) { return descriptor >= 0 && descriptor < DESCRIPTORS && ours[descriptor]; }
 
-static void record(enum operation operation, int descriptor, uint64_t number, const void *octets, size_t length) {
+static void record(enum operation operation, int descriptor, uint64_t number, const void *bytes, size_t length) {
     if (trace < 0) return;
     struct head head = {operation, descriptor, number, (uint32_t)length};
-    struct iovec parts[2] = {{&head, sizeof head}, {(void *)octets, length}};
+    struct iovec parts[2] = {{&head, sizeof head}, {(void *)bytes, length}};
     if (REAL(writev)(trace, parts, length ? 2 : 1) != (ssize_t)(sizeof head + length)) abort();
 }
 
@@ -206,8 +206,8 @@ int close(int descriptor) {
     return result;
 }
 
-ssize_t write(int descriptor, const void *octets, size_t count) {
-    if (!is_ours(descriptor)) return REAL(write)(descriptor, octets, count);
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+    if (!is_ours(descriptor)) return REAL(write)(descriptor, bytes, count);
     pthread_mutex_lock(&lock);
     int half = 0, error = failure(C_WRITE, &half);
     if (error && !(half && count > 1)) {
@@ -215,19 +215,19 @@ ssize_t write(int descriptor, const void *octets, size_t count) {
         errno = error;
         return -1;
     }
-    ssize_t done = REAL(write)(descriptor, octets, error ? count / 2 : count);
+    ssize_t done = REAL(write)(descriptor, bytes, error ? count / 2 : count);
     int what = errno;
-    if (done > 0) record(WRITE, descriptor, (uint64_t)(lseek(descriptor, 0, SEEK_CUR) - done), octets, (size_t)done);
+    if (done > 0) record(WRITE, descriptor, (uint64_t)(lseek(descriptor, 0, SEEK_CUR) - done), bytes, (size_t)done);
     pthread_mutex_unlock(&lock);
     errno = what;
     return done;
 }
 
-ssize_t pwrite(int descriptor, const void *octets, size_t count, off_t offset) {
-    if (!is_ours(descriptor)) return REAL(pwrite)(descriptor, octets, count, offset);
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    if (!is_ours(descriptor)) return REAL(pwrite)(descriptor, bytes, count, offset);
     GUARDED(ssize_t, C_WRITE, {
-        result = REAL(pwrite)(descriptor, octets, count, offset);
-        if (result > 0) record(WRITE, descriptor, (uint64_t)offset, octets, (size_t)result);
+        result = REAL(pwrite)(descriptor, bytes, count, offset);
+        if (result > 0) record(WRITE, descriptor, (uint64_t)offset, bytes, (size_t)result);
     })
 }
 
@@ -238,10 +238,10 @@ ssize_t writev(int descriptor, const struct iovec *parts, int count) {
 }
 
 // The log of RocksDB uses stdio. It is not in the trace, since it is never read.
-size_t fwrite(const void *octets, size_t size, size_t count, FILE *file) {
-    if (!is_ours(fileno(file))) return REAL(fwrite)(octets, size, count, file);
+size_t fwrite(const void *bytes, size_t size, size_t count, FILE *file) {
+    if (!is_ours(fileno(file))) return REAL(fwrite)(bytes, size, count, file);
     GUARDED(size_t, C_WRITE, {
-        result = REAL(fwrite)(octets, size, count, file);
+        result = REAL(fwrite)(bytes, size, count, file);
     })
 }
 
@@ -330,9 +330,9 @@ int mkdir(const char *path, mode_t mode) {
     GUARDED(int, C_MKDIR, { result = REAL(mkdir)(path, mode); })
 }
 
-ssize_t pread(int descriptor, void *octets, size_t count, off_t offset) {
-    if (!is_ours(descriptor)) return REAL(pread)(descriptor, octets, count, offset);
-    GUARDED(ssize_t, C_READ, { result = REAL(pread)(descriptor, octets, count, offset); })
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
+    if (!is_ours(descriptor)) return REAL(pread)(descriptor, bytes, count, offset);
+    GUARDED(ssize_t, C_READ, { result = REAL(pread)(descriptor, bytes, count, offset); })
 }
 
 int statvfs(const char *path, struct statvfs *room) {

@@ -40,9 +40,9 @@ int clinux_limit_descriptors(int process, unsigned long long most) {
     return prlimit(process, RLIMIT_NOFILE, &limit, NULL);
 }
 
-long clinux_free_octets(void) { return (long)mallinfo2().fordblks; }
+long clinux_free_bytes(void) { return (long)mallinfo2().fordblks; }
 
-void clinux_give_back(void) { malloc_trim(0); }
+void clinux_trim_memory(void) { malloc_trim(0); }
 
 static int argument_count;
 static char **arguments;

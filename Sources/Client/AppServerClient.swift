@@ -25,8 +25,8 @@ public final class AppServerClient: ConnectionDelegate {
         self.login = login
         machine = AppServerMachine(login: login)
         backoff = Backoff(
-            floorMilliseconds: Limits.Client.reconnectLeastMilliseconds,
-            ceilingMilliseconds: Limits.Client.reconnectMostMilliseconds, seed: SecureRandom.number())
+            minimumMilliseconds: Limits.Client.reconnectMinimumMilliseconds,
+            maximumMilliseconds: Limits.Client.reconnectMaximumMilliseconds, seed: SecureRandom.number())
     }
 
     /// Whether messages may be sent.

@@ -14,7 +14,7 @@ public final class DeviceClient: ConnectionDelegate {
     private var connection: Connection?
     private var backoff: Backoff
     private var isEnding = false
-    private var wasAskedToGo = false
+    private var wasAskedToReconnect = false
     private var unstored: [Upstream] = []
     private var isIdle = false
     /// The identity of the device.
@@ -41,8 +41,8 @@ public final class DeviceClient: ConnectionDelegate {
         self.acknowledgement = acknowledgement
         machine = DeviceMachine(identity: identity, received: received, acknowledgement: acknowledgement)
         backoff = Backoff(
-            floorMilliseconds: Limits.Client.reconnectLeastMilliseconds,
-            ceilingMilliseconds: Limits.Client.reconnectMostMilliseconds, seed: SecureRandom.number())
+            minimumMilliseconds: Limits.Client.reconnectMinimumMilliseconds,
+            maximumMilliseconds: Limits.Client.reconnectMaximumMilliseconds, seed: SecureRandom.number())
     }
 
     /// Whether the device is logged in.
@@ -58,7 +58,7 @@ public final class DeviceClient: ConnectionDelegate {
     public func connect() throws(TransportError) {
         guard connection == nil else { return }
         isEnding = false
-        wasAskedToGo = false
+        wasAskedToReconnect = false
         if replays, history.isEmpty { history = machine.unconfirmed }
         machine = DeviceMachine(
             identity: identity, received: unconfirmed, acknowledgement: acknowledgement)
@@ -87,7 +87,7 @@ public final class DeviceClient: ConnectionDelegate {
     public func halfClose() { if isReady { connection?.endOutput() } }
 
     /// Closes the connection abruptly, and reconnects if `reconnects`.
-    public func breakOff() { connection?.abort(.peerReset) }
+    public func dropConnection() { connection?.abort(.peerReset) }
 
     /// Closes the connection gracefully, without reconnecting.
     public func close() {
@@ -132,7 +132,7 @@ public final class DeviceClient: ConnectionDelegate {
                 isEnding = true
                 connection.close(.loginRefused)
             case .closeRequested:
-                wasAskedToGo = true
+                wasAskedToReconnect = true
                 connection.close(.peerClosed)
             case .message(let message):
                 remember(message.persistentID)
@@ -166,7 +166,8 @@ public final class DeviceClient: ConnectionDelegate {
         self.connection = nil
         onEvent?(self, .closed(reason, detail: detail), now)
         guard reconnects, !isEnding else { return }
-        let wait = max(backoff.next(), wasAskedToGo ? Limits.Client.reconnectAfterCloseMilliseconds : 0)
+        let wait = max(
+            backoff.next(), wasAskedToReconnect ? Limits.Client.reconnectAfterCloseMilliseconds : 0)
         reactor.schedule(at: now.monotonic.advanced(milliseconds: wait)) { [self] _ in
             if reconnects, !isEnding { try? connect() }
         }

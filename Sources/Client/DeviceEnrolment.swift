@@ -19,7 +19,7 @@ public enum DeviceEnrolment {
         var machine = DeviceEnrolmentMachine(identity, app)
         func make(_ call: HTTPCall) {
             client.send(call) { answer in
-                switch machine.take(answer) {
+                switch machine.handle(answer) {
                 case .call(let next): make(next)
                 case .done(let outcome):
                     client.close()

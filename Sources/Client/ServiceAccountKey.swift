@@ -33,7 +33,7 @@ public struct ServiceAccountKey: Sendable {
         return Redacted(text + "." + Self.base64(signature))
     }
 
-    private static func base64(_ octets: [UInt8]) -> String {
-        Base64.text(octets, urlSafe: true, padded: false)
+    private static func base64(_ bytes: [UInt8]) -> String {
+        Base64.text(bytes, urlSafe: true, padded: false)
     }
 }

@@ -35,7 +35,7 @@ public struct AppServerMachine: ~Copyable {
     ) {
         guard stage != .ended else { return }
         if stage == .ready, reader.heldBytes == 0, let payload = Self.answer(in: bytes) {
-            return take(AppServerEvent(payload: bytes.extracting(payload)), &out, &events)
+            return handle(AppServerEvent(payload: bytes.extracting(payload)), &out, &events)
         }
         do {
             try read(bytes, &out, &events)
@@ -60,9 +60,9 @@ public struct AppServerMachine: ~Copyable {
                     events.append(.stanzaError(id: message.id(in: bytes) ?? "", text: text))
                 } else {
                     let event = AppServerEvent(payload: message.payload(in: bytes))
-                    take(event, &out, &events)
+                    handle(event, &out, &events)
                 }
-            case .element(let element): take(element, &out, &events)
+            case .element(let element): handle(element, &out, &events)
             case .closed:
                 end(out: &out)
                 stage = .ended
@@ -71,7 +71,7 @@ public struct AppServerMachine: ~Copyable {
         }
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ event: AppServerEvent, _ out: inout Outbox, _ events: inout [AppServerEvent]
     ) {
         switch event {
@@ -84,7 +84,7 @@ public struct AppServerMachine: ~Copyable {
         events.append(event)
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ element: Element, _ out: inout Outbox, _ events: inout [AppServerEvent]
     ) {
         switch (element.name, stage) {

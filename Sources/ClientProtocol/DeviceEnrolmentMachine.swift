@@ -26,7 +26,7 @@ public struct DeviceEnrolmentMachine: Sendable {
     }
 
     /// Processes the answer to the last call. Returns the next action.
-    public mutating func take(_ answer: Result<HTTPAnswer, ClientError>) -> Step {
+    public mutating func handle(_ answer: Result<HTTPAnswer, ClientError>) -> Step {
         do throws(ClientError) {
             if let device { return .done(.success((device, try DeviceCalls.token(try answer.get())))) }
             let device = try DeviceCalls.identity(try answer.get())

@@ -15,7 +15,7 @@ public struct DeviceMachine: ~Copyable {
     private var sent: Int32 = 0
     private var received: Int32 = 0
     /// The last reported number of received frames.
-    private var told: Int32 = 0
+    private var lastReportedCount: Int32 = 0
     /// Persistent IDs received but possibly not yet acknowledged.
     public private(set) var unconfirmed: [[UInt8]]
     /// The number of these IDs that the login reported.
@@ -80,7 +80,7 @@ public struct DeviceMachine: ~Copyable {
         swap(&reader, &self.reader)
         do throws(MCSError) {
             try reader.read(bytes) { (tag, message) throws(MCSError) in
-                try take(tag, message, &out, &events)
+                try handle(tag, message, &out, &events)
                 return stage != .ended
             }
         } catch {
@@ -91,12 +91,12 @@ public struct DeviceMachine: ~Copyable {
         acknowledgeIfDue(&out)
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ tag: UInt8, _ message: RawSpan, _ out: inout Outbox, _ events: inout [DeviceEvent]
     ) throws(MCSError) {
         received &+= 1
         switch try MCS.Message(tag: tag, decoding: message) {
-        case .loginResponse(let response): take(response, &events)
+        case .loginResponse(let response): handle(response, &events)
         case .dataMessage(let message):
             let count = message.lastStreamIDReceived
             if message.category.raw.equals(MCS.idleCategory) {
@@ -104,17 +104,17 @@ public struct DeviceMachine: ~Copyable {
                 answerIdleNotification(&out)
                 return events.append(.idleAsked)
             }
-            let received = try note(message)
+            let received = try record(message)
             // The server has received the frame of a refused message, but not stored the message.
             if received.isRefusal { forgetUpstream(received["message_id"] ?? []) }
             confirm(count, &events)
             events.append(.message(received))
         case .iq(let iq):
             confirm(iq.lastStreamIDReceived, &events)
-            if case .selectiveAck(let ids) = iq.content { settle(ids, &events) }
+            if case .selectiveAck(let ids) = iq.content { markStored(ids, &events) }
         case .heartbeatPing(let ping):
             confirm(ping.lastStreamIDReceived, &events)
-            MCS.Heartbeat(lastStreamIDReceived: news(), status: status ?? ping.status)
+            MCS.Heartbeat(lastStreamIDReceived: consumeReceivedCount(), status: status ?? ping.status)
                 .append(as: .heartbeatAck, to: &out.bytes)
             endFrame(&out)
             events.append(.heartbeat(isAnswer: false))
@@ -128,7 +128,7 @@ public struct DeviceMachine: ~Copyable {
         }
     }
 
-    private mutating func take(_ response: MCS.LoginResponse, _ events: inout [DeviceEvent]) {
+    private mutating func handle(_ response: MCS.LoginResponse, _ events: inout [DeviceEvent]) {
         if let error = response.error {
             stage = .ended
             return events.append(.loginRefused(code: error.code))
@@ -150,7 +150,7 @@ public struct DeviceMachine: ~Copyable {
     }
 
     /// Records a message for the next acknowledgement, and decodes it.
-    private mutating func note(_ message: MCS.DataMessage) throws(MCSError) -> DeviceMessage {
+    private mutating func record(_ message: MCS.DataMessage) throws(MCSError) -> DeviceMessage {
         if let id = message.persistentID, !id.isEmpty, keepsIDs {
             if unconfirmed.count == Limits.MCS.receivedIDs { unconfirmed.removeFirst() }
             unconfirmed.append(id)
@@ -185,27 +185,27 @@ public struct DeviceMachine: ~Copyable {
         }
     }
 
-    private mutating func acknowledge(_ content: MCS.Iq.Content, _ out: inout Outbox) {
-        let frames: Int32? = if case .streamAck = content { news() } else { nil }
-        MCS.Iq(content, lastStreamIDReceived: frames).append(to: &out.bytes)
+    private mutating func acknowledge(_ content: MCS.IqStanza.Content, _ out: inout Outbox) {
+        let frames: Int32? = if case .streamAck = content { consumeReceivedCount() } else { nil }
+        MCS.IqStanza(content, lastStreamIDReceived: frames).append(to: &out.bytes)
         endFrame(&out)
-        if case .selectiveAck = content { noteAck(frame: sent) }
+        if case .selectiveAck = content { recordAck(frame: sent) }
     }
 
     /// Returns the number of received frames for the next frame to report, or `nil` if it is unchanged or not to be reported.
-    private mutating func news() -> Int32? {
+    private mutating func consumeReceivedCount() -> Int32? {
         switch acknowledgement {
         case .nothing, .never, .selective, .twice, .manual: return nil
         case .stream, .streamEvery: break
         }
-        guard told != received else { return nil }
-        told = received
-        noteAck(frame: sent &+ 1)
+        guard lastReportedCount != received else { return nil }
+        lastReportedCount = received
+        recordAck(frame: sent &+ 1)
         return received
     }
 
     /// Records that a frame acknowledges all IDs in `fresh`.
-    private mutating func noteAck(frame: Int32) {
+    private mutating func recordAck(frame: Int32) {
         if !fresh.isEmpty { acks.append((frame, fresh.count)) }
         fresh.removeAll(keepingCapacity: true)
         freshCount = 0
@@ -235,7 +235,7 @@ public struct DeviceMachine: ~Copyable {
     }
 
     /// Handles the IDs of messages that the server has stored.
-    private mutating func settle(_ ids: [[UInt8]], _ events: inout [DeviceEvent]) {
+    private mutating func markStored(_ ids: [[UInt8]], _ events: inout [DeviceEvent]) {
         for id in ids { events.append(.upstreamStored(persistentID: id)) }
         let named = Set(ids)
         upstream.removeAll { named.contains($0.persistentID) }
@@ -254,7 +254,7 @@ public struct DeviceMachine: ~Copyable {
         for pair in message.data { AppData.append(key: pair.key.raw, value: pair.value.raw, to: &body) }
         frame.body = body.copied()
         if !message.persistentID.isEmpty { frame.persistentID = message.persistentID }
-        frame.lastStreamIDReceived = news()
+        frame.lastStreamIDReceived = consumeReceivedCount()
         frame.timeToLive = Int32(clamping: message.lifetimeSeconds)
         frame.sent = now / 1_000
         frame.queued = 0
@@ -265,13 +265,13 @@ public struct DeviceMachine: ~Copyable {
 
     /// Acknowledges messages by their IDs, received or not (`DeviceAcknowledgement.manual`).
     public mutating func acknowledge(_ ids: [[UInt8]], out: inout Outbox) {
-        MCS.Iq(.selectiveAck(ids)).append(to: &out.bytes)
+        MCS.IqStanza(.selectiveAck(ids)).append(to: &out.bytes)
         endFrame(&out)
     }
 
     /// Acknowledges all received frames (`DeviceAcknowledgement.manual`).
     public mutating func acknowledgeAll(out: inout Outbox) {
-        MCS.Iq(.streamAck, lastStreamIDReceived: received).append(to: &out.bytes)
+        MCS.IqStanza(.streamAck, lastStreamIDReceived: received).append(to: &out.bytes)
         endFrame(&out)
     }
 
@@ -284,7 +284,7 @@ public struct DeviceMachine: ~Copyable {
 
     /// Sends a heartbeat ping; the answer is `.heartbeat`.
     public mutating func heartbeat(out: inout Outbox) {
-        MCS.Heartbeat(lastStreamIDReceived: news(), status: status)
+        MCS.Heartbeat(lastStreamIDReceived: consumeReceivedCount(), status: status)
             .append(as: .heartbeatPing, to: &out.bytes)
         endFrame(&out)
     }
@@ -297,7 +297,7 @@ public struct DeviceMachine: ~Copyable {
         var body = ByteBuffer()
         AppData.append(key: MCS.idleKey, text: isIdle ? "true" : "false", to: &body)
         frame.body = body.copied()
-        frame.lastStreamIDReceived = news()
+        frame.lastStreamIDReceived = consumeReceivedCount()
         frame.timeToLive = 0
         frame.append(to: &out.bytes)
         endFrame(&out)

@@ -19,7 +19,7 @@ public enum Gzip {
     private static let windowBits: Int32 = 15 + 16
 
     /// Decompresses a body. Stops as soon as the result exceeds `limit` bytes.
-    public static func unpacked(_ packed: [UInt8], limit: Int) throws(GzipFailure) -> [UInt8] {
+    public static func decompressed(_ compressed: [UInt8], limit: Int) throws(GzipFailure) -> [UInt8] {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard unsafe inflateInit2_(&stream, windowBits, ZLIB_VERSION, size) == Z_OK else {
@@ -27,7 +27,7 @@ public enum Gzip {
         }
         defer { unsafe inflateEnd(&stream) }
         var body = ByteBuffer()
-        let status = unsafe packed.withUnsafeBytes { bytes in
+        let status = unsafe compressed.withUnsafeBytes { bytes in
             unsafe stream.next_in = UnsafeMutablePointer(
                 mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
             unsafe stream.avail_in = UInt32(bytes.count)
@@ -57,7 +57,7 @@ public enum Gzip {
     }
 
     /// Compresses a body. Returns `nil` if zlib cannot allocate memory.
-    public static func packed(_ body: [UInt8]) -> [UInt8]? {
+    public static func compressed(_ body: [UInt8]) -> [UInt8]? {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
         guard
@@ -67,19 +67,19 @@ public enum Gzip {
         else { return nil }
         defer { unsafe deflateEnd(&stream) }
         let room = Int(unsafe deflateBound(&stream, UInt(body.count)))
-        var packed = ByteBuffer()
+        var compressed = ByteBuffer()
         var status = Z_OK
         unsafe body.withUnsafeBytes { bytes in
             unsafe stream.next_in = UnsafeMutablePointer(
                 mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
             unsafe stream.avail_in = UInt32(bytes.count)
-            unsafe packed.append(upTo: room) { space in
+            unsafe compressed.append(upTo: room) { space in
                 unsafe stream.next_out = space.bindMemory(to: UInt8.self).baseAddress
                 unsafe stream.avail_out = UInt32(room)
                 status = unsafe deflate(&stream, Z_FINISH)
                 return unsafe room - Int(stream.avail_out)
             }
         }
-        return status == Z_STREAM_END ? packed.copied() : nil
+        return status == Z_STREAM_END ? compressed.copied() : nil
     }
 }

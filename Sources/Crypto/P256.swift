@@ -11,8 +11,8 @@ public enum P256 {
     public static let signatureBytes = 64
 
     /// Whether the bytes are an uncompressed point on the curve.
-    public static func isPublicKey(_ octets: [UInt8]) -> Bool {
-        guard let key = CurveKey(publicKey: octets) else { return false }
+    public static func isPublicKey(_ bytes: [UInt8]) -> Bool {
+        guard let key = CurveKey(publicKey: bytes) else { return false }
         return key.isValid
     }
 
@@ -101,11 +101,11 @@ public struct KeyPair: Sendable {
             unsafe BN_cmp(number, EC_GROUP_get0_order(group)) < 0
         else { return nil }
         unsafe BN_set_flags(number, BN_FLG_CONSTTIME)
-        var octets = [UInt8](repeating: 0, count: P256.publicKeyBytes)
+        var bytes = [UInt8](repeating: 0, count: P256.publicKeyBytes)
         guard unsafe EC_POINT_mul(group, point, number, nil, nil, nil) == 1,
             unsafe EC_POINT_point2oct(
-                group, point, POINT_CONVERSION_UNCOMPRESSED, &octets, octets.count, nil) == octets.count
+                group, point, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, nil) == bytes.count
         else { return nil }
-        return octets
+        return bytes
     }
 }

@@ -22,16 +22,16 @@ public enum RSAKey {
             unsafe EVP_PKEY_keygen(context, &made) == 1, let key = unsafe made
         else { return nil }
         defer { unsafe EVP_PKEY_free(key) }
-        guard let publicKey = unsafe publicOctets(key), let privateKey = unsafe privateText(key) else {
+        guard let publicKey = unsafe publicBytes(key), let privateKey = unsafe privateText(key) else {
             return nil
         }
         return Pair(privateKey: privateKey, publicKey: publicKey)
     }
 
     /// Whether the bytes are a public key of this size.
-    public static func isPublicKey(_ octets: [UInt8], bits: Int) -> Bool {
+    public static func isPublicKey(_ bytes: [UInt8], bits: Int) -> Bool {
         defer { ERR_clear_error() }
-        guard let key = unsafe key(octets) else { return false }
+        guard let key = unsafe key(bytes) else { return false }
         defer { unsafe EVP_PKEY_free(key) }
         return unsafe EVP_PKEY_get_bits(key) == bits
     }
@@ -64,8 +64,8 @@ public enum RSAKey {
     }
 
     /// Decodes a SubjectPublicKeyInfo of exactly these bytes. Returns `nil` for anything else, and for other key types.
-    private static func key(_ octets: [UInt8]) -> OpaquePointer? {
-        unsafe octets.withUnsafeBufferPointer { buffer in
+    private static func key(_ bytes: [UInt8]) -> OpaquePointer? {
+        unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return nil }
             var at: UnsafePointer<UInt8>? = unsafe start
             guard let key = unsafe d2i_PUBKEY(nil, &at, buffer.count) else { return nil }
@@ -79,8 +79,8 @@ public enum RSAKey {
 
     /// Decodes a private key as PEM. Returns `nil` for anything else, and for other key types.
     private static func key(pem text: Redacted<String>) -> OpaquePointer? {
-        let octets = Array(text.revealed.utf8)
-        return unsafe octets.withUnsafeBytes { buffer in
+        let bytes = Array(text.revealed.utf8)
+        return unsafe bytes.withUnsafeBytes { buffer in
             // OpenSSL borrows the memory: it must not be read after this closure.
             guard let input = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
                 return nil
@@ -95,7 +95,7 @@ public enum RSAKey {
         }
     }
 
-    private static func publicOctets(_ key: OpaquePointer) -> [UInt8]? {
+    private static func publicBytes(_ key: OpaquePointer) -> [UInt8]? {
         var encoded: UnsafeMutablePointer<UInt8>?
         let length = unsafe i2d_PUBKEY(key, &encoded)
         guard length > 0, let start = unsafe encoded else { return nil }
@@ -112,7 +112,7 @@ public enum RSAKey {
         var start: UnsafeMutablePointer<CChar>?
         let count = unsafe copenssl_memory_of(output, &start)
         guard let start = unsafe start, count > 0 else { return nil }
-        let octets = unsafe UnsafeRawBufferPointer(start: start, count: count)
-        return unsafe Redacted(String(decoding: octets, as: UTF8.self))
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+        return unsafe Redacted(String(decoding: bytes, as: UTF8.self))
     }
 }

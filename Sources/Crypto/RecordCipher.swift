@@ -67,9 +67,9 @@ import COpenSSL
 
     /// Returns the nonce of the next record: the message's nonce, its last eight bytes XORed with the record number.
     private mutating func nextNonce() -> [UInt8] {
-        var octets = nonce
-        for at in 0..<8 { octets[11 - at] ^= UInt8(truncatingIfNeeded: record >> UInt64(8 * at)) }
+        var bytes = nonce
+        for at in 0..<8 { bytes[11 - at] ^= UInt8(truncatingIfNeeded: record >> UInt64(8 * at)) }
         record += 1
-        return octets
+        return bytes
     }
 }

@@ -121,13 +121,13 @@ struct Auditor: ~Copyable {
         walk(.pending) { (key, value, audit) throws(RecordFault) in
             guard key.byteCount == 16 else { throw .value }
             let message = try MessageRecord.message(
-                value, device: DeviceID(key.bigEndian(at: 0)), sequence: Sequence(key.bigEndian(at: 8)))
+                value, device: DeviceID(key.bigEndian(at: 0)), sequence: SequenceNumber(key.bigEndian(at: 8)))
             if message.kind == .message { audit.downstreamPending += 1 }
         }
         walk(.upstream) { (key, value, audit) throws(RecordFault) in
             guard key.byteCount == 16 else { throw .value }
             let message = try UpstreamRecord.upstream(
-                value, sender: SenderID(key.bigEndian(at: 0)), sequence: Sequence(key.bigEndian(at: 8)))
+                value, sender: SenderID(key.bigEndian(at: 0)), sequence: SequenceNumber(key.bigEndian(at: 8)))
             if message.kind == .message { audit.upstreamPending += 1 }
         }
         walk(.expiry) { (key, value, audit) throws(RecordFault) in
@@ -151,7 +151,7 @@ struct Auditor: ~Copyable {
         while rows.isValid {
             do throws(RecordFault) {
                 try visit(rows.key, rows.value, &audit)
-            } catch { name(Names.name(family, rows.key, error.rawValue)) }
+            } catch { name(RecordNames.name(family, rows.key, error.rawValue)) }
             rows.next()
         }
         do throws(StoreError) {

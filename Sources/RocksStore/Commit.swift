@@ -67,7 +67,7 @@ struct Commit: ~Copyable {
 
     /// Adds a batch.
     mutating func add(_ writes: WriteBatch) throws(StoreError) -> CommitOutcome {
-        var outcome = CommitOutcome(ticket: writes.ticket)
+        var outcome = CommitOutcome(batchNumber: writes.batchNumber)
         var checks = try BatchChecks(writes, among: partitions)
         for mutation in writes.mutations { try add(mutation, &outcome, &checks) }
         return outcome
@@ -148,7 +148,7 @@ struct Commit: ~Copyable {
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): remove(device)
-        case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.octets(number))
+        case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.bytes(number))
         case .putGroup(let group): try put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
         case .putSubscription(let subscription):

@@ -63,7 +63,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
             try finish(number, isDurable, young, floor)
             if rotates || given > sizes.buffers { try retire() }
         } catch { throw error.afterWrite }
-        commit.index.forget(upTo: written, atMost: Limits.Store.forgottenPerCommit)
+        commit.index.forget(upTo: written, atMost: Limits.Store.duplicatesDroppedPerCommit)
         return result
     }
 
@@ -71,7 +71,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
     private mutating func finish(
         _ number: UInt64, _ isDurable: Bool, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor
     ) throws(StoreError) {
-        try commit.index.end(number, octets: commit.frame.frame.count)
+        try commit.index.end(number, bytes: commit.frame.frame.count)
         let survivors = try commit.index.settle(to: sizes.young)
         // The engine hears of what is on the disk only, and what was counted goes with anything that it hears.
         if isDurable || !commit.batch.isEmpty || !survivors.isEmpty { try journal.sync() }
@@ -104,7 +104,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
                 floor.commitBegins(commit.earliestEnds)
                 defer { floor.commitEnds() }
                 try engine.write(commit.batch)
-                given += commit.batch.octets
+                given += commit.batch.bytes
             }
             for place in survivors.places { try young.remove(place) }
         }
@@ -113,8 +113,8 @@ struct Committer: ~Copyable, @unchecked Sendable {
     /// Lets go of the files whose commits the engine has on the disk, and asks it to write out where they are many.
     private mutating func retire() throws(StoreError) {
         try readWritten()
-        if journal.octets > sizes.journal || given > sizes.buffers {
-            let waits = journal.octets > 2 * sizes.journal || given > 2 * sizes.buffers
+        if journal.bytes > sizes.journal || given > sizes.buffers {
+            let waits = journal.bytes > 2 * sizes.journal || given > 2 * sizes.buffers
             // Once is enough, until it has done so.
             if waits || written >= asked {
                 (asked, given) = (told, 0)
@@ -141,7 +141,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
         // What is in the journal is safe; should the engine fail now, the next opening does it.
         do throws(StoreError) {
             let survivors = try commit.index.settle(to: -1)
-            try demand(commit.index.octets == 0, "bytes of commits are left at the end")
+            try demand(commit.index.bytes == 0, "bytes of commits are left at the end")
             if let last = survivors.commit { settled = last }
             try note()
             try show(survivors, young, ExpiryFloor(partitions: engine.partitions))

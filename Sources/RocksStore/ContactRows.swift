@@ -36,7 +36,7 @@ extension Key {
     /// The contact of an installation of a partition.
     static func contact(_ installation: [UInt8], of partition: Int) -> Key {
         var key = Key.contacts(.installation, of: partition)
-        for octet in installation.prefix(InstallationToken.idLength) { key.append(octet) }
+        for byte in installation.prefix(InstallationToken.idLength) { key.append(byte) }
         return key
     }
 }
@@ -110,12 +110,12 @@ struct InstallationContact {
     }
 }
 
-extension Loading {
+extension SnapshotReader {
     /// Devices of a partition last seen before a time, or unused since before another, and where the search goes on.
     mutating func unseen(
         before: UnixMilliseconds, unusedBefore: UnixMilliseconds, from start: DeviceID, examine: Int,
         limit: Int, of partition: Int
-    ) throws(StoreError) -> Loaded {
+    ) throws(StoreError) -> StoreResult {
         let rows = snapshot.cursor(
             .contacts, from: Key.contact(start, of: partition),
             before: Key.contactsEnd(.device, of: partition))

@@ -39,8 +39,8 @@ import Store
         guard let end = unsafe end else { return }
         let next = owner == .max ? nil : owner + 1
         for at in 0..<8 {
-            let octet = next.map { UInt8(truncatingIfNeeded: $0 >> UInt64(56 - 8 * at)) } ?? 0xFF
-            unsafe end.storeBytes(of: octet, toByteOffset: at, as: UInt8.self)
+            let byte = next.map { UInt8(truncatingIfNeeded: $0 >> UInt64(56 - 8 * at)) } ?? 0xFF
+            unsafe end.storeBytes(of: byte, toByteOffset: at, as: UInt8.self)
         }
         unsafe rocksdb_readoptions_set_iterate_upper_bound(options, end, next == nil ? Self.endBytes : 8)
         seek(Key(owner))

@@ -21,10 +21,10 @@ import Store
     var isEmpty: Bool { unsafe rocksdb_writebatch_count(handle) == 0 }
 
     /// Bytes of its changes.
-    var octets: Int {
-        var octets = 0
-        _ = unsafe rocksdb_writebatch_data(handle, &octets)
-        return octets
+    var bytes: Int {
+        var bytes = 0
+        _ = unsafe rocksdb_writebatch_data(handle, &bytes)
+        return bytes
     }
 
     /// Forgets all changes.

@@ -34,7 +34,7 @@ public struct EngineSizes: Sendable {
         // Nothing is looked for among what was not written out (`YoungIndex`): it is put in order once, when it is.
         unsafe rocksdb_options_set_memtable_vector_rep(forgetful)
         // Devices have numbers at random: two bytes tell most of those apart that are busy at a time.
-        unsafe ccs_rocksdb_remembers_places(messages, 2)
+        unsafe ccs_rocksdb_enable_insert_hints(messages, 2)
         unsafe rocksdb_options_set_compaction_filter(forgetful, memory.filter)
         unsafe Self.setDatabase(database, sizes)
     }
@@ -80,14 +80,14 @@ public struct EngineSizes: Sendable {
         unsafe rocksdb_options_set_atomic_flush(options, 1)
         // One thread writes; what is kept without order demands that.
         unsafe rocksdb_options_set_allow_concurrent_memtable_write(options, 0)
-        unsafe ccs_rocksdb_never_resumes(options)
-        unsafe ccs_rocksdb_closes_at_once(options)
+        unsafe ccs_rocksdb_disable_auto_resume(options)
+        unsafe ccs_rocksdb_disable_flush_at_close(options)
         unsafe rocksdb_options_set_max_open_files(options, Int32(Limits.Store.openFiles))
         unsafe rocksdb_options_set_max_background_jobs(options, Int32(Limits.Store.backgroundJobs))
         unsafe rocksdb_options_set_bytes_per_sync(options, 1_048_576)
         // The engine's own diary goes nowhere: writing it to a full disk a second time ends the process (an assertion of
         // 7.8, which Debian keeps), and what matters in it comes back as errors, or is its first warning.
-        unsafe ccs_rocksdb_keeps_first_warning(options)
+        unsafe ccs_rocksdb_keep_first_warning(options)
         unsafe rocksdb_options_set_stats_dump_period_sec(options, 0)
         unsafe rocksdb_options_set_stats_persist_period_sec(options, 0)
         unsafe rocksdb_options_set_skip_stats_update_on_db_open(options, 1)

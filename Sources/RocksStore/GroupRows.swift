@@ -60,7 +60,7 @@ extension Commit {
     }
 }
 
-extension Loading {
+extension SnapshotReader {
     /// A group; one that cannot be read fails the load, so that nobody is told that it does not exist.
     func group(_ name: GroupName) throws(StoreError) -> GroupRecord? {
         let key = Key.group(name)
@@ -72,7 +72,7 @@ extension Loading {
         }
         do throws(RecordFault) {
             return try GroupCodec.group(rows.value, name)
-        } catch { throw Names.corrupt(.groups, rows.key, error) }
+        } catch { throw RecordNames.corrupt(.groups, rows.key, error) }
     }
 
     /// The group of a label.

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-extension Loading {
+extension SnapshotReader {
     /// The record of an installation, and its registrations, which stand behind it. A record that cannot be read fails the load:
     /// without it the id would be anybody's.
     func installation(
@@ -17,7 +17,7 @@ extension Loading {
             if rows.key.byteCount == id.count {
                 do throws(RecordFault) {
                     record = try InstallationCodec.installation(rows.value, id)
-                } catch { throw Names.corrupt(.installations, rows.key, error) }
+                } catch { throw RecordNames.corrupt(.installations, rows.key, error) }
             } else if rows.key.byteCount == id.count + 16 {
                 names.append(RegistrationName(key: rows.key, at: id.count))
             }

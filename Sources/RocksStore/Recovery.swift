@@ -29,8 +29,8 @@ enum Recovery {
         _ remarks: inout [OpeningRemark]
     ) throws(StoreError) -> OpenedStore {
         try demandRoom(path)
-        let note = try SyncNote.read(path)
-        if note == .damaged { remarks.append(.unreadableNote) }
+        let note = try SyncMark.read(path)
+        if note == .damaged { remarks.append(.unreadableSyncMark) }
         let (scan, engine): (JournalScan, Engine)
         do throws(StoreError) {
             (scan, engine) = try look(path, wanted, note, memory, sizes)
@@ -61,7 +61,7 @@ enum Recovery {
 
     /// Opens it where it is as long as it was synced.
     private static func look(
-        _ path: String, _ wanted: Int, _ note: SyncNote.Found, _ memory: SeenMemory, _ sizes: EngineSizes
+        _ path: String, _ wanted: Int, _ note: SyncMark.Found, _ memory: SeenMemory, _ sizes: EngineSizes
     ) throws(StoreError) -> (JournalScan, Engine) {
         let scan = try JournalScan(path)
         if let complaint = scan.complaint(synced: note.commit) { throw complaint }
@@ -73,12 +73,12 @@ enum Recovery {
     ///
     /// What cannot be read is kept under another name, and the note changed; nothing else.
     static func acceptLoss(_ path: String) throws(StoreError) -> LostCommits? {
-        let note = try SyncNote.read(path)
+        let note = try SyncMark.read(path)
         do throws(StoreError) {
             let scan = try JournalScan(path)
             guard let lost = scan.lost(synced: note.commit) else { return nil }
             try scan.setAside()
-            _ = try SyncNote(path, first: scan.commit)
+            _ = try SyncMark(path, first: scan.commit)
             return lost
         } catch { throw error.kind == .locked ? locked(path, error) : error.ofWholeStore }
     }

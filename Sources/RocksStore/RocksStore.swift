@@ -13,7 +13,7 @@ public struct LostCommits: Sendable, Equatable {
 /// What was odd about a store that was opened all the same.
 public enum OpeningRemark: Sendable, Equatable {
     /// The note of what was synced could not be read: nobody knows whether the log was whole.
-    case unreadableNote
+    case unreadableSyncMark
     /// The list of files, by this name, had a torn end; as it was it is kept beside it, with `.torn` behind its name.
     case tornList(String)
 }
@@ -51,7 +51,7 @@ public final class RocksStore: Store {
     public init(
         path: String, partitions wanted: Int = Limits.Partition.count, sizes: EngineSizes = EngineSizes()
     ) throws(StoreError) {
-        precondition((1...Limits.Partition.most).contains(wanted), "no number of partitions")
+        precondition((1...Limits.Partition.maximumCount).contains(wanted), "no number of partitions")
         self.path = path
         self.sizes = sizes
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
@@ -129,18 +129,18 @@ public final class RocksStore: Store {
         } catch { throw error.ofWholeStore }
     }
 
-    public func load(_ load: Load) throws(StoreError) -> Loaded {
+    public func load(_ load: StoreQuery) throws(StoreError) -> StoreResult {
         try self.load([load])[0].get()
     }
 
-    public func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
+    public func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>] {
         do throws(StoreError) {
             return try withEngine { (engine) throws(StoreError) in
                 var parts: [YoungPart] = []
-                var loading = Loading(
+                var loading = SnapshotReader(
                     try view(engine) { young in parts = loads.map { young.part(of: $0) } })
                 defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
-                var results: [Result<Loaded, StoreError>] = []
+                var results: [Result<StoreResult, StoreError>] = []
                 results.reserveCapacity(loads.count)
                 for (load, part) in zip(loads, parts) {
                     do throws(StoreError) {
@@ -166,8 +166,8 @@ public final class RocksStore: Store {
     }
 
     private func answer(
-        _ load: Load, _ part: YoungPart, _ loading: inout Loading, _ engine: Engine
-    ) throws(StoreError) -> Loaded {
+        _ load: StoreQuery, _ part: YoungPart, _ loading: inout SnapshotReader, _ engine: Engine
+    ) throws(StoreError) -> StoreResult {
         switch load {
         case .device(let device): return try loading.device(device, part)
         case .messages(let device, let after, let limit):
@@ -200,8 +200,8 @@ public final class RocksStore: Store {
     }
 
     private func checkedAnswer(
-        _ load: Load, _ part: YoungPart, _ loading: inout Loading, _ engine: Engine
-    ) throws(StoreError) -> Loaded {
+        _ load: StoreQuery, _ part: YoungPart, _ loading: inout SnapshotReader, _ engine: Engine
+    ) throws(StoreError) -> StoreResult {
         try load.demandAnswerable(among: partitions)
         let answer = try answer(load, part, &loading, engine)
         try load.demandAnswered(by: answer, among: partitions)
@@ -211,7 +211,7 @@ public final class RocksStore: Store {
     /// The floor is asked before the snapshot is made: what is committed in between lowers it again.
     private func sweep(
         _ engine: Engine, by time: UnixMilliseconds, _ limit: Int, of partition: Int
-    ) throws(StoreError) -> Loaded {
+    ) throws(StoreError) -> StoreResult {
         let start = floor.sweepBegins(partition)
         guard let start else { return try sweep(engine, from: .min, by: time, limit, of: partition).answer }
         do throws(StoreError) {
@@ -228,7 +228,7 @@ public final class RocksStore: Store {
     private func sweep(
         _ engine: Engine, from start: UnixMilliseconds, by time: UnixMilliseconds, _ limit: Int,
         of partition: Int
-    ) throws(StoreError) -> (answer: Loaded, first: UnixMilliseconds) {
+    ) throws(StoreError) -> (answer: StoreResult, first: UnixMilliseconds) {
         // Most sweeps are of partitions in which nothing ends: these cost no snapshot.
         if start > time, !young.withLock({ $0.mayEnd(by: time, of: partition) }) {
             return (.expired([]), start)
@@ -239,7 +239,7 @@ public final class RocksStore: Store {
             ends = try young.ends(by: time, of: partition, limit: limit)
             for end in ends where end.kind == .upstream { rows[end] = young.row(at: Place(end))?.row }
         }
-        var loading = Loading(snapshot)
+        var loading = SnapshotReader(snapshot)
         let (settled, first) = try loading.expired(from: start, by: time, limit: limit, of: partition)
         passedOver.add(loading.unreadable, ordering: .relaxed)
         var entries: [ExpiredEntry] = []
@@ -251,7 +251,7 @@ public final class RocksStore: Store {
 
     public func senders() throws(StoreError) -> [SenderRecord] {
         let senders = try withEngine { (engine) throws(StoreError) in
-            try Loading(engine.snapshot()).senders()
+            try SnapshotReader(engine.snapshot()).senders()
         }
         try ListChecks.demandOrdered(senders)
         return senders
@@ -259,7 +259,7 @@ public final class RocksStore: Store {
 
     public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try withEngine { (engine) throws(StoreError) in
-            var loading = Loading(engine.snapshot())
+            var loading = SnapshotReader(engine.snapshot())
             defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
             let devices = try loading.devices(after: after, limit: limit)
             try ListChecks.demandOrdered(devices, after: after, limit: limit)
@@ -269,7 +269,7 @@ public final class RocksStore: Store {
 
     public func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try withEngine { (engine) throws(StoreError) in
-            var loading = Loading(engine.snapshot())
+            var loading = SnapshotReader(engine.snapshot())
             defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
             let installations = try loading.installations(after: after, limit: limit)
             try ListChecks.demandOrdered(installations, after: after, limit: limit)
@@ -279,7 +279,7 @@ public final class RocksStore: Store {
 
     public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
-            let page = try Loading(engine.snapshot()).topics(from: place, examine: examine)
+            let page = try SnapshotReader(engine.snapshot()).topics(from: place, examine: examine)
             try ListChecks.demandCounted(page, examined: examine)
             return page
         }

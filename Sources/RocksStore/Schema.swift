@@ -60,7 +60,7 @@ enum Family: Int, CaseIterable {
 /// A key: big-endian numbers, so that the order of bytes is the order of numbers.
 struct Key {
     /// The longest one is that of `installations`; what holds a topic's name is no `Key`.
-    private var octets = InlineArray<40, UInt8>(repeating: 0)
+    private var storage = InlineArray<40, UInt8>(repeating: 0)
     private(set) var count = 0
 
     /// An empty key: before all others.
@@ -72,15 +72,15 @@ struct Key {
         }
     }
 
-    mutating func append(_ octet: UInt8) {
-        octets[count] = octet
+    mutating func append(_ byte: UInt8) {
+        storage[count] = byte
         count += 1
     }
 
     /// Its bytes.
     var bytes: RawSpan {
         @_lifetime(borrow self)
-        get { unsafe octets.span.bytes.extracting(0..<count) }
+        get { unsafe storage.span.bytes.extracting(0..<count) }
     }
 }
 
@@ -109,7 +109,7 @@ extension Key {
     /// A registration of an installation, whose id has 22 bytes; without a name what comes before all of them.
     static func installation(_ installation: [UInt8], _ name: RegistrationName?) -> Key {
         var key = Key()
-        for octet in installation.prefix(InstallationToken.idLength) { key.append(octet) }
+        for byte in installation.prefix(InstallationToken.idLength) { key.append(byte) }
         if let name {
             key.append(name.device.number)
             key.append(name.number.number)
@@ -131,12 +131,12 @@ enum TopicKey {
     static func subscription(_ subscription: Subscription) -> [UInt8] {
         var key = bigEndian(subscription.name.device.number) + [RegistryKind.subscription.rawValue]
         key += bigEndian(subscription.name.number.number) + bigEndian(subscription.sender.number)
-        return key + subscription.topic.octets
+        return key + subscription.topic.bytes
     }
 
     /// The begin of all subscribers of a topic.
     static func topic(_ sender: SenderID, _ topic: TopicName) -> [UInt8] {
-        bigEndian(sender.number) + topic.octets + [0]
+        bigEndian(sender.number) + topic.bytes + [0]
     }
 
     /// What a subscriber's key says of the topic; nil for what is none.

@@ -50,7 +50,7 @@ extension TopicJobName {
 
     /// Reads the key of any row.
     fileprivate init(key: borrowing RawSpan) {
-        self.init(sender: SenderID(key.bigEndian(at: 3)), sequence: Sequence(key.bigEndian(at: 11)))
+        self.init(sender: SenderID(key.bigEndian(at: 3)), sequence: SequenceNumber(key.bigEndian(at: 11)))
     }
 }
 
@@ -109,7 +109,7 @@ extension Commit {
     }
 }
 
-extension Loading {
+extension SnapshotReader {
     private func key(_ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil) -> Key {
         Key.topic(row, job, name, among: snapshot.partitions)
     }
@@ -117,7 +117,7 @@ extension Loading {
     /// A page of those whom a job may go to, without those that have their message.
     mutating func topicPage(
         _ job: TopicJobName, _ topic: TopicName?, after: RegistrationName?, limit: Int
-    ) throws(StoreError) -> Loaded {
+    ) throws(StoreError) -> StoreResult {
         var page: TopicPage
         if let topic {
             page = try subscribers(job.sender, topic, after: after, limit: limit)
@@ -234,7 +234,7 @@ extension Loading {
     /// Jobs of a partition that are not done.
     mutating func topicJobs(
         after: TopicJobName?, limit: Int, of partition: Int
-    ) throws(StoreError) -> Loaded {
+    ) throws(StoreError) -> StoreResult {
         let rows = snapshot.cursor(
             .fanouts, from: after.map { key(.job, $0) } ?? Key.topics(.job, of: partition),
             before: Key.topics(.cursor, of: partition))
@@ -289,8 +289,8 @@ extension Loading {
                     unreadable += 1
                     continue
                 }
-                message.topic = shared.origin
-                message.text = MessageText(
+                message.topic = shared.reference
+                message.fields = MessageFields(
                     messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
                     apns: shared.apns)
             }

@@ -18,12 +18,12 @@ enum TornList {
     static func mend(_ path: String) throws(StoreError) -> String? {
         let lock = try StoreLock(path)
         defer { extendLifetime(lock) }
-        guard let current = try StoreFiles.read("\(path)/CURRENT", limit: Limits.Store.listBytes) else {
+        guard let current = try StoreFiles.read("\(path)/CURRENT", limit: Limits.Store.manifestBytes) else {
             return nil
         }
         let name = String(decoding: current.prefix { $0 != 10 }, as: UTF8.self)
         guard name.hasPrefix("MANIFEST-"),
-            let list = try StoreFiles.read("\(path)/\(name)", limit: Limits.Store.listBytes),
+            let list = try StoreFiles.read("\(path)/\(name)", limit: Limits.Store.manifestBytes),
             let end = tornEnd(of: list)
         else { return nil }
         try demand(end < list.count, "the list of files is cut behind its end", name)
@@ -45,7 +45,7 @@ enum TornList {
             let end = at + head + length
             guard head + length <= left, end <= list.count, isWhole(list[at..<end]) else {
                 // What the engine writes before it syncs is short. Damage is anywhere.
-                return list.count - at <= Limits.Journal.tornListBytes && isTorn(list, at, end) ? at : nil
+                return list.count - at <= Limits.Journal.manifestTailBytes && isTorn(list, at, end) ? at : nil
             }
             at = end
         }
@@ -69,10 +69,10 @@ enum TornList {
     }
 
     /// CRC-32C of type and content, turned and shifted as the engine does it, so that it is no checksum of itself.
-    static func checksum(_ octets: ArraySlice<UInt8>) -> UInt32 {
+    static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var crc = ~(0 as UInt32)
-        for octet in octets {
-            crc ^= UInt32(octet)
+        for byte in bytes {
+            crc ^= UInt32(byte)
             for _ in 0..<8 { crc = crc >> 1 ^ (crc & 1 == 0 ? 0 : 0x82f6_3b78) }
         }
         crc = ~crc
@@ -80,14 +80,14 @@ enum TornList {
     }
 
     /// Writes bytes at the start of a file, cuts it to a size, and syncs it.
-    private static func write(_ octets: [UInt8], to path: String, keeping size: Int) throws(StoreError) {
+    private static func write(_ bytes: [UInt8], to path: String, keeping size: Int) throws(StoreError) {
         let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("open \(path)") }
         defer { Glibc.close(file) }
-        let count = unsafe octets.raw.withUnsafeBytes { octets in
-            unsafe pwrite(file, octets.baseAddress, octets.count, 0)
+        let count = unsafe bytes.raw.withUnsafeBytes { bytes in
+            unsafe pwrite(file, bytes.baseAddress, bytes.count, 0)
         }
-        guard count == octets.count, ftruncate(file, off_t(size)) == 0, fsync(file) == 0 else {
+        guard count == bytes.count, ftruncate(file, off_t(size)) == 0, fsync(file) == 0 else {
             throw .system("write \(path)")
         }
     }

@@ -10,7 +10,7 @@ final class Certificates: Sendable {
         /// When the session ticket keys must be replaced, together with the context that has them.
         var freshBy: Instant
         /// Content that the operator passed with a reload instead of the files; `nil` if the files are used.
-        var handed: CertificateContent?
+        var supplied: CertificateContent?
     }
 
     private struct Files: Equatable, Sendable {
@@ -49,11 +49,11 @@ final class Certificates: Sendable {
 
     /// Reloads or renews the certificate (SIGHUP); on failure the old one stays in use.
     ///
-    /// The content in `handed` replaces that of the files until the files change: a service under systemd keeps the credentials
+    /// The content in `supplied` replaces that of the files until the files change: a service under systemd keeps the credentials
     /// of its start and does not see a renewal.
-    func reload(_ configuration: Configuration, handed: CertificateContent? = nil) throws(TransportError) {
+    func reload(_ configuration: Configuration, supplied: CertificateContent? = nil) throws(TransportError) {
         try changes.withLock { _ throws(TransportError) in
-            try reloadAlone(configuration, handed: handed ?? stillHanded(configuration))
+            try reloadLocked(configuration, supplied: supplied ?? stillSupplied(configuration))
         }
         Self.warn(of: configuration.tlsMinimum, log)
     }
@@ -70,19 +70,19 @@ final class Certificates: Sendable {
     }
 
     /// Returns the content passed with an earlier reload. Returns `nil` if the files have changed since.
-    private func stillHanded(_ configuration: Configuration) -> CertificateContent? {
+    private func stillSupplied(_ configuration: Configuration) -> CertificateContent? {
         state.withLock { state in
             let isSame =
                 state.files.certificate == configuration.certificateFile
                 && state.files.key == configuration.keyFile
-            return isSame && !state.loaded.hasChanged ? state.handed : nil
+            return isSame && !state.loaded.hasChanged ? state.supplied : nil
         }
     }
 
-    private func reloadAlone(_ configuration: Configuration, handed: CertificateContent?)
+    private func reloadLocked(_ configuration: Configuration, supplied: CertificateContent?)
         throws(TransportError)
     {
-        let (loaded, files) = try Self.open(configuration, handed)
+        let (loaded, files) = try Self.open(configuration, supplied)
         let (context, webContext) = (
             try loaded.context(Self.settings(files)), try loaded.context(Self.webSettings(files))
         )
@@ -90,7 +90,7 @@ final class Certificates: Sendable {
         webHolder.replace(with: webContext)
         for warning in loaded.warnings { log.warning("certificate", ["problem": .text(warning)]) }
         state.withLock {
-            $0 = State(loaded: loaded, files: files, freshBy: Self.freshBy(), handed: handed)
+            $0 = State(loaded: loaded, files: files, freshBy: Self.freshBy(), supplied: supplied)
         }
     }
 
@@ -105,7 +105,7 @@ final class Certificates: Sendable {
                 if configuration.certificateFile == nil { try Self.makeOwn(configuration) }
                 let (hasChanged, isOld) = state.withLock { ($0.loaded.hasChanged, $0.freshBy <= now) }
                 guard hasChanged || isOld else { return lastProblem.withLock { $0 = nil } }
-                try reloadAlone(configuration, handed: stillHanded(configuration))
+                try reloadLocked(configuration, supplied: stillSupplied(configuration))
                 guard hasChanged else { return }
                 log.notice("certificate_replaced", ["not_after": .text(Timestamp.text(notAfter))])
             }
@@ -116,7 +116,7 @@ final class Certificates: Sendable {
                 return known != error
             }
             guard isNew else { return }
-            log.error("certificate_kept", ["problem": .text(error.description)])
+            log.error("certificate_reload_failed", ["problem": .text(error.description)])
         }
     }
 
@@ -137,7 +137,7 @@ final class Certificates: Sendable {
         try authority.ensure(names: HostNames.all(configuration), now: Now.read().wall)
     }
 
-    private static func open(_ configuration: Configuration, _ handed: CertificateContent? = nil)
+    private static func open(_ configuration: Configuration, _ supplied: CertificateContent? = nil)
         throws(TransportError) -> (LoadedCertificate, Files)
     {
         let minimum = configuration.tlsMinimum
@@ -145,7 +145,7 @@ final class Certificates: Sendable {
         if let certificate = configuration.certificateFile, let key = configuration.keyFile {
             files = Files(certificate: certificate, key: key, authority: nil, minimum: minimum)
         } else {
-            guard handed == nil else {
+            guard supplied == nil else {
                 throw TransportError(
                     "use the certificate of the reload command",
                     detail:
@@ -159,7 +159,7 @@ final class Certificates: Sendable {
                 minimum: minimum)
         }
         let loaded = try LoadedCertificate(
-            certificateFile: files.certificate, keyFile: files.key, content: handed, now: Now.read().wall)
+            certificateFile: files.certificate, keyFile: files.key, content: supplied, now: Now.read().wall)
         return (loaded, files)
     }
 }

@@ -9,7 +9,7 @@ import Transport
 /// The state of the running server that its threads share.
 final class Daemon: Sendable {
     /// A listener with its actual port, which the kernel picked if the configured one is 0.
-    struct ListenerFact: Sendable {
+    struct BoundListener: Sendable {
         var name: String
         var host: String
         var port: Int
@@ -24,9 +24,9 @@ final class Daemon: Sendable {
     let log: Log
     let metrics: Metrics
     let store: any Store
-    let storeThread: StoreThread
+    let storeThreads: StoreThreads
     /// Whether the machine's clock is trusted.
-    let clock: ClockBoard
+    let clock: ClockStatus
     let mailboxes: [ReactorMailbox]
     let senders: Senders
     let seal: TokenSeal
@@ -34,7 +34,7 @@ final class Daemon: Sendable {
     let scramSecret: [UInt8]
     let certificates: Certificates
     let drainer: Drainer
-    let listeners: [ListenerFact]
+    let listeners: [BoundListener]
     let startedAt = Now.read()
     /// The document at `/openapi.json`.
     let openAPI = OpenAPI.document(version: Program.version)
@@ -42,15 +42,15 @@ final class Daemon: Sendable {
     private let settings: Mutex<Settings>
 
     init(
-        log: Log, metrics: Metrics, store: any Store, storeThread: StoreThread, clock: ClockBoard,
+        log: Log, metrics: Metrics, store: any Store, storeThreads: StoreThreads, clock: ClockStatus,
         mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal, scramSecret: [UInt8],
         certificates: Certificates, drainer: Drainer,
-        listeners: [ListenerFact], source: ConfigurationSource, configuration: Configuration
+        listeners: [BoundListener], source: ConfigurationSource, configuration: Configuration
     ) {
         self.log = log
         self.metrics = metrics
         self.store = store
-        self.storeThread = storeThread
+        self.storeThreads = storeThreads
         self.clock = clock
         self.mailboxes = mailboxes
         self.senders = senders
@@ -80,10 +80,10 @@ final class Daemon: Sendable {
         let window = configuration.pendingWindow
         var change = Parcel(events: [.settingsChanged(configuration.running)])
         change.jobs.append { $0.changePendingWindow(window) }
-        let door = configuration.door
-        change.jobs.append { $0.changeDoor(door) }
+        let admission = configuration.admission
+        change.jobs.append { $0.changeAdmission(admission) }
         for mailbox in mailboxes { mailbox.post(change) }
-        storeThread.registry.limit = configuration.registryLimit
+        storeThreads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel
     }
@@ -102,7 +102,7 @@ final class Daemon: Sendable {
     }
 
     /// Whether the daemon accepts new work, as `/readyz` reports it.
-    var isReady: Bool { drainer.state == .serving && storeThread.isHealthy }
+    var isReady: Bool { drainer.state == .serving && storeThreads.isHealthy }
 
     /// The page `/readyz`. A clock in doubt and a full registry are listed as errors, but leave the daemon ready, since messages
     /// are still delivered.
@@ -110,7 +110,7 @@ final class Daemon: Sendable {
         guard isReady else { return "not ready: \(unreadiness)\n" }
         let errors = [
             clock.problem.map { "\($0); nothing expires until it is trusted" },
-            storeThread.registry.problem,
+            storeThreads.registry.problem,
         ]
         return "ready\n" + errors.compactMap { $0 }.map { "error: \($0)\n" }.joined()
     }
@@ -118,7 +118,7 @@ final class Daemon: Sendable {
     /// Why the daemon is not ready, for `/readyz`.
     var unreadiness: String {
         if drainer.state != .serving { return drainer.state.rawValue }
-        return storeThread.lastFailure.map { "the store does not accept writes (\($0.kind.rawValue))" } ?? ""
+        return storeThreads.lastFailure.map { "the store does not accept writes (\($0.kind.rawValue))" } ?? ""
     }
 
     /// Sets the gauges, in the shard that no thread counts in.
@@ -126,8 +126,8 @@ final class Daemon: Sendable {
         guard let shard = metrics.shards.last else { return }
         shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
         shard.set(.clockInDoubt, to: clock.current == nil ? 0 : 1)
-        shard.set(.registryBytes, to: storeThread.registry.bytes)
-        shard.set(.registryBytesLimit, to: storeThread.registry.limit)
+        shard.set(.registryBytes, to: storeThreads.registry.bytes)
+        shard.set(.registryBytesLimit, to: storeThreads.registry.limit)
         shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
         shard.set(.startTime, to: Int(startedAt.wall / 1_000))
         shard.set(.logLinesSuppressed, to: log.suppressed)

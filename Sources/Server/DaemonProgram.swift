@@ -108,8 +108,8 @@ public enum DaemonProgram {
             // Before any thread starts: threads inherit the mask, and signals are read from one descriptor.
             let signals = try signals()
             var startup = Startup(configuration: configuration, source: source, log: log)
-            let (daemon, firstRun) = try startup.run()
-            if source.file == nil, !notify.isWanted { firstRun.tell(daemon) }
+            let (daemon, greeting) = try startup.run()
+            if source.file == nil, !notify.isWanted { greeting.show(daemon) }
             log.notice(
                 "started",
                 [
@@ -150,7 +150,7 @@ public enum DaemonProgram {
             daemon.log.flushRepeated()
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
-                memory.giveBack()
+                memory.returnToSystem()
                 nextCheck = now.advanced(seconds: Limits.Certificate.checkSeconds)
             }
             // If a reactor does not answer, systemd must restart the daemon.
@@ -171,12 +171,12 @@ public enum DaemonProgram {
             if let signal = signals.wait(milliseconds: Limits.Shutdown.drainPollMilliseconds),
                 signal != .reload
             {
-                daemon.log.notice("hurried")
-                daemon.drainer.hurry()
+                daemon.log.notice("drain_cut_short")
+                daemon.drainer.cutShort()
             }
             if notify.watchdogMilliseconds != nil { notify.alive() }
         }
-        daemon.log.error("shutdown_took_too_long")
+        daemon.log.error("shutdown_timed_out")
         return ExitCode.software.rawValue
     }
 }

@@ -35,15 +35,15 @@ extension Configuration {
     }
 
     /// The limits for peers that have not logged in.
-    var door: DoorSettings {
-        var door = DoorSettings()
-        door.failedLogins.perIdentity = failedLoginsPerMinute
-        door.failedLogins.perAddress = failedLoginsPerAddress
-        door.strangers.perAddress = strangerRequestsPerAddress
-        door.strangers.total = strangerRequestsPerMinute
-        door.anonymousPerAddress = anonymousPerAddress
-        door.proxies = proxyProtocolFrom.compactMap { AddressNetwork($0) }
-        return door
+    var admission: AdmissionSettings {
+        var admission = AdmissionSettings()
+        admission.failedLogins.perIdentity = failedLoginsPerMinute
+        admission.failedLogins.perAddress = failedLoginsPerAddress
+        admission.unauthenticatedRequests.perAddress = unauthenticatedRequestsPerAddress
+        admission.unauthenticatedRequests.total = unauthenticatedRequestsPerMinute
+        admission.anonymousPerAddress = anonymousPerAddress
+        admission.proxies = proxyProtocolFrom.compactMap { AddressNetwork($0) }
+        return admission
     }
 
     /// The rate limits of devices, apps and senders.

@@ -25,7 +25,7 @@ final class Drainer: Sendable {
         case session(ConnectionID)
 
         /// Whether a connection is selected.
-        func takes(_ link: Link) -> Bool {
+        func contains(_ link: Link) -> Bool {
             switch self {
             case .appServers: link.kind.isAppServer
             case .sender(let sender): link.kind.isAppServer && link.peerNumber == sender.number
@@ -45,7 +45,7 @@ final class Drainer: Sendable {
     private let mailboxes: [ReactorMailbox]
     private let current = Mutex(State.serving)
     private let pace: Mutex<Pace>
-    private let isHurried = Atomic(false)
+    private let isCutShort = Atomic(false)
 
     init(mailboxes: [ReactorMailbox], pace: Pace) {
         self.mailboxes = mailboxes
@@ -62,7 +62,7 @@ final class Drainer: Sendable {
     func setPace(_ pace: Pace) { self.pace.withLock { $0 = pace } }
 
     /// Ends the grace period and spread of the current drain at once.
-    func hurry() { isHurried.store(true, ordering: .relaxed) }
+    func cutShort() { isCutShort.store(true, ordering: .relaxed) }
 
     /// Drains the selected open sessions; new ones are accepted. Returns the number of sessions when they are closed.
     ///
@@ -107,7 +107,7 @@ final class Drainer: Sendable {
         let most = min(Limits.Shutdown.lastCallMilliseconds, Int64(seconds) * 1_000 / 4)
         let deadline = Now.read().monotonic.advanced(milliseconds: most)
         for latch in mailboxes.ask({ $0.beginLastCall() }) { _ = latch.wait() }
-        while !isHurried.load(ordering: .relaxed), Now.read().monotonic < deadline {
+        while !isCutShort.load(ordering: .relaxed), Now.read().monotonic < deadline {
             let left = mailboxes.ask { host in host.allLinks.count { $0.kind != .control } }
                 .reduce(0) { $0 + ($1.wait() ?? 0) }
             if left == 0 { break }
@@ -123,13 +123,13 @@ final class Drainer: Sendable {
             .flatMap { $0.wait() ?? [] }
         let deadline = Now.read().monotonic.advanced(
             milliseconds: pace.graceMilliseconds + pace.spreadMilliseconds + pace.slackMilliseconds)
-        var isHurriedAlready = false
+        var isCutShortAlready = false
         while Now.read().monotonic < deadline {
             let left = remaining(sessions)
             progress(sessions.count - left, sessions.count)
             if left == 0 { break }
-            if isHurried.load(ordering: .relaxed), !isHurriedAlready {
-                isHurriedAlready = true
+            if isCutShort.load(ordering: .relaxed), !isCutShortAlready {
+                isCutShortAlready = true
                 for mailbox in mailboxes { mailbox.post { host in host.endDrain(sessions, reason: reason) } }
             }
             Threads.sleep(milliseconds: Limits.Shutdown.drainPollMilliseconds)
@@ -157,7 +157,7 @@ extension ReactorHost {
         var random = SeededRandom(seed: UInt64(bitPattern: now.wall) ^ UInt64(index))
         var drained: [ConnectionID] = []
         var closes: [CloseSchedule.Entry] = []
-        for link in allLinks where selection.takes(link) {
+        for link in allLinks where selection.contains(link) {
             let id = link.connection.id
             guard link.isLoggedIn || reason == .systemShutdown else { continue }
             drained.append(id)

@@ -14,14 +14,14 @@ final class HTTPLink: SessionLink<HTTPSession> {
         super.init(kind: kind, connection: connection, host: host, session: session)
     }
 
-    /// The part of `ReactorHost.strangersBytes` that this connection accounts for.
+    /// The part of `ReactorHost.unauthenticatedBytes` that this connection accounts for.
     private var weight = 0
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         super.connection(connection, received: bytes, now: now)
-        weigh(session.strangersBytes)
+        weigh(session.unauthenticatedBytes)
         guard weight > Limits.HTTP2.streamWindowBytes,
-            host.strangersBytes > Limits.HTTP.unauthenticatedRequestBytes
+            host.unauthenticatedBytes > Limits.HTTP.unauthenticatedRequestBytes
         else { return }
         connection.abort(.flood)
     }
@@ -32,7 +32,7 @@ final class HTTPLink: SessionLink<HTTPSession> {
     }
 
     private func weigh(_ held: Int) {
-        host.strangersBytes += held - weight
+        host.unauthenticatedBytes += held - weight
         weight = held
     }
 
@@ -59,7 +59,7 @@ final class HTTPLink: SessionLink<HTTPSession> {
     ) {
         call(now) { session, io in
             session.answer(
-                ticket: request.ticket, status: status, contentType: contentType, body: body, now: now,
+                requestID: request.requestID, status: status, contentType: contentType, body: body, now: now,
                 io: &io)
         }
     }

@@ -9,7 +9,7 @@ struct OpenSockets: ~Copyable {
     /// One socket per kind and reactor, in the order of the reactors.
     fileprivate var sockets: [(kind: Link.Kind, reactor: Int, socket: SocketBox)] = []
     /// Their actual addresses.
-    var facts: [Daemon.ListenerFact] = []
+    var listeners: [Daemon.BoundListener] = []
 }
 
 /// Boxes a non-copyable socket, so that it can be in an array.
@@ -72,13 +72,15 @@ extension Startup {
                 let socket = try ListeningSocket(inherited: Descriptor(owning: entry.descriptor))
                 let port = Int(socket.address.port)
                 guard let kind = Link.Kind(rawValue: entry.name) ?? kind(of: port) else {
-                    log.warning("socket_not_used", ["name": .text(entry.name), "port": LogValue(port)])
+                    log.warning(
+                        "inherited_socket_ignored", ["name": .text(entry.name), "port": LogValue(port)])
                     continue
                 }
                 found.append((kind, SocketBox(socket)))
             } catch {
                 log.warning(
-                    "socket_not_used", ["name": .text(entry.name), "problem": .text(error.description)])
+                    "inherited_socket_ignored",
+                    ["name": .text(entry.name), "problem": .text(error.description)])
             }
         }
         return found
@@ -112,7 +114,7 @@ extension Startup {
     ) {
         opened.sockets.append((kind, reactor, SocketBox(socket)))
         guard reactor == 0 else { return }
-        opened.facts.append(.init(name: kind.rawValue, host: address.host, port: Int(address.port)))
+        opened.listeners.append(.init(name: kind.rawValue, host: address.host, port: Int(address.port)))
     }
 
     private func openControl(_ opened: inout OpenSockets) throws(StartupFailure) {
@@ -120,7 +122,7 @@ extension Startup {
         do {
             let socket = try ListeningSocket(unixPath: path)
             opened.sockets.append((.control, 0, SocketBox(socket)))
-            opened.facts.append(.init(name: Link.Kind.control.rawValue, host: path, port: 0))
+            opened.listeners.append(.init(name: Link.Kind.control.rawValue, host: path, port: 0))
         } catch {
             throw StartupFailure(
                 text: error.description, hint: "name another path with --control-socket",
@@ -133,7 +135,7 @@ extension Startup {
         throws(StartupFailure)
     {
         let control = ControlServer(daemon: daemon)
-        defer { for host in hosts { host.changeDoor(configuration.door) } }
+        defer { for host in hosts { host.changeAdmission(configuration.admission) } }
         for entry in opened.sockets {
             guard let socket = entry.socket.take() else { continue }
             let host = hosts[entry.reactor]
@@ -169,8 +171,8 @@ extension Startup {
 extension ReactorHost {
     /// Creates the session of a new connection. Returns `nil` to refuse the connection.
     func welcome(_ connection: Connection, kind: Link.Kind, daemon: Daemon, control: ControlServer) -> Link? {
-        // Behind a proxy the client's address comes with the PROXY header; see `Link.connectionIntroduced`.
-        guard connection.isIntroducing || !refuses(connection.peer, kind, isAccepting: true) else {
+        // Behind a proxy the client's address comes with the PROXY header; see `Link.connectionReceivedProxyHeader`.
+        guard connection.isAwaitingProxyHeader || !refuses(connection.peer, kind, isAccepting: true) else {
             return nil
         }
         let settings = daemon.sessionSettings

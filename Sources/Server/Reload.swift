@@ -22,15 +22,15 @@ extension Daemon {
 
     /// Reloads the configuration and certificates. Throws, without any change, if there is a problem.
     ///
-    /// The certificate in `handed` is used instead of the configured files until those change.
-    func reload(handed: CertificateContent? = nil) throws(ReloadFailure) -> Reloaded {
+    /// The certificate in `supplied` is used instead of the configured files until those change.
+    func reload(supplied: CertificateContent? = nil) throws(ReloadFailure) -> Reloaded {
         do throws(ReloadFailure) {
-            let reloaded = try reloadAll(handed)
+            let reloaded = try reloadAll(supplied)
             metrics.shards[0].add(to: .configReloads, 0)
             metrics.shards.last?.set(.configReloadSuccess, to: 1)
             log.notice("reloaded", ["changed": .text(Self.names(reloaded.applied))])
             if !reloaded.waiting.isEmpty {
-                log.warning("settings_wait_for_restart", ["keys": .text(Self.names(reloaded.waiting))])
+                log.warning("restart_required", ["keys": .text(Self.names(reloaded.waiting))])
             }
             return reloaded
         } catch {
@@ -43,12 +43,12 @@ extension Daemon {
         }
     }
 
-    private func reloadAll(_ handed: CertificateContent?) throws(ReloadFailure) -> Reloaded {
+    private func reloadAll(_ supplied: CertificateContent?) throws(ReloadFailure) -> Reloaded {
         let newer: Configuration
         do { newer = try source.load() } catch { throw ReloadFailure(problems: error.lines) }
         let old = configuration
         let next = old.reloaded(from: newer)
-        do { try certificates.reload(next, handed: handed) } catch {
+        do { try certificates.reload(next, supplied: supplied) } catch {
             throw ReloadFailure(problems: [error.description])
         }
         apply(next)
@@ -60,7 +60,7 @@ extension Daemon {
     }
 
     /// Checks the configuration as `ccsd check` does.
-    func checkConfiguration() -> CheckReport { source.check(running: asLiving) }
+    func checkConfiguration() -> CheckReport { source.check(running: asDetected) }
 }
 
 extension Configuration {
@@ -77,7 +77,7 @@ extension SessionSettings {
     /// Creates the settings of a configuration; `scramSecret` generates the salts of unknown senders.
     init(_ configuration: Configuration, seal: TokenSeal, scramSecret: [UInt8], senders: Senders) {
         self.init(
-            seal: seal, digest: { SecretDigest(octets: Digest.sha256($0)) }, random: { SecureRandom.number() }
+            seal: seal, digest: { SecretDigest(bytes: Digest.sha256($0)) }, random: { SecureRandom.number() }
         )
         webPush = .host
         // One directory lookup per request, independent of the number of recipients.

@@ -13,18 +13,18 @@ final class Senders: Sendable {
     }
 
     private let store: any Store
-    private let storeThread: StoreThread
+    private let storeThreads: StoreThreads
     private let mailboxes: [ReactorMailbox]
     private let current: Mutex<SenderDirectory>
     /// Serialises changes: each is based on the result of the previous one.
     let changes = Mutex(())
 
     init(
-        store: any Store, storeThread: StoreThread, mailboxes: [ReactorMailbox],
+        store: any Store, storeThreads: StoreThreads, mailboxes: [ReactorMailbox],
         directory: SenderDirectory
     ) {
         self.store = store
-        self.storeThread = storeThread
+        self.storeThreads = storeThreads
         self.mailboxes = mailboxes
         current = Mutex(directory)
     }
@@ -38,11 +38,11 @@ final class Senders: Sendable {
         now: UnixMilliseconds
     ) throws(Problem) -> (SenderID, key: String) {
         try changes.withLock { _ throws(Problem) in
-            try addAlone(wanted, label: label, project: project, key: given, now: now)
+            try addLocked(wanted, label: label, project: project, key: given, now: now)
         }
     }
 
-    private func addAlone(
+    private func addLocked(
         _ wanted: SenderID?, label: String, project: String?, key given: String?, now: UnixMilliseconds
     ) throws(Problem) -> (SenderID, key: String) {
         let sender = wanted ?? Self.freshID(in: directory)
@@ -66,11 +66,11 @@ final class Senders: Sendable {
         throws(Problem) -> (key: String, oldKeysExpireAt: UnixMilliseconds)
     {
         try changes.withLock { _ throws(Problem) in
-            try rotateKeyAlone(sender, overlapSeconds: overlapSeconds, key: given, now: now)
+            try rotateKeyLocked(sender, overlapSeconds: overlapSeconds, key: given, now: now)
         }
     }
 
-    private func rotateKeyAlone(
+    private func rotateKeyLocked(
         _ sender: SenderID, overlapSeconds: Int, key given: String?, now: UnixMilliseconds
     ) throws(Problem) -> (key: String, oldKeysExpireAt: UnixMilliseconds) {
         guard var record = directory[sender] else { throw Self.unknown(sender) }
@@ -103,7 +103,7 @@ final class Senders: Sendable {
     func put(_ record: SenderRecord) throws(Problem) { try commit(.putSender(record)) }
 
     private func commit(_ mutation: Mutation) throws(Problem) {
-        guard let outcome = storeThread.commitAndWait([mutation]), !outcome.hasFailed else {
+        guard let outcome = storeThreads.commitAndWait([mutation]), !outcome.hasFailed else {
             throw Problem(
                 text: "the store did not accept the change", hint: "see the log of ccsd for the reason")
         }
@@ -136,7 +136,7 @@ final class Senders: Sendable {
     }
 
     /// Returns the digest of a key, which is stored and compared.
-    static func digest(_ key: String) -> SecretDigest { SecretDigest(octets: Digest.sha256(Array(key.utf8))) }
+    static func digest(_ key: String) -> SecretDigest { SecretDigest(bytes: Digest.sha256(Array(key.utf8))) }
 
     /// Returns the stored form of a key: the digest, and the SCRAM part with the salt of the sender's other keys, so that one
     /// exchange can try all keys.

@@ -20,13 +20,13 @@ public final class SequenceLease: Sendable {
     }
 
     /// The mark of the previous process; new sequences must be above it.
-    public let floor: UInt64
+    public let watermark: UInt64
     private let state: Mutex<State>
 
     /// Reads the mark of the previous process.
     public init(store: any Store) throws(StoreError) {
-        floor = try store.setting(StoreMark.sequence.rawValue).map(StoreMark.number) ?? 0
-        state = Mutex(State(mark: floor, highest: floor))
+        watermark = try store.setting(StoreMark.sequence.rawValue).map(StoreMark.number) ?? 0
+        state = Mutex(State(mark: watermark, highest: watermark))
     }
 
     /// Returns the mark to write with these batches, in microseconds since 1970. Returns `nil` if the mark on disk is above them.

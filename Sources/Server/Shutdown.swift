@@ -16,7 +16,7 @@ struct Shutdown {
     /// Runs all steps in order. Returns the exit code.
     func run() -> ExitCode {
         let configuration = daemon.configuration
-        daemon.log.notice("stopping", ["seconds_at_most": LogValue(configuration.shutdownSeconds)])
+        daemon.log.notice("stopping", ["deadline_seconds": LogValue(configuration.shutdownSeconds)])
         notify.stopping(status: "stopping: draining app servers; devices are still served")
         daemon.drainer.enter(.stopping)
         stopListening([.appServer, .appServerPreproduction])
@@ -48,7 +48,7 @@ struct Shutdown {
     }
 
     private func closeStore() -> ExitCode {
-        if let error = daemon.storeThread.stop() {
+        if let error = daemon.storeThreads.stop() {
             daemon.log.error("store_close_failed", ["problem": .text(error.description)])
             return .inputOutput
         }

@@ -58,7 +58,7 @@ struct Startup: ~Copyable {
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
-    mutating func run() throws(StartupFailure) -> (Daemon, FirstRun) {
+    mutating func run() throws(StartupFailure) -> (Daemon, StartupGreeting) {
         let descriptors = raiseDescriptorLimit()
         try makeDataDirectory()
         let store = try openStore()
@@ -69,31 +69,32 @@ struct Startup: ~Copyable {
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
         let lease = try reading(store) { store throws(StoreError) in try SequenceLease(store: store) }
-        let storeThread = try startStoreThread(store, lease, StoreReports(map: map, mailboxes: mailboxes))
+        let storeThreads = try startStoreThreads(store, lease, StoreReports(map: map, mailboxes: mailboxes))
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
-            store: store, storeThread: storeThread, mailboxes: mailboxes, directory: directory)
-        let clock = ClockBoard()
+            store: store, storeThreads: storeThreads, mailboxes: mailboxes, directory: directory)
+        let clock = ClockStatus()
         var delivery = DeliverySettings()
         delivery.clockMark = try reading(store) { store throws(StoreError) in
-            try ClockBoard.mark(in: store, now: Now.read().wall)
+            try ClockStatus.mark(in: store, now: Now.read().wall)
         }
-        delivery.sequenceFloor = lease.floor
+        delivery.sequenceFloor = lease.watermark
         delivery.seal = seal
         delivery.running = configuration.running
-        let hosts = makeHosts(reactors, map, mailboxes, storeThread, clock, directory, delivery)
+        let hosts = makeHosts(reactors, map, mailboxes, storeThreads, clock, directory, delivery)
         let sockets = try openSockets()
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, storeThread: storeThread, clock: clock,
+            log: log, metrics: metrics, store: store, storeThreads: storeThreads, clock: clock,
             mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates,
-            drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace), listeners: sockets.facts,
+            drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
+            listeners: sockets.listeners,
             source: source, configuration: configuration)
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts)
-        let firstRun = try makeFirstSender(daemon)
-        return (daemon, firstRun)
+        let greeting = try makeFirstSender(daemon)
+        return (daemon, greeting)
     }
 
     // MARK: Machine
@@ -126,19 +127,19 @@ struct Startup: ~Copyable {
         } catch { throw StartupFailure(error, opening: configuration) }
         for remark in store.remarks {
             switch remark {
-            case .unreadableNote:
-                log.warning("sync_note_unreadable", ["path": .text(configuration.storePath)])
+            case .unreadableSyncMark:
+                log.warning("sync_mark_unreadable", ["path": .text(configuration.storePath)])
             case .tornList(let name):
                 log.warning(
-                    "store_list_torn", ["path": .text(configuration.storePath), "list": .text(name)])
+                    "store_manifest_torn", ["path": .text(configuration.storePath), "manifest": .text(name)])
             }
         }
-        try demandPartitions(of: store)
+        try requirePartitions(of: store)
         return store
     }
 
     /// Throws if another number of partitions is configured, since the number is fixed when a store is created.
-    private func demandPartitions(of store: any Store) throws(StartupFailure) {
+    private func requirePartitions(of store: any Store) throws(StartupFailure) {
         guard let wanted = configuration.storePartitions, wanted != store.partitions else { return }
         try? store.close()
         throw StartupFailure(
@@ -169,13 +170,13 @@ struct Startup: ~Copyable {
         }
     }
 
-    private func startStoreThread(
+    private func startStoreThreads(
         _ store: any Store, _ lease: SequenceLease, _ reports: StoreReports
-    ) throws(StartupFailure) -> StoreThread {
+    ) throws(StartupFailure) -> StoreThreads {
         do {
-            return try StoreThread(
+            return try StoreThreads(
                 store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
-                registry: RegistryRoom(limit: configuration.registryLimit),
+                registry: RegistryQuota(limit: configuration.registryLimit),
                 report: { reports.post($0) })
         } catch {
             throw StartupFailure(
@@ -201,7 +202,7 @@ struct Startup: ~Copyable {
     // MARK: Reactors
 
     private func makeReactors(descriptors: Int) throws(StartupFailure) -> [Reactor] {
-        let forConnections = descriptors - min(Limits.Connection.descriptorsKept, descriptors / 2)
+        let forConnections = descriptors - min(Limits.Connection.reservedDescriptors, descriptors / 2)
         var reactors: [Reactor] = []
         for index in 0..<configuration.reactorCount {
             do {
@@ -218,11 +219,12 @@ struct Startup: ~Copyable {
     }
 
     private func makeHosts(
-        _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox], _ storeThread: StoreThread,
-        _ clock: ClockBoard, _ directory: SenderDirectory, _ settings: DeliverySettings
+        _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
+        _ storeThreads: StoreThreads,
+        _ clock: ClockStatus, _ directory: SenderDirectory, _ settings: DeliverySettings
     ) -> [ReactorHost] {
         let hashKey = (SecureRandom.number(), SecureRandom.number())
-        let door = Door(configuration.door, registry: storeThread.registry)
+        let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
             let partitions = ReactorPartitions(map.partitions(of: index)) { partition in
                 var core = Partition(
@@ -234,11 +236,11 @@ struct Startup: ~Copyable {
             }
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
-                store: storeThread, clock: clock, door: door,
+                store: storeThreads, clock: clock, admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
             // Before any connection: reactors without partitions depend on this.
-            host.noteClock()
+            host.publishClock()
             return host
         }
     }
@@ -257,11 +259,13 @@ struct Startup: ~Copyable {
 
     // MARK: First sender
 
-    private func makeFirstSender(_ daemon: Daemon) throws(StartupFailure) -> FirstRun {
-        guard daemon.senders.directory.all.isEmpty, source.file == nil else { return FirstRun(sender: nil) }
+    private func makeFirstSender(_ daemon: Daemon) throws(StartupFailure) -> StartupGreeting {
+        guard daemon.senders.directory.all.isEmpty, source.file == nil else {
+            return StartupGreeting(sender: nil)
+        }
         do {
             let made = try daemon.senders.add(nil, label: "first", key: nil, now: Now.read().wall)
-            return FirstRun(sender: made)
+            return StartupGreeting(sender: made)
         } catch {
             throw StartupFailure(text: error.text, hint: error.hint, exitCode: .inputOutput)
         }

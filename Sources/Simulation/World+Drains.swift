@@ -11,10 +11,10 @@ extension World {
             switch random(0...3) {
             case 0:
                 drain(appServers.flatMap(\.links))
-                met(.allDrained)
+                reached(.allDrained)
             case 1:
                 drain(client.links)
-                met(.senderDrained)
+                reached(.senderDrained)
             default: drain(Array(client.links.prefix(1)))
             }
             planDrain()
@@ -24,7 +24,7 @@ extension World {
     /// Announces a drain to connections of app servers, which the server closes after a while.
     func drain(_ links: [AppServerClient.Link]) {
         trace("--- drain \(links.map(\.number))")
-        noteFault()
+        countFault()
         for link in links { link.isDrained = true }
         server?.drain(links.compactMap { $0.port?.end })
     }

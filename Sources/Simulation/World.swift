@@ -129,12 +129,12 @@ final class World {
         if violations.isEmpty { checkers.conservation.check(disk.state, "at the end", self) }
         if violations.isEmpty { ProgressChecker().finish(self) }
         if violations.isEmpty, let server { BoundsChecker().finish(server.figures, self) }
-        letGo()
+        breakCycles()
         return violations
     }
 
     /// Breaks the reference cycles.
-    private func letGo() {
+    private func breakCycles() {
         for pipe in pipes { pipe.forget() }
         pipes = []
         agenda = Agenda()
@@ -206,7 +206,7 @@ final class World {
 
     private func crash(losesPower: Bool) {
         trace("--- crash")
-        noteFault()
+        countFault()
         server?.die()
         server = nil
         for pipe in pipes { pipe.serverDied() }
@@ -227,14 +227,14 @@ final class World {
     private func setClock(by step: Int64) {
         trace("--- clock set by \(step) ms")
         clockWasSet = true
-        noteFault()
+        countFault()
         clock.setWall(by: step)
     }
 
     /// Makes the wall clock wrong by an amount; 0 sets it right.
     func setClockWrong(by milliseconds: Int64) {
         trace("--- clock is wrong by \(milliseconds) ms")
-        if milliseconds != 0 { noteFault() } else { met(.clockRighted) }
+        if milliseconds != 0 { countFault() } else { reached(.clockRighted) }
         clock.error = milliseconds
     }
 
@@ -256,8 +256,8 @@ final class World {
         after(random(1...settings.stormNanoseconds)) { [self] in
             guard !isCalm else { return }
             trace("--- login storm")
-            met(.loginStorm)
-            noteFault()
+            reached(.loginStorm)
+            countFault()
             isLoginStorm = true
             for client in appServers { client.reconnect() }
             for device in devices { if let port = device.port { device.leave(port) } }
@@ -341,13 +341,13 @@ final class World {
     }
 
     /// Sends a request that is answered once, or with `nil` after a while.
-    func request(_ make: @escaping (Origin) -> Event, _ answer: @escaping (SessionCommand?) -> Void) {
+    func request(_ make: @escaping (Requester) -> Event, _ answer: @escaping (SessionCommand?) -> Void) {
         guard let server else { return after(1_000_000_000) { answer(nil) } }
         let end = server.accept { RequestEnd($0, self, answer) }
         guard let request = end as? RequestEnd else { return }
         after(random(10_000...faults.networkMilliseconds * 1_000_000)) { [self] in
             if self.server?.connections[end.id] === end {
-                end.tell(make(Origin(connection: end.id, ticket: 1)))
+                end.report(make(Requester(connection: end.id, requestID: 1)))
             }
         }
         after(5_000_000_000) { request.finish(nil) }
@@ -362,13 +362,13 @@ final class World {
     }
 
     /// Counts a submitted message, downstream or upstream.
-    func noteMessage() { tally.messages += 1 }
+    func countMessage() { tally.messages += 1 }
 
     /// Counts an injected fault.
-    func noteFault() { tally.faults += 1 }
+    func countFault() { tally.faults += 1 }
 
     /// Counts that a rule was reached.
-    func met(_ rule: Rule) { tally.note(rule) }
+    func reached(_ rule: Rule) { tally.count(rule) }
 
     /// Appends a line to the trace, in worlds that have one.
     func trace(_ line: @autoclosure () -> String) {

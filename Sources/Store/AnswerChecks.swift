@@ -1,11 +1,11 @@
 public import Basics
 public import Delivery
 
-extension Load {
+extension StoreQuery {
     /// Throws unless an answer belongs to this question: right owner, ascending order, within the limit.
     ///
     /// Rows that cannot be read are left out of an answer. They are damage, not a broken invariant.
-    public func demandAnswered(by answer: Loaded, among partitions: Int) throws(StoreError) {
+    public func demandAnswered(by answer: StoreResult, among partitions: Int) throws(StoreError) {
         switch (self, answer) {
         case (.device(let device), .device(let state)): try check(state, of: device)
         case (.messages(let device, let after, let limit), .messages(let owner, let page, _)):
@@ -68,7 +68,7 @@ extension Load {
     }
 
     private func check<Message>(
-        _ page: [Message], _ sequence: (Message) -> Sequence, _ after: Sequence, _ limit: Int,
+        _ page: [Message], _ sequence: (Message) -> SequenceNumber, _ after: SequenceNumber, _ limit: Int,
         _ owner: @autoclosure () -> String
     ) throws(StoreError) {
         try demand(page.count <= limit, "a page has more messages than asked for", owner())

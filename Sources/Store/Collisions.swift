@@ -3,7 +3,7 @@ import Delivery
 
 private struct Place: Hashable {
     var owner: UInt64
-    var sequence: Sequence
+    var sequence: SequenceNumber
 }
 
 /// What stands at the places of one direction that some batches have touched so far.

@@ -54,11 +54,11 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
     /// What the core is told; `author` is that of an upstream message, and not looked at for anything else.
     public func entry(author: UpstreamAuthor?) -> ExpiredEntry {
         switch kind {
-        case .message: .message(DeviceID(owner), Sequence(sequence), expiresAt: time)
-        case .upstream: .upstream(SenderID(owner), Sequence(sequence), expiresAt: time, author: author)
+        case .message: .message(DeviceID(owner), SequenceNumber(sequence), expiresAt: time)
+        case .upstream: .upstream(SenderID(owner), SequenceNumber(sequence), expiresAt: time, author: author)
         case .topicBody:
             .topicBody(
-                TopicJobName(sender: SenderID(owner), sequence: Sequence(sequence)), expiresAt: time)
+                TopicJobName(sender: SenderID(owner), sequence: SequenceNumber(sequence)), expiresAt: time)
         }
     }
 

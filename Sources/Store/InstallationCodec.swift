@@ -12,7 +12,7 @@ public enum InstallationCodec {
         writer.signed(record.createdAt)
         writer.signed(record.usedAt)
         writer.byte(record.refresh == nil ? 0 : 1)
-        if let refresh = record.refresh { writer.bytes(refresh.octets) }
+        if let refresh = record.refresh { writer.bytes(refresh.bytes) }
         buffer = writer.finish()
     }
 
@@ -27,7 +27,7 @@ public enum InstallationCodec {
             usedAt: try reader.signed())
         switch try reader.byte() {
         case 0: break
-        case 1: record.refresh = SecretDigest(octets: try reader.digest())
+        case 1: record.refresh = SecretDigest(bytes: try reader.digest())
         default: throw .value
         }
         try reader.finish()

@@ -55,7 +55,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
             if empty * 2 > slots.count, empty >= 32 || empty == slots.count {
                 slots.removeAll { $0.element == nil }
                 (empty, start) = (0, 0)
-                if slots.isEmpty, slots.capacity > Limits.Journal.keptMailboxSlots { slots = [] }
+                if slots.isEmpty, slots.capacity > Limits.Journal.emptyMailboxSlots { slots = [] }
             }
             return element
         }
@@ -71,7 +71,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
     private let kept: Int
 
     /// Holds nothing.
-    public init(kept: Int = Limits.Journal.keptMailboxes) { self.kept = kept }
+    public init(kept: Int = Limits.Journal.emptyMailboxes) { self.kept = kept }
 
     /// What stands at a place; nil: nothing.
     public subscript(owner: UInt64, sequence: UInt64) -> Element? {

@@ -10,7 +10,7 @@ public struct MemoryState: Sendable {
         var sender: SenderID
         var persistentID: [UInt8]
         var messageID: [UInt8]
-        var body: Body
+        var body: EncodedAppData
 
         init(_ message: StoredUpstream) {
             device = message.from.device
@@ -66,9 +66,9 @@ public struct MemoryState: Sendable {
     /// Applies one batch, or nothing of it: one with a collision has failed.
     public mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
         guard refusal(of: [batch]) == nil else {
-            return CommitOutcome(ticket: batch.ticket, hasFailed: true)
+            return CommitOutcome(batchNumber: batch.batchNumber, hasFailed: true)
         }
-        var outcome = CommitOutcome(ticket: batch.ticket)
+        var outcome = CommitOutcome(batchNumber: batch.batchNumber)
         for mutation in batch.mutations { apply(mutation, &outcome) }
         return outcome
     }
@@ -103,7 +103,7 @@ public struct MemoryState: Sendable {
             guard let gone = messages.remove(device.number, sequence.number) else { return }
             remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, down: device) }
-        case .putMark(let mark, let number): settings[mark.rawValue] = StoreMark.octets(number)
+        case .putMark(let mark, let number): settings[mark.rawValue] = StoreMark.bytes(number)
         case .putGroup(let group): groups.put(group)
         case .removeGroup(let name, let label): groups.remove(name, label: label)
         case .putSender(let record): senderRecords[record.sender] = record
@@ -158,7 +158,7 @@ public struct MemoryState: Sendable {
     }
 
     /// Answers a question.
-    public func load(_ load: Load) -> Loaded {
+    public func load(_ load: StoreQuery) -> StoreResult {
         switch load {
         case .device(let device):
             let state = DeviceState(
@@ -225,7 +225,7 @@ public struct MemoryState: Sendable {
     private func unseen(
         from start: DeviceID, examine: Int, limit: Int, of partition: Int,
         _ isUnseen: (DeviceRecord) -> Bool
-    ) -> Loaded {
+    ) -> StoreResult {
         var found: [DeviceID] = []
         var examined = 0
         let records = devices.values.filter {
@@ -242,7 +242,7 @@ public struct MemoryState: Sendable {
     private func unusedInstallations(
         _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,
         _ limit: Int, of partition: Int
-    ) -> Loaded {
+    ) -> StoreResult {
         var found: [[UInt8]] = []
         var examined = 0
         var next: [UInt8]?

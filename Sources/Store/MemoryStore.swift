@@ -23,7 +23,7 @@ public final class MemoryStore: Store {
         }
     }
 
-    public func load(_ load: Load) throws(StoreError) -> Loaded {
+    public func load(_ load: StoreQuery) throws(StoreError) -> StoreResult {
         try load.demandAnswerable(among: partitions)
         let answer = state.withLock { $0.load(load) }
         try load.demandAnswered(by: answer, among: partitions)

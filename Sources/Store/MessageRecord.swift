@@ -73,7 +73,7 @@ public enum MessageRecord {
 
     /// The message in a record; of one that shares its pairs only which job has them.
     public static func message(
-        _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
+        _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> StoredMessage {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
         var message = try envelope(&reader, device, sequence)
@@ -85,7 +85,7 @@ public enum MessageRecord {
 
     /// The message in a record without its body, which is not copied.
     public static func entry(
-        _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
+        _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> MailboxEntry {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
         return MailboxEntry(try envelope(&reader, device, sequence))
@@ -93,7 +93,7 @@ public enum MessageRecord {
 
     /// What a removal must know.
     public static func header(
-        _ bytes: borrowing RawSpan, device: DeviceID, sequence: Sequence
+        _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> Header {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
         let flags = Flags(rawValue: try reader.byte())
@@ -102,7 +102,7 @@ public enum MessageRecord {
     }
 
     private static func envelope(
-        _ reader: inout RecordReader, _ device: DeviceID, _ sequence: Sequence
+        _ reader: inout RecordReader, _ device: DeviceID, _ sequence: SequenceNumber
     ) throws(RecordFault) -> StoredMessage {
         let flags = Flags(rawValue: try reader.byte())
         guard Flags.all.isSuperset(of: flags) else { throw .value }
@@ -114,7 +114,7 @@ public enum MessageRecord {
         if flags.contains(.marker) { kind = .discardedMarker(count: try reader.count()) }
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
         let sender = SenderID(recorded: try reader.number())
-        let job = flags.contains(.shares) ? Sequence(try reader.number()) : nil
+        let job = flags.contains(.shares) ? SequenceNumber(try reader.number()) : nil
         let acceptedAt = try reader.signed()
         var message = StoredMessage(
             device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
@@ -125,12 +125,12 @@ public enum MessageRecord {
         if flags.contains(.apns) { message.apns = try reader.byteArray() }
         if let job {
             guard let sender else { throw .value }
-            message.topic = TopicOrigin(job: TopicJobName(sender: sender, sequence: job), path: [])
+            message.topic = TopicReference(job: TopicJobName(sender: sender, sequence: job), path: [])
         }
         return message
     }
 
-    private static func place(_ device: DeviceID, _ sequence: Sequence) -> RecordPlace {
+    private static func place(_ device: DeviceID, _ sequence: SequenceNumber) -> RecordPlace {
         RecordPlace(.message, device.number, sequence.number)
     }
 }

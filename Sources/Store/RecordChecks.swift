@@ -120,7 +120,7 @@ extension TopicCursor {
 }
 
 extension SecretDigest {
-    fileprivate var isWhole: Bool { octets.count == 32 }
+    fileprivate var isWhole: Bool { bytes.count == 32 }
 }
 
 extension Tally {

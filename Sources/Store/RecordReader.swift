@@ -61,9 +61,9 @@ struct RecordReader: ~Escapable {
 
     @_lifetime(self: copy self)
     mutating func digest() throws(RecordFault) -> [UInt8] {
-        let octets = try byteArray()
-        guard octets.count == 32 else { throw .value }
-        return octets
+        let bytes = try byteArray()
+        guard bytes.count == 32 else { throw .value }
+        return bytes
     }
 
     @_lifetime(self: copy self)

@@ -30,7 +30,7 @@ public enum RegistryRecord {
         var writer = RecordWriter(
             buffer, version: device.hasLoggedIn ? version : strangerVersion,
             place: RecordPlace(.device, device.device.number))
-        writer.bytes(device.token.octets)
+        writer.bytes(device.token.bytes)
         writer.signed(device.createdAt)
         writer.signed(device.seenAt)
         writer.number(device.nextRegistration)
@@ -46,7 +46,7 @@ public enum RegistryRecord {
             copy bytes, version: isStranger ? strangerVersion : version,
             place: RecordPlace(.device, device.number))
         let record = DeviceRecord(
-            device: device, token: SecretDigest(octets: try reader.digest()),
+            device: device, token: SecretDigest(bytes: try reader.digest()),
             createdAt: try reader.signed(), seenAt: try reader.signed(),
             nextRegistration: try reader.number(), hasLoggedIn: !isStranger)
         try reader.finish()
@@ -203,7 +203,7 @@ public enum RegistryRecord {
         writer.signed(sender.createdAt)
         writer.number(UInt64(sender.keys.count))
         for key in sender.keys {
-            writer.bytes(key.digest.octets)
+            writer.bytes(key.digest.bytes)
             writer.signed(key.createdAt)
             writer.byte(key.expiresAt == nil ? 0 : 1)
             if let end = key.expiresAt { writer.signed(end) }
@@ -243,7 +243,7 @@ public enum RegistryRecord {
         for _ in 0..<(try reader.count()) {
             keys.append(
                 ServerKey(
-                    digest: SecretDigest(octets: try reader.digest()), createdAt: try reader.signed(),
+                    digest: SecretDigest(bytes: try reader.digest()), createdAt: try reader.signed(),
                     expiresAt: try flag(&reader) ? try reader.signed() : nil,
                     scram: hasSCRAM ? try verifier(&reader) : nil))
         }

@@ -112,9 +112,9 @@ public protocol Store: AnyObject, Sendable {
     /// Applies batches in order, with at most one sync for all of them; outcomes in the same order.
     func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome]
     /// Answers a question.
-    func load(_ load: Load) throws(StoreError) -> Loaded
+    func load(_ load: StoreQuery) throws(StoreError) -> StoreResult
     /// Answers several, each by itself and in order, as if they had been asked at the same moment.
-    func load(_ loads: [Load]) -> [Result<Loaded, StoreError>]
+    func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>]
     /// All senders.
     func senders() throws(StoreError) -> [SenderRecord]
     /// Devices in order of their id, after one, at most so many.
@@ -142,7 +142,7 @@ extension Store {
     /// Nothing to do where what is removed takes no room.
     public func reclaimRegistry() {}
 
-    public func load(_ loads: [Load]) -> [Result<Loaded, StoreError>] {
+    public func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>] {
         loads.map { question in Result { () throws(StoreError) in try load(question) } }
     }
 }

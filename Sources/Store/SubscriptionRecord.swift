@@ -11,7 +11,7 @@ public enum SubscriptionRecord {
         var writer = RecordWriter(buffer, version: version, place: place(subscription.name))
         writer.signed(subscription.since)
         writer.number(subscription.sender.number)
-        writer.bytes(subscription.topic.octets)
+        writer.bytes(subscription.topic.bytes)
         buffer = writer.finish()
     }
 
@@ -21,7 +21,7 @@ public enum SubscriptionRecord {
     ) throws(RecordFault) -> Subscription {
         var reader = try RecordReader(copy bytes, version: version, place: place(name))
         let since = try reader.signed()
-        guard try reader.number() == sender.number, try reader.byteArray() == topic.octets else {
+        guard try reader.number() == sender.number, try reader.byteArray() == topic.bytes else {
             throw .value
         }
         try reader.finish()

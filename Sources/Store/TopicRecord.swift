@@ -4,10 +4,10 @@ public import Delivery
 /// What the messages of a job share.
 public struct SharedBody: Sendable, Equatable {
     /// The job, and `from` of its frames.
-    public var origin: TopicOrigin
+    public var reference: TopicReference
     /// The pairs.
-    public var body: Body
-    /// See `MessageText`.
+    public var body: EncodedAppData
+    /// See `MessageFields`.
     public var apns: [UInt8]?
 }
 
@@ -46,7 +46,7 @@ public enum TopicRecord {
         if let package = job.restrictedPackage { writer.bytes(package) }
         if job.target.isCondition { writer.number(UInt64(job.target.truth)) }
         writer.number(UInt64(job.target.topics.count))
-        for topic in job.target.topics { writer.bytes(topic.octets) }
+        for topic in job.target.topics { writer.bytes(topic.bytes) }
         buffer = writer.finish()
     }
 
@@ -142,7 +142,7 @@ public enum TopicRecord {
         default: throw .value
         }
         try reader.finish()
-        return SharedBody(origin: TopicOrigin(job: name, path: path), body: body, apns: apns)
+        return SharedBody(reference: TopicReference(job: name, path: path), body: body, apns: apns)
     }
 
     private static func place(_ kind: RecordPlace.Kind, _ name: TopicJobName) -> RecordPlace {

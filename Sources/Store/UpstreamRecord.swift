@@ -37,7 +37,7 @@ public enum UpstreamRecord {
 
     /// The message in a record.
     public static func upstream(
-        _ bytes: borrowing RawSpan, sender: SenderID, sequence: Sequence
+        _ bytes: borrowing RawSpan, sender: SenderID, sequence: SequenceNumber
     ) throws(RecordFault) -> StoredUpstream {
         var reader = try RecordReader(copy bytes, version: version, place: place(sender, sequence))
         let flags = Flags(rawValue: try reader.byte())
@@ -61,7 +61,7 @@ public enum UpstreamRecord {
 
     /// What a removal must know.
     public static func header(
-        _ bytes: borrowing RawSpan, sender: SenderID, sequence: Sequence
+        _ bytes: borrowing RawSpan, sender: SenderID, sequence: SequenceNumber
     ) throws(RecordFault) -> MessageRecord.Header {
         var reader = try RecordReader(copy bytes, version: version, place: place(sender, sequence))
         let flags = Flags(rawValue: try reader.byte())
@@ -69,7 +69,7 @@ public enum UpstreamRecord {
             isCounted: !flags.contains(.receipt), expiresAt: try reader.signed())
     }
 
-    private static func place(_ sender: SenderID, _ sequence: Sequence) -> RecordPlace {
+    private static func place(_ sender: SenderID, _ sequence: SequenceNumber) -> RecordPlace {
         RecordPlace(.upstream, sender.number, sequence.number)
     }
 }

@@ -81,7 +81,7 @@ final class Bench {
     func crowd(_ usual: Int) throws(BenchError) -> Int {
         let count = invocation.integer("--devices") ?? usual
         let limit = DescriptorLimit.raise()
-        let room = limit - Limits.Connection.descriptorsKept
+        let room = limit - Limits.Connection.reservedDescriptors
         guard count <= room else {
             throw BenchError(
                 "invalid --devices \(count): expected at most \(room), since a process may have \(limit) descriptors; raise the hard limit (ulimit -Hn)"

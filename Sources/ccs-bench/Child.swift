@@ -51,14 +51,14 @@ final class Child {
     /// Returns the next line of its standard output, or `nil` if the output has ended or nothing is printed for `seconds`.
     func line(seconds: Int32) -> String? {
         var bytes: [UInt8] = []
-        var octet: UInt8 = 0
+        var byte: UInt8 = 0
         while true {
             var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            guard unsafe poll(&wait, 1, seconds * 1_000) == 1, unsafe read(output, &octet, 1) == 1 else {
+            guard unsafe poll(&wait, 1, seconds * 1_000) == 1, unsafe read(output, &byte, 1) == 1 else {
                 return nil
             }
-            if octet == 0x0A { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(octet)
+            if byte == 0x0A { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
         }
     }
 

@@ -88,7 +88,7 @@ final class Activity {
     func end() { isEnded = true }
 
     /// Counts a message of a device that is stored.
-    func noteStored() { stored += 1 }
+    func countStored() { stored += 1 }
 
     private func beat(_ now: Instant) {
         guard !isEnded else { return }
@@ -105,7 +105,7 @@ final class Activity {
         if flapSeconds > 0, !all.isEmpty {
             let wanted = Int(elapsed) * all.count / (flapSeconds * 1_000)
             while breaks < wanted {
-                all[nextToBreak % all.count].breakOff()
+                all[nextToBreak % all.count].dropConnection()
                 nextToBreak += 1
                 breaks += 1
             }

@@ -11,7 +11,7 @@ final class Converse {
     private let appServer: AppServerClient
     private let device: DeviceClient
     private let token: String
-    private var heard: Set<String> = []
+    private var events: Set<String> = []
     private var trouble = ""
 
     init(_ scene: Scene) throws(Failure) {
@@ -31,8 +31,8 @@ final class Converse {
         } catch { throw Failure(error) }
         appServer = AppServerClient(
             reactor: scene.reactor, endpoint: endpoint, login: AppServerLogin(sender: sender, key: key))
-        appServer.onEvent = { [unowned self] _, event, _ in hear(event) }
-        device.onEvent = { [unowned self] _, event, _ in hear(event) }
+        appServer.onEvent = { [unowned self] _, event, _ in handle(event) }
+        device.onEvent = { [unowned self] _, event, _ in handle(event) }
     }
 
     func run() throws(Failure) {
@@ -57,7 +57,7 @@ final class Converse {
         try wait("message m-2")
         appServer.end()
         device.close()
-        scene.settle { !appServer.isConnected && !device.isConnected }
+        scene.waitUntilClosed { !appServer.isConnected && !device.isConnected }
         title("Both connections are closed.")
     }
 
@@ -67,11 +67,11 @@ final class Converse {
 
     private func wait(_ what: String...) throws(Failure) {
         let isDone = scene.wait(seconds: Limits.Client.answerSeconds) {
-            !trouble.isEmpty || what.allSatisfy { heard.contains($0) }
+            !trouble.isEmpty || what.allSatisfy { events.contains($0) }
         }
         guard trouble.isEmpty else { throw Failure(.failure, trouble, hint: Failure.hint(for: trouble)) }
         guard isDone else {
-            let missing = what.filter { !heard.contains($0) }.joined(separator: ", ")
+            let missing = what.filter { !events.contains($0) }.joined(separator: ", ")
             throw Failure(.failure, "missing events: \(missing)")
         }
     }
@@ -103,27 +103,27 @@ final class Converse {
 
     // MARK: Receiving
 
-    private func hear(_ event: AppServerEvent) {
+    private func handle(_ event: AppServerEvent) {
         switch event {
         case .ready(let jid):
             show("ccsd", "app server", "logged in as \(jid)")
-            heard.insert("app server ready")
+            events.insert("app server ready")
         case .loginFailed(let condition): trouble = "the login of the app server failed: \(condition)"
         case .acknowledged(let id, _):
             let id = String(decoding: id, as: UTF8.self)
             show("ccsd", "app server", "ACK \(id)")
-            heard.insert("ack \(id)")
+            events.insert("ack \(id)")
         case .refused(let id, let error, let description):
             trouble = "\(String(decoding: id, as: UTF8.self)) was refused: \(error) \(description)"
         case .receipt(let receipt):
             show("ccsd", "app server", "receipt: \(receipt["original_message_id"] ?? "") is on the device")
-            heard.insert("receipt")
+            events.insert("receipt")
         case .upstream(let message):
             let id = String(decoding: message.messageID, as: UTF8.self)
             let from = short(String(decoding: message.from, as: UTF8.self))
             show("ccsd", "app server", "\(id) from \(from) \(String(decoding: message.data, as: UTF8.self))")
             show("app server", "ccsd", "ACK \(id)")
-            heard.insert("upstream \(id)")
+            events.insert("upstream \(id)")
         case .closed(let reason, let detail):
             if trouble.isEmpty, reason != .peerEndedStream {
                 trouble =
@@ -133,26 +133,26 @@ final class Converse {
         }
     }
 
-    private func hear(_ event: DeviceEvent) {
+    private func handle(_ event: DeviceEvent) {
         switch event {
         case .loggedIn:
             show("ccsd", "device", "logged in as \(device.identity.androidID)")
-            heard.insert("device ready")
+            events.insert("device ready")
         case .message(let message):
             let pairs = message.pairs.map { pair in
                 JSONValue.Member(String(decoding: pair.key, as: UTF8.self), .text(pair.value))
             }
             show("ccsd", "device", JSONValue.object(pairs).compact)
             show("device", "ccsd", "stream ack")
-            heard.insert("message \(String(decoding: message["id"] ?? [], as: UTF8.self))")
+            events.insert("message \(String(decoding: message["id"] ?? [], as: UTF8.self))")
         case .upstreamStored(let id):
             let id = String(decoding: id, as: UTF8.self)
             // The next login acknowledges it again.
-            guard heard.insert("stored \(id)").inserted else { break }
+            guard events.insert("stored \(id)").inserted else { break }
             show("ccsd", "device", "stream ack: \(id) is on disk")
         case .loginRefused(let code): trouble = "the login of the device was refused: \(code)"
         case .closed(let reason, let detail):
-            heard.insert("device gone")
+            events.insert("device gone")
             if reason != .responseComplete {
                 trouble =
                     "the connection of the device was closed: \(detail.isEmpty ? reason.rawValue : detail)"
@@ -172,7 +172,7 @@ final class Converse {
             let members = [("from", from), ("to", to), ("what", what)].map { name, value in
                 JSONValue.Member(name, .string(value))
             }
-            return scene.output.tell("said", members, "")
+            return scene.output.report("exchanged", members, "")
         }
         let head = "  \(from) → \(to)"
         let gap = String(repeating: " ", count: max(1, 24 - head.count))

@@ -7,40 +7,40 @@ extension Output {
     /// Reports an event of a device; events of no interest to people and programs are omitted.
     ///
     /// `opened` is the content of an encrypted message, if this device can decrypt it.
-    func tell(_ event: DeviceEvent, of device: DeviceClient, opened: [UInt8]? = nil) {
+    func report(_ event: DeviceEvent, of device: DeviceClient, opened: [UInt8]? = nil) {
         switch event {
         case .loggedIn:
             let id = String(device.identity.androidID)
-            tell("logged_in", [JSONValue.Member("device", .string(id))], "device \(id) is logged in")
+            report("logged_in", [JSONValue.Member("device", .string(id))], "device \(id) is logged in")
         case .loginRefused(let code):
-            tell(
+            report(
                 "login_refused", [JSONValue.Member("code", .integer(Int(code)))],
                 "the login was refused: \(code)")
-        case .message(let message): tell(message, of: device, opened)
+        case .message(let message): report(message, of: device, opened)
         case .upstreamStored(let id):
-            tell(
+            report(
                 "stored", [JSONValue.Member("persistent_id", .text(id))], "the server has stored the message")
-        case .closeRequested: tell("close_requested", [], "the server requests a reconnect")
+        case .closeRequested: report("close_requested", [], "the server requests a reconnect")
         case .closed(let reason, let detail):
-            tell(
+            report(
                 "closed",
                 [
                     JSONValue.Member("reason", .string(reason.rawValue)),
                     JSONValue.Member("detail", .string(detail)),
                 ], "the connection was closed: \(detail.isEmpty ? reason.rawValue : detail)")
         case .unexpected(let what):
-            tell("unexpected", [JSONValue.Member("what", .string(what))], "the server sent \(what)")
-        case .idleAsked: tell("idle_asked", [], "the server asks whether the device is idle")
+            report("unexpected", [JSONValue.Member("what", .string(what))], "the server sent \(what)")
+        case .idleAsked: report("idle_asked", [], "the server asks whether the device is idle")
         case .heartbeat: break
         }
     }
 
     /// Returns bytes as JSON if they are valid JSON, else as text.
-    private static func readable(_ octets: [UInt8]) -> JSONValue {
-        (try? JSONValue(parsing: octets.raw)) ?? .text(octets)
+    private static func readable(_ bytes: [UInt8]) -> JSONValue {
+        (try? JSONValue(parsing: bytes.raw)) ?? .text(bytes)
     }
 
-    private func tell(_ message: DeviceMessage, of device: DeviceClient, _ opened: [UInt8]?) {
+    private func report(_ message: DeviceMessage, of device: DeviceClient, _ opened: [UInt8]?) {
         let pairs = message.pairs.map { pair in
             JSONValue.Member(String(decoding: pair.key, as: UTF8.self), .text(pair.value))
         }
@@ -71,9 +71,9 @@ extension Output {
         if message.isEncrypted {
             let words =
                 opened.map { Self.readable($0).compact } ?? "an encrypted message without a matching key"
-            return tell("message", members, "message from \(from) to \(app): \(words)")
+            return report("message", members, "message from \(from) to \(app): \(words)")
         }
         let kind = message.isDeletedMarker ? "deleted_messages" : "message"
-        tell(kind, members, "\(kind) from \(from) to \(app): \(text.joined(separator: " "))")
+        report(kind, members, "\(kind) from \(from) to \(app): \(text.joined(separator: " "))")
     }
 }

@@ -38,7 +38,7 @@ struct DeviceState {
     }
 
     /// Stores a registration, in place of an older one of the same app and sender. A web app of that name is another app.
-    mutating func note(_ registration: Registration) {
+    mutating func store(_ registration: Registration) {
         forget(app: registration.app, sender: registration.sender, isWeb: registration.web != nil)
         registrations.append(registration)
     }

@@ -43,11 +43,11 @@ final class Flap {
             }
             if device.isReady { logins += 1 }
             device.abort()
-            scene.settle { !device.isConnected }
+            scene.waitUntilClosed { !device.isConnected }
         }
         state.received = device.unconfirmed
         try state.write(scene.statePath)
-        scene.output.tell(
+        scene.output.report(
             "summary",
             [
                 JSONValue.Member("attempts", .integer(attempts)),

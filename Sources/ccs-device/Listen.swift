@@ -30,7 +30,7 @@ final class Listen {
         let app = scene.app
         let known = try DeviceState.read(scene.statePath)?.registration(of: app)
         if let known, app.instance == nil || app.instance == known.instance {
-            try Register.tell(known.token, scene)
+            try Register.report(known.token, scene)
         } else if invocation.has("--sender") {
             try Register.register(scene)
         } else if invocation.has("--print-token") || invocation.has("--token-file") {
@@ -48,7 +48,7 @@ final class Listen {
         let wanted = scene.invocation.integer("--count")
         let activity = Activity(scene) { [unowned self] in [device] }
         self.activity = activity
-        device.onEvent = { [unowned self] _, event, _ in hear(event, wanted) }
+        device.onEvent = { [unowned self] _, event, _ in handle(event, wanted) }
         do throws(TransportError) { try device.connect() } catch { throw Failure(error) }
         let seconds = [scene.invocation.integer("--seconds"), scene.invocation.integer("--timeout")]
             .compactMap { $0 }.min()
@@ -57,7 +57,7 @@ final class Listen {
         }
         activity.end()
         device.close()
-        scene.settle { !device.isConnected }
+        scene.waitUntilClosed { !device.isConnected }
         state.received = device.unconfirmed
         try state.write(scene.statePath)
         if refused {
@@ -76,7 +76,7 @@ final class Listen {
         throw Failure(.failure, "\(messages) of \(wanted) messages arrived \(time)")
     }
 
-    private func hear(_ event: DeviceEvent, _ wanted: Int?) {
+    private func handle(_ event: DeviceEvent, _ wanted: Int?) {
         switch event {
         case .message:
             guard wanted.map({ messages < $0 }) ?? true else { return }
@@ -84,18 +84,18 @@ final class Listen {
         case .loggedIn:
             wasLoggedIn = true
             device.reconnects = true
-            scene.output.tell(event, of: device)
+            scene.output.report(event, of: device)
             behaviour.loggedIn(device)
             activity?.begin()
             return
         case .loginRefused: refused = true
         case .closed(let reason, let detail):
             if !wasLoggedIn, !refused { failure = detail.isEmpty ? reason.rawValue : detail }
-        case .upstreamStored: activity?.noteStored()
+        case .upstreamStored: activity?.countStored()
         default: break
         }
         var opened: [UInt8]?
         if case .message(let message) = event, message.isEncrypted { opened = state.text(of: message) }
-        scene.output.tell(event, of: device, opened: opened)
+        scene.output.report(event, of: device, opened: opened)
     }
 }

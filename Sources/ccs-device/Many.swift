@@ -30,14 +30,14 @@ final class Many {
     /// Whether it is ending: closed connections are no longer losses.
     private var isLeaving = false
     private let behaviour: Behaviour
-    private let tellsEvents: Bool
+    private let reportsEvents: Bool
     private var activity: Activity?
 
     init(_ scene: Scene) throws(Failure) {
         self.scene = scene
         wanted = scene.invocation.integer("--devices") ?? 100
         behaviour = try Behaviour(scene.invocation)
-        tellsEvents = scene.invocation.has("--events")
+        reportsEvents = scene.invocation.has("--events")
         let room = DescriptorLimit.raise() - Limits.Client.enrolmentsAtOnce - 64
         guard wanted <= room else {
             throw Failure(
@@ -55,11 +55,11 @@ final class Many {
             throw failure.map { Failure($0, scene.https) } ?? Failure(.failure, "interrupted")
         }
         try writeTokens()
-        scene.output.tell(
+        scene.output.report(
             "registered", [JSONValue.Member("devices", .integer(wanted))], "\(wanted) devices are registered")
         connectMore()
         _ = scene.wait(seconds: Limits.Client.answerSeconds + wanted / 20) { logins == wanted }
-        scene.output.tell(
+        scene.output.report(
             "logged_in", [JSONValue.Member("devices", .integer(loggedIn))],
             "\(loggedIn) devices are logged in")
         let everLoggedIn = logins - refused
@@ -69,7 +69,7 @@ final class Many {
         activity.end()
         isLeaving = true
         for device in devices { device.close() }
-        scene.settle { devices.allSatisfy { !$0.isConnected } }
+        scene.waitUntilClosed { devices.allSatisfy { !$0.isConnected } }
         summarise(activity)
         guard everLoggedIn == wanted else {
             throw Failure(
@@ -82,7 +82,7 @@ final class Many {
     }
 
     private func summarise(_ activity: Activity) {
-        scene.output.tell(
+        scene.output.report(
             "summary",
             [
                 JSONValue.Member("devices", .integer(wanted)),
@@ -122,7 +122,7 @@ final class Many {
             reactor: scene.reactor, endpoint: scene.device, identity: identity,
             acknowledgement: behaviour.acknowledgement)
         behaviour.apply(to: device)
-        device.onEvent = { [unowned self] device, event, _ in hear(event, device) }
+        device.onEvent = { [unowned self] device, event, _ in handle(event, device) }
         devices.append(device)
     }
 
@@ -136,19 +136,19 @@ final class Many {
         }
     }
 
-    private func hear(_ event: DeviceEvent, _ device: DeviceClient) {
-        if tellsEvents { scene.output.tell(event, of: device) }
+    private func handle(_ event: DeviceEvent, _ device: DeviceClient) {
+        if reportsEvents { scene.output.report(event, of: device) }
         guard !isLeaving else { return }
         switch event {
         case .message: messages += 1
-        case .upstreamStored: activity?.noteStored()
+        case .upstreamStored: activity?.countStored()
         case .loggedIn:
             ready.insert(ObjectIdentifier(device))
-            settled(device)
+            finishLogin(device)
             behaviour.loggedIn(device)
         case .loginRefused:
             if !known.contains(ObjectIdentifier(device)) { refused += 1 }
-            settled(device)
+            finishLogin(device)
         case .closed:
             losses += 1
             ready.remove(ObjectIdentifier(device))
@@ -157,7 +157,7 @@ final class Many {
     }
 
     /// Lets the next device connect after one was logged in or refused for the first time.
-    private func settled(_ device: DeviceClient) {
+    private func finishLogin(_ device: DeviceClient) {
         guard known.insert(ObjectIdentifier(device)).inserted else { return }
         logins += 1
         connecting -= 1

@@ -21,7 +21,7 @@ struct Output {
         complain("ccs-device: \(problem)")
         if !hint.isEmpty { complain(hint) }
         guard isJSON else { return code }
-        Output(isJSON: true).tell(
+        Output(isJSON: true).report(
             "error",
             [
                 JSONValue.Member("error", .string(problem)), JSONValue.Member("hint", .string(hint)),
@@ -31,7 +31,7 @@ struct Output {
     }
 
     /// Writes an event: as JSON with its members, or as a sentence.
-    func tell(_ event: String, _ members: [JSONValue.Member], _ sentence: String) {
+    func report(_ event: String, _ members: [JSONValue.Member], _ sentence: String) {
         let now = Now.read().wall
         guard isJSON else {
             return DescriptorOutput.write(
@@ -49,5 +49,5 @@ struct Output {
 
 extension JSONValue {
     /// Returns bytes as a string; invalid UTF-8 becomes U+FFFD.
-    static func text(_ octets: [UInt8]) -> JSONValue { .string(String(decoding: octets, as: UTF8.self)) }
+    static func text(_ bytes: [UInt8]) -> JSONValue { .string(String(decoding: bytes, as: UTF8.self)) }
 }

@@ -26,25 +26,25 @@ enum Register {
                 known?.identity, app, reactor: scene.reactor, endpoint: scene.https)
         } catch { throw Failure(error, scene.https) }
         var state = DeviceState.of(made.identity, known)
-        state.note(
+        state.store(
             DeviceState.Registration(
                 app: app.category, sender: app.sender, token: made.token, instance: app.instance))
         try state.write(scene.statePath)
-        try tell(made.token, scene)
+        try report(made.token, scene)
         guard !scene.invocation.has("--print-token") else { return }
         let members: [JSONValue.Member] = [
             JSONValue.Member("device", .string(String(made.identity.androidID))),
             JSONValue.Member("app", .string(app.category)), JSONValue.Member("sender", .string(app.sender)),
             JSONValue.Member("token", .string(made.token)),
         ]
-        scene.output.tell(
+        scene.output.report(
             "registered", members,
             "device \(made.identity.androidID) registered \(app.category) with sender \(app.sender); its token is\n\(made.token)"
         )
     }
 
     /// Prints a token and writes it to a file, if requested: at once, so that scripts need not wait.
-    static func tell(_ token: String, _ scene: Scene) throws(Failure) {
+    static func report(_ token: String, _ scene: Scene) throws(Failure) {
         if let path = scene.invocation.text("--token-file") { try PrivateFile.write(token + "\n", to: path) }
         if scene.invocation.has("--print-token") {
             DescriptorOutput.write(token + "\n", to: STDOUT_FILENO)
@@ -62,7 +62,7 @@ enum Register {
         } catch { throw Failure(error, scene.https) }
         state.forget(app: app.category, sender: app.sender)
         try state.write(scene.statePath)
-        scene.output.tell(
+        scene.output.report(
             "unregistered",
             [
                 JSONValue.Member("app", .string(app.category)),

@@ -35,23 +35,23 @@ enum RegisterWeb {
             token = made.token
             endpoint = "\(scene.origin)/fcm/send/\(token)"
             if !sender.isEmpty { token = try subscribe(web, endpoint, sender, scene) }
-            var noted = DeviceState.of(made.identity, known)
-            noted.note(
+            var updated = DeviceState.of(made.identity, known)
+            updated.store(
                 DeviceState.Registration(
                     app: category, sender: owner, token: token, instance: app.instance, web: web,
                     endpoint: endpoint))
-            state = noted
+            state = updated
         } catch { throw Failure(error, scene.https) }
         try state.write(scene.statePath)
-        try Register.tell(token, scene)
+        try Register.report(token, scene)
         guard !scene.invocation.has("--print-token") else { return }
-        tell(scene, state, category, token, endpoint, web)
+        report(scene, state, category, token, endpoint, web)
     }
 
     /// Returns the application server's key: a point in the format of a subscription.
     private static func webKey(_ scene: Scene) throws(Failure) -> String {
         let key = scene.invocation.text("--web-key") ?? WebApp.usualKey
-        guard let octets = Base64.bytes(Array(key.utf8).raw), octets.count == 65, octets[0] == 4 else {
+        guard let bytes = Base64.bytes(Array(key.utf8).raw), bytes.count == 65, bytes[0] == 4 else {
             throw Failure(.usage, "invalid --web-key: expected a P-256 public key of 65 bytes in base64url")
         }
         return key
@@ -68,14 +68,14 @@ enum RegisterWeb {
                     publicKey: web.publicKey, auth: web.auth, endpoint: endpoint, sender: sender)))
     }
 
-    private static func tell(
+    private static func report(
         _ scene: Scene, _ state: DeviceState, _ category: String, _ token: String, _ endpoint: String,
         _ web: WebApp
     ) {
         let p256dh = Base64.text(web.publicKey, urlSafe: true, padded: false)
         let auth = Base64.text(web.auth, urlSafe: true, padded: false)
         let device = String(state.identity.androidID)
-        scene.output.tell(
+        scene.output.report(
             "registered",
             [
                 JSONValue.Member("device", .string(device)), JSONValue.Member("app", .string(category)),

@@ -77,5 +77,5 @@ final class Scene {
     }
 
     /// Waits until closed connections have sent their pending output.
-    func settle(_ isClosed: () -> Bool) { _ = reactor.turn(seconds: 5, until: isClosed) }
+    func waitUntilClosed(_ isClosed: () -> Bool) { _ = reactor.turn(seconds: 5, until: isClosed) }
 }

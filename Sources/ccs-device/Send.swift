@@ -45,23 +45,23 @@ final class Send {
     }
 
     func run() throws(Failure) {
-        device.onEvent = { [unowned self] device, event, _ in hear(event, device) }
+        device.onEvent = { [unowned self] device, event, _ in handle(event, device) }
         if !message.persistentID.isEmpty { device.send(message) }
         do throws(TransportError) { try device.connect() } catch { throw Failure(error) }
         let isDone = scene.wait(seconds: Limits.Client.answerSeconds) { isStored || failure != nil }
         // Messages that arrived meanwhile are left for the next `listen`, to which the server repeats them.
         device.close()
-        scene.settle { !device.isConnected }
+        scene.waitUntilClosed { !device.isConnected }
         if let failure { throw failure }
         guard isDone, isStored else {
             throw Failure(.unavailable, "the server did not confirm the message")
         }
         let id = String(decoding: message.messageID, as: UTF8.self)
-        scene.output.tell(
+        scene.output.report(
             "stored", [JSONValue.Member("message_id", .string(id))], "the server has stored message \(id)")
     }
 
-    private func hear(_ event: DeviceEvent, _ device: DeviceClient) {
+    private func handle(_ event: DeviceEvent, _ device: DeviceClient) {
         switch event {
         case .loggedIn:
             // Another login of this device may interrupt: then the message is sent again with the same ID.
@@ -74,10 +74,10 @@ final class Send {
                 hint: "remove the state file and register again")
         case .upstreamStored(let id):
             if id == message.persistentID { isStored = true }
-        case .message(let heard):
-            guard heard["message_type"] == Array("send_error".utf8), heard["message_id"] == message.messageID
+        case .message(let reply):
+            guard reply["message_type"] == Array("send_error".utf8), reply["message_id"] == message.messageID
             else { return }
-            let reason = String(decoding: heard["error"] ?? [], as: UTF8.self)
+            let reason = String(decoding: reply["error"] ?? [], as: UTF8.self)
             failure = Failure(
                 .failure, "the server refused the message: \(reason)",
                 hint: reason == "invalid_parameters"

@@ -3,7 +3,7 @@ import Operator
 
 extension AuditStore: ReportedCommand {
     static func text(of answer: Answer) -> String {
-        let terms: [(title: String, count: (Law) -> Int)] = [
+        let terms: [(title: String, count: (Counts) -> Int)] = [
             ("ACCEPTED", \.accepted), ("DELIVERED", \.delivered), ("REPLACED", \.replaced),
             ("EXPIRED", \.expired), ("DISCARDED", \.discarded), ("REMOVED", \.removed),
             ("PENDING", \.pending),

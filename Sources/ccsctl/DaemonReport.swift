@@ -6,7 +6,7 @@ extension ShowClock: ReportedCommand {
         var text = "time      \(Report.time(answer.time))\n"
         guard answer.isInDoubt else { return text + "trusted   yes\n" }
         text += "trusted   no: \(Report.cell(answer.problem))\n"
-        if let seconds = answer.believedInSeconds {
+        if let seconds = answer.trustedInSeconds {
             text += "          without confirmation in \(StatusReport.span(seconds))\n"
         }
         return text + "Nothing expires until then: set the clock, or accept it with ccsctl clock accept\n"

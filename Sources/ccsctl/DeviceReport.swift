@@ -15,7 +15,7 @@ extension ShowDevice: ReportedCommand {
         }
         text += "pending     \(answer.mailbox.messages) messages"
         text += ", \(answer.mailbox.withCollapseKey) of them with a collapse key"
-        text += "; \(answer.mailbox.receiptsOwed) delivery receipts\n"
+        text += "; \(answer.mailbox.pendingReceipts) delivery receipts\n"
         return text + registrations(answer.registrations) + pending(answer)
     }
 

@@ -14,7 +14,7 @@ enum KeyInput {
         if let file { return try KeyFile.read(file) }
         guard invocation.has("--key-stdin") else { return nil }
         if isatty(STDIN_FILENO) == 1 {
-            Output.complain("Type the server key and press Enter; the input is visible.")
+            Output.printError("Type the server key and press Enter; the input is visible.")
         }
         return try KeyFile.read(STDIN_FILENO, "standard input")
     }

@@ -13,8 +13,8 @@ enum Output {
 
     /// Reports a failure on standard error, and with `--json` also as an object on standard output. Returns the exit code.
     static func fail(_ code: ExitCode, _ problem: String, hint: String, isJSON: Bool) -> ExitCode {
-        complain("ccsctl: \(problem)")
-        if !hint.isEmpty { complain(hint) }
+        printError("ccsctl: \(problem)")
+        if !hint.isEmpty { printError(hint) }
         if isJSON {
             write([
                 "error": .string(problem), "hint": .string(hint), "exit_code": .integer(Int(code.rawValue)),
@@ -24,5 +24,5 @@ enum Output {
     }
 
     /// Writes one line to standard error.
-    static func complain(_ line: String) { DescriptorOutput.write(line + "\n", to: STDERR_FILENO) }
+    static func printError(_ line: String) { DescriptorOutput.write(line + "\n", to: STDERR_FILENO) }
 }

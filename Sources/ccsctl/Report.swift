@@ -12,7 +12,7 @@ enum Report {
     static func cell(_ number: Int?) -> String { number.map { String($0) } ?? "-" }
 
     /// `yes` or `no`.
-    static func cell(_ truth: Bool) -> String { truth ? "yes" : "no" }
+    static func cell(_ value: Bool) -> String { value ? "yes" : "no" }
 
     /// A sender ID.
     static func cell(_ sender: SenderID) -> String { String(sender.number) }

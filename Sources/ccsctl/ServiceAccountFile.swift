@@ -11,7 +11,7 @@ enum ServiceAccountFile {
     private static let tokenURI = "https://oauth2.googleapis.com/token"
 
     /// A new account with its key file.
-    struct Made {
+    struct CreatedAccount {
         var answer: AddAccount.Answer
         var path: String
 
@@ -32,7 +32,7 @@ enum ServiceAccountFile {
     /// The file is created first, so that a failure does not leave an account without a key file.
     static func make(
         _ invocation: Invocation, ask: (AddAccount) throws(Failure) -> AddAccount.Answer
-    ) throws(Failure) -> Made {
+    ) throws(Failure) -> CreatedAccount {
         let path = invocation.text("--out") ?? ""
         let uri = invocation.text("--token-uri") ?? tokenURI
         guard uri.hasPrefix("https://"), uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -51,7 +51,7 @@ enum ServiceAccountFile {
         do throws(Failure) {
             let answer = try ask(AddAccount(sender: sender, publicKey: publicKey))
             guard write(text(answer, key, uri), to: descriptor) else { throw failure(path) }
-            return Made(answer: answer, path: path)
+            return CreatedAccount(answer: answer, path: path)
         } catch {
             _ = unsafe unlink(path)
             throw error

@@ -25,10 +25,11 @@ enum StatusReport {
             text += row(name, reached.isEmpty ? "nothing yet" : words(reached))
         }
         let topics = status.topics
-        if topics.accepted != 0 || topics.underWay != 0 {
+        if topics.accepted != 0 || topics.inProgress != 0 {
             text += row(
                 "topics",
-                "\(topics.accepted) messages to \(topics.recipients) devices, \(topics.underWay) in progress")
+                "\(topics.accepted) messages to \(topics.recipients) devices, \(topics.inProgress) in progress"
+            )
         }
         if let problem = status.clockProblem {
             text += row("clock", "\(Report.safe(problem)); see ccsctl clock show")

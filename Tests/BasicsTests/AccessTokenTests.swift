@@ -34,8 +34,8 @@ import Testing
         var changed = 0
         for account in 0..<8 as Range<UInt64> {
             let text = seal.text(of: AccessToken(sender: SenderID(123), account: account, expiresAt: 5))
-            let other = text.map { octet in
-                octet == UInt8(ascii: "-") ? UInt8(ascii: "+") : octet == UInt8(ascii: "_") ? 0x2F : octet
+            let other = text.map { byte in
+                byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? 0x2F : byte
             }
             guard other != text else { continue }
             changed += 1

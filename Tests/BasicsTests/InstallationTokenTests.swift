@@ -44,8 +44,8 @@ import Testing
             var token = token
             token.mark = mark
             let text = seal.text(of: token)
-            let other = text.map { octet in
-                octet == UInt8(ascii: "-") ? UInt8(ascii: "+") : octet == UInt8(ascii: "_") ? 0x2F : octet
+            let other = text.map { byte in
+                byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? 0x2F : byte
             }
             guard other != text else { continue }
             changed += 1

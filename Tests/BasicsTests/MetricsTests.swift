@@ -47,7 +47,7 @@ import Testing
         metrics.shards[1].add(7, to: .messages, 1, 3)
         metrics.shards[0].set(.draining, to: 1)
         metrics.shards[0].add(to: .connectionsClosed, CloseReason.slowConsumer.position)
-        metrics.shards[1].add(3, to: .connectionsRefused, 2, DoorRefusal.addressFull.position)
+        metrics.shards[1].add(3, to: .connectionsRefused, 2, ConnectionRefusal.addressFull.position)
         let text = Self.text(metrics)
         #expect(
             text.contains(
@@ -70,7 +70,7 @@ import Testing
             .missingTarget, .wrongType(field: "", expected: "", found: ""),
             .outOfRange(field: "", value: "", lowest: 0, highest: 0),
             .notAllowed(field: "", value: "", allowed: ""),
-            .tooLarge(field: "", octets: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
+            .tooLarge(field: "", bytes: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
             .repeatedMessageID, .badAck(.missing(field: "")), .invalidToken, .senderMismatch, .notRegistered,
             .packageMismatch,
             .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
@@ -80,7 +80,7 @@ import Testing
         #expect(all.map(\.position) == Array(all.indices))
         let reasons =
             all.map { RefusalReason.refusal($0) }
-            + [.malformed, .unauthorized, .tooManyStrangers, .registryFull]
+            + [.malformed, .unauthorized, .tooManyUnauthenticated, .registryFull]
         #expect(reasons.map(\.word) == Metric.refusalReasons)
         #expect(reasons.map(\.position) == Array(reasons.indices))
     }

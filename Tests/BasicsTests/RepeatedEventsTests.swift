@@ -21,17 +21,17 @@ import Testing
                 switch events.add("store_failed \(kind)", kind, now: now) {
                 case .report: (lines, counted) = (lines + 1, counted + 1)
                 case .reportRepeated(let count): (lines, counted) = (lines + 1, counted + count)
-                case .hold: break
+                case .suppress: break
                 }
             }
             if step % 100 == 0 {
-                for due in events.takeDue(now: now.monotonic) {
+                for due in events.removeDue(now: now.monotonic) {
                     lines += 1
                     counted += due.count
                 }
             }
         }
-        for due in events.takeDue(now: Self.now(700_000).monotonic) {
+        for due in events.removeDue(now: Self.now(700_000).monotonic) {
             lines += 1
             counted += due.count
         }
@@ -45,9 +45,9 @@ import Testing
     func once() {
         var events = RepeatedEvents<Int>()
         #expect(events.add("a", 1, now: Self.now(0)) == .report)
-        #expect(events.add("a", 2, now: Self.now(10)) == .hold)
+        #expect(events.add("a", 2, now: Self.now(10)) == .suppress)
         #expect(events.add("b", 3, now: Self.now(20)) == .report, "a different key is a different event")
-        #expect(events.add("a", 4, occurrences: 5, now: Self.now(29_999)) == .hold)
+        #expect(events.add("a", 4, occurrences: 5, now: Self.now(29_999)) == .suppress)
         #expect(events.add("a", 5, now: Self.now(30_000)) == .reportRepeated(7))
         #expect(events.add("a", 6, now: Self.now(60_000)) == .report)
         #expect(events.add("c", 7, occurrences: 3, now: Self.now(60_000)) == .reportRepeated(3))
@@ -60,7 +60,7 @@ import Testing
             events.add(key, 0, every: seconds, now: Self.now(milliseconds))
         }
         #expect(add("address", 60, at: 0) == .report && add("disk", 30, at: 0) == .report)
-        #expect(add("address", 60, at: 31_000) == .hold && add("disk", 30, at: 31_000) == .report)
+        #expect(add("address", 60, at: 31_000) == .suppress && add("disk", 30, at: 31_000) == .report)
         #expect(add("address", 60, at: 60_000) == .reportRepeated(2))
     }
 
@@ -69,12 +69,12 @@ import Testing
         var events = RepeatedEvents<Int>()
         _ = events.add("a", 1, now: Self.now(0))
         _ = events.add("a", 2, now: Self.now(40))
-        #expect(events.takeDue(now: Self.now(29_000).monotonic).isEmpty)
-        let due = try #require(events.takeDue(now: Self.now(31_000).monotonic).first)
-        #expect(due.note == 2 && due.count == 1 && due.lastAt == Self.now(40).wall)
-        #expect(events.takeDue(now: Self.now(31_001).monotonic).isEmpty && events.entries.count == 1)
+        #expect(events.removeDue(now: Self.now(29_000).monotonic).isEmpty)
+        let due = try #require(events.removeDue(now: Self.now(31_000).monotonic).first)
+        #expect(due.context == 2 && due.count == 1 && due.lastAt == Self.now(40).wall)
+        #expect(events.removeDue(now: Self.now(31_001).monotonic).isEmpty && events.entries.count == 1)
         #expect(
-            events.takeDue(now: Self.now(70_000).monotonic).isEmpty && events.entries.count == 0,
+            events.removeDue(now: Self.now(70_000).monotonic).isEmpty && events.entries.count == 0,
             "it is forgotten")
     }
 
@@ -87,7 +87,7 @@ import Testing
             reports += 1
         }
         #expect(events.entries.count == 11 && reports == 11)
-        #expect(events.add("key 5", 0, now: Self.now(2_000)) == .hold, "the key must still be remembered")
+        #expect(events.add("key 5", 0, now: Self.now(2_000)) == .suppress, "the key must still be remembered")
         #expect(events.add("fresh", 0, now: Self.now(90_000)) == .report)
         #expect(events.entries.count <= 11)
     }

@@ -49,11 +49,11 @@ import Testing
 
     @Test("The sanitizer reports a use after free when one is planted (canary)")
     func useAfterFree() {
-        let octets = UnsafeMutablePointer<UInt8>.allocate(capacity: 64)
-        octets.initialize(repeating: 7, count: 64)
+        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 64)
+        bytes.initialize(repeating: 7, count: 64)
         let at = SanitizerTests.planted.isEmpty ? 1 : 2
-        #expect(octets[at] == 7)
-        octets.deallocate()
-        if SanitizerTests.planted == "use-after-free" { #expect(octets[at] >= 0) }
+        #expect(bytes[at] == 7)
+        bytes.deallocate()
+        if SanitizerTests.planted == "use-after-free" { #expect(bytes[at] >= 0) }
     }
 }

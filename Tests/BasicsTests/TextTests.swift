@@ -53,12 +53,12 @@ import Testing
     func persistentIDs() {
         for number in [0, 1, 1_700_000_000_000_000, UInt64.max] {
             for salt in [0, 0xDEAD_BEEF, UInt32.max] {
-                let id = PersistentID(sequence: Sequence(number), salt: salt)
+                let id = PersistentID(sequence: SequenceNumber(number), salt: salt)
                 #expect(id.text.utf8.count <= 39)
                 #expect(PersistentID(text: Self.bytes(id.text).raw) == id)
             }
         }
-        #expect(PersistentID(sequence: Sequence(5), salt: 1).text == "0:5%00000001f9fd7ecd")
+        #expect(PersistentID(sequence: SequenceNumber(5), salt: 1).text == "0:5%00000001f9fd7ecd")
     }
 
     @Test(
@@ -87,6 +87,6 @@ import Testing
     func canary() {
         #expect(
             PersistentID(text: Self.bytes("0:5%00000001f9fd7ecd").raw)
-                != PersistentID(sequence: Sequence(6), salt: 1))
+                != PersistentID(sequence: SequenceNumber(6), salt: 1))
     }
 }

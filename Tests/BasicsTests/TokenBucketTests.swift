@@ -8,7 +8,7 @@ import Testing
     private func burst(_ bucket: inout TokenBucket, _ rate: Rate, at now: Instant, attempts: Int) -> Int {
         var allowed = 0
         for _ in 0..<attempts where bucket.allows(rate, now: now) {
-            bucket.take(rate, now: now)
+            bucket.consume(rate, now: now)
             allowed += 1
         }
         return allowed
@@ -45,7 +45,7 @@ import Testing
         for step in 0..<7_200 as Range<Int64> {
             let now = start.advanced(milliseconds: step * 500)
             for _ in 0..<3 where bucket.allows(rate, now: now) {
-                bucket.take(rate, now: now)
+                bucket.consume(rate, now: now)
                 allowed += 1
             }
         }
@@ -104,7 +104,7 @@ import Testing
     func canary() {
         let rate = Rate(2, perSeconds: 2)
         var bucket = TokenBucket()
-        for _ in 0..<5 { bucket.take(rate, now: start) }
+        for _ in 0..<5 { bucket.consume(rate, now: start) }
         #expect(bucket.next(rate, now: start) == start.advanced(seconds: 4))
     }
 

@@ -37,13 +37,13 @@ import Testing
     func places() {
         let other = TokenSeal(secret: [UInt8](repeating: 1, count: 32))
         let pairs = [("com.a", "p_01"), ("com.a", "s_01"), ("com.ap", "_01"), ("com.b", "p_01")]
-        let places = pairs.map { Self.seal.place(ofBundle: Array($0.0.utf8), token: Array($0.1.utf8)) }
+        let places = pairs.map { Self.seal.indexKey(ofBundle: Array($0.0.utf8), token: Array($0.1.utf8)) }
         #expect(Set(places).count == pairs.count)
         #expect(places.allSatisfy { $0.count == InstallationToken.idLength })
-        #expect(other.place(ofBundle: Array("com.a".utf8), token: Array("p_01".utf8)) != places[0])
+        #expect(other.indexKey(ofBundle: Array("com.a".utf8), token: Array("p_01".utf8)) != places[0])
         #expect(
-            Self.seal.deviceNumber(ofPlace: places[0], sender: SenderID(1))
-                != Self.seal.deviceNumber(ofPlace: places[0], sender: SenderID(2)))
+            Self.seal.deviceNumber(ofIndexKey: places[0], sender: SenderID(1))
+                != Self.seal.deviceNumber(ofIndexKey: places[0], sender: SenderID(2)))
         #expect(AppleToken.digits("0A1b") == Array("0a1b".utf8))
         for text in [
             "", "0a1", "p_01", "0g", String(repeating: "0", count: Limits.Registration.appleTokenDigits + 2),

@@ -17,7 +17,7 @@ import Testing
                     Option("--size", .integer(1...10), "N", "Size."),
                     Option("--color", .choice(["red", "green"]), "COLOR", "Color."),
                     Option("--loud", "Loud."), Option("--tag", .text, "TAG", "Tag.", isRepeatable: true),
-                    Option("--maybe", .truth, "", "Maybe."),
+                    Option("--maybe", .boolean, "", "Maybe."),
                 ]),
             Command("things list", "List."),
             Command("push", "Push.", options: [Option("--to", .text, "WHERE", "Where.", isRequired: true)]),

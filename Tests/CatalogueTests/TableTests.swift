@@ -76,7 +76,7 @@ import Testing
         for reason in CloseReason.allCases {
             #expect(Glossary.meanings(of: reason.rawValue).contains { $0.kind == "close reason" })
         }
-        for reason in DoorRefusal.allCases {
+        for reason in ConnectionRefusal.allCases {
             #expect(Glossary.meanings(of: reason.rawValue).contains { $0.kind == "refusal of a connection" })
         }
         #expect(Glossary.entries.allSatisfy { !$0.meaning.isEmpty })

@@ -18,7 +18,7 @@ final class AppServerBench {
 
     /// Passes bytes from the server in pieces of `step`. Returns the output.
     @discardableResult
-    func hear(_ text: String, step: Int = .max) -> String {
+    func receive(_ text: String, step: Int = .max) -> String {
         let bytes = Array(text.utf8)
         var at = 0
         while at < bytes.count {
@@ -50,10 +50,10 @@ final class AppServerBench {
     /// Completes the login.
     func logIn(step: Int = .max) {
         machine.open(out: &out)
-        hear(Self.header + Self.mechanisms, step: step)
-        hear(Self.success, step: step)
-        hear(Self.header + Self.features, step: step)
-        hear(Self.bound, step: step)
+        receive(Self.header + Self.mechanisms, step: step)
+        receive(Self.success, step: step)
+        receive(Self.header + Self.features, step: step)
+        receive(Self.bound, step: step)
     }
 
     static func answer(_ json: String) -> String {

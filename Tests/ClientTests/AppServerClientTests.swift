@@ -18,7 +18,7 @@ import Transport
     @Test("A client has one connection, and sends on it from login until its end")
     func ready() throws {
         let script = AppServerScript { _ in Self.ack }
-        let server = try ScriptedServer { script.take($1, $0) }
+        let server = try ScriptedServer { script.respond($1, $0) }
         let client = newClient(server)
         var early: [Bool] = []
         script.onTurn = { _ in early.append(client.isReady || client.send(Self.message)) }
@@ -38,7 +38,7 @@ import Transport
     @Test("A client with reconnects logs in again after a loss")
     func again() throws {
         let script = AppServerScript { _ in nil }
-        let server = try ScriptedServer { script.take($1, $0) }
+        let server = try ScriptedServer { script.respond($1, $0) }
         let client = newClient(server)
         client.reconnects = true
         var ready = 0
@@ -63,7 +63,7 @@ import Transport
     @Test("A client does not reconnect after end or abort, not even while it waits for the next attempt")
     func ended() throws {
         let script = AppServerScript { $0 == "</stream:stream>" ? "</stream:stream>" : nil }
-        let server = try ScriptedServer { script.take($1, $0) }
+        let server = try ScriptedServer { script.respond($1, $0) }
         let endings: [(AppServerClient) -> Void] = [
             { $0.end() }, { $0.abort() }, { $0.send(Self.message) },
         ]

@@ -18,8 +18,8 @@ import Testing
     @Test("After malformed XML nothing more is read")
     func garbage() {
         let bench = ready()
-        bench.hear("x")
-        bench.hear("x")
+        bench.receive("x")
+        bench.receive("x")
         #expect(bench.events.count == 1)
     }
 
@@ -27,7 +27,7 @@ import Testing
     func twoPayloads() {
         let bench = ready()
         let payload = "<gcm xmlns=\"google:mobile:data\">\(AppServerMachineTests.upstreamJSON)</gcm>"
-        #expect(bench.hear("<message id=\"2\">\(payload)\(payload)</message>") == "")
+        #expect(bench.receive("<message id=\"2\">\(payload)\(payload)</message>") == "")
         guard bench.events.count == 1, case .stanzaError("2", _) = bench.events[0] else {
             Issue.record("\(bench.events)")
             return
@@ -37,7 +37,7 @@ import Testing
     @Test("An answer without a query is unexpected")
     func unaskedAnswer() {
         let bench = ready()
-        bench.hear("<iq type=\"error\" id=\"p1\"/>")
+        bench.receive("<iq type=\"error\" id=\"p1\"/>")
         guard bench.events.count == 1, case .unexpected("<iq>") = bench.events[0] else {
             Issue.record("\(bench.events)")
             return
@@ -50,7 +50,7 @@ import Testing
         bench.machine.end(out: &bench.out)
         bench.machine.end(out: &bench.out)
         #expect(bench.sent() == "</stream:stream>")
-        #expect(bench.hear("</stream:stream>") == "")
+        #expect(bench.receive("</stream:stream>") == "")
         guard case .streamEnded? = bench.events.last else {
             Issue.record("\(bench.events)")
             return
@@ -66,11 +66,11 @@ import Testing
         login.resource = resource
         bench.machine = AppServerMachine(login: login)
         bench.machine.open(out: &bench.out)
-        bench.hear(AppServerBench.header + AppServerBench.mechanisms)
-        bench.hear(AppServerBench.success)
+        bench.receive(AppServerBench.header + AppServerBench.mechanisms)
+        bench.receive(AppServerBench.success)
         let bind =
             "<iq type=\"set\" id=\"bind\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\">\(written)</bind></iq>"
-        #expect(bench.hear(AppServerBench.header + AppServerBench.features) == bind)
+        #expect(bench.receive(AppServerBench.header + AppServerBench.features) == bind)
     }
 
     @Test("Two answers in one piece are two events")
@@ -78,7 +78,7 @@ import Testing
         let bench = ready()
         let one = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m-1\"}")
         let other = AppServerBench.answer("{\"message_type\":\"ack\",\"message_id\":\"m-2\"}")
-        bench.hear(one + other)
+        bench.receive(one + other)
         guard bench.events.count == 2, case .acknowledged(let first, nil) = bench.events[0],
             case .acknowledged(let second, nil) = bench.events[1]
         else {
@@ -91,7 +91,7 @@ import Testing
     @Test("An answer in the usual form may contain references")
     func escapedAnswer() {
         let bench = ready()
-        bench.hear(
+        bench.receive(
             AppServerBench.answer(
                 "{&quot;message_type&quot;:&quot;ack&quot;,&quot;message_id&quot;:&quot;m&quot;}"))
         guard bench.events.count == 1, case .acknowledged(let id, nil) = bench.events[0] else {
@@ -112,7 +112,7 @@ import Testing
     @Test("A control message of another type does not drain (canary)")
     func otherControl() {
         let bench = ready()
-        bench.hear(AppServerBench.answer("{\"message_type\":\"control\",\"control_type\":\"OTHER\"}"))
+        bench.receive(AppServerBench.answer("{\"message_type\":\"control\",\"control_type\":\"OTHER\"}"))
         let isDraining = bench.machine.isDraining
         #expect(!isDraining)
         guard bench.events.count == 1, case .unexpected = bench.events[0] else {

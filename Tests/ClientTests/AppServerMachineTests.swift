@@ -11,12 +11,12 @@ import Testing
         #expect(bench.sent() == AppServerBench.ownHeader)
         let auth =
             "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">ADEyMzQ1Njc4OTBAZ2NtLmdvb2dsZWFwaXMuY29tAEtFWQ==</auth>"
-        #expect(bench.hear(AppServerBench.header + AppServerBench.mechanisms) == auth)
-        #expect(bench.hear(AppServerBench.success) == AppServerBench.ownHeader)
+        #expect(bench.receive(AppServerBench.header + AppServerBench.mechanisms) == auth)
+        #expect(bench.receive(AppServerBench.success) == AppServerBench.ownHeader)
         let bind =
             "<iq type=\"set\" id=\"bind\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"><resource>test</resource></bind></iq>"
-        #expect(bench.hear(AppServerBench.header + AppServerBench.features) == bind)
-        #expect(bench.hear(AppServerBench.bound) == "")
+        #expect(bench.receive(AppServerBench.header + AppServerBench.features) == bind)
+        #expect(bench.receive(AppServerBench.bound) == "")
         let isReady = bench.machine.isReady
         #expect(isReady)
         guard case .ready("1234567890@gcm.googleapis.com/test0FAD177A")? = bench.events.first else {
@@ -38,9 +38,9 @@ import Testing
     func wrongKey() {
         let bench = AppServerBench()
         bench.machine.open(out: &bench.out)
-        bench.hear(AppServerBench.header + AppServerBench.mechanisms)
+        bench.receive(AppServerBench.header + AppServerBench.mechanisms)
         let failure = "<failure xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\"><not-authorized/></failure>"
-        #expect(bench.hear(failure) == "</stream:stream>")
+        #expect(bench.receive(failure) == "</stream:stream>")
         guard case .loginFailed("not-authorized")? = bench.events.last else {
             Issue.record("the event is missing")
             return
@@ -82,9 +82,9 @@ import Testing
             "{\"message_type\":\"nack\",\"from\":\"T\",\"message_id\":\"m-2\",\"error\":\"BAD_REGISTRATION\",\"error_description\":\"Why\"}"
         let odd =
             "<message>\n<g:gcm xmlns:g='google:mobile:data'>{&quot;message_type&quot;:\"ack\",\"message_id\":\"m-3\"}</g:gcm></message>"
-        bench.hear(AppServerBench.answer(ack), step: step)
-        bench.hear(AppServerBench.answer(nack), step: step)
-        bench.hear(odd, step: step)
+        bench.receive(AppServerBench.answer(ack), step: step)
+        bench.receive(AppServerBench.answer(nack), step: step)
+        bench.receive(odd, step: step)
         guard bench.events.count == 3, case .acknowledged(let first, let canonical) = bench.events[0],
             case .refused(let second, let error, let description) = bench.events[1],
             case .acknowledged(let third, nil) = bench.events[2]
@@ -109,12 +109,12 @@ import Testing
         let bench = AppServerBench()
         bench.logIn()
         bench.events.removeAll()
-        let first = bench.hear(AppServerBench.upstream(Self.upstreamJSON))
+        let first = bench.receive(AppServerBench.upstream(Self.upstreamJSON))
         #expect(
             first
                 == "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"TOKEN\",\"message_id\":\"000001\",\"message_type\":\"ack\"}</gcm></message>"
         )
-        let second = bench.hear(AppServerBench.upstream(Self.receiptJSON))
+        let second = bench.receive(AppServerBench.upstream(Self.receiptJSON))
         #expect(
             second.contains(
                 "{\"to\":\"gcm.googleapis.com\",\"message_id\":\"dr2:m-1\",\"message_type\":\"ack\"}"))
@@ -133,7 +133,7 @@ import Testing
         let bench = AppServerBench(acknowledges: false)
         bench.logIn()
         _ = bench.sent()
-        #expect(bench.hear(AppServerBench.upstream(Self.upstreamJSON)) == "")
+        #expect(bench.receive(AppServerBench.upstream(Self.upstreamJSON)) == "")
         #expect(bench.events.count == 2)
     }
 
@@ -142,15 +142,15 @@ import Testing
         let bench = AppServerBench()
         bench.logIn()
         bench.events.removeAll()
-        #expect(bench.hear(" ") == "")
-        bench.hear(
+        #expect(bench.receive(" ") == "")
+        bench.receive(
             AppServerBench.answer("{\"message_type\":\"control\",\"control_type\":\"CONNECTION_DRAINING\"}"))
         let isDraining = bench.machine.isDraining
         #expect(isDraining)
-        bench.hear("<iq type=\"result\" id=\"p1\"/>")
-        bench.hear(
+        bench.receive("<iq type=\"result\" id=\"p1\"/>")
+        bench.receive(
             "<stream:error><system-shutdown xmlns=\"urn:ietf:params:xml:ns:xmpp-streams\"/></stream:error>")
-        #expect(bench.hear("</stream:stream>") == "</stream:stream>")
+        #expect(bench.receive("</stream:stream>") == "</stream:stream>")
         guard bench.events.count == 4, case .draining = bench.events[0],
             case .unexpected("<iq>") = bench.events[1],
             case .streamError("system-shutdown") = bench.events[2], case .streamEnded = bench.events[3]
@@ -165,7 +165,7 @@ import Testing
         let bench = AppServerBench()
         bench.logIn()
         bench.events.removeAll()
-        bench.hear(
+        bench.receive(
             "<message id=\"7\" type=\"error\"><gcm xmlns=\"google:mobile:data\">{}</gcm><error code=\"400\" type=\"modify\"><bad-request xmlns=\"urn:ietf:params:xml:ns:xmpp-stanzas\"/><text xmlns=\"urn:ietf:params:xml:ns:xmpp-stanzas\">InvalidJson: why</text></error></message>"
         )
         guard case .stanzaError("7", let text)? = bench.events.first else {
@@ -180,8 +180,8 @@ import Testing
         let bench = AppServerBench()
         bench.logIn()
         bench.events.removeAll()
-        bench.hear("<message><<")
-        bench.hear("more")
+        bench.receive("<message><<")
+        bench.receive("more")
         #expect(bench.events.count == 1)
     }
 }

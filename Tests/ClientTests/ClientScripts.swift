@@ -14,7 +14,7 @@ final class AppServerScript {
 
     init(_ answer: @escaping (String) -> String?) { self.answer = answer }
 
-    func take(_ bytes: [UInt8], _ server: ScriptedServer) -> [UInt8]? {
+    func respond(_ bytes: [UInt8], _ server: ScriptedServer) -> [UInt8]? {
         if server.accepted != connection { (connection, turn) = (server.accepted, 0) }
         turn += 1
         onTurn(turn)
@@ -37,7 +37,7 @@ final class DeviceScript {
 
     init(_ answer: @escaping (MCS.Message) -> [MCS.Message]?) { self.answer = answer }
 
-    func take(_ bytes: [UInt8]) -> [UInt8]? {
+    func respond(_ bytes: [UInt8]) -> [UInt8]? {
         var out = ByteBuffer()
         if bytes.first == MCS.version {
             reader = MCS.FrameReader()

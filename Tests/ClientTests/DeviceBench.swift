@@ -35,7 +35,7 @@ final class DeviceBench {
 
     /// Passes frames from the server in pieces of `step`. Returns the frames sent.
     @discardableResult
-    func hear(_ frames: MCS.Message..., version: Bool = false, step: Int = .max) -> [MCS.Message] {
+    func receive(_ frames: MCS.Message..., version: Bool = false, step: Int = .max) -> [MCS.Message] {
         var buffer = ByteBuffer()
         if version { buffer.append(byte: MCS.version) }
         for frame in frames { frame.append(to: &buffer) }
@@ -56,8 +56,8 @@ final class DeviceBench {
         _ = sent()
         var response = MCS.LoginResponse()
         response.lastStreamIDReceived = 1
-        hear(.loginResponse(response), version: true, step: step)
-        hear(.iq(MCS.Iq(.selectiveAck([]))), step: step)
+        receive(.loginResponse(response), version: true, step: step)
+        receive(.iq(MCS.IqStanza(.selectiveAck([]))), step: step)
         events.removeAll()
     }
 

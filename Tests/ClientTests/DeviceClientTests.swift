@@ -20,7 +20,7 @@ import Wire
     @Test("A device has one connection, and is ready from login until its end")
     func ready() throws {
         let script = DeviceScript(DeviceScript.greeting)
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server)
         try client.connect()
         try client.connect()
@@ -35,7 +35,7 @@ import Wire
     @Test("A message is sent immediately if possible; only one with an ID waits to be stored")
     func upstream() throws {
         let script = DeviceScript(DeviceScript.greeting)
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server)
         try client.connect()
         #expect(server.reactor.turn(seconds: 10) { client.isReady })
@@ -58,7 +58,7 @@ import Wire
             ]
             return [.dataMessage(DeviceBench.message("", pairs))]
         }
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server)
         try client.connect()
         #expect(server.reactor.turn(seconds: 10) { client.isReady })
@@ -71,7 +71,7 @@ import Wire
     @Test("The idle state is reported at login, and immediately when it changes")
     func idle() throws {
         let script = DeviceScript(DeviceScript.greeting)
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server)
         client.setIdle(true)
         try client.connect()
@@ -90,7 +90,7 @@ import Wire
     @Test("Heartbeats are sent automatically at their interval")
     func heartbeats() throws {
         let script = DeviceScript(DeviceScript.greeting)
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server)
         client.heartbeatSeconds = 1
         try client.connect()
@@ -108,7 +108,7 @@ import Wire
                 .loginResponse(MCS.LoginResponse()), .dataMessage(message), .dataMessage(message),
             ]
         }
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server, received: [[1]])
         client.replays = true
         client.reconnects = true
@@ -123,10 +123,10 @@ import Wire
     @Test("A device that was closed or refused does not reconnect")
     func ended() throws {
         let script = DeviceScript(DeviceScript.greeting)
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         // The last one loses its connection, and is closed while it waits for the next attempt.
         let endings: [(DeviceClient) -> Void] = [
-            { $0.close() }, { $0.abort() }, { _ in }, { $0.breakOff() },
+            { $0.close() }, { $0.abort() }, { _ in }, { $0.dropConnection() },
         ]
         for (at, ending) in endings.enumerated() {
             script.answer = { frame in
@@ -153,7 +153,7 @@ import Wire
             guard case .loginRequest = frame else { return [] }
             return [.loginResponse(MCS.LoginResponse()), .close(MCS.Close())]
         }
-        let server = try ScriptedServer { script.take($1) }
+        let server = try ScriptedServer { script.respond($1) }
         let client = newClient(server)
         client.reconnects = true
         var closed: Instant?

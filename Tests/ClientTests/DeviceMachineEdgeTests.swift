@@ -28,25 +28,25 @@ import Wire
     func manual() {
         let bench = DeviceBench(acknowledgement: .manual)
         bench.logIn()
-        #expect(bench.hear(message([1]), message([2])).isEmpty)
+        #expect(bench.receive(message([1]), message([2])).isEmpty)
         let unconfirmed = bench.machine.unconfirmed
         #expect(unconfirmed.isEmpty, "the owner saves the IDs")
-        #expect(bench.hear(.heartbeatPing(MCS.Heartbeat())) == [.heartbeatAck(MCS.Heartbeat())])
+        #expect(bench.receive(.heartbeatPing(MCS.Heartbeat())) == [.heartbeatAck(MCS.Heartbeat())])
         bench.machine.acknowledge([[2], [9]], out: &bench.out)
-        #expect(bench.sent() == [.iq(MCS.Iq(.selectiveAck([[2], [9]])))])
+        #expect(bench.sent() == [.iq(MCS.IqStanza(.selectiveAck([[2], [9]])))])
         bench.machine.acknowledgeAll(out: &bench.out)
-        #expect(bench.sent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 5))])
+        #expect(bench.sent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 5))])
         bench.machine.close(out: &bench.out)
-        #expect(bench.sent() == [.close(MCS.Close())] && bench.hear(message([3])).isEmpty)
+        #expect(bench.sent() == [.close(MCS.Close())] && bench.receive(message([3])).isEmpty)
     }
 
     @Test("An acknowledgement of frames that were never sent is unexpected")
     func tooManyAcknowledged() {
         let bench = DeviceBench()
         bench.logIn()
-        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 1)))
+        bench.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 1)))
         #expect(bench.events.isEmpty)
-        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        bench.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 2)))
         guard bench.events.count == 1, case .unexpected = bench.events[0] else {
             Issue.record("\(bench.events)")
             return
@@ -69,7 +69,7 @@ import Wire
         AppData.append(key: "message_id", value: [UInt8]([1]).raw, to: &body)
         report.body = body.copied()
         report.lastStreamIDReceived = 3
-        bench.hear(.dataMessage(report))
+        bench.receive(.dataMessage(report))
         #expect(stored(bench) == [[2]])
         let reports = bench.events.compactMap { event -> DeviceMessage? in
             if case .message(let message) = event { message } else { nil }
@@ -96,7 +96,7 @@ import Wire
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
         bench.machine.isIdle = true
-        let sent = bench.hear(.heartbeatPing(MCS.Heartbeat(status: 0)))
+        let sent = bench.receive(.heartbeatPing(MCS.Heartbeat(status: 0)))
         #expect(sent == [.heartbeatAck(MCS.Heartbeat(status: 1))])
     }
 
@@ -116,7 +116,7 @@ import Wire
     func keptIDs() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
-        for number in 0...Limits.MCS.receivedIDs { bench.hear(message(Self.id(number))) }
+        for number in 0...Limits.MCS.receivedIDs { bench.receive(message(Self.id(number))) }
         let kept = bench.machine.unconfirmed
         #expect(kept.count == Limits.MCS.receivedIDs && kept.first == Self.id(1))
         #expect(kept.last == Self.id(Limits.MCS.receivedIDs))
@@ -128,7 +128,7 @@ import Wire
     func afterClose() {
         let bench = DeviceBench()
         bench.logIn()
-        let sent = bench.hear(message([1]), .close(MCS.Close()), message([2]))
+        let sent = bench.receive(message([1]), .close(MCS.Close()), message([2]))
         #expect(sent.isEmpty)
         guard bench.events.count == 2, case .message = bench.events[0], case .closeRequested = bench.events[1]
         else {
@@ -144,7 +144,7 @@ import Wire
         _ = bench.sent()
         var response = MCS.LoginResponse()
         response.error = MCS.ErrorInfo(code: 401)
-        bench.hear(.loginResponse(response), message([1]), version: true)
+        bench.receive(.loginResponse(response), message([1]), version: true)
         #expect(bench.events.count == 1)
     }
 
@@ -155,7 +155,7 @@ import Wire
         for id in [nil, []] as [[UInt8]?] {
             let bench = DeviceBench(acknowledgement: .selective)
             bench.logIn()
-            #expect(bench.hear(message(id)).isEmpty)
+            #expect(bench.receive(message(id)).isEmpty)
             let kept = bench.machine.unconfirmed
             #expect(kept.isEmpty && bench.events.count == 1)
         }
@@ -167,7 +167,7 @@ import Wire
         bench.logIn()
         var frame = DeviceBench.message("p", [("message_type", "other")])
         frame.token = Array("k".utf8)
-        bench.hear(.dataMessage(frame))
+        bench.receive(.dataMessage(frame))
         guard case .message(let message)? = bench.events.last else {
             Issue.record("no message")
             return
@@ -181,10 +181,10 @@ import Wire
         bench.logIn()
         var urgent = DeviceBench.message("1")
         urgent.immediateAck = true
-        #expect(bench.hear(.dataMessage(urgent)).count == 1)
-        #expect(bench.hear(message([2])).isEmpty)
-        #expect(bench.hear(message([3])).count == 1)
-        #expect(bench.hear(message([4])).isEmpty)
+        #expect(bench.receive(.dataMessage(urgent)).count == 1)
+        #expect(bench.receive(message([2])).isEmpty)
+        #expect(bench.receive(message([3])).count == 1)
+        #expect(bench.receive(message([4])).isEmpty)
     }
 
     // MARK: Confirmations by the server
@@ -194,9 +194,9 @@ import Wire
         let bench = DeviceBench()
         bench.logIn()
         // The second and the third frame of the device.
-        #expect(bench.hear(message([1])).count == 1)
-        #expect(bench.hear(message([2])).count == 1)
-        bench.hear(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2)))
+        #expect(bench.receive(message([1])).count == 1)
+        #expect(bench.receive(message([2])).count == 1)
+        bench.receive(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2)))
         let kept = bench.machine.unconfirmed
         #expect(kept == [[2]])
     }
@@ -205,11 +205,11 @@ import Wire
     func countInMessage() {
         let bench = DeviceBench()
         bench.logIn()
-        #expect(bench.hear(message([1])).count == 1)
+        #expect(bench.receive(message([1])).count == 1)
         var next = DeviceBench.message("")
         next.persistentID = [2]
         next.lastStreamIDReceived = 2
-        bench.hear(.dataMessage(next))
+        bench.receive(.dataMessage(next))
         let kept = bench.machine.unconfirmed
         #expect(kept == [[2]])
     }
@@ -218,9 +218,9 @@ import Wire
     func selective() {
         let bench = DeviceBench(acknowledgement: .selective)
         bench.logIn()
-        #expect(bench.hear(message([1])).count == 1)
+        #expect(bench.receive(message([1])).count == 1)
         let counts = ([1, 2] as [Int32]).map { count in
-            bench.hear(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: count)))
+            bench.receive(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: count)))
             return bench.machine.unconfirmed.count
         }
         #expect(counts == [1, 0])
@@ -231,7 +231,7 @@ import Wire
         let bench = DeviceBench()
         bench.logIn()
         bench.machine.send(upstream([0x70]), now: 0, out: &bench.out)
-        bench.hear(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2)))
+        bench.receive(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 2)))
         #expect(stored(bench) == [[0x70]])
     }
 
@@ -240,8 +240,8 @@ import Wire
         let bench = DeviceBench()
         bench.logIn()
         bench.machine.send(upstream([0x70]), now: 0, out: &bench.out)
-        bench.hear(.iq(MCS.Iq(.selectiveAck([[0x70]]))))
-        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        bench.receive(.iq(MCS.IqStanza(.selectiveAck([[0x70]]))))
+        bench.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 2)))
         #expect(stored(bench) == [[0x70]])
     }
 

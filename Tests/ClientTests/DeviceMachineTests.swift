@@ -21,7 +21,7 @@ import Wire
         #expect(login.receivedIDs == [Array("id-1".utf8)])
         #expect(login.authService == 2 && login.usesRMQ2 == true)
         let before = bench.machine.unconfirmed.count
-        bench.hear(.loginResponse(MCS.LoginResponse()), version: true)
+        bench.receive(.loginResponse(MCS.LoginResponse()), version: true)
         let after = (bench.machine.isReady, bench.machine.unconfirmed.count)
         #expect(before == 1 && after == (true, 0))
     }
@@ -36,7 +36,7 @@ import Wire
         question.category = Array("com.google.android.gsf.gtalkservice".utf8)
         question.persistentID = nil
         func answer() -> String? {
-            guard case .dataMessage(let answer)? = bench.hear(.dataMessage(question)).first else {
+            guard case .dataMessage(let answer)? = bench.receive(.dataMessage(question)).first else {
                 return nil
             }
             var said: String?
@@ -75,7 +75,7 @@ import Wire
         bench.machine.open(out: &bench.out)
         var response = MCS.LoginResponse()
         response.error = MCS.ErrorInfo(code: 401)
-        bench.hear(.loginResponse(response), version: true)
+        bench.receive(.loginResponse(response), version: true)
         guard case .loginRefused(401)? = bench.events.last else {
             Issue.record("the event is missing")
             return
@@ -89,7 +89,7 @@ import Wire
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn(step: step)
         let pairs = [("k", "v"), ("message_type", "deleted_messages")]
-        #expect(bench.hear(.dataMessage(DeviceBench.message("p-1", pairs)), step: step).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceBench.message("p-1", pairs)), step: step).isEmpty)
         guard case .message(let message)? = bench.events.first else {
             Issue.record("no message")
             return
@@ -104,12 +104,12 @@ import Wire
     func streamAck() {
         let bench = DeviceBench()
         bench.logIn()
-        let sent = bench.hear(
+        let sent = bench.receive(
             .dataMessage(DeviceBench.message("p-1")), .dataMessage(DeviceBench.message("p-2")))
-        #expect(sent == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 4))])
+        #expect(sent == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 4))])
         let counts = [nil, 1, 2].map { count in
             if let count {
-                bench.hear(.heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: Int32(count))))
+                bench.receive(.heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: Int32(count))))
             }
             return bench.machine.unconfirmed.count
         }
@@ -121,30 +121,30 @@ import Wire
     func savedUp() {
         let bench = DeviceBench(acknowledgement: .streamEvery(3))
         bench.logIn()
-        #expect(bench.hear(.dataMessage(DeviceBench.message("1"))).isEmpty)
-        #expect(bench.hear(.dataMessage(DeviceBench.message("2"))).isEmpty)
-        #expect(bench.hear(.dataMessage(DeviceBench.message("3"))).count == 1)
+        #expect(bench.receive(.dataMessage(DeviceBench.message("1"))).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceBench.message("2"))).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceBench.message("3"))).count == 1)
         var urgent = DeviceBench.message("4")
         urgent.immediateAck = true
-        #expect(bench.hear(.dataMessage(urgent)).count == 1)
+        #expect(bench.receive(.dataMessage(urgent)).count == 1)
     }
 
     @Test("A selective ack lists the messages")
     func selective() {
         let bench = DeviceBench(acknowledgement: .selective)
         bench.logIn()
-        let sent = bench.hear(
+        let sent = bench.receive(
             .dataMessage(DeviceBench.message("p-1")), .dataMessage(DeviceBench.message("p-2")))
-        #expect(sent == [.iq(MCS.Iq(.selectiveAck([Array("p-1".utf8), Array("p-2".utf8)])))])
+        #expect(sent == [.iq(MCS.IqStanza(.selectiveAck([Array("p-1".utf8), Array("p-2".utf8)])))])
     }
 
     @Test("A device with twice sends each selective ack twice")
     func twice() {
         let bench = DeviceBench(acknowledgement: .twice)
         bench.logIn()
-        let ack = MCS.Iq(.selectiveAck([Array("p-1".utf8)]))
-        #expect(bench.hear(.dataMessage(DeviceBench.message("p-1"))) == [.iq(ack), .iq(ack)])
-        #expect(bench.hear(.heartbeatPing(MCS.Heartbeat())).count == 1, "and no further acks")
+        let ack = MCS.IqStanza(.selectiveAck([Array("p-1".utf8)]))
+        #expect(bench.receive(.dataMessage(DeviceBench.message("p-1"))) == [.iq(ack), .iq(ack)])
+        #expect(bench.receive(.heartbeatPing(MCS.Heartbeat())).count == 1, "and no further acks")
     }
 
     @Test("An idle device reports it in each heartbeat, and answers idle queries as Chromium does")
@@ -159,7 +159,7 @@ import Wire
         var question = DeviceBench.message("")
         question.category = Array("com.google.android.gsf.gtalkservice".utf8)
         question.persistentID = nil
-        guard case .dataMessage(let answer)? = bench.hear(.dataMessage(question)).first else {
+        guard case .dataMessage(let answer)? = bench.receive(.dataMessage(question)).first else {
             Issue.record("no answer")
             return
         }
@@ -177,8 +177,8 @@ import Wire
     func never() {
         let bench = DeviceBench(acknowledgement: .never)
         bench.logIn()
-        bench.hear(.dataMessage(DeviceBench.message("p-1")))
-        let sent = bench.hear(.heartbeatPing(MCS.Heartbeat(status: 1)))
+        bench.receive(.dataMessage(DeviceBench.message("p-1")))
+        let sent = bench.receive(.heartbeatPing(MCS.Heartbeat(status: 1)))
         #expect(sent == [.heartbeatAck(MCS.Heartbeat(status: 1))])
         let count = bench.machine.unconfirmed.count
         #expect(count == 1)
@@ -188,7 +188,7 @@ import Wire
     func forgets() {
         let bench = DeviceBench(acknowledgement: .nothing)
         bench.logIn()
-        #expect(bench.hear(.dataMessage(DeviceBench.message("p-1"))).isEmpty)
+        #expect(bench.receive(.dataMessage(DeviceBench.message("p-1"))).isEmpty)
         let count = bench.machine.unconfirmed.count
         #expect(count == 0 && bench.events.count == 1)
     }
@@ -209,9 +209,9 @@ import Wire
         }
         #expect(frame.to == Array("123@gcm.googleapis.com".utf8) && frame.id == Array("m".utf8))
         #expect(frame.timeToLive == 60 && frame.sent == 1_700_000_000)
-        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 1)))
+        bench.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 1)))
         #expect(bench.events.isEmpty)
-        bench.hear(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        bench.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 2)))
         guard case .upstreamStored(let id)? = bench.events.first else {
             Issue.record("the event is missing")
             return
@@ -223,7 +223,7 @@ import Wire
     func ends() {
         let bench = DeviceBench()
         bench.logIn()
-        bench.hear(.close(MCS.Close()))
+        bench.receive(.close(MCS.Close()))
         guard case .closeRequested? = bench.events.last else {
             Issue.record("the event is missing")
             return

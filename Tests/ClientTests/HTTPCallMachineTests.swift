@@ -28,7 +28,7 @@ import Wire
         }
 
         /// Passes bytes from the server. Returns the step as text.
-        func hear(_ text: String) -> String { words(machine.receive(Array(text.utf8).raw)) }
+        func receive(_ text: String) -> String { words(machine.receive(Array(text.utf8).raw)) }
 
         func words(_ step: HTTPCallMachine.Step) -> String {
             let end = step.leavesConnection ? " and leaves" : ""
@@ -52,10 +52,10 @@ import Wire
         #expect(bench.connect() == Self.request("/1") && bench.written() == "")
         let needsAnother = bench.machine.needsConnection
         #expect(!needsAnother)
-        #expect(bench.hear("HTTP/1.1 200 OK\r\nContent-") == "nothing")
-        #expect(bench.hear("Length: 4\r\n\r\nfine") == "200 fine")
+        #expect(bench.receive("HTTP/1.1 200 OK\r\nContent-") == "nothing")
+        #expect(bench.receive("Length: 4\r\n\r\nfine") == "200 fine")
         #expect(bench.written() == Self.request("/2"))
-        #expect(bench.hear(Self.fine) == "200 fine" && bench.written() == "")
+        #expect(bench.receive(Self.fine) == "200 fine" && bench.written() == "")
         let needsAfterwards = bench.machine.needsConnection
         #expect(!needsAfterwards)
     }
@@ -64,12 +64,12 @@ import Wire
     func unasked() {
         let bench = Bench(Self.get("/1"))
         _ = bench.connect()
-        #expect(bench.hear(Self.fine + Self.fine) == "200 fine and leaves")
+        #expect(bench.receive(Self.fine + Self.fine) == "200 fine and leaves")
         bench.machine.add(Self.get("/2"))
         let needsOne = bench.machine.needsConnection
         #expect(needsOne && bench.connect() == Self.request("/2"))
-        #expect(bench.hear(Self.fine) == "200 fine")
-        #expect(bench.hear(Self.fine) == "nothing and leaves")
+        #expect(bench.receive(Self.fine) == "200 fine")
+        #expect(bench.receive(Self.fine) == "nothing and leaves")
     }
 
     @Test("An answer that closes and a malformed one end the connection for waiting calls")
@@ -77,11 +77,11 @@ import Wire
         let bench = Bench(Self.get("/1"), Self.get("/2"), Self.get("/3"))
         _ = bench.connect()
         #expect(
-            bench.hear("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            bench.receive("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
                 == "200  and leaves")
         #expect(bench.written() == "")
         #expect(bench.connect() == Self.request("/2"))
-        #expect(bench.hear("nonsense\r\n\r\n").hasSuffix(" and leaves"))
+        #expect(bench.receive("nonsense\r\n\r\n").hasSuffix(" and leaves"))
         #expect(bench.connect() == Self.request("/3"))
         #expect(bench.words(bench.machine.timedOut()) == "\(ClientError.noAnswer) and leaves")
     }
@@ -90,7 +90,7 @@ import Wire
     func again() {
         let bench = Bench(Self.get("/1"), Self.get("/2"))
         _ = bench.connect()
-        _ = bench.hear(Self.fine)
+        _ = bench.receive(Self.fine)
         #expect(bench.written() == Self.request("/2"))
         #expect(bench.words(bench.machine.connectionClosed(.peerClosed, detail: "")) == "nothing")
         #expect(bench.connect() == Self.request("/2"))
@@ -109,21 +109,21 @@ import Wire
         let checkedIn = answer(body.copied())
         var machine = DeviceEnrolmentMachine(nil, DeviceCalls.App(category: "a", sender: "1"))
         #expect(machine.first.path == "/checkin")
-        guard case .call(let call) = machine.take(checkedIn) else {
+        guard case .call(let call) = machine.handle(checkedIn) else {
             Issue.record("the enrolment does not register")
             return
         }
         #expect(call.path == "/c2dm/register3")
         #expect(call.headers.contains { $0.value.revealed == "AidLogin 5:6" })
-        guard case .done(.success(let made)) = machine.take(answer(Array("token=abc".utf8))) else {
+        guard case .done(.success(let made)) = machine.handle(answer(Array("token=abc".utf8))) else {
             Issue.record("the enrolment is not finished")
             return
         }
         #expect(made.token == "abc" && made.identity.androidID == 5)
         for (first, second) in [(answer([], 500), nil), (checkedIn, answer(Array("Error=NO".utf8)))] {
             var machine = DeviceEnrolmentMachine(nil, DeviceCalls.App(category: "a", sender: "1"))
-            var step = machine.take(first)
-            if let second { step = machine.take(second) }
+            var step = machine.handle(first)
+            if let second { step = machine.handle(second) }
             guard case .done(.failure) = step else {
                 Issue.record("\(step)")
                 return

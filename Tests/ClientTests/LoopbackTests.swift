@@ -114,22 +114,22 @@ final class ScriptedServer: ConnectionDelegate {
         let client = AppServerClient(
             reactor: server.reactor, endpoint: server.endpoint,
             login: AppServerLogin(sender: SenderID(1), key: Redacted([0x4B])))
-        var heard: [String] = []
+        var received: [String] = []
         client.onEvent = { client, event, _ in
             switch event {
             case .ready:
-                heard.append("ready")
+                received.append("ready")
                 client.send(Downstream(to: [0x54], messageID: [0x6D]))
             case .acknowledged:
-                heard.append("acknowledged")
+                received.append("acknowledged")
                 client.end()
-            case .closed: heard.append("closed")
+            case .closed: received.append("closed")
             default: break
             }
         }
         try client.connect()
-        let isDone = server.reactor.turn(seconds: 10) { heard.last == "closed" }
-        #expect(isDone && heard == ["ready", "acknowledged", "closed"])
+        let isDone = server.reactor.turn(seconds: 10) { received.last == "closed" }
+        #expect(isDone && received == ["ready", "acknowledged", "closed"])
     }
 
     @Test("A device sends waiting messages after each login until they are stored")
@@ -144,7 +144,7 @@ final class ScriptedServer: ConnectionDelegate {
                 MCS.LoginResponse().append(to: &out)
             } else {
                 frames += 1
-                MCS.Iq(.streamAck, lastStreamIDReceived: 2).append(to: &out)
+                MCS.IqStanza(.streamAck, lastStreamIDReceived: 2).append(to: &out)
             }
             return out.copied()
         }

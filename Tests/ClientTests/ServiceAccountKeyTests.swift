@@ -9,13 +9,13 @@ import WireSupport
 /// The assertion of a service account for an access token (http 9.1).
 struct ServiceAccountKeyTests {
     private static func decoded(_ text: [UInt8]) throws -> [UInt8] {
-        let octets = Base64.bytes(text.raw)
-        return try #require(octets)
+        let bytes = Base64.bytes(text.raw)
+        return try #require(bytes)
     }
 
     private static func json(_ text: [UInt8]) throws -> JSONValue {
-        let octets = try decoded(text)
-        return try JSONValue(parsing: String(decoding: octets, as: UTF8.self))
+        let bytes = try decoded(text)
+        return try JSONValue(parsing: String(decoding: bytes, as: UTF8.self))
     }
 
     @Test("an assertion has the account and its key ID, expires within an hour, and is signed by the key")

@@ -9,7 +9,7 @@ struct RecordTests {
     let salt = [UInt8](repeating: 5, count: 16)
 
     init() throws {
-        var random = FixedOctets()
+        var random = FixedBytes()
         receiver = try #require(KeyPair { random.take($0) })
     }
 
@@ -41,7 +41,7 @@ struct RecordTests {
 
     /// Returns a body of one record with the given content, delimiter and padding.
     func body(_ record: [UInt8], size: UInt8) throws -> [UInt8] {
-        var random = FixedOctets(next: 40)
+        var random = FixedBytes(next: 40)
         let own = try #require(KeyPair { random.take($0) })
         let agreement = try #require(WebPush.Agreement(sender: own, receiver: receiver.publicKey))
         let keys = WebPush.bodyKeys(agreement, auth: auth, salt: salt)
@@ -66,13 +66,13 @@ struct RecordTests {
     }
 
     /// RFC 8188, 2.1: sizes below 18 are invalid.
-    @Test func aRecordHasRoomForAnOctet() throws {
+    @Test func recordSizeHasRoomForAByte() throws {
         #expect(WebPush.openBody(try body([2], size: 18), keys: receiver, auth: auth) == [])
         #expect(WebPush.openBody(try body([2], size: 17), keys: receiver, auth: auth) == nil)
     }
 
     @Test func anUnknownMarkBeforeAnotherRecordIsRefused() throws {
-        var random = FixedOctets(next: 40)
+        var random = FixedBytes(next: 40)
         let own = try #require(KeyPair { random.take($0) })
         let agreement = try #require(WebPush.Agreement(sender: own, receiver: receiver.publicKey))
         let keys = WebPush.bodyKeys(agreement, auth: auth, salt: salt)
@@ -87,7 +87,7 @@ struct RecordTests {
 
     /// draft-ietf-webpush-encryption-04: padding consists of zeros.
     @Test func paddingIsZero() throws {
-        var random = FixedOctets(next: 40)
+        var random = FixedBytes(next: 40)
         let own = try #require(KeyPair { random.take($0) })
         let agreement = try #require(WebPush.Agreement(sender: own, receiver: receiver.publicKey))
         let keys = WebPush.keys(agreement, auth: auth, salt: salt)

@@ -25,7 +25,7 @@ struct Vectors {
         var value: JSONValue
 
         func text(_ name: String) throws -> String { try #require(value[name]?.text) }
-        func octets(_ name: String) throws -> [UInt8] {
+        func bytes(_ name: String) throws -> [UInt8] {
             try #require(Base64.bytes(Array(try text(name).utf8).raw))
         }
         func hex(_ name: String) throws -> [UInt8] {
@@ -38,7 +38,7 @@ struct Vectors {
 }
 
 /// A deterministic source of bytes: first those given, then a counter.
-struct FixedOctets {
+struct FixedBytes {
     var given: [[UInt8]] = []
     var next: UInt8 = 1
 

@@ -9,59 +9,59 @@ struct WebPushTests {
     let auth = [UInt8](repeating: 9, count: 16)
 
     init() throws {
-        var random = FixedOctets()
+        var random = FixedBytes()
         receiver = try #require(KeyPair { random.take($0) })
     }
 
     /// Encrypts with a key and salt that differ for each `start`.
     func seal(_ text: [UInt8], start: UInt8 = 77) throws -> WebPush.Sealed {
-        var random = FixedOctets(next: start)
+        var random = FixedBytes(next: start)
         return try #require(
             WebPush.seal(text, publicKey: receiver.publicKey, auth: auth) { random.take($0) })
     }
 
     func sealBody(_ text: [UInt8], recordSize: Int = 4_096) throws -> [UInt8] {
-        var random = FixedOctets(next: 78)
+        var random = FixedBytes(next: 78)
         return try #require(
             WebPush.sealBody(
                 text, publicKey: receiver.publicKey, auth: auth, random: { random.take($0) },
                 recordSize: recordSize))
     }
 
-    @Test func aesgcmIsThatOfTheVector() throws {
+    @Test func aesgcmMatchesTheVector() throws {
         let vector = try Vectors().group("aesgcm")
-        var random = FixedOctets(given: [try vector.octets("as_private"), try vector.octets("salt")])
+        var random = FixedBytes(given: [try vector.bytes("as_private"), try vector.bytes("salt")])
         let sealed = try #require(
             WebPush.seal(
-                Array(try vector.text("plaintext").utf8), publicKey: try vector.octets("ua_public"),
-                auth: try vector.octets("auth")
+                Array(try vector.text("plaintext").utf8), publicKey: try vector.bytes("ua_public"),
+                auth: try vector.bytes("auth")
             ) { random.take($0) })
-        #expect(sealed.publicKey == (try vector.octets("as_public")))
-        #expect(sealed.salt == (try vector.octets("salt")))
+        #expect(sealed.publicKey == (try vector.bytes("as_public")))
+        #expect(sealed.salt == (try vector.bytes("salt")))
         #expect(sealed.records == (try vector.hex("raw_data")))
-        let pair = try #require(KeyPair(privateKey: try vector.octets("ua_private")))
-        #expect(pair.publicKey == (try vector.octets("ua_public")))
+        let pair = try #require(KeyPair(privateKey: try vector.bytes("ua_private")))
+        #expect(pair.publicKey == (try vector.bytes("ua_public")))
         #expect(pair.secret(with: sealed.publicKey) == (try vector.hex("ecdh")))
-        let opened = WebPush.open(sealed, keys: pair, auth: try vector.octets("auth"))
+        let opened = WebPush.open(sealed, keys: pair, auth: try vector.bytes("auth"))
         #expect(opened == Array(try vector.text("plaintext").utf8))
     }
 
-    @Test func aes128gcmIsThatOfTheRFC() throws {
+    @Test func aes128gcmMatchesTheRFC() throws {
         let vector = try Vectors().group("aes128gcm")
-        var random = FixedOctets(given: [try vector.octets("as_private"), try vector.octets("salt")])
+        var random = FixedBytes(given: [try vector.bytes("as_private"), try vector.bytes("salt")])
         let body = try #require(
             WebPush.sealBody(
-                Array(try vector.text("plaintext").utf8), publicKey: try vector.octets("ua_public"),
-                auth: try vector.octets("auth"), random: { random.take($0) }))
-        #expect(body == (try vector.octets("body")))
-        let pair = try #require(KeyPair(privateKey: try vector.octets("ua_private")))
-        #expect(pair.publicKey == (try vector.octets("ua_public")))
-        let opened = WebPush.openBody(body, keys: pair, auth: try vector.octets("auth"))
+                Array(try vector.text("plaintext").utf8), publicKey: try vector.bytes("ua_public"),
+                auth: try vector.bytes("auth"), random: { random.take($0) }))
+        #expect(body == (try vector.bytes("body")))
+        let pair = try #require(KeyPair(privateKey: try vector.bytes("ua_private")))
+        #expect(pair.publicKey == (try vector.bytes("ua_public")))
+        let opened = WebPush.openBody(body, keys: pair, auth: try vector.bytes("auth"))
         #expect(opened == Array(try vector.text("plaintext").utf8))
     }
 
     @Test(arguments: [0, 1, 15, 16, 17, 4_093, 4_094, 4_095, 8_187, 8_188, 8_189, 20_000])
-    func allLengthsComeBack(_ length: Int) throws {
+    func allLengthsAreDecrypted(_ length: Int) throws {
         let text = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ length) }
         let sealed = try seal(text)
         // Two bytes and the tag for each record, and the last record shorter than a full one.
@@ -72,7 +72,7 @@ struct WebPushTests {
     }
 
     /// Canary: a decryption without a check of tag, salt or key passes the vectors and fails here.
-    @Test func eachFlippedBitIsNoticed() throws {
+    @Test func eachFlippedBitIsDetected() throws {
         let sealed = try seal(Array("only for you".utf8))
         for at in sealed.records.indices {
             var other = sealed
@@ -104,7 +104,7 @@ struct WebPushTests {
         #expect(WebPush.open(sealed, keys: receiver, auth: auth) == Array("only for you".utf8))
     }
 
-    @Test func whatIsCutShortIsNoMessage() throws {
+    @Test func truncatedMessagesAreRefused() throws {
         let text = [UInt8](repeating: 65, count: 100)
         let body = try sealBody(text, recordSize: 64)
         for count in 0..<body.count {
@@ -122,14 +122,14 @@ struct WebPushTests {
         }
     }
 
-    @Test func recordsOfAnotherOrderAreNoMessage() throws {
+    @Test func reorderedRecordsAreRefused() throws {
         var sealed = try seal([UInt8](repeating: 67, count: 9_000))
         let (first, second) = (Array(sealed.records[..<4_112]), Array(sealed.records[4_112..<8_224]))
         sealed.records = second + first + sealed.records[8_224...]
         #expect(WebPush.open(sealed, keys: receiver, auth: auth) == nil)
     }
 
-    @Test func keysThatAreNoneAreRefused() throws {
+    @Test func invalidKeysAreRefused() throws {
         let good = receiver.publicKey
         #expect(WebPush.isUsable(publicKey: good, auth: auth))
         var offCurve = good
@@ -142,7 +142,7 @@ struct WebPushTests {
             [], [0], offCurve, compressed, hybrid, tooLarge, origin, Array(good.dropLast()), good + [0],
         ] {
             #expect(!WebPush.isUsable(publicKey: bad, auth: auth), "\(bad)")
-            var random = FixedOctets()
+            var random = FixedBytes()
             #expect(WebPush.seal([1], publicKey: bad, auth: auth) { random.take($0) } == nil)
             #expect(WebPush.sealBody([1], publicKey: bad, auth: auth, random: { random.take($0) }) == nil)
             #expect(receiver.secret(with: bad) == nil)
@@ -152,7 +152,7 @@ struct WebPushTests {
         }
     }
 
-    @Test func numbersThatAreNoKeyAreRefused() {
+    @Test func invalidPrivateKeysAreRefused() {
         // The order of the curve and its neighbours (FIPS 186-4, D.1.2.3).
         var order: [UInt8] = [
             0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -175,7 +175,7 @@ struct WebPushTests {
         #expect(draws == 2)
     }
 
-    @Test func noTwoMessagesAreAlike() throws {
+    @Test func messagesWithEqualTextDiffer() throws {
         #expect(try seal([1], start: 1).records != seal([1], start: 2).records)
     }
 }

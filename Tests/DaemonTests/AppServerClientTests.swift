@@ -3,12 +3,13 @@ import Testing
 
 /// Real app-server libraries against the real daemon, each through the same conversation (ccs-xmpp 7.3).
 @Suite(
-    "App-server libraries", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
+    "App-server libraries", .serialized,
+    .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first")
 )
 struct AppServerClientTests {
     static let drivers =
         ["slixmpp_app_server.py", "xmpppy_app_server.py", "aioxmpp_app_server.py"]
-        + (Places.hasDebianClients ? ["xmpp4r_app_server.rb", "net_xmpp_app_server.pl"] : [])
+        + (TestPaths.hasDebianClients ? ["xmpp4r_app_server.rb", "net_xmpp_app_server.pl"] : [])
         + (Strophe.isInstalled ? [libstrophe] : [])
     private static let libstrophe = "libstrophe"
 

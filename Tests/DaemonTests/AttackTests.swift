@@ -58,7 +58,7 @@ struct AttackTests {
     @Test(
         "Unauthenticated requests share one memory bound over all connections; long ones end when it is exceeded"
     )
-    func strangers() throws {
+    func unauthenticatedRequests() throws {
         let run = try attack(["held-bodies"], seconds: 2, scale: 100)
         #expect(run.code == 0, "\(run)")
         let row = try #require((run.object?["attacks"] as? [[String: Any]])?.first)
@@ -66,7 +66,7 @@ struct AttackTests {
         #expect((row["bytes"] as? Int ?? 0) > 80_000_000, "\(row)")
         // 64 MiB, the spare capacity of growing vectors, and the TLS state of 200 connections.
         #expect((memory["peak"] ?? .max) - (memory["before"] ?? 0) < 150_000, "\(row)")
-        #expect(((row["deeds"] as? [String: Int])?["flood"] ?? 0) > 0, "\(row)")
+        #expect(((row["actions"] as? [String: Int])?["flood"] ?? 0) > 0, "\(row)")
     }
 
     @Test("The daemon returns memory to the system when dozens of large connections have closed")

@@ -5,25 +5,25 @@ import Testing
 /// notified, and service resumes without a restart when the disk recovers (design 8).
 @Suite("A bad disk", .serialized, .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
 struct BadDiskTests {
-    struct Trouble: CustomTestStringConvertible, Sendable {
+    struct DiskFault: CustomTestStringConvertible, Sendable {
         var words: String
         /// The name of the fault in the log and on `/readyz`.
         var kind: String
         var testDescription: String { words }
     }
 
-    static let troubles = [
-        Trouble(words: "error=ENOSPC calls=open,write,allocate,room", kind: "full"),
+    static let faults = [
+        DiskFault(words: "error=ENOSPC calls=open,write,allocate,room", kind: "full"),
         // statvfs reports free space but writes fail: a quota, or the blocks reserved for the superuser.
-        Trouble(words: "error=EDQUOT short=1 calls=write,allocate,mkdir", kind: "full"),
-        Trouble(words: "error=EIO calls=sync", kind: "input_output"),
-        Trouble(words: "error=EIO", kind: "input_output"),
+        DiskFault(words: "error=EDQUOT short=1 calls=write,allocate,mkdir", kind: "full"),
+        DiskFault(words: "error=EIO calls=sync", kind: "input_output"),
+        DiskFault(words: "error=EIO", kind: "input_output"),
     ]
 
     @Test(
         "app servers get SERVICE_UNAVAILABLE and /readyz returns 503 while the disk fails",
-        arguments: troubles)
-    func trouble(_ trouble: Trouble) throws {
+        arguments: faults)
+    func fault(_ fault: DiskFault) throws {
         let disk = try FaultyDisk()
         let port = UInt16.random(in: 19_500...19_900)
         let daemon = try RunningDaemon(
@@ -35,15 +35,15 @@ struct BadDiskTests {
         #expect(try server.send("before", to: device.token) == "ACK")
         #expect(try PlainHTTP.get("/readyz", port: port).hasPrefix("HTTP/1.1 200 "))
 
-        try disk.fail(trouble.words)
+        try disk.fail(fault.words)
         #expect(try server.send("during-1", to: device.token) == "SERVICE_UNAVAILABLE")
         #expect(try server.send("during-2", to: device.token) == "SERVICE_UNAVAILABLE")
         let page = try PlainHTTP.get("/readyz", port: port)
-        #expect(page.hasPrefix("HTTP/1.1 503 ") && page.contains(trouble.kind), "\(page)")
+        #expect(page.hasPrefix("HTTP/1.1 503 ") && page.contains(fault.kind), "\(page)")
         #expect(
             try PlainHTTP.get("/healthz", port: port).hasPrefix("HTTP/1.1 200 "),
             "a liveness probe must not restart the daemon")
-        #expect(daemon.words.contains("event=store_failed kind=\(trouble.kind)"))
+        #expect(daemon.words.contains("event=store_failed kind=\(fault.kind)"))
 
         try disk.heal()
         // An unready server gets no traffic, so it must detect the recovery itself.
@@ -64,8 +64,8 @@ struct BadDiskTests {
 
     @Test(
         "a device gets no stream ack for a message when the disk fails, and its repetition arrives after recovery",
-        arguments: [troubles[0], troubles[2]])
-    func upstream(_ trouble: Trouble) throws {
+        arguments: [faults[0], faults[2]])
+    func upstream(_ fault: DiskFault) throws {
         let disk = try FaultyDisk()
         let port = UInt16.random(in: 19_500...19_900)
         let daemon = try RunningDaemon(
@@ -77,7 +77,7 @@ struct BadDiskTests {
         try device.expectStored("before")
         try server.expectUpstream("before")
 
-        try disk.fail(trouble.words)
+        try disk.fail(fault.words)
         device.send(id: "during", pairs: [(key: "n", value: "2")])
         // The answer proves that the server has read the message sent before the ping.
         try device.heartbeat()
@@ -114,7 +114,7 @@ struct BadDiskTests {
         let server = try TestAppServer(daemon, sender: sender)
         func lines() -> [Substring] { daemon.words.split(separator: "\n") }
         let before = lines().count
-        try disk.fail(Self.troubles[0].words)
+        try disk.fail(Self.faults[0].words)
         var number = 0
         // The store retries ten times a second, and so do the app servers.
         try eventually("the line is repeated with its count", seconds: 120) {

@@ -4,7 +4,7 @@ import Testing
 /// Behaviour of app servers that no library shows, on bare TLS sockets against the real daemon.
 @Suite(
     "App servers on bare sockets", .serialized,
-    .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
+    .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first")
 )
 struct BareAppServerTests {
     private static func bare(_ daemon: RunningDaemon) throws -> Driver {
@@ -24,7 +24,7 @@ struct BareAppServerTests {
         let device = try TestDevice(daemon, sender: daemon.firstSender.id)
         device.stop()
         let server = try Self.bare(daemon)
-        try server.tell([
+        try server.command([
             "do": "flood", "count": count, "token": device.token, "last": last, "half": half,
         ])
         let answers = try server.expect(event: "answers", seconds: 60)
@@ -40,8 +40,8 @@ struct BareAppServerTests {
         let payload = String(repeating: "<", count: 4_000)
         for _ in 0..<100 { try device.sendUpstream(["a": payload]) }
         let server = try Self.bare(daemon)
-        try server.tell(["do": "drink", "count": 100])
-        #expect(try server.expect(event: "drunk", seconds: 60)["messages"] as? Int == 100)
+        try server.command(["do": "read_slowly", "count": 100])
+        #expect(try server.expect(event: "read", seconds: 60)["messages"] as? Int == 100)
     }
 
     @Test(
@@ -50,7 +50,7 @@ struct BareAppServerTests {
     func listedSender() throws {
         let daemon = try RunningDaemon()
         let server = try Self.bare(daemon)
-        try server.tell(["do": "second", "first": "4711"])
+        try server.command(["do": "second", "first": "4711"])
         let answer = try server.expect(event: "logged in")["answer"] as? String
         #expect(answer?.contains("<success") == true)
         let sessions = try daemon.ctl("sessions", "list")["sessions"] as? [[String: Any]]
@@ -62,7 +62,7 @@ struct BareAppServerTests {
         let daemon = try RunningDaemon(
             flags: ["--failed-logins-per-address", "30", "--failed-logins-per-minute", "0"], reactors: 4)
         let server = try Self.bare(daemon)
-        try server.tell(["do": "guess", "connections": 60])
+        try server.command(["do": "guess", "connections": 60])
         let failures = try #require(server.expect(event: "guessed", seconds: 60)["failures"] as? Int)
         // Twice the limit if a minute ends in between.
         #expect((30...60).contains(failures))

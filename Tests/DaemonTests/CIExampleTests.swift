@@ -6,7 +6,7 @@ import Testing
 struct CIExampleTests {
     private func run(expecting text: String? = nil) throws -> Tool {
         try Tool.run(
-            Places.root.appendingPathComponent("Scripts/ci-example"), [Places.programs.path],
+            TestPaths.root.appendingPathComponent("Scripts/ci-example"), [TestPaths.programs.path],
             environment: text.map { ["EXPECTED_TEXT": $0] } ?? [:])
     }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "Chromium", .serialized,
     .enabled(
-        if: Places.hasPython && Places.hasChromium, "run Scripts/bootstrap --tests --browser first"))
+        if: TestPaths.hasPython && TestPaths.hasChromium, "run Scripts/bootstrap --tests --browser first"))
 struct ChromiumTests {
     /// A daemon and a browser that can be restarted.
     private struct Bench {
@@ -46,7 +46,7 @@ struct ChromiumTests {
 
     /// Returns the value of a script that is evaluated in the page or the extension.
     private func value(_ browser: Driver, _ place: String, _ script: String) throws -> Any? {
-        try browser.tell(["do": place, "js": script])
+        try browser.command(["do": place, "js": script])
         return try browser.expect(event: "value", seconds: 60)["value"]
     }
 
@@ -67,7 +67,7 @@ struct ChromiumTests {
     private func push(
         _ server: Driver, _ subscription: [String: Any], _ text: String, _ more: [String: Any] = [:]
     ) throws -> Int? {
-        try server.tell(
+        try server.command(
             ["do": "push", "subscription": subscription, "text": text].merging(more) { $1 })
         return try server.expect(event: "pushed")["status"] as? Int
     }
@@ -113,9 +113,9 @@ struct ChromiumTests {
         try server.send([
             "to": token, "message_id": "m", "data": ["n": "1"], "delivery_receipt_requested": true,
         ])
-        let heard = try browser.expect(event: "gcm")["value"] as? [String: [String: Any]]
-        #expect(heard?["message"]?["data"] as? [String: String] == ["n": "1"])
-        #expect(heard?["message"]?["from"] as? String == bench.sender.id)
+        let received = try browser.expect(event: "gcm")["value"] as? [String: [String: Any]]
+        #expect(received?["message"]?["data"] as? [String: String] == ["n": "1"])
+        #expect(received?["message"]?["from"] as? String == bench.sender.id)
         try server.expectJSON("the receipt") { $0["message_type"] as? String == "receipt" }
 
         let message = "messageId: 'up', timeToLive: 60, data: { a: 'b' }"
@@ -149,7 +149,7 @@ struct ChromiumTests {
     func canary() throws {
         let bench = try Bench()
         let browser = try bench.browser(trusting: "-")
-        try browser.tell(["do": "extension", "js": "register('\(bench.sender.id)')"])
+        try browser.command(["do": "extension", "js": "register('\(bench.sender.id)')"])
         #expect(throws: HarnessFailure.self) {
             try browser.expect("a token", seconds: 8) {
                 ($0["value"] as? [String: Any])?["value"] as? String != nil

@@ -5,11 +5,12 @@ import Testing
 import Transport
 
 /// The real daemon and store on a machine whose clock is wrong (Debian's libfaketime).
-@Suite("A wrong clock", .serialized, .enabled(if: Places.hasFakeTime, "run Scripts/bootstrap --tests first"))
+@Suite(
+    "A wrong clock", .serialized, .enabled(if: TestPaths.hasFakeTime, "run Scripts/bootstrap --tests first"))
 struct ClockTests {
     /// Returns the environment for an offset (`+400d`) or a fixed time.
     private func clock(_ setting: String) -> [String: String] {
-        ["LD_PRELOAD": Places.fakeTime, "FAKETIME": setting, "FAKETIME_DONT_FAKE_MONOTONIC": "1"]
+        ["LD_PRELOAD": TestPaths.fakeTime, "FAKETIME": setting, "FAKETIME_DONT_FAKE_MONOTONIC": "1"]
     }
 
     private func stop(_ daemon: RunningDaemon) throws {

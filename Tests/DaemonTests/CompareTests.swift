@@ -81,7 +81,7 @@ struct CompareTests {
         arguments: ["login", "idle"])
     func crowd(_ command: String) throws {
         let scratch = try Scratch()
-        let program = Places.programs.appendingPathComponent("ccs-bench").path
+        let program = TestPaths.programs.appendingPathComponent("ccs-bench").path
         let run = try Tool.run(
             URL(fileURLWithPath: "/bin/sh"),
             [

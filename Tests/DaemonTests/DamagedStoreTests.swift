@@ -29,11 +29,11 @@ struct DamagedStoreTests {
             defer { try? handle.close() }
             let middle = try handle.seekToEnd() / 2
             try handle.seek(toOffset: middle)
-            guard let octet = try handle.read(upToCount: 1)?.first else {
+            guard let byte = try handle.read(upToCount: 1)?.first else {
                 throw HarnessFailure("\(file) is empty")
             }
             try handle.seek(toOffset: middle)
-            try handle.write(contentsOf: Data([octet ^ 0x10]))
+            try handle.write(contentsOf: Data([byte ^ 0x10]))
         }
 
         /// Returns all files except the lock file.
@@ -156,8 +156,8 @@ struct DamagedStoreTests {
         let before = try folder.contents()
         #expect(try server.send("during-2", to: device.token) == "SERVICE_UNAVAILABLE")
         // The legacy interface reports the failure for each token, in a response with status 200.
-        let told = try device.call(daemon, call)
-        #expect(told.text.contains(#"[{"error":"Unavailable"}]"#), "\(told.status) \(told.text)")
+        let response = try device.call(daemon, call)
+        #expect(response.text.contains(#"[{"error":"Unavailable"}]"#), "\(response.status) \(response.text)")
         let answer = try device.call(daemon, group)
         #expect(answer.status == 503, "\(answer.status) \(answer.text)")
         #expect(try PlainHTTP.get("/healthz", port: port).hasPrefix("HTTP/1.1 200 "))

@@ -109,7 +109,7 @@ struct DeviceLifetimeTests {
         device.stop()
         let process = ChildProcess()
         let output = Pipe()
-        process.executableURL = Places.programs.appendingPathComponent("ccsctl")
+        process.executableURL = TestPaths.programs.appendingPathComponent("ccsctl")
         process.arguments = [
             "--socket", daemon.controlSocket, "--json", "devices", "trace", device.token, "--seconds", "15",
         ]
@@ -123,10 +123,10 @@ struct DeviceLifetimeTests {
         try device.expectMessage { $0["text"] == "hush-hush" }
         try device.sendUpstream(["text": "hush-hush"])
         device.stop()
-        let told = lines.rest(seconds: Patience.seconds)
+        let printed = lines.rest(seconds: Patience.seconds)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
-        let steps = told.compactMap { line -> String? in
+        let steps = printed.compactMap { line -> String? in
             let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             guard let row = object?["trace"] as? [String: Any], let step = row["step"] as? String,
                 let direction = row["direction"] as? String
@@ -138,10 +138,10 @@ struct DeviceLifetimeTests {
                 "downstream stored", "downstream accepted", "connection connected", "downstream sent",
                 "downstream acknowledged", "downstream delivered", "upstream received", "upstream stored",
                 "upstream accepted", "connection disconnected",
-            ], "\(told)")
-        #expect(told.last?.contains("\"lines\":10") == true)
+            ], "\(printed)")
+        #expect(printed.last?.contains("\"lines\":10") == true)
         for secret in ["hush-hush", sender.key, device.token] {
-            #expect(!told.contains { $0.contains(secret) })
+            #expect(!printed.contains { $0.contains(secret) })
         }
     }
 
@@ -151,7 +151,7 @@ struct DeviceLifetimeTests {
         let device = try TestDevice(daemon, sender: try daemon.firstSender.id)
         let process = ChildProcess()
         let output = Pipe()
-        process.executableURL = Places.programs.appendingPathComponent("ccsctl")
+        process.executableURL = TestPaths.programs.appendingPathComponent("ccsctl")
         process.arguments = [
             "--socket", daemon.controlSocket, "--json", "devices", "trace", device.token, "--seconds", "3600",
         ]

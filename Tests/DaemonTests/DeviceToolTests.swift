@@ -55,8 +55,10 @@ struct DeviceToolTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: bench.state)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(try bench.register() == token)
-        let told = bench.lines(try bench.device("register", "--sender", bench.sender, "--app", "other"))
-        #expect(told.first?["event"] as? String == "registered" && told.first?["token"] as? String != token)
+        let registered = bench.lines(try bench.device("register", "--sender", bench.sender, "--app", "other"))
+        #expect(
+            registered.first?["event"] as? String == "registered"
+                && registered.first?["token"] as? String != token)
         let content = try String(contentsOfFile: bench.state, encoding: .utf8)
         let state = try JSONSerialization.jsonObject(with: Data(content.utf8)) as? [String: Any]
         #expect((state?["registrations"] as? [Any])?.count == 2)
@@ -132,10 +134,10 @@ struct DeviceToolTests {
         let token = try #require(bench.lines(named).first?["token"] as? String, "\(named)")
         #expect(token != first)
         #expect(try bench.register() == token, "the named instance stays in use when no instance is named")
-        let heard = try bench.device(
+        let listener = try bench.device(
             "listen", "--sender", bench.sender, "--instance", "newer", "--print-token", "--seconds", "1")
-        let newest = heard.output.prefix { $0 != "\n" }
-        #expect(newest.contains(":APA91b") && newest != token, "\(heard)")
+        let newest = listener.output.prefix { $0 != "\n" }
+        #expect(newest.contains(":APA91b") && newest != token, "\(listener)")
         #expect(try bench.register() == newest)
     }
 
@@ -162,11 +164,11 @@ struct DeviceToolTests {
 
         let token = try #require(bench.lines(other).first?["token"] as? String)
         try bench.send(to: token, "hello")
-        let heard = try bench.device("listen", "--count", "1", "--timeout", "20")
+        let listener = try bench.device("listen", "--count", "1", "--timeout", "20")
         let message = try #require(
-            bench.lines(heard).first { $0["event"] as? String == "message" }, "\(heard)")
+            bench.lines(listener).first { $0["event"] as? String == "message" }, "\(listener)")
         #expect(message["app"] as? String == app)
-        let opened = try #require(message["opened"] as? [String: Any], "\(heard)")
+        let opened = try #require(message["opened"] as? [String: Any], "\(listener)")
         #expect(opened["data"] as? [String: String] == ["text": "hello"])
     }
 

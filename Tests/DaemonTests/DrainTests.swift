@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `ccsctl drain` of one connection, one sender or all app servers.
-@Suite("Drain", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("Drain", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct DrainTests {
     /// A `ccsctl drain` that runs in parallel with the test.
     private final class Drain {
@@ -10,7 +10,7 @@ struct DrainTests {
         private let output = Pipe()
 
         init(_ daemon: RunningDaemon, _ options: [String]) throws {
-            process.executableURL = Places.programs.appendingPathComponent("ccsctl")
+            process.executableURL = TestPaths.programs.appendingPathComponent("ccsctl")
             process.arguments = ["--socket", daemon.controlSocket, "--json", "drain"] + options
             process.standardOutput = output
             try process.run()
@@ -115,17 +115,17 @@ struct DrainTests {
         let daemon = try RunningDaemon(graceSeconds: 600)
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
-        let owing = try connect(daemon, sender)
+        let pending = try connect(daemon, sender)
         try device.sendUpstream(["n": "1"])
-        let message = try owing.expectJSON("an upstream message") { $0["category"] != nil }
+        let message = try pending.expectJSON("an upstream message") { $0["category"] != nil }
         let idle = try connect(daemon, sender)
         let drain = try Drain(daemon, ["--sender", sender.id])
         try idle.expect(event: "closed")
-        #expect(throws: HarnessFailure.self) { try owing.expect(event: "closed", seconds: 1) }
-        #expect(try answer(owing, "late", to: device)["error"] as? String == "CONNECTION_DRAINING")
+        #expect(throws: HarnessFailure.self) { try pending.expect(event: "closed", seconds: 1) }
+        #expect(try answer(pending, "late", to: device)["error"] as? String == "CONNECTION_DRAINING")
         let ack = ["to": device.token, "message_id": message["message_id"] ?? "", "message_type": "ack"]
-        try owing.send(ack)
-        try owing.expect(event: "closed")
+        try pending.send(ack)
+        try pending.expect(event: "closed")
         #expect(try drain.sessions() == 2)
         #expect(
             (try daemon.ctl("audit")["upstream"] as? [String: Any])?["delivered"] as? Int == 1,

@@ -9,12 +9,12 @@ struct ExitCodeTests {
     private static let isRoot = geteuid() == 0
     private static let setpriv = URL(fileURLWithPath: "/usr/bin/setpriv")
 
-    private static func asNobody(_ program: String, _ arguments: [String]) throws -> Tool {
+    private static func asUnprivilegedUser(_ program: String, _ arguments: [String]) throws -> Tool {
         try Tool.run(
             setpriv,
             [
                 "--reuid=65534", "--regid=65534", "--clear-groups",
-                Places.programs.appendingPathComponent(program).path,
+                TestPaths.programs.appendingPathComponent(program).path,
             ] + arguments)
     }
 
@@ -64,11 +64,11 @@ struct ExitCodeTests {
         .enabled(if: isRoot, "only root can become another user"))
     func forbidden() throws {
         let daemon = try RunningDaemon()
-        guard try Self.asNobody("ccsd", ["--version"]).code == 0 else { return }
-        let start = try Self.asNobody(
+        guard try Self.asUnprivilegedUser("ccsd", ["--version"]).code == 0 else { return }
+        let start = try Self.asUnprivilegedUser(
             "ccsd", ["--data-directory", daemon.directory.path + "/other"] + RunningDaemon.noPorts)
         #expect(start.code == 77, "\(start)")
-        let control = try Self.asNobody("ccsctl", ["--socket", daemon.controlSocket, "status"])
+        let control = try Self.asUnprivilegedUser("ccsctl", ["--socket", daemon.controlSocket, "status"])
         #expect(control.code == 77 && control.errors.contains("may not open"), "\(control)")
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// fcm-receiver 0.1, a library for web apps that sends no acks, unmodified, with its host names redirected (mcs-device 6).
-@Suite("fcm-receiver", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("fcm-receiver", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct FCMReceiverTests {
     private func device(_ daemon: RunningDaemon, _ sender: String) throws -> Driver {
         try Driver(
@@ -21,10 +21,10 @@ struct FCMReceiverTests {
 
     /// Returns the ID in the next message, or `nil` if the library could not decrypt it.
     private func next(_ device: Driver) throws -> String? {
-        let told = try device.expect("a message") {
+        let event = try device.expect("a message") {
             ["message", "unread"].contains($0["event"] as? String)
         }
-        return ((told["message"] as? [String: Any])?["data"] as? [String: String])?["id"]
+        return ((event["message"] as? [String: Any])?["data"] as? [String: String])?["id"]
     }
 
     private func pending(_ daemon: RunningDaemon) throws -> Int? {
@@ -72,7 +72,7 @@ struct FCMReceiverTests {
         let device = try device(daemon, try daemon.firstSender.id)
         try device.expect(event: "ready")
         for isEnd in [false, true] {
-            try device.tell(["do": "topic", "name": "news", "end": isEnd])
+            try device.command(["do": "topic", "name": "news", "end": isEnd])
             let answer = try device.expect(event: "topic")
             #expect((answer["raw"] as? String)?.hasPrefix("token=") == true, "\(answer)")
         }

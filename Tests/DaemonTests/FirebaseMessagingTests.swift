@@ -6,7 +6,8 @@ import Testing
 /// It stops permanently after a stanza that it cannot decrypt, after three consecutive Closes, and when a ping is not answered
 /// within 5 s.
 @Suite(
-    "firebase-messaging", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+    "firebase-messaging", .serialized,
+    .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct FirebaseMessagingTests {
     /// A daemon that can be restarted, and the library with its state.
     private final class Bench {
@@ -78,10 +79,10 @@ struct FirebaseMessagingTests {
     /// Expects the message with this ID next and returns it.
     @discardableResult
     private func expectNext(_ device: Driver, _ id: String) throws -> [String: Any] {
-        let told = try device.expect(event: "message")
-        let message = try #require(told["message"] as? [String: Any])
+        let event = try device.expect(event: "message")
+        let message = try #require(event["message"] as? [String: Any])
         #expect((message["data"] as? [String: String])?["id"] == id, "\(message)")
-        #expect(message["fcmMessageId"] as? String == told["persistent_id"] as? String)
+        #expect(message["fcmMessageId"] as? String == event["persistent_id"] as? String)
         return message
     }
 
@@ -102,7 +103,7 @@ struct FirebaseMessagingTests {
             #expect(try bench.receipt(xmpp) == id)
         }
         let http = try bench.http()
-        try http.tell([
+        try http.command([
             "do": "send",
             "json": [
                 "registration_ids": [token], "data": ["id": "h-1"], "priority": "high", "collapse_key": "k",

@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "Generated client", .serialized,
     .enabled(
-        if: Places.hasPython && Places.hasClientGenerator, "run Scripts/bootstrap --tests first"))
+        if: TestPaths.hasPython && TestPaths.hasClientGenerator, "run Scripts/bootstrap --tests first"))
 struct GeneratedClientTests {
     /// Operations that always return 404: the server has no locations of accounts.
     private static let hopeless: Set = ["get_v1_projects_project_serviceAccounts_account_allowedLocations"]
@@ -25,7 +25,7 @@ struct GeneratedClientTests {
                 "generated_client.py",
                 [
                     String(try daemon.port("https")), sender, keyFile, daemon.directory.path,
-                    Places.clientGenerator.path,
+                    TestPaths.clientGenerator.path,
                 ], secret: key,
                 environment: [
                     "REQUESTS_CA_BUNDLE": daemon.authority, "SSL_CERT_FILE": daemon.authority,
@@ -46,7 +46,7 @@ struct GeneratedClientTests {
     func calls() throws {
         let bench = try Bench()
         #expect(Self.isClean(bench.generated), "\(bench.generated)")
-        try bench.tool.tell(["do": "call"])
+        try bench.tool.command(["do": "call"])
         var called: Set<String> = []
         while true {
             let event = try bench.tool.expect("an answer", seconds: 120) { _ in true }
@@ -81,7 +81,7 @@ struct GeneratedClientTests {
             changed["paths"] = paths
             let file = bench.daemon.directory.appendingPathComponent("changed.json")
             try JSONSerialization.data(withJSONObject: changed).write(to: file)
-            try bench.tool.tell(["do": "generate", "document": file.path])
+            try bench.tool.command(["do": "generate", "document": file.path])
             let generated = try bench.tool.expect(event: "generated", seconds: 120)
             #expect(!Self.isClean(generated), "\(path): \(generated)")
         }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// HTTP/2 on the real HTTPS port, with the library that async app servers use (http 1.1, 1.2).
-@Suite("HTTP/2", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("HTTP/2", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct HTTP2Tests {
     private func client(_ daemon: RunningDaemon) throws -> Driver {
         try Driver(
@@ -14,20 +14,20 @@ struct HTTP2Tests {
     func burst() throws {
         let daemon = try RunningDaemon(reactors: 2)
         let client = try client(daemon)
-        try client.tell(["do": "burst", "count": 300, "http2": true])
-        let told = try client.expect(event: "burst", seconds: 120)
-        #expect(told["versions"] as? [String] == ["HTTP/2"] && told["connections"] as? Int == 1)
-        #expect(told["good"] as? Int == 600 && told["devices"] as? Int == 300)
-        #expect(told["tokens"] as? Int == 300)
+        try client.command(["do": "burst", "count": 300, "http2": true])
+        let event = try client.expect(event: "burst", seconds: 120)
+        #expect(event["versions"] as? [String] == ["HTTP/2"] && event["connections"] as? Int == 1)
+        #expect(event["good"] as? Int == 600 && event["devices"] as? Int == 300)
+        #expect(event["tokens"] as? Int == 300)
     }
 
     @Test("a client gets HTTP/1.1 when it does not offer HTTP/2 (canary: the test distinguishes versions)")
     func fallback() throws {
         let daemon = try RunningDaemon()
         let client = try client(daemon)
-        try client.tell(["do": "burst", "count": 5, "http2": false])
-        let told = try client.expect(event: "burst", seconds: 60)
-        #expect(told["versions"] as? [String] == ["HTTP/1.1"] && told["tokens"] as? Int == 5)
+        try client.command(["do": "burst", "count": 5, "http2": false])
+        let event = try client.expect(event: "burst", seconds: 60)
+        #expect(event["versions"] as? [String] == ["HTTP/1.1"] && event["tokens"] as? Int == 5)
     }
 
     @Test("only the HTTPS port negotiates ALPN; other ports accept a client that offers it")
@@ -35,9 +35,9 @@ struct HTTP2Tests {
         let daemon = try RunningDaemon()
         let client = try client(daemon)
         func chosen(_ alpn: [String], _ listener: String, _ name: String = "localhost") throws -> [String] {
-            try client.tell(["do": "raw", "alpn": alpn, "name": name, "port": daemon.port(listener)])
-            let told = try client.expect(event: "raw")
-            return [told["chosen"] as? String ?? "?", told["line"] as? String ?? "?"]
+            try client.command(["do": "raw", "alpn": alpn, "name": name, "port": daemon.port(listener)])
+            let event = try client.expect(event: "raw")
+            return [event["chosen"] as? String ?? "?", event["line"] as? String ?? "?"]
         }
         let missing = "HTTP/1.1 404 Not Found"
         #expect(try chosen(["http/1.1"], "https") == ["http/1.1", missing])
@@ -60,7 +60,7 @@ struct HTTP2Tests {
             "accounts.google.com", "android.clients.google.com",
         ]
         for name in names {
-            try client.tell(["do": "raw", "alpn": [], "name": name])
+            try client.command(["do": "raw", "alpn": [], "name": name])
             #expect(try client.expect(event: "raw")["line"] as? String == "HTTP/1.1 404 Not Found", "\(name)")
         }
     }

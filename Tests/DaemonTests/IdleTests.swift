@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Idle devices on the real daemon (mcs-device 3.5).
-@Suite("Idle devices", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("Idle devices", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct IdleTests {
     private func appServer(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
         let server = try Driver(

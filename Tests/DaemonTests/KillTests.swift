@@ -18,7 +18,7 @@ struct KillTests {
         let world = try KillWorld(seed: number)
         for number in 0..<Self.cycles { try world.cycle(least: number * Self.eachCycle) }
         try world.finish()
-        if Self.asked != nil { Self.tell(world) }
+        if Self.asked != nil { Self.printResults(world) }
         #expect(
             min(world.downstream.acknowledged.count, world.upstream.acknowledged.count)
                 >= (Self.cycles - 1) * Self.eachCycle,
@@ -37,9 +37,9 @@ struct KillTests {
         #expect(world.downstream.lost == ["never-sent"])
     }
 
-    private static func tell(_ world: KillWorld) {
-        func row(_ name: String, _ books: KillWorld.Books) {
-            let figures = [books.acknowledged.count, books.lost.count, books.twice].map { figure in
+    private static func printResults(_ world: KillWorld) {
+        func row(_ name: String, _ record: KillWorld.DirectionRecord) {
+            let figures = [record.acknowledged.count, record.lost.count, record.twice].map { figure in
                 String(repeating: " ", count: max(1, 14 - "\(figure)".count)) + "\(figure)"
             }
             print("kill: \(name)\(figures.joined())")

@@ -37,11 +37,11 @@ extension LegacyLibraryTests {
     @Test("pyfcm subscribes and unsubscribes tokens, and sends to conditions")
     func subscriptions() throws {
         let bench = try Bench(.pyfcm)
-        let (first, second, stranger) = (
-            try bench.device("com.example.a"), try bench.device("com.example.b"), try bench.stranger()
+        let (first, second, outsider) = (
+            try bench.device("com.example.a"), try bench.device("com.example.b"), try bench.outsider()
         )
         // A token that cannot be subscribed does not affect the others; the library does not report it.
-        let tokens = [first.token, "nonsense", stranger.token, second.token]
+        let tokens = [first.token, "nonsense", outsider.token, second.token]
         let made = try bench.manage("subscribe", tokens, topic: "news")
         #expect(made["done"] as? Bool == true, "\(made)")
         let sent = try bench.topic(["condition": "'news' in topics", "data": ["n": "both"]])
@@ -75,7 +75,7 @@ extension LegacyLibraryTests {
     @Test("pyfcm gets the details of a token and removes invalid tokens")
     func information() throws {
         let bench = try Bench(.pyfcm)
-        let (device, stranger) = (try bench.device("com.example.a"), try bench.stranger())
+        let (device, outsider) = (try bench.device("com.example.a"), try bench.outsider())
         let gone = try bench.device("com.example.b")
         #expect(try bench.info(gone.token)?["application"] as? String == "com.example.b", "canary")
         try gone.unregister(bench.daemon)
@@ -87,10 +87,10 @@ extension LegacyLibraryTests {
         #expect(info["platform"] as? String == "ANDROID", "\(info)")
         let topics = (info["rel"] as? [String: Any])?["topics"] as? [String: [String: String]]
         #expect(topics?["news"]?["addDate"]?.count == "2026-11-20".count, "\(info)")
-        for token in ["nonsense", stranger.token, gone.token] { #expect(try bench.info(token) == nil) }
+        for token in ["nonsense", outsider.token, gone.token] { #expect(try bench.info(token) == nil) }
 
-        try bench.server.tell(
-            ["do": "clean", "tokens": ["nonsense", device.token, gone.token, stranger.token]])
+        try bench.server.command(
+            ["do": "clean", "tokens": ["nonsense", device.token, gone.token, outsider.token]])
         #expect(try bench.server.expect(event: "cleaned")["tokens"] as? [String] == [device.token])
     }
 }
@@ -98,18 +98,18 @@ extension LegacyLibraryTests {
 extension LegacyLibraryTests.Bench {
     /// Sends to a topic or a condition and returns the library's result.
     fileprivate func topic(_ command: [String: Any]) throws -> [String: Any] {
-        try server.tell(["do": "topic"].merging(command) { $1 })
+        try server.command(["do": "topic"].merging(command) { $1 })
         return try server.expect(event: "sent_topic")
     }
 
-    fileprivate func manage(_ deed: String, _ tokens: [String], topic: String) throws -> [String: Any] {
-        try server.tell(["do": deed, "tokens": tokens, "topic": topic])
+    fileprivate func manage(_ action: String, _ tokens: [String], topic: String) throws -> [String: Any] {
+        try server.command(["do": action, "tokens": tokens, "topic": topic])
         return try server.expect(event: "managed")
     }
 
     /// Returns the details of a token, or `nil` if the library gets none.
     fileprivate func info(_ token: String) throws -> [String: Any]? {
-        try server.tell(["do": "info", "token": token])
+        try server.command(["do": "info", "token": token])
         return try server.expect(event: "known")["info"] as? [String: Any]
     }
 }

@@ -8,7 +8,7 @@ import Transport
 /// pyfcm 1.5.4, python-gcm 0.4 and pushjack 1.6, unmodified, with their host names redirected (http 2, 4, 12 rows c01, c02, c05).
 @Suite(
     "Libraries of legacy HTTP", .serialized,
-    .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+    .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct LegacyLibraryTests {
     /// The libraries and their representation of the error of one recipient.
     enum Library: String, CaseIterable {
@@ -57,14 +57,14 @@ struct LegacyLibraryTests {
         }
 
         /// Returns a device that is registered with another sender.
-        func stranger() throws -> TestDevice {
+        func outsider() throws -> TestDevice {
             let other = try #require(try daemon.ctl("senders", "add")["sender_id"] as? String)
             return try TestDevice(daemon, sender: other)
         }
 
         /// Sends to tokens and returns the library's result for each of them.
         func send(_ tokens: [String], _ more: [String: Any] = [:]) throws -> [[String: Any]] {
-            try server.tell(["do": "send", "tokens": tokens, "data": ["n": "1"]].merging(more) { $1 })
+            try server.command(["do": "send", "tokens": tokens, "data": ["n": "1"]].merging(more) { $1 })
             let sent = try server.expect(event: "sent")
             let results = try #require(sent["results"] as? [[String: Any]], "\(sent)")
             #expect(results.map { $0["token"] as? String } == tokens, "\(sent)")
@@ -72,19 +72,19 @@ struct LegacyLibraryTests {
         }
 
         func plain(_ token: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
-            try server.tell(["do": "plain", "token": token, "data": ["n": "1"]].merging(more) { $1 })
+            try server.command(["do": "plain", "token": token, "data": ["n": "1"]].merging(more) { $1 })
             return try server.expect(event: "sent_plain")
         }
 
         /// Requests a change of a group.
         func group(_ json: [String: Any]) throws -> (status: Int?, json: [String: Any]) {
-            try server.tell(["do": "group", "json": json])
+            try server.command(["do": "group", "json": json])
             let answer = try server.expect(event: "grouped")
             return (answer["status"] as? Int, try #require(answer["json"] as? [String: Any], "\(answer)"))
         }
 
         func sendGroup(_ key: String, _ n: String) throws -> [String: Any] {
-            try server.tell(["do": "send_group", "key": key, "data": ["n": n]])
+            try server.command(["do": "send_group", "key": key, "data": ["n": n]])
             let sent = try server.expect(event: "sent_group")
             return try #require(sent["answer"] as? [String: Any], "\(sent)")
         }
@@ -134,9 +134,9 @@ struct LegacyLibraryTests {
     @Test("a library reports its own error for each refusal of a recipient", arguments: Library.allCases)
     func refusals(library: Library) throws {
         let bench = try Bench(library)
-        let (device, stranger, gone) = (try bench.device(), try bench.stranger(), try bench.device())
+        let (device, outsider, gone) = (try bench.device(), try bench.outsider(), try bench.device())
         try gone.unregister(bench.daemon)
-        let several = try bench.send(["nonsense", gone.token, device.token, stranger.token])
+        let several = try bench.send(["nonsense", gone.token, device.token, outsider.token])
         let words = several.map { $0["error"] as? String }
         #expect(words[0] == library.word(for: "InvalidRegistration"), "\(several)")
         #expect(words[1] == library.word(for: "NotRegistered"), "\(several)")
@@ -156,11 +156,11 @@ struct LegacyLibraryTests {
         let bench = try Bench(library)
         let device = try bench.device()
         let request: [String: Any] = ["do": "send", "tokens": [device.token], "data": ["from": "x"]]
-        try bench.server.tell(request)
+        try bench.server.command(request)
         let reserved = try bench.server.expect(event: "sent")
-        let stranger = try bench.server(key: "unknown-key")
-        try stranger.tell(request.merging(["data": ["n": "1"]]) { $1 })
-        let unknown = try stranger.expect(event: "sent")
+        let unauthorized = try bench.server(key: "unknown-key")
+        try unauthorized.command(request.merging(["data": ["n": "1"]]) { $1 })
+        let unknown = try unauthorized.expect(event: "sent")
         switch library {
         case .pyfcm:
             #expect(reserved["error"] as? String == "InvalidDataError", "\(reserved)")
@@ -198,7 +198,7 @@ struct LegacyLibraryTests {
     @Test("python-gcm sends plain text, makes dry runs, and raises an exception for each error")
     func plainText() throws {
         let bench = try Bench(.pythonGCM)
-        let (device, stranger, gone) = (try bench.device(), try bench.stranger(), try bench.device())
+        let (device, outsider, gone) = (try bench.device(), try bench.outsider(), try bench.device())
         try gone.unregister(bench.daemon)
         let looked = try bench.plain(device.token, ["data": ["n": "dry"], "dry_run": true])
         #expect(looked["error"] == nil && looked["canonical"] is NSNull, "\(looked)")
@@ -211,7 +211,7 @@ struct LegacyLibraryTests {
 
         let refused: [(String, String)] = [
             ("nonsense", "GCMInvalidRegistrationException"), (gone.token, "GCMNotRegisteredException"),
-            (stranger.token, "GCMMismatchSenderIdException"),
+            (outsider.token, "GCMMismatchSenderIdException"),
         ]
         for (token, name) in refused {
             let answer = try bench.plain(token)
@@ -316,7 +316,7 @@ struct LegacyLibraryTests {
     @Test("canary: the library does not reach the daemon when its host names are not redirected")
     func canary() throws {
         let bench = try Bench(.pythonGCM, httpsPort: 1)
-        try bench.server.tell(["do": "send", "tokens": ["nonsense"], "data": ["n": "1"]])
+        try bench.server.command(["do": "send", "tokens": ["nonsense"], "data": ["n": "1"]])
         #expect(try bench.server.expect(event: "sent")["error"] as? String == "ConnectionError")
     }
 }

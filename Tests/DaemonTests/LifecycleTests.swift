@@ -22,7 +22,7 @@ struct LifecycleTests {
     func emptyArgumentVector(count: Int32) throws {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
-        let program = Places.programs.appendingPathComponent("ccsd").path
+        let program = TestPaths.programs.appendingPathComponent("ccsd").path
         let name = try #require(strdup(""))
         defer { free(name) }
         // With a count of 1 the program name is empty: Linux since 5.18 replaces a count of 0 by this.

@@ -9,13 +9,13 @@ import TranscriptNotation
 
     @Test("a play passes over TLS when it needs no more than a real device and store")
     func plays() throws {
-        var casts: [[String]: [Transcript]] = [:]
+        var playsByFlags: [[String]: [Transcript]] = [:]
         for play in try Transcript.all(in: "appserver") {
             let plan = PlayPlan(play)
-            if plan.obstacle == nil { casts[plan.flags, default: []].append(play) }
+            if plan.obstacle == nil { playsByFlags[plan.flags, default: []].append(play) }
         }
-        #expect(casts.values.reduce(0) { $0 + $1.count } >= Self.least)
-        for (flags, plays) in casts.sorted(by: { $0.key.count < $1.key.count }) {
+        #expect(playsByFlags.values.reduce(0) { $0 + $1.count } >= Self.least)
+        for (flags, plays) in playsByFlags.sorted(by: { $0.key.count < $1.key.count }) {
             let daemon = try RunningDaemon(flags: flags)
             for play in plays {
                 do {

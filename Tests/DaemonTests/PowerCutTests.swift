@@ -59,7 +59,7 @@ struct PowerCutTests {
 
     @Test("seeds that failed in the past pass")
     func kept() throws {
-        let file = Places.root.appendingPathComponent("Fixtures/disk/seeds.txt")
+        let file = TestPaths.root.appendingPathComponent("Fixtures/disk/seeds.txt")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter {
             !$0.hasPrefix("#")
         }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The configured rates, as app servers and devices observe them.
-@Suite("Rates", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("Rates", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct RateTests {
     /// Sends `count` messages to a device and returns the answers in the order of their IDs.
     private func answers(_ daemon: RunningDaemon, _ count: Int) throws -> [[String: Any]] {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Routing of receipts to one of several connections (ccs-xmpp 3.6).
-@Suite("Receipts", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("Receipts", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct ReceiptConnectionTests {
     private func connect(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
         let server = try Driver(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Redelivery of unacknowledged messages with the same ID after a lost connection or a restart.
-@Suite("Redelivery", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("Redelivery", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct RedeliveryTests {
     private func connect(_ daemon: RunningDaemon, _ sender: (id: String, key: String)) throws -> Driver {
         let server = try Driver(

@@ -5,7 +5,7 @@ import Testing
 import Transport
 
 /// Tokens with several senders and replaced tokens, on the real daemon.
-@Suite("Registrations", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("Registrations", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct RegistrationTests {
     private func answer(
         _ daemon: RunningDaemon, _ sender: (id: String, key: String), _ id: String, to device: TestDevice
@@ -26,11 +26,11 @@ struct RegistrationTests {
     func reach() throws {
         let daemon = try RunningDaemon()
         let first = try daemon.firstSender
-        let (second, stranger) = (try add(daemon), try add(daemon))
+        let (second, outsider) = (try add(daemon), try add(daemon))
         let device = try TestDevice(daemon, sender: "\(first.id),\(second.id)")
         #expect(try answer(daemon, first, "a", to: device)["message_type"] as? String == "ack")
         #expect(try answer(daemon, second, "b", to: device)["message_type"] as? String == "ack")
-        #expect(try answer(daemon, stranger, "c", to: device)["error"] as? String == "BAD_REGISTRATION")
+        #expect(try answer(daemon, outsider, "c", to: device)["error"] as? String == "BAD_REGISTRATION")
         for id in ["a", "b"] { #expect(try device.expectMessage { _ in true }["id"] == id) }
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)

@@ -8,7 +8,7 @@ import Wire
 /// Limits on the growth of the registry by unauthenticated devices, on the real daemon.
 @Suite(
     "Growth of the registry", .serialized,
-    .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+    .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct RegistryGrowthTests {
     /// The Android ID and security token of a device that checked in.
     private struct Device {
@@ -43,7 +43,7 @@ struct RegistryGrowthTests {
     )
     func limited() throws {
         let daemon = try RunningDaemon(
-            flags: ["--stranger-requests-per-address", "4", "--admin-port", "19475"])
+            flags: ["--unauthenticated-requests-per-address", "4", "--admin-port", "19475"])
         let sender = try daemon.firstSender.id
         let device = try TestDevice(daemon, sender: sender)
         let driver = try Driver("check_ins.py", [String(daemon.port("https"))])
@@ -60,11 +60,11 @@ struct RegistryGrowthTests {
         let refusal = try #require(refused)
         #expect(refusal.status == 429 && refusal.retry == "60", "\(refusal)")
         #expect(try new(driver, from: "127.0.0.2") != nil, "another address has its own limit")
-        let stranger = try #require(last)
+        let newcomer = try #require(last)
         var word = ""
         for number in 0..<40 where !word.hasPrefix("Error") {
             word = try ask(
-                driver, "127.0.0.1 register \(stranger.id) \(stranger.token) app\(number) \(sender)"
+                driver, "127.0.0.1 register \(newcomer.id) \(newcomer.token) app\(number) \(sender)"
             ).body
         }
         #expect(word == "Error=SERVICE_NOT_AVAILABLE")
@@ -75,9 +75,11 @@ struct RegistryGrowthTests {
                 driver, "127.0.0.1 register \(known.id) \(known.token) known\(number) \(sender)")
             #expect(made.body.hasPrefix("token="), "\(made)")
         }
-        let name = "ccs_refusals_total{interface=\"http\",reason=\"too_many_strangers\"}"
+        let name = "ccs_refusals_total{interface=\"http\",reason=\"too_many_unauthenticated\"}"
         #expect(try metric(name, port: 19_475) >= 2)
-        let lines = daemon.words.split(separator: "\n").count { $0.contains("reason=too_many_strangers") }
+        let lines = daemon.words.split(separator: "\n").count {
+            $0.contains("reason=too_many_unauthenticated")
+        }
         #expect((1...3).contains(lines), "one line a minute: \(daemon.words)")
     }
 
@@ -172,6 +174,6 @@ struct RegistryGrowthTests {
         #expect(try ask(driver, "127.0.0.1 new").status == 200)
         #expect(try ask(driver, "127.0.0.1 register \(known) new \(sender)").body.hasPrefix("token="))
         #expect(try !PlainHTTP.get("/readyz", port: port).contains("error:"))
-        try eventually("the change is in the log") { daemon.words.contains("event=registry_has_room") }
+        try eventually("the change is in the log") { daemon.words.contains("event=registry_below_limit") }
     }
 }

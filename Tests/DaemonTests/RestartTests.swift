@@ -2,10 +2,11 @@ import Foundation
 import Testing
 
 /// Planned restarts: which peers are refused, and for how long.
-@Suite("Planned restart", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite(
+    "Planned restart", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct RestartTests {
     /// An app server with an outstanding ack, which keeps a drain open until `acknowledge` is called.
-    private struct OwingServer {
+    private struct PendingAckServer {
         let driver: Driver
         private let ack: [String: Any]
 
@@ -31,29 +32,29 @@ struct RestartTests {
         let daemon = try RunningDaemon(flags: Self.endless, reactors: 2, graceSeconds: 3_000)
         let sender = try daemon.firstSender
         let resident = try TestDevice(daemon, sender: sender.id)
-        let server = try OwingServer(daemon, resident, sender)
-        let knocker = try Knocker(daemon)
-        try knocker.expectServed(3)
+        let server = try PendingAckServer(daemon, resident, sender)
+        let probe = try ConnectionProbe(daemon)
+        try probe.expectServed(3)
 
         daemon.signal(SIGTERM)
         try server.driver.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
-        try knocker.expectServed(10)
+        try probe.expectServed(10)
         try resident.heartbeat()
         #expect(
             try daemon.ctl("status")["state"] as? String == "stopping",
             "the control socket is served during the drain")
         #expect(!PlainHTTP.canConnect(port: UInt16(try daemon.port("app_server"))))
         #expect(daemon.isRunning)
-        let lastAck = Knocker.now
+        let lastAck = ConnectionProbe.now
         try server.acknowledge()
         try server.driver.expect(event: "closed")
         #expect(try daemon.wait() == 0, "the daemon does not wait for the whole grace period of 3,000 s")
         try resident.expectClose()
 
         let next = try RunningDaemon(continuing: daemon.scratch, ports: daemon.ports)
-        let started = Knocker.now
-        try knocker.expectServed(3)
-        let failures = try knocker.failures()
+        let started = ConnectionProbe.now
+        try probe.expectServed(3)
+        let failures = try probe.failures()
         for failure in failures {
             // A connection from just before may have been in progress.
             let at = try #require(failure["at"] as? Double)
@@ -70,7 +71,7 @@ struct RestartTests {
         let daemon = try RunningDaemon(flags: Self.endless, graceSeconds: 3_000)
         let sender = try daemon.firstSender
         let resident = try TestDevice(daemon, sender: sender.id)
-        let server = try OwingServer(daemon, resident, sender)
+        let server = try PendingAckServer(daemon, resident, sender)
         daemon.signal(SIGTERM)
         try server.driver.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
         daemon.signal(SIGTERM)
@@ -81,7 +82,7 @@ struct RestartTests {
 
     @Test("no connection is refused during restarts when systemd holds the sockets")
     func activated() throws {
-        let sockets = try HeldSockets(["app_server", "app_server_preproduction", "device", "https"])
+        let sockets = try ListeningSockets(["app_server", "app_server_preproduction", "device", "https"])
         var daemon = try RunningDaemon(reactors: 2, sockets: sockets.descriptors)
         #expect(daemon.ports == sockets.ports.merging(daemon.ports) { given, _ in given })
         let port = try #require(sockets.ports["device"])
@@ -90,10 +91,10 @@ struct RestartTests {
             "the log has the actual address of the listener")
         let sender = try daemon.firstSender
         let resident = try TestDevice(daemon, sender: sender.id)
-        let knocker = try Knocker(daemon)
+        let probe = try ConnectionProbe(daemon)
         for _ in 0..<3 {
-            let server = try OwingServer(daemon, resident, sender)
-            try knocker.expectServed(3)
+            let server = try PendingAckServer(daemon, resident, sender)
+            try probe.expectServed(3)
             daemon.signal(SIGTERM)
             try server.driver.expectJSON("the notice") {
                 $0["control_type"] as? String == "CONNECTION_DRAINING"
@@ -106,11 +107,11 @@ struct RestartTests {
             daemon = try RunningDaemon(
                 continuing: daemon.scratch, reactors: 2, sockets: sockets.descriptors)
             try early.expect(event: "connected")
-            try knocker.expectServed(3)
+            try probe.expectServed(3)
             early.drop()
             try resident.start(daemon)
         }
-        let failures = try knocker.failures()
+        let failures = try probe.failures()
         #expect(failures.isEmpty, "\(failures)")
     }
 
@@ -121,7 +122,7 @@ struct RestartTests {
         let scratch = try Scratch()
         let file = scratch.url.appendingPathComponent("ccsd.yaml").path
         try "format: 1\nlog_level: loud\n".write(toFile: file, atomically: true, encoding: .utf8)
-        let ccsd = Places.programs.appendingPathComponent("ccsd").path
+        let ccsd = TestPaths.programs.appendingPathComponent("ccsd").path
         let start = Date()
         let alone = try Tool.run("ccsd", ["--config", file])
         #expect(alone.code == 78 && alone.errors.contains("log_level"))
@@ -137,18 +138,18 @@ struct RestartTests {
     @Test("canary: a refused client is reported")
     func canary() throws {
         let daemon = try RunningDaemon()
-        let knocker = try Knocker(daemon)
-        try knocker.expectServed(1)
+        let probe = try ConnectionProbe(daemon)
+        try probe.expectServed(1)
         daemon.signal(SIGKILL)
         _ = try daemon.wait()
-        try knocker.driver.expect("a refused device") {
+        try probe.driver.expect("a refused device") {
             $0["event"] as? String == "failed" && $0["kind"] as? String == "device"
         }
     }
 }
 
 /// Listening sockets that stay open across restarts of the daemon, as with socket activation of systemd.
-final class HeldSockets {
+final class ListeningSockets {
     let descriptors: [String: Int32]
     let ports: [String: Int]
 

@@ -3,7 +3,8 @@ import Testing
 
 /// rustPlusPushReceiver 0.6, a library that acts as an Android device, unmodified, with its host names redirected (mcs-device 6).
 @Suite(
-    "rustPlusPushReceiver", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first")
+    "rustPlusPushReceiver", .serialized,
+    .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first")
 )
 struct RustPlusTests {
     @Test("rustPlusPushReceiver registers, receives, and gets stored messages when it reconnects")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// SCRAM on the real daemon, with clients that support it (ccs-xmpp 1.5.1).
-@Suite("SCRAM", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("SCRAM", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct SCRAMClientTests {
     private static let usual = ["X-OAUTH2", "X-GOOGLE-TOKEN", "PLAIN"]
 
@@ -38,9 +38,9 @@ struct SCRAMClientTests {
             let nack = try server.expectJSON("the NACK") { $0["message_id"] as? String == "m-1" }
             #expect(nack["error"] as? String == "BAD_REGISTRATION")
         }
-        let stranger = try Driver(
+        let unauthorized = try Driver(
             "slixmpp_app_server.py", [String(daemon.port("app_server")), sender.id], secret: newer + "x")
-        try stranger.expect(event: "refused")
+        try unauthorized.expect(event: "refused")
         #expect(daemon.words.contains("event=login_refused"))
     }
 
@@ -103,8 +103,8 @@ struct SCRAMClientTests {
             try server.write(line: #"{"to":"not-a-token","message_id":"m-1","data":{"a":"b"}}"#)
             let nack = try server.expectJSON("the NACK") { $0["message_id"] as? String == "m-1" }
             #expect(nack["error"] as? String == "BAD_REGISTRATION")
-            let stranger = try Strophe.driver(daemon, sender: sender.id, key: sender.key + "x")
-            try stranger.expect(event: "refused")
+            let unauthorized = try Strophe.driver(daemon, sender: sender.id, key: sender.key + "x")
+            try unauthorized.expect(event: "refused")
         }
     }
 }

@@ -6,7 +6,7 @@ import Wire
 /// Schemathesis 4.32 calls all operations of the OpenAPI document with valid and invalid requests, and validates every response.
 @Suite(
     "Schemathesis", .serialized,
-    .enabled(if: Places.hasSchemathesis, "run Scripts/bootstrap --tests first"))
+    .enabled(if: TestPaths.hasSchemathesis, "run Scripts/bootstrap --tests first"))
 struct SchemathesisTests {
     /// The pages of the administrative port.
     private static let pages = "^/(healthz|readyz|metrics)$"
@@ -36,7 +36,7 @@ struct SchemathesisTests {
         func run(
             _ command: [String: Any]
         ) throws -> (code: Int?, statuses: [String: [String: Int]], text: String) {
-            try tool.tell(["do": "run"].merging(command) { $1 })
+            try tool.command(["do": "run"].merging(command) { $1 })
             let finished = try tool.expect(event: "finished", seconds: 3_600)
             return (
                 finished["code"] as? Int, finished["statuses"] as? [String: [String: Int]] ?? [:],
@@ -129,12 +129,12 @@ struct SchemathesisTests {
         let device = try TestDevice(bench.daemon, sender: try bench.daemon.firstSender.id)
         let answer = try device.call(bench.daemon, HTTPCall("GET", "/openapi.json"))
         #expect(answer.status == 200 && answer.text + "\n" == text)
-        try bench.tool.tell(["do": "validate", "document": try bench.file(object)])
+        try bench.tool.command(["do": "validate", "document": try bench.file(object)])
         let sound = try bench.tool.expect(event: "validated")
         #expect(sound["complaint"] is NSNull, "\(sound)")
         var broken = object
         broken["paths"] = ["/x": ["get": ["responses": ["abc": [String: Any]()]]]]
-        try bench.tool.tell(["do": "validate", "document": try bench.file(broken)])
+        try bench.tool.command(["do": "validate", "document": try bench.file(broken)])
         #expect(try bench.tool.expect(event: "validated")["complaint"] is String, "canary")
     }
 }

@@ -50,12 +50,12 @@ struct ShownBlocksTests {
     }
 
     static let all: [Block] = {
-        let folder = Places.root.appendingPathComponent("docs")
+        let folder = TestPaths.root.appendingPathComponent("docs")
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
             .filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
         return (["README.md"] + names).flatMap { name in
             let text =
-                (try? String(contentsOf: Places.root.appendingPathComponent(name), encoding: .utf8)) ?? ""
+                (try? String(contentsOf: TestPaths.root.appendingPathComponent(name), encoding: .utf8)) ?? ""
             return blocks(of: text, file: name)
         }
     }()
@@ -99,7 +99,7 @@ struct ShownBlocksTests {
         let script = """
             set -em
             cd '\(scratch.url.path)'
-            PATH='\(Places.programs.path)':$PATH
+            PATH='\(TestPaths.programs.path)':$PATH
             trap 'kill $(jobs -p) 2>/dev/null || true; wait || true' EXIT
             \(text)
             """

@@ -3,7 +3,8 @@ import Testing
 
 /// XEP-0198 on the real daemon, with clients that support it (ccs-xmpp 1.15).
 @Suite(
-    "Stream management", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+    "Stream management", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first")
+)
 struct StreamManagementTests {
     private static let flags = ["--stream-management"]
 
@@ -23,7 +24,7 @@ struct StreamManagementTests {
         try device.sendUpstream(["temperature": "21"])
         let isUpstream: ([String: Any]) -> Bool = { $0["category"] != nil && $0["message_type"] == nil }
         let first = try server.expectJSON("the upstream message", isUpstream)
-        try server.tell(["do": "drop"])
+        try server.command(["do": "drop"])
         try server.expect(event: "resumed")
         let second = try server.expectJSON("the upstream message again", isUpstream)
         let id = try #require(second["message_id"] as? String)
@@ -50,7 +51,7 @@ struct StreamManagementTests {
                 ])
             }
             if round % 3 == 0 { usleep(UInt32(round) * 300) }
-            try server.tell(["do": "drop"])
+            try server.command(["do": "drop"])
             try server.expect(event: "resumed")
             for part in ["a", "b", "c"] {
                 let answer = try server.expectJSON("the answer to m-\(round)\(part)") {
@@ -88,7 +89,7 @@ struct StreamManagementTests {
         let daemon = try RunningDaemon()
         let server = try slixmpp(daemon, "sm")
         try server.expect(event: "connected")
-        try server.tell(["do": "drop"])
+        try server.command(["do": "drop"])
         try server.expect(event: "connected")
         #expect(throws: HarnessFailure.self) {
             try server.expect("stream management", seconds: 0.3) {

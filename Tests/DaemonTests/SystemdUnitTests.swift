@@ -17,7 +17,7 @@ struct SystemdUnitTests {
     /// Returns the uncommented lines of a comment in a unit, which operators copy to a drop-in.
     private func documented(_ unit: String, mark: String, from first: String) throws -> String {
         let text = try String(
-            contentsOf: Places.root.appendingPathComponent("systemd/\(unit)"), encoding: .utf8)
+            contentsOf: TestPaths.root.appendingPathComponent("systemd/\(unit)"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let begin = try #require(lines.firstIndex { $0 == mark + first })
         return lines[begin...].prefix { $0.hasPrefix(mark) }.map { $0.dropFirst(mark.count) + "\n" }.joined()
@@ -67,8 +67,8 @@ struct SystemdUnitTests {
     )
     func typingError() throws {
         let system = try started()
-        let knocker = try system.knocker()
-        try knocker.expectServed(1)
+        let probe = try system.probe()
+        try probe.expectServed(1)
         try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nlog_levle: info\n")
         #expect(try system.run("systemctl", "restart", "ccsd.service").code != 0)
         let tries = "journalctl -u ccsd.service -o cat --no-pager | grep -c 'ccsd.yaml:2:1: log_levle'"
@@ -84,8 +84,8 @@ struct SystemdUnitTests {
         #expect(try system.property("NRestarts") == "0", "systemd does not restart after exit code 78")
 
         try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nlog_level: info\n")
-        try knocker.expectServed(1)
-        let failures = try knocker.failures()
+        try probe.expectServed(1)
+        let failures = try probe.failures()
         #expect(failures.isEmpty, "\(failures)")
         try system.output("systemctl", "restart", "ccsd.service")
         #expect(try system.property("ActiveState") == "active")
@@ -157,34 +157,34 @@ struct SystemdUnitTests {
     @Test("systemctl restart refuses no connection under load")
     func restart() throws {
         let system = try started()
-        let knocker = try system.knocker()
+        let probe = try system.probe()
         for _ in 0..<3 {
-            try knocker.expectServed(3)
+            try probe.expectServed(3)
             try system.output("systemctl", "restart", "ccsd.service")
         }
-        try knocker.expectServed(3)
-        let failures = try knocker.failures()
+        try probe.expectServed(3)
+        let failures = try probe.failures()
         #expect(failures.isEmpty, "\(failures)")
     }
 
     @Test("systemd replaces a daemon within 35 s when it hangs (SIGSTOP), and no connection is refused")
     func watchdog() throws {
         let system = try started()
-        let knocker = try system.knocker()
-        try knocker.expectServed(3)
+        let probe = try system.probe()
+        try probe.expectServed(3)
         let process = try system.property("MainPID")
-        let start = Knocker.now
+        let start = ConnectionProbe.now
         try system.output("systemctl", "kill", "--signal=STOP", "--kill-whom=main", "ccsd.service")
         try eventually("another process serves", seconds: 120) {
             let now = try system.property("MainPID")
             let state = try system.property("ActiveState")
             return now != process && now != "0" && state == "active"
         }
-        try knocker.expectServed(1)
-        #expect(Knocker.now - start < 35)
+        try probe.expectServed(1)
+        #expect(ConnectionProbe.now - start < 35)
         #expect(try system.property("NRestarts") == "1")
         // Connections of the stopped process ended; no new connection was refused.
-        let failures = try knocker.failures().filter { "\($0["error"] ?? "")".contains("Refused") }
+        let failures = try probe.failures().filter { "\($0["error"] ?? "")".contains("Refused") }
         #expect(failures.isEmpty, "\(failures)")
     }
 }

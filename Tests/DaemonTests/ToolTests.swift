@@ -14,10 +14,12 @@ import Testing
         let error = #expect(throws: HarnessFailure.self) {
             try Tool.run(shell, ["-c", "echo $$; echo so far >&2; \(words)"], seconds: 5)
         }
-        let told = try #require(error?.description)
-        #expect(told.contains("/bin/sh -c") && told.contains(words) && told.contains("so far"), "\(told)")
-        let pid = try #require(told.firstMatch(of: /output (\d+)/).flatMap { Int32($0.1) })
-        #expect(kill(pid, 0) == -1 && errno == ESRCH, "\(told)")
+        let description = try #require(error?.description)
+        #expect(
+            description.contains("/bin/sh -c") && description.contains(words)
+                && description.contains("so far"), "\(description)")
+        let pid = try #require(description.firstMatch(of: /output (\d+)/).flatMap { Int32($0.1) })
+        #expect(kill(pid, 0) == -1 && errno == ESRCH, "\(description)")
     }
 
     @Test("a program is reported when another process keeps its output open")

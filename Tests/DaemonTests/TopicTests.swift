@@ -63,7 +63,7 @@ struct TopicTests {
         let running = try next.ctl("topics", "running")
         #expect((running["messages"] as? [Any])?.isEmpty == true && running["left_out"] as? Int == 0)
         let status = try #require(try next.ctl("status")["topics"] as? [String: Any])
-        #expect(status["under_way"] as? Int == 0)
+        #expect(status["in_progress"] as? Int == 0)
     }
 
     @Test("a send is refused with a reason when its topic name or condition is invalid")

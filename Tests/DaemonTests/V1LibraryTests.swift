@@ -8,7 +8,7 @@ import Testing
 /// A library takes seconds to start, so one test covers all calls of a library with one daemon.
 @Suite(
     "Libraries of HTTP v1", .serialized,
-    .enabled(if: Places.hasPython && Places.hasPythonV1, "run Scripts/bootstrap --tests first"))
+    .enabled(if: TestPaths.hasPython && TestPaths.hasPythonV1, "run Scripts/bootstrap --tests first"))
 struct V1LibraryTests {
     /// A topic name that is too long by one byte.
     private let long = String(repeating: "t", count: Limits.Topic.nameBytes + 1)
@@ -19,18 +19,18 @@ struct V1LibraryTests {
     func wholeLife(library: V1Library) throws {
         let bench = try V1Bench(library)
         let devices = try ["a", "b", "c"].map { try bench.device("com.example.\($0)") }
-        let (stranger, gone) = (try bench.stranger(), try bench.device())
+        let (outsider, gone) = (try bench.outsider(), try bench.device())
         #expect(try bench.send(gone.token)["name"] is String, "canary: the token is valid")
         try gone.unregister(bench.daemon)
 
         try sends(bench, to: devices[0])
-        try refusals(bench, device: devices[0], stranger, gone)
+        try refusals(bench, device: devices[0], outsider, gone)
         for call in library.callsForMany {
-            try many(bench, by: call, devices, stranger, gone)
+            try many(bench, by: call, devices, outsider, gone)
         }
         try atOnce(bench, to: devices[0])
         for calls in library.callsForTopics {
-            try subscriptions(bench, by: calls, devices, stranger, gone)
+            try subscriptions(bench, by: calls, devices, outsider, gone)
         }
         if library.callsForTopics.isEmpty {
             for device in devices[..<2] { try device.subscribe(bench.daemon, to: "own") }
@@ -57,7 +57,7 @@ struct V1LibraryTests {
     }
 
     private func refusals(
-        _ bench: V1Bench, device: TestDevice, _ stranger: TestDevice, _ gone: TestDevice
+        _ bench: V1Bench, device: TestDevice, _ outsider: TestDevice, _ gone: TestDevice
     ) throws {
         let library = bench.library
         let bad = try bench.send("nonsense")
@@ -65,7 +65,7 @@ struct V1LibraryTests {
         #expect(
             (bad["text"] as? String)?.contains(
                 "The registration token is not a valid FCM registration token") == true, "\(bad)")
-        let foreign = try bench.send(stranger.token)
+        let foreign = try bench.send(outsider.token)
         #expect(foreign["error"] as? String == library.exception(for: .senderMismatch), "\(foreign)")
         let unregistered = try bench.send(gone.token)
         #expect(unregistered["error"] as? String == library.exception(for: .unregistered), "\(unregistered)")
@@ -80,11 +80,11 @@ struct V1LibraryTests {
     }
 
     private func many(
-        _ bench: V1Bench, by call: String, _ devices: [TestDevice], _ stranger: TestDevice,
+        _ bench: V1Bench, by call: String, _ devices: [TestDevice], _ outsider: TestDevice,
         _ gone: TestDevice
     ) throws {
         let tokens = [
-            devices[0].token, "nonsense", devices[1].token, stranger.token, gone.token, devices[0].token,
+            devices[0].token, "nonsense", devices[1].token, outsider.token, gone.token, devices[0].token,
         ]
         let results = try bench.send(tokens, by: call, n: call)
         let words = [V1Library.Fault?.none, .invalid, nil, .senderMismatch, .unregistered, nil]
@@ -117,11 +117,11 @@ struct V1LibraryTests {
 
     /// Subscribes the first two devices, sends to the topic, and unsubscribes them.
     private func subscriptions(
-        _ bench: V1Bench, by calls: V1Library.Subscribing, _ devices: [TestDevice], _ stranger: TestDevice,
+        _ bench: V1Bench, by calls: V1Library.Subscribing, _ devices: [TestDevice], _ outsider: TestDevice,
         _ gone: TestDevice
     ) throws {
         let name = "about_\(calls.subscribe).~-%"
-        let tokens = [devices[0].token, "nonsense", devices[1].token, stranger.token, gone.token]
+        let tokens = [devices[0].token, "nonsense", devices[1].token, outsider.token, gone.token]
         let reasons =
             calls.isV1
             ? ["INVALID_ARGUMENT", "SENDER_ID_MISMATCH", "UNREGISTERED"]
@@ -180,14 +180,14 @@ struct V1LibraryTests {
             let refused = try bench.send(to: kind, target, more)
             #expect(refused["error"] as? String == bench.library.exception(for: .invalid), "\(refused)")
         }
-        let unheard = try bench.send(to: "topic", "no-subscribers", ["dry_run": true])
-        #expect(unheard["name"] is String, "canary: a valid topic: \(unheard)")
+        let accepted = try bench.send(to: "topic", "no-subscribers", ["dry_run": true])
+        #expect(accepted["name"] is String, "canary: a valid topic: \(accepted)")
     }
 
     /// Sends to an installation ID in place of a token.
     private func installations(_ bench: V1Bench) throws {
         let (own, foreign) = ("cGFzc3dvcmQ_aGVsbG8tdw", "dGhlIHNlY29uZCBvZiB0d2")
-        _ = try bench.stranger(instance: foreign)
+        _ = try bench.outsider(instance: foreign)
         for (id, fault) in [(own, V1Library.Fault.unregistered), (foreign, .senderMismatch)] {
             let refused = try bench.send(to: "fid", id)
             #expect(refused["error"] as? String == bench.library.exception(for: fault), "\(refused)")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// pywebpush 2.5 sends to a web app on ccs-device, which decrypts the messages (http 10, mcs-device 5.7).
-@Suite("pywebpush", .serialized, .enabled(if: Places.hasPython, "run Scripts/bootstrap --tests first"))
+@Suite("pywebpush", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct WebPushTests {
     /// A daemon, an application server, and a web app that is registered with its key.
     private final class Bench {
@@ -32,7 +32,7 @@ struct WebPushTests {
         }
 
         func push(_ text: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
-            try server.tell(
+            try server.command(
                 ["do": "push", "subscription": subscription, "text": text].merging(more) { $1 })
             return try server.expect(event: "pushed")
         }
@@ -99,9 +99,9 @@ struct WebPushTests {
         changed["endpoint"] = (changed["endpoint"] as? String ?? "") + "x"
         #expect(try bench.push("x", ["subscription": changed])["status"] as? Int == 404)
         // Encrypted for other keys: the message arrives but cannot be decrypted.
-        let stranger = try Bench()
+        let otherBench = try Bench()
         changed["endpoint"] = bench.subscription["endpoint"]
-        changed["keys"] = stranger.subscription["keys"]
+        changed["keys"] = otherBench.subscription["keys"]
         #expect(try bench.push("x", ["subscription": changed])["status"] as? Int == 201)
         let messages = try bench.listen(1)
         #expect(messages.count == 1 && messages.first?["opened"] is NSNull, "\(messages)")
@@ -138,11 +138,11 @@ struct WebRegistrationTests {
             "ccs-device", ["register", "--web", "--sender", sender, "--print-token"] + common)
         #expect(again.output == made.output, "the same keys and endpoint have the same token")
         _ = try daemon.ctl("send", sender, token, "text=hello", "n=1")
-        let heard = try Tool.run("ccs-device", ["listen", "--count", "1", "--seconds", "20"] + common)
-        let messages = heard.output.split(separator: "\n").compactMap {
+        let listener = try Tool.run("ccs-device", ["listen", "--count", "1", "--seconds", "20"] + common)
+        let messages = listener.output.split(separator: "\n").compactMap {
             (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
         }.filter { $0["event"] as? String == "message" }
-        let opened = try #require(messages.first?["opened"] as? [String: Any], "\(heard)")
+        let opened = try #require(messages.first?["opened"] as? [String: Any], "\(listener)")
         #expect(opened["data"] as? [String: String] == ["text": "hello", "n": "1"])
         #expect(opened["from"] as? String == sender)
         #expect(opened["fcmMessageId"] as? String == messages.first?["persistent_id"] as? String)

@@ -5,32 +5,34 @@ import Testing
 
 /// APNs device tokens that an app server imports (http 7.4).
 @Suite struct AppleImportTests {
-    private let hidden = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
+    private let hidden = SecretDigest(bytes: [UInt8](repeating: 3, count: 32))
     private let fid = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
 
     private func imported(
-        _ ticket: UInt32, _ apple: String = "p_01", sender: SenderID = Harness.sender,
+        _ requestID: UInt32, _ apple: String = "p_01", sender: SenderID = Harness.sender,
         bundle: String = "com.example.ios"
     ) -> Event {
         let seal = DeliverySettings().seal
-        let place = seal.place(ofBundle: bytes(bundle), token: bytes(apple))
+        let place = seal.indexKey(ofBundle: bytes(bundle), token: bytes(apple))
         return .installation(
             InstallationRequest(
-                origin: Origin(connection: web, ticket: ticket), installation: place, sender: sender,
+                requester: Requester(connection: web, requestID: requestID), installation: place,
+                sender: sender,
                 action: .apple(
-                    AppleAddress(
+                    AppleRegistration(
                         bundle: bytes(bundle), token: bytes(apple),
-                        freshDevice: DeviceID(seal.deviceNumber(ofPlace: place, sender: sender) >> 1),
+                        freshDevice: DeviceID(seal.deviceNumber(ofIndexKey: place, sender: sender) >> 1),
                         freshDigest: hidden, isImport: true))))
     }
 
     /// The registration of an app by its installation.
-    private func registered(_ ticket: UInt32, _ apple: String, at fresh: UInt64 = 1 << 60 | 900) -> Event {
+    private func registered(_ requestID: UInt32, _ apple: String, at fresh: UInt64 = 1 << 60 | 900) -> Event {
         .installation(
             InstallationRequest(
-                origin: Origin(connection: web, ticket: ticket), installation: fid, sender: Harness.sender,
+                requester: Requester(connection: web, requestID: requestID), installation: fid,
+                sender: Harness.sender,
                 action: .apple(
-                    AppleAddress(
+                    AppleRegistration(
                         bundle: bytes("com.example.ios"), token: bytes(apple),
                         freshDevice: DeviceID(fresh), freshDigest: hidden))))
     }
@@ -38,7 +40,7 @@ import Testing
     private func names(_ bench: Harness) -> [UInt32: RegistrationName] {
         var names: [UInt32: RegistrationName] = [:]
         for command in bench.take(web) {
-            if case .reply(let ticket, .registered(let name)) = command { names[ticket] = name }
+            if case .reply(let requestID, .registered(let name)) = command { names[requestID] = name }
         }
         return names
     }
@@ -111,7 +113,7 @@ import Testing
     func ofDevice() throws {
         let bench = Harness.withDevice()
         var request = RegistrationRequest(
-            origin: Origin(connection: web, ticket: 1), device: device, token: token,
+            requester: Requester(connection: web, requestID: 1), device: device, token: token,
             category: bytes("com.example.ios"), subtype: [], senderText: bytes("100"))
         request.apnsToken = bytes("p_01")
         bench.post(.register(request))
@@ -139,16 +141,16 @@ import Testing
     @Test("An import finds the registration with the APNs token and app when the device has several")
     func several() throws {
         let bench = Harness.withDevice()
-        func register(_ ticket: UInt32, _ app: String, senders: String, _ apple: String) throws
+        func register(_ requestID: UInt32, _ app: String, senders: String, _ apple: String) throws
             -> RegistrationName
         {
             var request = RegistrationRequest(
-                origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                requester: Requester(connection: web, requestID: requestID), device: device, token: token,
                 category: bytes(app), subtype: [], senderText: bytes(senders))
             request.apnsToken = bytes(apple)
             bench.post(.register(request))
             bench.settle()
-            return try #require(names(bench)[ticket])
+            return try #require(names(bench)[requestID])
         }
         let first = try register(1, "com.example.ios", senders: "100", "p_01")
         let second = try register(2, "com.example.ios", senders: "100,200", "p_02")
@@ -173,8 +175,8 @@ import Testing
         bench.settle()
         let second = try #require(names(bench)[2])
         let seal = DeliverySettings().seal
-        let place = seal.place(ofBundle: bytes("com.example.ios"), token: bytes("p_01"))
-        let number = seal.deviceNumber(ofPlace: place, sender: Harness.otherSender)
+        let place = seal.indexKey(ofBundle: bytes("com.example.ios"), token: bytes("p_01"))
+        let number = seal.deviceNumber(ofIndexKey: place, sender: Harness.otherSender)
         #expect(second.device == DeviceID(number >> 1))
         #expect(second.device != first.device)
         bench.post(imported(3))
@@ -213,7 +215,7 @@ import Testing
         let first = try #require(names(bench)[1])
         let claim = TokenClaim(
             name: first, proof: .device(first.device, hidden), projects: [.sender(Harness.sender)])
-        bench.post(.unregisterToken(claim, Origin(connection: web, ticket: 2)))
+        bench.post(.unregisterToken(claim, Requester(connection: web, requestID: 2)))
         bench.settle()
         #expect(bench.store.installations.values.allSatisfy { $0.isEmpty })
         bench.post(imported(3))

@@ -5,10 +5,10 @@ import Testing
 /// Tokens for several senders, and tokens that a newer token of the same app has replaced (ccs-xmpp 6).
 @Suite struct CanonicalTests {
     private func request(
-        _ ticket: UInt32, sender: String = "100", subtype: String = "", instance: String = ""
+        _ requestID: UInt32, sender: String = "100", subtype: String = "", instance: String = ""
     ) -> RegistrationRequest {
         RegistrationRequest(
-            origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+            requester: Requester(connection: web, requestID: requestID), device: device, token: token,
             category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
             instance: bytes(instance))
     }
@@ -27,16 +27,16 @@ import Testing
 
     /// Sends to a registration. Returns the answer, and the number of the registration that replaced it, if any.
     private func send(
-        _ bench: Harness, _ ticket: UInt32, to number: UInt64, from sender: SenderID = Harness.sender,
+        _ bench: Harness, _ requestID: UInt32, to number: UInt64, from sender: SenderID = Harness.sender,
         lifetime: Int = 3_600
     ) -> (word: String, canonical: UInt64?) {
-        var submission = Harness.submission(ticket, lifetime: lifetime, to: name(number))
+        var submission = Harness.submission(requestID, lifetime: lifetime, to: name(number))
         submission.entitlement = .account(sender)
         bench.post(.submitted(submission))
         bench.settle()
         let answer = bench.take(appServer).first
         if case .submission(_, .accepted(_, let canonical))? = answer {
-            return ("ack \(ticket)", canonical?.number.number)
+            return ("ack \(requestID)", canonical?.number.number)
         }
         return (answer?.word ?? "", nil)
     }
@@ -139,7 +139,7 @@ import Testing
         }
         #expect(canonical == nil)
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(send(bench, 4, to: 2) == ("ack 4", nil))
     }

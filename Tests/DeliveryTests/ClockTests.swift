@@ -138,7 +138,7 @@ import Testing
         bench.post(
             .checkIn(
                 CheckIn(
-                    origin: Origin(connection: web, ticket: 1), claimed: nil, freshDevice: device,
+                    requester: Requester(connection: web, requestID: 1), claimed: nil, freshDevice: device,
                     freshToken: 1, freshDigest: token, refusesWrongToken: true)))
         bench.settle()
         bench.now.wall += 56 * Self.year

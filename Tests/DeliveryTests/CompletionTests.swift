@@ -50,16 +50,16 @@ import Testing
     func channels() throws {
         var registration = Registration(
             name: Harness.target, category: [], subtype: [], senderText: [], sender: nil, createdAt: 0)
-        #expect(registration.channel == .mcs && !registration.isByAPNs)
+        #expect(registration.channel == .mcs && !registration.usesAPNs)
         registration.apnsToken = bytes("p_a1")
-        #expect(registration.channel == .apns(token: bytes("a1"), .production) && registration.isByAPNs)
+        #expect(registration.channel == .apns(token: bytes("a1"), .production) && registration.usesAPNs)
         registration.apnsToken = bytes("s_a1")
         #expect(registration.channel == .apns(token: bytes("a1"), .sandbox))
         let keys = try #require(
             WebKeys(
                 publicKey: [4] + [UInt8](repeating: 1, count: 64), auth: [UInt8](repeating: 2, count: 16)))
         registration.web = keys
-        #expect(registration.channel == .webPush(keys) && !registration.isByAPNs)
+        #expect(registration.channel == .webPush(keys) && !registration.usesAPNs)
     }
 
     @Test("raw_data is refused by name when the channel cannot carry it, else stored unchanged")

@@ -60,7 +60,7 @@ import Testing
         bench.submit(5)
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.down.refused == early + 2)
         #expect(bench.down.accepted == bench.down.stored && bench.down.accepted == 3 - early)
@@ -69,7 +69,7 @@ import Testing
     @Test("An expired message counts when its device is not in memory")
     func expiredUnseen() {
         let bench = Harness.withDevice()
-        bench.post(.expired(.message(device, Sequence(7), expiresAt: 1)))
+        bench.post(.expired(.message(device, SequenceNumber(7), expiresAt: 1)))
         bench.settle()
         #expect(bench.down.expired == 1)
     }
@@ -88,7 +88,7 @@ import Testing
         #expect(again.count == 1 && bench.up.sent == 2)
         for message in again {
             bench.post(
-                .upstreamSettled(connection(30), Harness.sender, message.sequence, .acknowledged))
+                .upstreamFinished(connection(30), Harness.sender, message.sequence, .acknowledged))
         }
         bench.settle()
         #expect(
@@ -99,8 +99,8 @@ import Testing
     func upstreamRefused() {
         let bench = Harness.withDevice(settings: settings { $0.eventsWaitingForDevice = 1 })
         bench.post(.upstreamReceived(Harness.upstream(1, sender: SenderID(999))))
-        for ticket in 2...3 as ClosedRange<UInt32> {
-            bench.post(.upstreamReceived(Harness.upstream(ticket)))
+        for requestID in 2...3 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID)))
         }
         bench.runTurns()
         let early = bench.up.refused

@@ -15,7 +15,7 @@ import Testing
         bench.apply(bench.partitions[0])
         bench.runTurns()
         #expect(bench.commands.isEmpty, "it is on disk, but the commit is not reported")
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.runTurns()
         #expect(bench.commands.map(\.1.word) == ["ack 1", "deliver m1"])
         #expect(bench.commands.last?.1.delivery?.isStored == true)
@@ -57,7 +57,7 @@ import Testing
         bench.submit(2)
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 1 unavailable", "ack 2"])
         bench.settle()
@@ -80,7 +80,7 @@ import Testing
         bench.submit(2)
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         bench.submit(3)
         bench.settle()
@@ -167,8 +167,8 @@ import Testing
         for _ in 0..<400 where !isFound() {
             world.step()
             for (at, partition) in world.bench.partitions.enumerated() {
-                for batch in partition.batches where told.insert([UInt64(at), batch.ticket]).inserted {
-                    partition.events.append(.committed(CommitOutcome(ticket: batch.ticket)))
+                for batch in partition.batches where told.insert([UInt64(at), batch.batchNumber]).inserted {
+                    partition.events.append(.committed(CommitOutcome(batchNumber: batch.batchNumber)))
                 }
             }
         }

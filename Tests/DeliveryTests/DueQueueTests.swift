@@ -17,10 +17,10 @@ import Testing
             for number in (1...60).shuffled(using: &random) { queue.add(name(number), due: instant(number)) }
             #expect(queue.count == 60)
             for number in 1...60 {
-                #expect(queue.take(by: instant(number - 1)) == nil)
-                #expect(queue.take(by: instant(number)) == name(number))
+                #expect(queue.popFirst(dueBy: instant(number - 1)) == nil)
+                #expect(queue.popFirst(dueBy: instant(number)) == name(number))
             }
-            #expect(queue.count == 0 && queue.take(by: instant(100)) == nil)
+            #expect(queue.count == 0 && queue.popFirst(dueBy: instant(100)) == nil)
         }
     }
 
@@ -29,6 +29,6 @@ import Testing
         var queue = DueQueue()
         queue.add(name(2), due: instant(2))
         queue.add(name(1), due: instant(1))
-        #expect(queue.take(by: instant(5)) != name(2))
+        #expect(queue.popFirst(dueBy: instant(5)) != name(2))
     }
 }

@@ -21,7 +21,7 @@ import Testing
         bench.login()
         bench.settle()
         bench.post(.deviceCongested(phone, device))
-        for ticket in 1...150 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...150 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         #expect(bench.store.down.discarded == 0 && bench.store.downPending == 150)
     }
@@ -54,7 +54,7 @@ import Testing
         bench.post(.deviceClosed(phone, device))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         bench.login(connection(20))
         bench.settle()
@@ -70,7 +70,7 @@ import Testing
             Issue.record("nothing stored")
             return
         }
-        stray.sequence = Sequence(stray.sequence.number - 1)
+        stray.sequence = SequenceNumber(stray.sequence.number - 1)
         bench.store.messages[device]?.insert(stray, at: 0)
         let expired = Event.expired(.message(device, stray.sequence, expiresAt: stray.expiresAt))
         bench.submit(2)
@@ -114,8 +114,8 @@ import Testing
         bench.submit(1, lifetime: 0)
         bench.settle()
         _ = bench.take(appServer)
-        for ticket in 2...6 as ClosedRange<UInt32> {
-            bench.submit(ticket)
+        for requestID in 2...6 as ClosedRange<UInt32> {
+            bench.submit(requestID)
             bench.runTurns()
         }
         #expect(bench.take(appServer).words == ["nack 5 unavailable", "nack 6 unavailable"])
@@ -124,11 +124,12 @@ import Testing
     @Test("A registration is confirmed at once when its batch is committed before an older one")
     func answeredOutOfOrder() {
         let bench = Harness.withDevice()
-        func register(_ ticket: UInt32, _ category: String) {
+        func register(_ requestID: UInt32, _ category: String) {
             bench.post(
                 .register(
                     RegistrationRequest(
-                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        requester: Requester(connection: web, requestID: requestID), device: device,
+                        token: token,
                         category: bytes(category), subtype: [], senderText: bytes("100"))))
         }
         bench.submit(1)
@@ -141,7 +142,7 @@ import Testing
         bench.apply(partition)
         bench.apply(partition)
         partition.outcomes.swapAt(0, 1)
-        bench.tellOutcome(partition)
+        bench.reportOutcome(partition)
         bench.runTurns()
         #expect(bench.take(web).words == ["registered 2 3"])
         register(3, "two")
@@ -175,18 +176,18 @@ import Testing
         bench.login()
         bench.runTurns()
         bench.read(partition)
-        bench.tellAnswer(partition)
+        bench.reportAnswer(partition)
         // Up to the read of a page, which is answered after the device has disconnected.
         while partition.loads.isEmpty, !bench.isQuiet {
             bench.runTurns()
             bench.apply(partition)
-            bench.tellOutcome(partition)
+            bench.reportOutcome(partition)
         }
         #expect(partition.loads.count == 1 && partition.core.figures.connectedDevices == 1)
         bench.post(.deviceClosed(phone, device))
         bench.runTurns()
         bench.read(partition, failing: hasFailed)
-        bench.tellAnswer(partition)
+        bench.reportAnswer(partition)
         bench.settle()
         #expect(partition.core.figures.devices == 0)
     }

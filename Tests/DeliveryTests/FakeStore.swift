@@ -43,7 +43,7 @@ struct FakeStore {
     var collisions = 0
 
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
-        var outcome = CommitOutcome(ticket: batch.ticket)
+        var outcome = CommitOutcome(batchNumber: batch.batchNumber)
         for mutation in batch.mutations { apply(mutation, &outcome) }
         return outcome
     }
@@ -128,7 +128,8 @@ struct FakeStore {
     }
 
     private mutating func returned(
-        _ sender: SenderID, _ sequence: Sequence, _ report: StoredMessage?, _ outcome: inout CommitOutcome
+        _ sender: SenderID, _ sequence: SequenceNumber, _ report: StoredMessage?,
+        _ outcome: inout CommitOutcome
     ) {
         guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }) else {
             return outcome.duplicates.append((sender, sequence))
@@ -162,7 +163,7 @@ struct FakeStore {
         return found.prefix(limit).map(\.2)
     }
 
-    func answer(_ load: Load) -> Loaded {
+    func answer(_ load: StoreQuery) -> StoreResult {
         switch load {
         case .device(let device):
             if index.registrations.isEmpty {

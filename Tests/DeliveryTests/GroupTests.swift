@@ -20,22 +20,23 @@ import Testing
         return (Harness(partitions: 3, store: store), names)
     }
 
-    private static func ask(_ bench: Harness, _ ticket: UInt32, _ operation: GroupRequest.Operation) -> String
+    private static func ask(_ bench: Harness, _ requestID: UInt32, _ operation: GroupRequest.Operation)
+        -> String
     {
         bench.post(
             .groupRequested(
                 GroupRequest(
-                    origin: Origin(connection: web, ticket: ticket), sender: Harness.sender,
+                    requester: Requester(connection: web, requestID: requestID), sender: Harness.sender,
                     operation: operation)))
         bench.settle()
         return bench.take(web).words.joined(separator: ";")
     }
 
     private static func send(
-        _ bench: Harness, _ ticket: UInt32, to group: GroupName, lifetime: Int = 3_600,
+        _ bench: Harness, _ requestID: UInt32, to group: GroupName, lifetime: Int = 3_600,
         from sender: SenderID = Harness.sender
     ) -> String {
-        var submission = Harness.submission(ticket, lifetime: lifetime)
+        var submission = Harness.submission(requestID, lifetime: lifetime)
         submission.entitlement = .account(sender)
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: submission)))
         bench.settle()
@@ -102,7 +103,7 @@ import Testing
         _ = Self.ask(bench, 1, .create(label: bytes("a"), members: names))
         let claim = TokenClaim(
             name: names[0], proof: .device(names[0].device, token), projects: [.sender(Harness.sender)])
-        bench.post(.unregisterToken(claim, Origin(connection: web, ticket: 2)))
+        bench.post(.unregisterToken(claim, Requester(connection: web, requestID: 2)))
         bench.settle()
         var submission = Harness.submission(7)
         submission.content.isDryRun = true
@@ -124,7 +125,7 @@ import Testing
             bench.post(
                 .groupRequested(
                     GroupRequest(
-                        origin: Origin(connection: web, ticket: UInt32(at)), sender: Harness.sender,
+                        requester: Requester(connection: web, requestID: UInt32(at)), sender: Harness.sender,
                         operation: .add(number: number, label: nil, members: [name]))))
         }
         bench.settle()
@@ -138,16 +139,16 @@ import Testing
         bench.post(
             .groupRequested(
                 GroupRequest(
-                    origin: Origin(connection: web, ticket: 1), sender: Harness.sender,
+                    requester: Requester(connection: web, requestID: 1), sender: Harness.sender,
                     operation: .create(label: bytes("a"), members: [names[0]]))))
         bench.runTurns()
         bench.read(owner)
-        bench.tellAnswer(owner)
+        bench.reportAnswer(owner)
         bench.runTurns()
         #expect(owner.batches.count == 1)
         #expect(bench.take(web).isEmpty, "no answer is sent before the store has answered")
         bench.apply(owner, failing: true)
-        bench.tellOutcome(owner)
+        bench.reportOutcome(owner)
         bench.settle()
         #expect(bench.take(web).words == ["group refused 1 unavailable"])
         #expect(Self.ask(bench, 2, .create(label: bytes("a"), members: [names[0]])) == "group known 2 1")
@@ -213,7 +214,7 @@ import Testing
         bench.post(
             .groupRequested(
                 GroupRequest(
-                    origin: Origin(connection: web, ticket: 2), sender: Harness.otherSender,
+                    requester: Requester(connection: web, requestID: 2), sender: Harness.otherSender,
                     operation: .show(number: group.number))))
         bench.settle()
         #expect(bench.take(web).words == ["group refused 2 not_found"])
@@ -244,7 +245,7 @@ import Testing
         bench.post(.groupSubmitted(GroupSubmission(group: group, submission: Harness.submission(7))))
         bench.runTurns()
         bench.read(owner, failing: true)
-        bench.tellAnswer(owner)
+        bench.reportAnswer(owner)
         bench.settle()
         #expect(bench.take(appServer).words == ["nack 7 unavailable"])
         #expect(Self.send(bench, 8, to: group) == "group 8 3/0")

@@ -28,8 +28,8 @@ import Testing
         return bench
     }
 
-    private static func send(_ bench: Harness, _ ticket: UInt32, lifetime: Int = 3_600) -> [String] {
-        var upstream = Harness.upstream(ticket, lifetime: lifetime)
+    private static func send(_ bench: Harness, _ requestID: UInt32, lifetime: Int = 3_600) -> [String] {
+        var upstream = Harness.upstream(requestID, lifetime: lifetime)
         upstream.group = group
         bench.post(.upstreamReceived(upstream))
         bench.settle()
@@ -91,19 +91,19 @@ import Testing
         bench.runTurns()
         let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
         bench.read(owner, failing: true)
-        bench.tellAnswer(owner)
+        bench.reportAnswer(owner)
         bench.settle()
         #expect(bench.take(phone).words == ["refused 1 unavailable"])
         #expect(Self.send(bench, 2) == ["stored 2"], "canary: a later message is stored")
         let other = bench.partitions[PartitionKey.device(DeviceID(1 << 60 | 1 << 8)).partition(of: 3)]
-        upstream.origin.ticket = 3
+        upstream.requester.requestID = 3
         bench.post(.upstreamReceived(upstream))
         bench.runTurns()
         bench.read(owner)
-        bench.tellAnswer(owner)
+        bench.reportAnswer(owner)
         bench.runTurns()
         bench.apply(other, failing: true)
-        bench.tellOutcome(other)
+        bench.reportOutcome(other)
         bench.settle()
         #expect(bench.take(phone).words == ["refused 3 unavailable"])
     }

@@ -10,9 +10,9 @@ final class PartitionBox {
     var batches: [WriteBatch] = []
     /// Batches that are applied, but not reported yet.
     var outcomes: [CommitOutcome] = []
-    var loads: [Load] = []
+    var loads: [StoreQuery] = []
     /// Answers that are read, but not reported yet.
-    var answers: [Loaded] = []
+    var answers: [StoreResult] = []
     init(_ core: consuming Partition) { self.core = core }
 }
 
@@ -38,7 +38,7 @@ final class Harness {
     /// Invariant failures.
     var failures: [InvariantFailure] = []
     /// Every query to the store.
-    var asked: [Load] = []
+    var asked: [StoreQuery] = []
     /// Called for each command of a partition.
     var observe: ((ConnectionID, SessionCommand) -> Void)?
     /// Called for each event before a partition handles it.
@@ -70,7 +70,7 @@ final class Harness {
 
     static let sender = SenderID(100)
     static let otherSender = SenderID(200)
-    static let key = SecretDigest(octets: [UInt8](repeating: 1, count: 32))
+    static let key = SecretDigest(bytes: [UInt8](repeating: 1, count: 32))
     static let senders = [sender, otherSender].map {
         SenderRecord(
             sender: $0, label: "", keys: [ServerKey(digest: key, createdAt: 0)], createdAt: 0)
@@ -128,11 +128,11 @@ final class Harness {
         guard !partition.batches.isEmpty else { return }
         let batch = partition.batches.removeFirst()
         partition.outcomes.append(
-            failing ? CommitOutcome(ticket: batch.ticket, hasFailed: true) : store.apply(batch))
+            failing ? CommitOutcome(batchNumber: batch.batchNumber, hasFailed: true) : store.apply(batch))
         if batch.isDurable, !failing { lastDurable = store }
     }
 
-    func tellOutcome(_ partition: PartitionBox) {
+    func reportOutcome(_ partition: PartitionBox) {
         guard !partition.outcomes.isEmpty else { return }
         partition.events.append(.committed(partition.outcomes.removeFirst()))
     }
@@ -143,7 +143,7 @@ final class Harness {
         partition.answers.append(failing ? .failed(load) : store.answer(load))
     }
 
-    func tellAnswer(_ partition: PartitionBox) {
+    func reportAnswer(_ partition: PartitionBox) {
         guard !partition.answers.isEmpty else { return }
         partition.events.append(.loaded(partition.answers.removeFirst()))
     }
@@ -164,9 +164,9 @@ final class Harness {
             runTurns()
             for partition in partitions {
                 apply(partition)
-                tellOutcome(partition)
+                reportOutcome(partition)
                 read(partition)
-                tellAnswer(partition)
+                reportAnswer(partition)
             }
             count += 1
         } while count < rounds && !isQuiet

@@ -9,22 +9,22 @@ import Testing
         let bench = Harness.withDevice(settings: settings)
         bench.login()
         bench.settle()
-        say(bench, isIdle: true)
+        report(bench, isIdle: true)
         _ = bench.take(phone)
         return bench
     }
 
-    private func say(_ bench: Harness, isIdle: Bool, on link: ConnectionID = phone) {
+    private func report(_ bench: Harness, isIdle: Bool, on link: ConnectionID = phone) {
         bench.post(.deviceIdleChanged(link, device, isIdle: isIdle))
         bench.settle()
     }
 
     private func submit(
-        _ bench: Harness, _ tickets: ClosedRange<UInt32>, key: String? = nil, lifetime: Int = 3_600,
+        _ bench: Harness, _ requestIDs: ClosedRange<UInt32>, key: String? = nil, lifetime: Int = 3_600,
         delays: Bool = true
     ) {
-        for ticket in tickets {
-            var submission = Harness.submission(ticket, key: key, lifetime: lifetime)
+        for requestID in requestIDs {
+            var submission = Harness.submission(requestID, key: key, lifetime: lifetime)
             submission.content.delaysWhileIdle = delays
             bench.post(.submitted(submission))
         }
@@ -48,7 +48,7 @@ import Testing
         #expect(bench.take(appServer).words == (1...4).map { "ack \($0)" })
         #expect(delivered(bench) == ["deliver m3"])
         #expect(bench.store.downPending == 4)
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["deliver m1", "deliver m2", "deliver m4"])
         submit(bench, 5...5)
         #expect(delivered(bench) == ["deliver m5"])
@@ -60,10 +60,12 @@ import Testing
         let bench = bench()
         submit(bench, 1...3, key: "score")
         #expect(bench.store.down.replaced == 2)
-        for ticket in 4...7 as ClosedRange<UInt32> { submit(bench, ticket...ticket, key: "k\(ticket)") }
+        for requestID in 4...7 as ClosedRange<UInt32> {
+            submit(bench, requestID...requestID, key: "k\(requestID)")
+        }
         #expect(bench.store.down.discarded == 1)
         #expect(delivered(bench).isEmpty)
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == (4...7).map { "deliver m\($0)" })
     }
 
@@ -77,7 +79,7 @@ import Testing
         submit(bench, 102...102)
         submit(bench, 103...103, delays: false)
         #expect(delivered(bench) == ["deliver m103"])
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["marker 101", "deliver m102"])
         #expect(bench.store.holds)
     }
@@ -88,7 +90,7 @@ import Testing
         submit(bench, 1...1, lifetime: 0)
         submit(bench, 2...2, lifetime: 0, delays: false)
         #expect(bench.take(appServer).words == ["ack 1", "ack 2"])
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["deliver m2"])
         #expect(bench.down.expired == 1 && bench.down.sent == 1)
     }
@@ -101,7 +103,7 @@ import Testing
         bench.advance(milliseconds: 61_000)
         bench.post(.tick)
         bench.settle()
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["deliver m2"])
         #expect(bench.store.down.expired == 1 && bench.store.holds)
     }
@@ -116,7 +118,7 @@ import Testing
                 DeviceLogin(connection: next, device: device, token: token, received: [], isIdle: true)))
         bench.settle()
         #expect(delivered(bench, on: next).isEmpty)
-        say(bench, isIdle: false, on: phone)
+        report(bench, isIdle: false, on: phone)
         #expect(delivered(bench, on: next).isEmpty)
         bench.post(.deviceClosed(next, device))
         bench.login(connection(21))
@@ -136,7 +138,7 @@ import Testing
                 DeviceLogin(connection: phone, device: device, token: token, received: [], isIdle: true)))
         bench.settle()
         #expect(delivered(bench) == ["deliver m2"])
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["deliver m1"])
     }
 
@@ -151,7 +153,7 @@ import Testing
         bench.post(.submitted(submission))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(delivered(bench).isEmpty)
 
@@ -169,7 +171,7 @@ import Testing
         bench.post(.deviceIdleChanged(phone, device, isIdle: true))
         bench.settle()
         #expect(delivered(bench).isEmpty)
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["deliver m4"])
         #expect(bench.store.holds)
     }
@@ -181,13 +183,13 @@ import Testing
         let bench = bench(settings: settings)
         submit(bench, 1...1, key: "a")
         submit(bench, 2...2, key: "b")
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["deliver m1"])
-        say(bench, isIdle: true)
+        report(bench, isIdle: true)
         bench.advance(milliseconds: 180_000)
         bench.post(.tick)
         #expect(delivered(bench).isEmpty)
-        say(bench, isIdle: false)
+        report(bench, isIdle: false)
         #expect(delivered(bench) == ["deliver m2"])
     }
 

@@ -9,24 +9,25 @@ import Testing
     private let fresh = bytes("dGFzc3dvcmQ_aGVsbG8tdw")
     private static let day: Int64 = 86_400_000
 
-    private func digest(_ octet: UInt8) -> SecretDigest {
-        SecretDigest(octets: [UInt8](repeating: octet, count: 32))
+    private func digest(_ byte: UInt8) -> SecretDigest {
+        SecretDigest(bytes: [UInt8](repeating: byte, count: 32))
     }
 
     private func ask(
-        _ ticket: UInt32, _ action: InstallationRequest.Action, mark: UInt64? = nil
+        _ requestID: UInt32, _ action: InstallationRequest.Action, mark: UInt64? = nil
     ) -> Event {
         .installation(
             InstallationRequest(
-                origin: Origin(connection: web, ticket: ticket), installation: fid, sender: Harness.sender,
+                requester: Requester(connection: web, requestID: requestID), installation: fid,
+                sender: Harness.sender,
                 action: action, mark: mark))
     }
 
     private func create(
-        _ ticket: UInt32, _ refresh: UInt8, shown: UInt8? = nil, by pair: (DeviceID, SecretDigest)? = nil
+        _ requestID: UInt32, _ refresh: UInt8, shown: UInt8? = nil, by pair: (DeviceID, SecretDigest)? = nil
     ) -> Event {
         ask(
-            ticket,
+            requestID,
             .create(
                 InstallationOffer(
                     refresh: digest(refresh), other: (fresh, digest(refresh + 100)),
@@ -41,22 +42,22 @@ import Testing
 
     /// Registers an app of a device that names the installation; with a token of the installation if `mark` is set.
     private func register(
-        _ ticket: UInt32, on device: DeviceID = DeliveryTests.device, mark: UInt64? = nil
+        _ requestID: UInt32, on device: DeviceID = DeliveryTests.device, mark: UInt64? = nil
     ) -> Event {
         var request = RegistrationRequest(
-            origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+            requester: Requester(connection: web, requestID: requestID), device: device, token: token,
             category: bytes("installed"), subtype: [], senderText: bytes("100"), instance: fid)
         request.isProved = mark != nil
         return mark == nil
-            ? ask(ticket, .claim(for: .register(request), by: device))
-            : ask(ticket, .vouch(for: .register(request)), mark: mark)
+            ? ask(requestID, .claim(for: .register(request), by: device))
+            : ask(requestID, .vouch(for: .register(request)), mark: mark)
     }
 
-    private func send(_ ticket: UInt32) -> Event {
+    private func send(_ requestID: UInt32) -> Event {
         .installation(
             InstallationRequest(
-                origin: Origin(connection: appServer, ticket: ticket), installation: fid,
-                sender: Harness.sender, action: .send(Harness.submission(ticket).content)))
+                requester: Requester(connection: appServer, requestID: requestID), installation: fid,
+                sender: Harness.sender, action: .send(Harness.submission(requestID).content)))
     }
 
     private func addDevice(_ bench: Harness, _ number: UInt64) -> DeviceID {
@@ -95,17 +96,17 @@ import Testing
         bench.post(create(2, 2))
         bench.runTurns()
         bench.read(bench.partitions[0])
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         #expect(bench.take(web).isEmpty)
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "installation 2 \(name) 0"])
         bench.post(ask(3, .refresh(digest(2))))
         bench.runTurns()
         bench.read(bench.partitions[0], failing: true)
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.settle()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 3"])
         #expect(words(bench, ask(4, .refresh(digest(2)))) == ["installation 4 \(name) 0"])
@@ -252,8 +253,8 @@ import Testing
     @Test("The number of waiting changes is bounded")
     func bounded() {
         let bench = Harness()
-        for ticket in 0...UInt32(Limits.Installation.waiting) {
-            bench.post(ask(ticket, .refresh(digest(1))))
+        for requestID in 0...UInt32(Limits.Installation.waiting) {
+            bench.post(ask(requestID, .refresh(digest(1))))
         }
         bench.runTurns()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.Installation.waiting)"])

@@ -8,13 +8,13 @@ import Testing
     private let fid = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
 
     private func register(
-        _ bench: Harness, _ ticket: UInt32, subtype: String, sender: String = "100",
+        _ bench: Harness, _ requestID: UInt32, subtype: String, sender: String = "100",
         on device: DeviceID = device
     ) {
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                    requester: Requester(connection: web, requestID: requestID), device: device, token: token,
                     category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
                     instance: fid)))
         bench.settle()
@@ -22,15 +22,15 @@ import Testing
     }
 
     private func send(
-        _ bench: Harness, _ ticket: UInt32, to installation: [UInt8]? = nil,
+        _ bench: Harness, _ requestID: UInt32, to installation: [UInt8]? = nil,
         from sender: SenderID = Harness.sender, isDryRun: Bool = false
     ) {
-        var submission = Harness.submission(ticket)
+        var submission = Harness.submission(requestID)
         submission.content.isDryRun = isDryRun
         bench.post(
             .installation(
                 InstallationRequest(
-                    origin: submission.origin, installation: installation ?? fid, sender: sender,
+                    requester: submission.requester, installation: installation ?? fid, sender: sender,
                     action: .send(submission.content))))
     }
 
@@ -74,7 +74,8 @@ import Testing
         bench.post(
             .installation(
                 InstallationRequest(
-                    origin: Origin(connection: web, ticket: 4), installation: fid, sender: Harness.sender,
+                    requester: Requester(connection: web, requestID: 4), installation: fid,
+                    sender: Harness.sender,
                     action: .remove)))
         bench.settle()
         send(bench, 5)
@@ -91,17 +92,17 @@ import Testing
         send(bench, 2)
         bench.runTurns()
         bench.read(bench.partitions[0], failing: true)
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         #expect(bench.take(appServer).words == ["nack 2 unavailable"])
 
         send(bench, 3)
         bench.runTurns()
         bench.read(bench.partitions[0])
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         bench.read(bench.partitions[0], failing: true)
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         #expect(bench.take(appServer).words == ["nack 3 unavailable"])
     }

@@ -24,7 +24,7 @@ import Testing
     func refusesBatch() throws {
         let (bench, entry) = try connected()
         var report = StoredMessage(
-            device: device, sequence: Sequence(.max), salt: 0, registration: Harness.target.number,
+            device: device, sequence: SequenceNumber(.max), salt: 0, registration: Harness.target.number,
             sender: nil,
             kind: .sendError, messageID: [], acceptedAt: 0, expiresAt: .max, body: [])
         report.device = device
@@ -58,12 +58,12 @@ import Testing
                     what: "the count of unacknowledged messages is negative", owner: .device(device))
             ])
         #expect(bench.store.messages[device]?.count == 1, "the refused batch changes nothing")
-        #expect(entry.link?.takesPassing == false, "nothing more is sent on a closing connection")
+        #expect(entry.link?.acceptsUnstored == false, "nothing more is sent on a closing connection")
         bench.post(.deviceClosed(phone, device))
         bench.login(web)
         bench.settle()
         let again = bench.take(web)
-        #expect(again.words == ["device login accepted", "deliver m1", "report when ready"])
+        #expect(again.words == ["device login accepted", "deliver m1", "report when writable"])
         bench.post(.deviceAcknowledged(web, device, [sent.message.sequence]))
         bench.settle()
         #expect(bench.store.downPending == 0 && bench.down.delivered == 1)
@@ -83,14 +83,14 @@ import Testing
         let entry = try #require(bench.partitions[0].core.senders.table[Harness.sender])
         entry.sticky = [:]
         bench.post(.upstreamResolved(Harness.upstream(3), from: Harness.target))
-        bench.post(.upstreamSettled(appServer, Harness.sender, first.sequence, .acknowledged))
+        bench.post(.upstreamFinished(appServer, Harness.sender, first.sequence, .acknowledged))
         bench.settle()
         #expect(bench.take(appServer).words == ["close internal_error"])
         #expect(bench.take(phone).words == ["refused 3 unavailable"])
         #expect(
             bench.failures == [
                 InvariantFailure(
-                    what: "a message leaves a session whose device has none there",
+                    what: "a message leaves a session that has none of its device",
                     owner: .sender(Harness.sender))
             ])
         #expect(bench.store.up.delivered == 0 && bench.store.upPending == 2)
@@ -99,11 +99,11 @@ import Testing
         bench.bindAppServer(web)
         bench.post(.upstreamReceived(Harness.upstream(3)))
         bench.settle()
-        let heard = bench.take(web).compactMap(\.upstream)
-        #expect(heard.map(\.messageID) == [bytes("u2"), bytes("u3")])
+        let received = bench.take(web).compactMap(\.upstream)
+        #expect(received.map(\.messageID) == [bytes("u2"), bytes("u3")])
         #expect(bench.take(phone).words == ["stored 3"])
-        for message in heard {
-            bench.post(.upstreamSettled(web, Harness.sender, message.sequence, .acknowledged))
+        for message in received {
+            bench.post(.upstreamFinished(web, Harness.sender, message.sequence, .acknowledged))
         }
         bench.advance(milliseconds: 500)
         bench.post(.tick)
@@ -122,7 +122,7 @@ import Testing
         // As after a search that found it expired before its batch was committed.
         entry.countRemoved()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(entry.stored == 0)
         bench.post(.upstreamReceived(Harness.upstream(1)))
@@ -186,7 +186,9 @@ import Testing
         #expect(bench.take(appServer).words == ["nack 1 unavailable"])
         #expect(bench.take(phone).words == ["refused 2 unavailable"])
         #expect(
-            bench.failures.map(\.what) == ["an event is for another device", "an event of another sender"])
+            bench.failures.map(\.what) == [
+                "an event is for another device", "an event is for another sender",
+            ])
         #expect(bench.store.put.isEmpty)
     }
 
@@ -228,7 +230,7 @@ import Testing
     @Test("A closing connection changes to no other mode, and none returns to the initial mode")
     func modes() {
         let modes: [DeviceLink.Mode] = [
-            .accepting, .loading(target: Sequence(1)), .queued, .paused, .live, .closing,
+            .accepting, .loading(target: SequenceNumber(1)), .queued, .paused, .live, .closing,
         ]
         #expect(modes.map { $0.mayBecome(.closing) } == [true, true, true, true, true, true])
         #expect(modes.map { $0.mayBecome(.accepting) } == [false, false, false, false, false, false])

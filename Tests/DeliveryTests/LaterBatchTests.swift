@@ -5,10 +5,11 @@ import Testing
 
 /// Answers that depend on an earlier batch wait for that batch, regardless of the outcome of later ones.
 @Suite struct LaterBatchTests {
-    private func subscribe(_ ticket: UInt32) throws -> Event {
+    private func subscribe(_ requestID: UInt32) throws -> Event {
         .subscribe(
             TopicRequest(
-                origin: Origin(connection: web, ticket: ticket), name: Harness.target, token: token,
+                requester: Requester(connection: web, requestID: requestID), name: Harness.target,
+                token: token,
                 topic: try #require(TopicName(bytes("news"))), isEnd: false))
     }
 
@@ -27,9 +28,9 @@ import Testing
         return (bench, other)
     }
 
-    private func post(_ ticket: UInt32, to other: DeviceID, _ bench: Harness) {
+    private func post(_ requestID: UInt32, to other: DeviceID, _ bench: Harness) {
         let name = RegistrationName(device: other, number: RegistrationNumber(1))
-        bench.post(.submitted(Harness.submission(ticket, to: name)))
+        bench.post(.submitted(Harness.submission(requestID, to: name)))
     }
 
     @Test("A subscription is not confirmed when its batch fails, although the next batch is on disk")
@@ -41,8 +42,8 @@ import Testing
         let partition = bench.partitions[0]
         bench.apply(partition, failing: true)
         bench.apply(partition)
-        bench.tellOutcome(partition)
-        bench.tellOutcome(partition)
+        bench.reportOutcome(partition)
+        bench.reportOutcome(partition)
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 3"])
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
@@ -54,7 +55,7 @@ import Testing
         let (bench, _) = try bench()
         let partition = bench.partitions[0]
         let refused = partition.batches.removeLast()
-        partition.events.append(.committed(CommitOutcome(ticket: refused.ticket, hasFailed: true)))
+        partition.events.append(.committed(CommitOutcome(batchNumber: refused.requestID, hasFailed: true)))
         bench.runTurns()
         bench.post(try subscribe(2))
         bench.runTurns()
@@ -74,7 +75,7 @@ import Testing
         bench.apply(partition, failing: true)
         bench.apply(partition)
         bench.apply(partition)
-        for _ in 0..<3 { bench.tellOutcome(partition) }
+        for _ in 0..<3 { bench.reportOutcome(partition) }
         bench.settle()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
         #expect(bench.take(appServer).words == ["ack 3", "ack 4"])

@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    private func answer(_ bench: Harness, _ ticket: UInt32) -> String? {
-        bench.submit(ticket)
+    private func answer(_ bench: Harness, _ requestID: UInt32) -> String? {
+        bench.submit(requestID)
         bench.settle()
         return bench.take(appServer).words.first
     }
@@ -79,7 +79,7 @@ import Testing
                     $0.post(
                         .checkIn(
                             CheckIn(
-                                origin: Origin(connection: web, ticket: 1), claimed: (device, token),
+                                requester: Requester(connection: web, requestID: 1), claimed: (device, token),
                                 freshDevice: DeviceID(5), freshToken: 1, freshDigest: token,
                                 refusesWrongToken: true)))
                 }
@@ -90,7 +90,8 @@ import Testing
                     $0.post(
                         .register(
                             RegistrationRequest(
-                                origin: Origin(connection: web, ticket: 1), device: device, token: token,
+                                requester: Requester(connection: web, requestID: 1), device: device,
+                                token: token,
                                 category: bytes("app"), subtype: [], senderText: bytes("100"))))
                 }
             ),
@@ -140,7 +141,7 @@ import Testing
         bench.runTurns()
         let partition = bench.partitions[0]
         bench.apply(partition, failing: true)
-        bench.tellOutcome(partition)
+        bench.reportOutcome(partition)
         bench.runTurns()
         #expect(partition.loads == [.device(device)])
         return (bench, partition)
@@ -156,7 +157,7 @@ import Testing
             bench.settle()
         }
         #expect(bench.store.records[device]?.seenAt == left, "\(name)")
-        #expect(bench.partitions[0].core.figures.unwrittenContacts == 0, "\(name)")
+        #expect(bench.partitions[0].core.figures.pendingLastSeen == 0, "\(name)")
         bench.advance(milliseconds: 9 * Self.day)
         sweep(bench)
         #expect(bench.store.records[device] != nil, "\(name)")
@@ -174,7 +175,7 @@ import Testing
 
         let (unread, partition) = reading()
         unread.read(partition, failing: true)
-        unread.tellAnswer(partition)
+        unread.reportAnswer(partition)
         unread.runTurns()
         #expect(unread.take(phone).words.last == "close store_failed")
         unread.post(.deviceClosed(phone, device))
@@ -187,7 +188,7 @@ import Testing
         written.post(.deviceClosed(phone, device))
         written.runTurns()
         written.apply(written.partitions[0], failing: true)
-        written.tellOutcome(written.partitions[0])
+        written.reportOutcome(written.partitions[0])
         written.runTurns()
         written.settle()
         #expect(written.store.records[device]?.seenAt != written.now.wall, "canary: the write has failed")
@@ -208,7 +209,7 @@ import Testing
             bench.runTurns()
             #expect(partition.batches.count == 1)
             bench.apply(partition, failing: true)
-            bench.tellOutcome(partition)
+            bench.reportOutcome(partition)
             bench.settle()
             #expect(partition.batches.isEmpty, "a failing store is not asked again before the next tick")
             bench.post(.tick)
@@ -217,24 +218,25 @@ import Testing
         #expect(bench.store.records[device]?.seenAt == bench.now.wall)
         bench.post(.tick)
         bench.settle()
-        #expect(partition.core.figures.unwrittenContacts == 0)
+        #expect(partition.core.figures.pendingLastSeen == 0)
 
         bench.post(
             .checkIn(
                 CheckIn(
-                    origin: Origin(connection: web, ticket: 1), claimed: nil, freshDevice: DeviceID(5),
+                    requester: Requester(connection: web, requestID: 1), claimed: nil,
+                    freshDevice: DeviceID(5),
                     freshToken: 1, freshDigest: token, refusesWrongToken: true)))
         bench.runTurns()
         bench.read(partition)
-        bench.tellAnswer(partition)
+        bench.reportAnswer(partition)
         bench.runTurns()
         bench.apply(partition, failing: true)
-        bench.tellOutcome(partition)
+        bench.reportOutcome(partition)
         bench.settle()
-        #expect(partition.core.figures.unwrittenContacts == 1)
+        #expect(partition.core.figures.pendingLastSeen == 1)
         bench.post(.tick)
         bench.settle()
-        #expect(partition.core.figures.unwrittenContacts == 0 && bench.store.records[DeviceID(5)] == nil)
+        #expect(partition.core.figures.pendingLastSeen == 0 && bench.store.records[DeviceID(5)] == nil)
     }
 
     @Test("A device stays when it came back after the search had found it")
@@ -282,7 +284,7 @@ import Testing
     @Test("A search examines and returns a bounded number per query, and pauses after a round")
     func bounded() {
         let bench = bench()
-        for number in 0..<3 * UInt64(Limits.Device.perSweep) {
+        for number in 0..<3 * UInt64(Limits.Device.examinedPerSweep) {
             let other = DeviceID(1 << 40 + number)
             bench.store.records[other] = DeviceRecord(
                 device: other, token: token, createdAt: 0, seenAt: bench.now.wall, nextRegistration: 1)
@@ -316,7 +318,7 @@ import Testing
         bench.post(.tick)
         bench.runTurns()
         while !bench.partitions[0].loads.isEmpty { bench.read(bench.partitions[0], failing: true) }
-        while !bench.partitions[0].answers.isEmpty { bench.tellAnswer(bench.partitions[0]) }
+        while !bench.partitions[0].answers.isEmpty { bench.reportAnswer(bench.partitions[0]) }
         bench.settle()
         #expect(bench.expiredDevices == 0)
         sweep(bench)
@@ -326,12 +328,14 @@ import Testing
     @Test("An uninstalled app loses all its tokens and messages on the device, and other apps stay")
     func uninstalled() {
         let bench = bench()
-        for (ticket, category, subtype) in [(1, "app", "sub"), (2, "other", "")] as [(UInt32, String, String)]
+        for (requestID, category, subtype) in [(1, "app", "sub"), (2, "other", "")]
+            as [(UInt32, String, String)]
         {
             bench.post(
                 .register(
                     RegistrationRequest(
-                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        requester: Requester(connection: web, requestID: requestID), device: device,
+                        token: token,
                         category: bytes(category), subtype: bytes(subtype), senderText: bytes("100"))))
         }
         bench.settle()
@@ -339,7 +343,7 @@ import Testing
         bench.post(
             .unregister(
                 RegistrationRequest(
-                    origin: Origin(connection: web, ticket: 3), device: device, token: token,
+                    requester: Requester(connection: web, requestID: 3), device: device, token: token,
                     category: bytes("app"), subtype: [], senderText: [])))
         bench.settle()
         #expect(bench.take(web).words.last == "unregistered 3")

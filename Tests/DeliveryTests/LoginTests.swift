@@ -6,7 +6,7 @@ import Testing
     @Test("A login gets the same answer when the device is unknown as when its token is wrong")
     func wrongCredentials() {
         let bench = Harness.withDevice()
-        let wrong = SecretDigest(octets: [UInt8](repeating: 8, count: 32))
+        let wrong = SecretDigest(bytes: [UInt8](repeating: 8, count: 32))
         bench.post(
             .deviceLogin(DeviceLogin(connection: phone, device: device, token: wrong, received: [])))
         bench.post(
@@ -20,7 +20,7 @@ import Testing
     @Test("A login is accepted when the messages that it reports as received are removed from disk")
     func receivedFirst() {
         let bench = Harness.withDevice()
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...3 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         bench.login()
         bench.settle()
@@ -35,7 +35,7 @@ import Testing
         #expect(bench.take(next).isEmpty, "the store has not answered yet")
         #expect(bench.durableBatches == durable + 1)
         bench.settle()
-        #expect(bench.take(next).words == ["device login accepted", "deliver m2", "report when ready"])
+        #expect(bench.take(next).words == ["device login accepted", "deliver m2", "report when writable"])
         #expect(bench.store.down.delivered == 2)
     }
 
@@ -44,24 +44,25 @@ import Testing
         var settings = DeliverySettings()
         settings.mailboxPage = 3
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...7 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...7 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         bench.login()
         bench.settle()
         let first = bench.take(phone).words
         #expect(
             first == [
-                "device login accepted", "deliver m1", "deliver m2", "deliver m3", "report when ready",
+                "device login accepted", "deliver m1", "deliver m2", "deliver m3", "report when writable",
             ])
         bench.submit(8)
         bench.settle()
         #expect(bench.take(phone).isEmpty, "it waits for the earlier page")
         bench.post(.deviceWritable(phone, device))
         bench.settle()
-        #expect(bench.take(phone).words == ["deliver m4", "deliver m5", "deliver m6", "report when ready"])
+        #expect(
+            bench.take(phone).words == ["deliver m4", "deliver m5", "deliver m6", "report when writable"])
         bench.post(.deviceWritable(phone, device))
         bench.settle()
-        #expect(bench.take(phone).words == ["deliver m7", "deliver m8", "report when ready"])
+        #expect(bench.take(phone).words == ["deliver m7", "deliver m8", "report when writable"])
         bench.post(.deviceWritable(phone, device))
         bench.submit(9)
         bench.settle()
@@ -82,7 +83,7 @@ import Testing
         #expect(bench.take(phone).words == ["device login accepted", "deliver m1"])
         bench.post(.deviceWritable(phone, device))
         bench.settle()
-        #expect(bench.take(phone).words == ["deliver m2", "deliver m3", "report when ready"])
+        #expect(bench.take(phone).words == ["deliver m2", "deliver m3", "report when writable"])
     }
 
     @Test(
@@ -99,7 +100,7 @@ import Testing
         bench.post(.deviceClosed(phone, device))
         bench.settle()
         #expect(bench.take(phone).words == ["close replaced_by_newer_login"])
-        #expect(bench.take(next).words == ["device login accepted", "deliver m1", "report when ready"])
+        #expect(bench.take(next).words == ["device login accepted", "deliver m1", "report when writable"])
         #expect(bench.store.downPending == 1)
         bench.post(.deviceWritable(phone, device))
         bench.post(.deviceCongested(phone, device))
@@ -114,7 +115,7 @@ import Testing
         var settings = DeliverySettings()
         settings.mailboxPage = 2
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...4 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...4 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         bench.login()
         bench.settle()
@@ -127,7 +128,7 @@ import Testing
         bench.settle()
         #expect(
             bench.take(next).words == [
-                "device login accepted", "deliver m1", "deliver m2", "report when ready",
+                "device login accepted", "deliver m1", "deliver m2", "report when writable",
             ])
     }
 
@@ -153,7 +154,7 @@ import Testing
         bench.post(.upstreamReceived(Harness.upstream(2)))
         bench.runTurns()
         bench.read(bench.partitions[0], failing: true)
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         #expect(
             bench.commands.map(\.1.word) == [
@@ -169,7 +170,7 @@ import Testing
         var settings = DeliverySettings()
         settings.eventsWaitingForDevice = 2
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...4 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...4 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.runTurns()
         #expect(bench.take(appServer).words == ["nack 3 unavailable", "nack 4 unavailable"])
         bench.settle()
@@ -183,7 +184,7 @@ import Testing
         let bench = Harness.withDevice(settings: settings)
         bench.submit(1, lifetime: 0)
         bench.settle()
-        for ticket in 2...6 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 2...6 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.runTurns()
         #expect(bench.take(appServer).words == ["ack 1", "nack 5 unavailable", "nack 6 unavailable"])
         bench.settle()
@@ -197,10 +198,10 @@ import Testing
         var settings = DeliverySettings()
         settings.mailboxPage = 1
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...3 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         bench.login()
         bench.settle()
-        #expect(bench.take(phone).words == ["device login accepted", "deliver m1", "report when ready"])
+        #expect(bench.take(phone).words == ["device login accepted", "deliver m1", "report when writable"])
     }
 }

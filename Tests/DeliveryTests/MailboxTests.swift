@@ -6,7 +6,7 @@ import Testing
     @Test("The newest message replaces earlier ones when collapse key and registration are equal")
     func collapse() {
         let bench = Harness.withDevice()
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket, key: "score") }
+        for requestID in 1...3 as ClosedRange<UInt32> { bench.submit(requestID, key: "score") }
         bench.submit(4, key: "news")
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1", "ack 2", "ack 3", "ack 4"])
@@ -35,7 +35,7 @@ import Testing
     @Test("A fifth collapse key discards the oldest one")
     func fifthKey() {
         let bench = Harness.withDevice()
-        for ticket in 1...5 as ClosedRange<UInt32> { bench.submit(ticket, key: "k\(ticket)") }
+        for requestID in 1...5 as ClosedRange<UInt32> { bench.submit(requestID, key: "k\(requestID)") }
         bench.settle()
         #expect(bench.store.down.discarded == 1 && bench.store.downPending == 4)
         bench.login()
@@ -48,14 +48,14 @@ import Testing
     @Test("The 101st waiting message discards all and leaves a marker with their number")
     func overflow() {
         let bench = Harness.withDevice()
-        for ticket in 1...100 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...100 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.submit(999, key: "kept")
         bench.settle()
         #expect(bench.store.downPending == 101, "at the limit nothing is discarded")
         bench.submit(101)
         bench.settle()
         #expect(bench.store.down.discarded == 101 && bench.store.downPending == 1)
-        for ticket in 102...202 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 102...202 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         #expect(bench.store.down.discarded == 202 && bench.store.holds)
         #expect(bench.take(appServer).words.filter { $0.hasPrefix("ack") }.count == 203)
@@ -63,7 +63,7 @@ import Testing
         bench.settle()
         #expect(
             bench.take(phone).words == [
-                "device login accepted", "deliver m999", "marker 202", "report when ready",
+                "device login accepted", "deliver m999", "marker 202", "report when writable",
             ])
     }
 
@@ -72,12 +72,12 @@ import Testing
         var settings = DeliverySettings()
         settings.storedMessages = 2
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...3 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         #expect(bench.store.down.discarded == 3 && bench.store.downPending == 0)
         bench.login()
         bench.settle()
-        #expect(bench.take(phone).words == ["device login accepted", "marker 3", "report when ready"])
+        #expect(bench.take(phone).words == ["device login accepted", "marker 3", "report when writable"])
     }
 
     @Test("The cap does not apply to a connected device that was sent its messages, acknowledged or not")
@@ -85,7 +85,7 @@ import Testing
         let bench = Harness.withDevice()
         bench.login()
         bench.settle()
-        for ticket in 1...300 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...300 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         #expect(bench.take(phone).words.count { $0.hasPrefix("deliver") } == 300)
         #expect(bench.store.down.discarded == 0 && bench.store.downPending == 300)
@@ -98,7 +98,7 @@ import Testing
         let bench = Harness.withDevice(settings: settings)
         bench.login()
         bench.settle()
-        for ticket in 1...6 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...6 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         let seen = bench.take(phone)
         #expect(seen.words.last == "close too_many_unacknowledged")
@@ -109,7 +109,7 @@ import Testing
         bench.login(next, received: ids)
         bench.settle()
         #expect(
-            bench.take(next).words == ["device login accepted", "deliver m6", "report when ready"])
+            bench.take(next).words == ["device login accepted", "deliver m6", "report when writable"])
     }
 
     @Test("A message is removed on time in every state when its lifetime is over")
@@ -186,7 +186,7 @@ import Testing
         var settings = DeliverySettings()
         settings.storedMessages = 99
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...100 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...100 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         #expect(bench.store.down.discarded == 100)
     }

@@ -24,7 +24,7 @@ import Testing
         "Partitions divide the slots into contiguous ranges of almost equal size",
         arguments: [1, 2, 3, 16, 1_000, 1_024])
     func ranges(_ count: Int) {
-        #expect(Limits.Partition.count == 16 && Limits.Partition.most == 1_024)
+        #expect(Limits.Partition.count == 16 && Limits.Partition.maximumCount == 1_024)
         for (key, slot) in Self.vectors {
             #expect(key.partition(of: count) == slot * count / 4_096, "\(key)")
         }

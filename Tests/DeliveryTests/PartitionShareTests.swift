@@ -17,10 +17,10 @@ import Testing
     func one() {
         let shares = Self.shares(1)
         #expect(shares.idleDevices == Limits.Device.idleInMemory)
-        #expect(shares.passingDevices == Limits.Device.visitingInMemory)
+        #expect(shares.transientDevices == Limits.Device.transientInMemory)
         #expect(shares.waitingWrites == Limits.Store.waitingWrites)
-        #expect(shares.unwrittenContacts == Limits.Device.unwrittenContacts)
-        #expect(shares.contactsPerTick == Limits.Device.contactsPerTick)
+        #expect(shares.pendingLastSeen == Limits.Device.pendingLastSeen)
+        #expect(shares.lastSeenPerTick == Limits.Device.lastSeenPerTick)
         #expect(shares.expiredPerSweep == Limits.Store.expiredPerSweep)
         #expect(shares.sweepMilliseconds == Int64(Limits.Device.sweepMilliseconds))
         #expect(shares.forgottenDevices == Rate(200, perSeconds: 360))
@@ -34,10 +34,10 @@ import Testing
     func sixteen() {
         let shares = Self.shares(16)
         #expect(shares.idleDevices * 16 == Limits.Device.idleInMemory)
-        #expect(shares.passingDevices * 16 == Limits.Device.visitingInMemory)
+        #expect(shares.transientDevices * 16 == Limits.Device.transientInMemory)
         #expect(shares.waitingWrites * 16 == Limits.Store.waitingWrites)
-        #expect(shares.unwrittenContacts * 16 == Limits.Device.unwrittenContacts)
-        #expect(shares.contactsPerTick == 3)
+        #expect(shares.pendingLastSeen * 16 == Limits.Device.pendingLastSeen)
+        #expect(shares.lastSeenPerTick == 3)
         #expect(shares.expiredPerSweep == Limits.Partition.leastExpiredPerSweep)
         #expect(shares.sweepMilliseconds == 16 * Int64(Limits.Device.sweepMilliseconds))
         #expect(shares.topicJobs == Limits.Topic.jobsPerSender && shares.topicPages == 1)
@@ -61,9 +61,9 @@ import Testing
     @Test("Each of the maximum number of partitions gets the minimum shares, unless a setting is smaller")
     func most() {
         let shares = Self.shares(1_024)
-        #expect(shares.idleDevices == 97 && shares.passingDevices == Limits.Topic.page)
-        #expect(shares.waitingWrites == Limits.Store.writesPerCommit && shares.contactsPerTick == 1)
-        #expect(shares.unwrittenContacts == Limits.Partition.leastUnwrittenContacts && shares.topicPages == 1)
+        #expect(shares.idleDevices == 97 && shares.transientDevices == Limits.Topic.page)
+        #expect(shares.waitingWrites == Limits.Store.writesPerCommit && shares.lastSeenPerTick == 1)
+        #expect(shares.pendingLastSeen == Limits.Partition.leastPendingLastSeen && shares.topicPages == 1)
         let small = Self.shares(1_024) { ($0.idleDevicesInMemory, $0.waitingWrites) = (3, 5) }
         #expect(small.idleDevices == 3 && small.waitingWrites == 5)
     }

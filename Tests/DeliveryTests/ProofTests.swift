@@ -5,25 +5,26 @@ import Testing
 /// Attacks by a peer that has a token or an endpoint: none has an effect on the app.
 @Suite struct ProofTests {
     private let fid = "cGFzc3dvcmQ_aGVsbG8tdw"
-    private let secret = SecretDigest(octets: [UInt8](repeating: 8, count: 32))
+    private let secret = SecretDigest(bytes: [UInt8](repeating: 8, count: 32))
 
     private func name(_ number: UInt64) -> RegistrationName {
         RegistrationName(device: device, number: RegistrationNumber(number))
     }
 
-    private func keys(_ octet: UInt8) throws -> WebKeys {
+    private func keys(_ byte: UInt8) throws -> WebKeys {
         try #require(
             WebKeys(
-                publicKey: [4] + [UInt8](repeating: octet, count: 64),
-                auth: [UInt8](repeating: octet, count: 16)))
+                publicKey: [4] + [UInt8](repeating: byte, count: 64),
+                auth: [UInt8](repeating: byte, count: 16)))
     }
 
     private func web(
-        _ ticket: UInt32, endpoint: UInt64 = 2, _ keys: WebKeys, _ sender: SenderID = Harness.sender,
+        _ requestID: UInt32, endpoint: UInt64 = 2, _ keys: WebKeys, _ sender: SenderID = Harness.sender,
         instance: String = "", proof: RegistrationProof = .none
     ) -> WebRegistrationRequest {
         var request = WebRegistrationRequest(
-            origin: Origin(connection: DeliveryTests.web, ticket: ticket), endpoint: name(endpoint),
+            requester: Requester(connection: DeliveryTests.web, requestID: requestID),
+            endpoint: name(endpoint),
             keys: keys, project: .sender(sender), instance: bytes(instance))
         request.isProved = !instance.isEmpty
         request.proof = proof
@@ -36,7 +37,8 @@ import Testing
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: DeliveryTests.web, ticket: 1), device: device, token: token,
+                    requester: Requester(connection: DeliveryTests.web, requestID: 1), device: device,
+                    token: token,
                     category: bytes("org.chromium.linux"), subtype: bytes("wp:a#1"),
                     senderText: bytes("BDOU99"))))
         bench.settle()
@@ -53,7 +55,7 @@ import Testing
         bench.post(
             .unregisterToken(
                 TokenClaim(name: name(number), proof: proof, projects: projects),
-                Origin(connection: DeliveryTests.web, ticket: 9)))
+                Requester(connection: DeliveryTests.web, requestID: 9)))
         bench.settle()
         return bench.take(DeliveryTests.web).words.joined()
     }
@@ -124,7 +126,8 @@ import Testing
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: DeliveryTests.web, ticket: 6), device: device, token: token,
+                    requester: Requester(connection: DeliveryTests.web, requestID: 6), device: device,
+                    token: token,
                     category: bytes("org.chromium.linux"), subtype: bytes("wp:b#1"), senderText: bytes("100"))
             ))
         bench.settle()
@@ -146,7 +149,8 @@ import Testing
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: DeliveryTests.web, ticket: 6), device: device, token: token,
+                    requester: Requester(connection: DeliveryTests.web, requestID: 6), device: device,
+                    token: token,
                     category: bytes("org.chromium.linux"), subtype: bytes("wp:b#1"),
                     senderText: bytes("100,200"))))
         bench.settle()
@@ -179,7 +183,8 @@ import Testing
         bench.post(
             .token(
                 TokenRequest(
-                    origin: Origin(connection: appServer, ticket: 8), name: name(2), sender: Harness.sender,
+                    requester: Requester(connection: appServer, requestID: 8), name: name(2),
+                    sender: Harness.sender,
                     action: .describe)))
         bench.settle()
         #expect(bench.take(appServer).words == ["token known 8 3 false"])
@@ -188,8 +193,8 @@ import Testing
     @Test("An endpoint gets a bounded number of tokens with keys")
     func bound() throws {
         let bench = try bench()
-        for octet in 10..<30 as Range<UInt8> {
-            bench.post(.registerWeb(web(UInt32(octet), try keys(octet))))
+        for byte in 10..<30 as Range<UInt8> {
+            bench.post(.registerWeb(web(UInt32(byte), try keys(byte))))
         }
         bench.settle()
         let words = bench.take(DeliveryTests.web).words

@@ -9,23 +9,25 @@ extension RandomWorld {
         guard !isCurrent else { return }
         let device = devices[Int.random(in: 0..<devices.count, using: &random)].device
         let newest = UInt64(bench.now.wall) * 1_000
-        let sequence = Sequence(UInt64.random(in: newest - 5_000_000...newest, using: &random))
+        let sequence = SequenceNumber(UInt64.random(in: newest - 5_000_000...newest, using: &random))
         switch Int.random(in: 0..<13, using: &random) {
-        case 0: bench.post(.deviceAcknowledged(link, device, [sequence, Sequence(0), Sequence(.max)]))
+        case 0:
+            bench.post(
+                .deviceAcknowledged(link, device, [sequence, SequenceNumber(0), SequenceNumber(.max)]))
         case 1: bench.post(.deviceWritable(link, device))
         case 2: bench.post(.deviceCongested(link, device))
         case 3: bench.post(.deviceClosed(link, device))
-        case 4: bench.post(.upstreamSettled(link, Harness.sender, sequence, .acknowledged))
+        case 4: bench.post(.upstreamFinished(link, Harness.sender, sequence, .acknowledged))
         case 5: bench.post(.appServerBound(link, Harness.sender))
         case 6: bench.post(.appServerDraining(link, Harness.otherSender))
         case 7: bench.post(.appServerClosed(link, Harness.sender))
         case 8: bench.post(.expired(.message(device, sequence, expiresAt: bench.now.wall)))
-        case 9: bench.post(.committed(CommitOutcome(ticket: .max)))
+        case 9: bench.post(.committed(CommitOutcome(batchNumber: .max)))
         case 10: bench.post(.appServerCongested(link, Harness.sender))
         case 11: bench.post(.appServerWritable(link, Harness.sender))
         default:
             // An attacker with the device's ID and a guessed security token.
-            let guess = SecretDigest(octets: [UInt8](repeating: 1, count: 32))
+            let guess = SecretDigest(bytes: [UInt8](repeating: 1, count: 32))
             bench.post(
                 .deviceLogin(
                     DeviceLogin(

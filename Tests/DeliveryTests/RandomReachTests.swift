@@ -23,7 +23,7 @@ enum WorldEvent: String, CaseIterable {
     case appServerWritable = "sender.writable"
     case appServerDraining = "sender.draining"
     case appServerClosed = "sender.closed"
-    case upstreamSettled = "sender.upstreamSettled"
+    case upstreamFinished = "sender.upstreamFinished"
     case upstreamFoundExpired = "upstream message found expired"
     case tick = "partition.tick"
     case committed = "partition.committed"
@@ -37,7 +37,7 @@ enum WorldEvent: String, CaseIterable {
     case loginAccepted = "appServer loginAccepted"
     case deviceLoginAccepted = "device loginAccepted"
     case loginRefused = "device loginRefused"
-    case reportWhenReady = "device reportWhenReady"
+    case reportWhenWritable = "device reportWhenWritable"
     case registered = "reply registered"
     case unregistered = "reply unregistered"
     case close = "connection close"
@@ -64,18 +64,18 @@ extension RandomWorld {
         let observe = bench.observe
         bench.observe = { link, command in
             observe?(link, command)
-            counter.note(command.label)
+            counter.count(command.label)
         }
         bench.observeEvent = { event in
-            counter.note(event.label)
+            counter.count(event.label)
             if case .partition(.committed(let outcome)) = event, outcome.hasFailed {
-                counter.tally.note(.failedBatch)
+                counter.tally.record(.failedBatch)
             }
-            if case .partition(.loaded(.failed)) = event { counter.tally.note(.failedLoad) }
+            if case .partition(.loaded(.failed)) = event { counter.tally.record(.failedLoad) }
             guard case .partition(.loaded(.expired(let entries))) = event else { return }
             for entry in entries {
-                if case .message = entry { counter.tally.note(.messageFoundExpired) }
-                if case .upstream = entry { counter.tally.note(.upstreamFoundExpired) }
+                if case .message = entry { counter.tally.record(.messageFoundExpired) }
+                if case .upstream = entry { counter.tally.record(.upstreamFoundExpired) }
             }
         }
         return counter
@@ -84,21 +84,21 @@ extension RandomWorld {
     final class Counter {
         var tally = ReachTally<WorldEvent>()
 
-        func note(_ label: String) {
-            if let event = WorldEvent(rawValue: label) { tally.note(event) }
+        func count(_ label: String) {
+            if let event = WorldEvent(rawValue: label) { tally.record(event) }
         }
 
         /// Adds the counts of a store.
-        func note(_ store: FakeStore) {
-            tally.note(.acceptedDown, Int(store.down.accepted))
-            tally.note(.deliveredDown, Int(store.down.delivered))
-            tally.note(.expiredDown, Int(store.down.expired))
-            tally.note(.replacedDown, Int(store.down.replaced))
-            tally.note(.discardedDown, Int(store.down.discarded))
-            tally.note(.removedDown, Int(store.down.removed))
-            tally.note(.acceptedUp, Int(store.up.accepted))
-            tally.note(.deliveredUp, Int(store.up.delivered))
-            tally.note(.expiredUp, Int(store.up.expired))
+        func count(_ store: FakeStore) {
+            tally.record(.acceptedDown, Int(store.down.accepted))
+            tally.record(.deliveredDown, Int(store.down.delivered))
+            tally.record(.expiredDown, Int(store.down.expired))
+            tally.record(.replacedDown, Int(store.down.replaced))
+            tally.record(.discardedDown, Int(store.down.discarded))
+            tally.record(.removedDown, Int(store.down.removed))
+            tally.record(.acceptedUp, Int(store.up.accepted))
+            tally.record(.deliveredUp, Int(store.up.delivered))
+            tally.record(.expiredUp, Int(store.up.expired))
         }
     }
 }
@@ -116,11 +116,11 @@ extension RandomWorld {
                 world.step()
                 guard seed % 3 == 0, step % 700 == 699 else { continue }
                 world.crash(seed: seed &* 31 &+ UInt64(step))
-                counter.tally.note(.crash)
+                counter.tally.record(.crash)
             }
             world.heal()
             #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.prefix(3))")
-            counter.note(world.bench.store)
+            counter.count(world.bench.store)
             reached.add(counter.tally)
             try expectNothingUnderWay(in: world.bench)
         }

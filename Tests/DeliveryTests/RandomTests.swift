@@ -34,7 +34,7 @@ extension RandomWorld {
             for at in appServers.indices {
                 for message in appServers[at].outstanding {
                     bench.post(
-                        .upstreamSettled(
+                        .upstreamFinished(
                             appServers[at].link, Harness.sender, message.sequence, .acknowledged))
                 }
                 appServers[at].outstanding = []

@@ -15,9 +15,9 @@ final class RandomWorld {
         var unacknowledged: [PersistentID] = []
         /// Received and not known to be removed: listed at the next login.
         var remembered: [PersistentID] = []
-        var lastSequence = Sequence(0)
+        var lastSequence = SequenceNumber(0)
         /// Sent on this connection.
-        var handed: Set<Sequence> = []
+        var handed: Set<SequenceNumber> = []
         var registrations: [RegistrationName]
     }
     struct AppServerClient {
@@ -39,7 +39,7 @@ final class RandomWorld {
     var storedUpstream: Set<[UInt8]> = []
     var closed: Set<ConnectionID> = []
     var nextConnection: UInt32 = 1_000
-    var nextTicket: UInt32 = 1
+    var nextRequestID: UInt32 = 1
     var failures = true
     let window: Int
     /// Whether messages with a collapse key are throttled, so that others may overtake them.
@@ -91,29 +91,29 @@ final class RandomWorld {
 
     private func observed(_ link: ConnectionID, _ command: SessionCommand) {
         switch command {
-        case .submission(let ticket, .accepted):
-            guard let id = waiting.removeValue(forKey: ticket) else {
-                return problems.append("answer without a request: ack \(ticket)")
+        case .submission(let requestID, .accepted):
+            guard let id = waiting.removeValue(forKey: requestID) else {
+                return problems.append("answer without a request: ack \(requestID)")
             }
             if id.isEmpty { return }
             acknowledged.insert(id)
-            if !bench.store.put.contains(id) { problems.append("acknowledged before stored: \(ticket)") }
-        case .submission(let ticket, .refused):
-            if waiting.removeValue(forKey: ticket) == nil {
-                problems.append("answer without a request: nack \(ticket)")
+            if !bench.store.put.contains(id) { problems.append("acknowledged before stored: \(requestID)") }
+        case .submission(let requestID, .refused):
+            if waiting.removeValue(forKey: requestID) == nil {
+                problems.append("answer without a request: nack \(requestID)")
             }
-        case .device(.upstreamStored(let ticket)):
-            guard let id = waitingUpstream.removeValue(forKey: ticket) else {
-                return problems.append("upstream answered twice: \(ticket)")
+        case .device(.upstreamStored(let requestID)):
+            guard let id = waitingUpstream.removeValue(forKey: requestID) else {
+                return problems.append("upstream answered twice: \(requestID)")
             }
             if id.isEmpty { return }
             storedUpstream.insert(id)
             if !bench.store.put.contains(id) {
-                problems.append("upstream confirmed before stored: \(ticket)")
+                problems.append("upstream confirmed before stored: \(requestID)")
             }
-        case .device(.upstreamRefused(let ticket, _)):
-            if waitingUpstream.removeValue(forKey: ticket) == nil {
-                problems.append("upstream answered twice: \(ticket)")
+        case .device(.upstreamRefused(let requestID, _)):
+            if waitingUpstream.removeValue(forKey: requestID) == nil {
+                problems.append("upstream answered twice: \(requestID)")
             }
         case .device(.deliver(let delivery)): received(delivery, link)
         case .appServer(.deliver(let message)): received(message, link)
@@ -122,7 +122,7 @@ final class RandomWorld {
                 devices[at].isAccepted = true
                 devices[at].remembered = []
             }
-        case .device(.reportWhenReady):
+        case .device(.reportWhenWritable):
             for at in devices.indices where devices[at].link == link { devices[at].owesReady = true }
         case .reply(_, .registered(let name)):
             for at in devices.indices where devices[at].device == name.device {
@@ -190,9 +190,9 @@ final class RandomWorld {
         let partition = bench.partitions[Int.random(in: 0..<bench.partitions.count, using: &random)]
         switch Int.random(in: 0..<5, using: &random) {
         case 0: bench.apply(partition, failing: failures && chance(4))
-        case 1: bench.tellOutcome(partition)
+        case 1: bench.reportOutcome(partition)
         case 2: bench.read(partition, failing: failures && chance(3))
-        case 3: bench.tellAnswer(partition)
+        case 3: bench.reportAnswer(partition)
         default: bench.turn(partition, events: Int.random(in: 1...20, using: &random))
         }
     }
@@ -200,29 +200,29 @@ final class RandomWorld {
     private func submit() {
         let client = devices[Int.random(in: 0..<devices.count, using: &random)]
         let lifetime = chance(15) ? 0 : Int.random(in: 1...60, using: &random)
-        let ticket = nextTicket
-        nextTicket += 1
+        let requestID = nextRequestID
+        nextRequestID += 1
         var submission = Harness.submission(
-            ticket, key: chance(40) ? "k\(Int.random(in: 0..<4, using: &random))" : nil,
+            requestID, key: chance(40) ? "k\(Int.random(in: 0..<4, using: &random))" : nil,
             lifetime: lifetime, receipt: chance(30),
             to: client.registrations[Int.random(in: 0..<2, using: &random)])
         submission.content.delaysWhileIdle = goesIdle && chance(50)
-        waiting[ticket] = lifetime == 0 ? [] : submission.content.messageID
+        waiting[requestID] = lifetime == 0 ? [] : submission.content.messageID
         bench.post(.submitted(submission))
     }
 
     private func upstream() {
         let client = devices[Int.random(in: 0..<devices.count, using: &random)]
         guard client.isAccepted else { return }
-        let ticket = nextTicket
-        nextTicket += 1
-        let isRepeat = chance(10) && ticket > 50
+        let requestID = nextRequestID
+        nextRequestID += 1
+        let isRepeat = chance(10) && requestID > 50
         let lifetime = chance(15) ? 0 : Int.random(in: 1...60, using: &random)
         let upstream = Harness.upstream(
-            ticket, lifetime: lifetime, id: lifetime == 0 ? "" : isRepeat ? "again" : nil,
+            requestID, lifetime: lifetime, id: lifetime == 0 ? "" : isRepeat ? "again" : nil,
             content: isRepeat && lifetime > 0 ? 0 : nil,
             category: "app\(Int.random(in: 1...2, using: &random))", device: client.device)
-        waitingUpstream[ticket] = lifetime == 0 || isRepeat ? [] : upstream.messageID
+        waitingUpstream[requestID] = lifetime == 0 || isRepeat ? [] : upstream.messageID
         bench.post(.upstreamReceived(upstream))
     }
 
@@ -261,7 +261,7 @@ final class RandomWorld {
         devices[at].owesReady = false
         devices[at].isCongested = false
         devices[at].unacknowledged = []
-        devices[at].lastSequence = Sequence(0)
+        devices[at].lastSequence = SequenceNumber(0)
         devices[at].handed = []
     }
 
@@ -332,16 +332,16 @@ final class RandomWorld {
         let at = Int.random(in: 0..<appServers.count, using: &random)
         guard !appServers[at].outstanding.isEmpty, chance(80) else { return }
         let message = appServers[at].outstanding.removeFirst()
-        let settlement: UpstreamSettlement =
+        let outcome: UpstreamOutcome =
             message.expiresAt <= bench.now.wall
             ? .expired : chance(90) ? .acknowledged : message.kind == .message ? .refused : .unanswered
-        bench.post(.upstreamSettled(appServers[at].link, Harness.sender, message.sequence, settlement))
+        bench.post(.upstreamFinished(appServers[at].link, Harness.sender, message.sequence, outcome))
     }
 
     private func registrationStep() {
         let at = Int.random(in: 0..<devices.count, using: &random)
         let request = RegistrationRequest(
-            origin: Origin(connection: web, ticket: 1), device: devices[at].device, token: token,
+            requester: Requester(connection: web, requestID: 1), device: devices[at].device, token: token,
             category: bytes("app2"), subtype: [], senderText: bytes("100"))
         bench.post(chance(50) ? .unregister(request) : .register(request))
     }

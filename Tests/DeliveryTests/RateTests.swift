@@ -10,9 +10,10 @@ import Testing
     }
 
     /// Submits messages and returns the answers.
-    private func answers(_ bench: Harness, _ tickets: ClosedRange<UInt32>, lifetime: Int = 3_600) -> [String]
+    private func answers(_ bench: Harness, _ requestIDs: ClosedRange<UInt32>, lifetime: Int = 3_600)
+        -> [String]
     {
-        for ticket in tickets { bench.submit(ticket, lifetime: lifetime) }
+        for requestID in requestIDs { bench.submit(requestID, lifetime: lifetime) }
         bench.settle()
         return bench.take(appServer).words.sorted()
     }
@@ -37,11 +38,11 @@ import Testing
             $0.deviceLong = Rate(5_000, perSeconds: 3_600)
         }
         var taken = 0
-        var ticket: UInt32 = 0
+        var requestID: UInt32 = 0
         for _ in 0..<120 {
             for _ in 0..<120 {
-                ticket += 1
-                bench.submit(ticket, lifetime: 0)
+                requestID += 1
+                bench.submit(requestID, lifetime: 0)
             }
             bench.settle()
             taken += bench.take(appServer).words.count { $0.hasPrefix("ack") }
@@ -53,11 +54,11 @@ import Testing
     @Test("A rate counts messages without a lifetime, but not refused messages and dry runs")
     func whatCounts() {
         let bench = bench { $0.deviceShort = Rate(2, perSeconds: 60) }
-        for ticket in 1...5 as ClosedRange<UInt32> {
-            var dry = Harness.submission(ticket)
+        for requestID in 1...5 as ClosedRange<UInt32> {
+            var dry = Harness.submission(requestID)
             dry.content.isDryRun = true
             bench.post(.submitted(dry))
-            var foreign = Harness.submission(ticket + 100)
+            var foreign = Harness.submission(requestID + 100)
             foreign.entitlement = .account(Harness.otherSender)
             bench.post(.submitted(foreign))
         }
@@ -165,7 +166,9 @@ import Testing
     @Test("A device over its upstream rate is refused with toomanymessages and accepted later")
     func deviceUpstream() {
         let bench = bench { $0.deviceUpstream = Rate(2, perSeconds: 60) }
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        for requestID in 1...3 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID)))
+        }
         bench.settle()
         #expect(bench.take(phone).words.sorted() == ["refused 3 toomanymessages", "stored 1", "stored 2"])
         bench.advance(milliseconds: 30_000)
@@ -178,11 +181,15 @@ import Testing
     @Test("A sender over its upstream rate refuses messages of all devices", arguments: [1, 3])
     func senderUpstream(partitions: Int) {
         let bench = bench(partitions: partitions) { $0.senderUpstream = Rate(2, perSeconds: 60) }
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        for requestID in 1...3 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID)))
+        }
         bench.settle()
         #expect(bench.take(phone).words.sorted() == ["refused 3 toomanymessages", "stored 1", "stored 2"])
         bench.advance(milliseconds: 30_000)
-        for ticket in 4...5 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        for requestID in 4...5 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID)))
+        }
         bench.settle()
         #expect(bench.take(phone).words.sorted() == ["refused 5 toomanymessages", "stored 4"])
     }

@@ -18,8 +18,8 @@ import Testing
         return bench
     }
 
-    private func submit(_ bench: Harness, _ ticket: UInt32, from origin: ConnectionID) {
-        bench.post(.submitted(Harness.submission(ticket, receipt: true, from: origin)))
+    private func submit(_ bench: Harness, _ requestID: UInt32, from requester: ConnectionID) {
+        bench.post(.submitted(Harness.submission(requestID, receipt: true, from: requester)))
     }
 
     /// Acknowledges all that the device was sent.
@@ -38,7 +38,7 @@ import Testing
 
     private func settle(_ bench: Harness, _ link: ConnectionID, _ messages: [StoredUpstream]) {
         for message in messages {
-            bench.post(.upstreamSettled(link, Harness.sender, message.sequence, .acknowledged))
+            bench.post(.upstreamFinished(link, Harness.sender, message.sequence, .acknowledged))
         }
         bench.settle()
     }
@@ -48,16 +48,16 @@ import Testing
     @Test(
         "A receipt goes to the connection that submitted the message, even when that has more outstanding receipts"
     )
-    func origin() {
+    func requester() {
         let bench = bench()
         bench.login()
-        for ticket in 1...6 as ClosedRange<UInt32> {
-            submit(bench, ticket, from: ticket % 3 == 0 ? appServer : second)
+        for requestID in 1...6 as ClosedRange<UInt32> {
+            submit(bench, requestID, from: requestID % 3 == 0 ? appServer : second)
         }
         deviceAcknowledges(bench)
         #expect(receipts(bench, appServer) == ["m3", "m6"])
         #expect(receipts(bench, second) == ["m1", "m2", "m4", "m5"])
-        #expect(stored(bench).count == 6 && stored(bench).allSatisfy { $0.origin == nil })
+        #expect(stored(bench).count == 6 && stored(bench).allSatisfy { $0.requester == nil })
     }
 
     @Test("A receipt of a group member goes to the connection that submitted the group message")
@@ -67,7 +67,7 @@ import Testing
         bench.post(
             .groupRequested(
                 GroupRequest(
-                    origin: Origin(connection: web, ticket: 1), sender: Harness.sender,
+                    requester: Requester(connection: web, requestID: 1), sender: Harness.sender,
                     operation: .create(label: bytes("group"), members: [Harness.target]))))
         bench.settle()
         let group = try #require(bench.store.groups.first).name
@@ -167,8 +167,8 @@ import Testing
     func neverAcks() {
         let bench = bench(window: 3)
         bench.login()
-        for ticket in 1...20 as ClosedRange<UInt32> {
-            submit(bench, ticket, from: ticket % 2 == 0 ? appServer : second)
+        for requestID in 1...20 as ClosedRange<UInt32> {
+            submit(bench, requestID, from: requestID % 2 == 0 ? appServer : second)
             deviceAcknowledges(bench)
             settle(bench, second, bench.take(second).compactMap(\.upstream))
         }
@@ -187,7 +187,7 @@ import Testing
         submit(bench, 1, from: second)
         deviceAcknowledges(bench)
         bench.post(.appServerCongested(second, Harness.sender))
-        bench.advance(milliseconds: Int64(Limits.Message.receiptSettleSeconds) * 1_000)
+        bench.advance(milliseconds: Int64(Limits.Message.receiptAckSeconds) * 1_000)
         bench.post(.tick)
         bench.settle()
         #expect(stored(bench).count == 1)
@@ -208,7 +208,7 @@ import Testing
         #expect(first.count == 1)
         bench.advance(milliseconds: 5_000)
         for message in first {
-            bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
+            bench.post(.upstreamFinished(appServer, Harness.sender, message.sequence, .expired))
         }
         bench.settle()
         #expect(bench.take(appServer).words == ["upstream u2"])

@@ -11,59 +11,64 @@ import Testing
 
     init() throws { news = try #require(TopicName(bytes("news"))) }
 
-    private func origin(_ ticket: UInt32, _ growth: Origin.Growth = .full) -> Origin {
-        var origin = Origin(connection: web, ticket: ticket)
-        origin.growth = growth
-        return origin
+    private func requester(_ requestID: UInt32, _ growth: Requester.Growth = .full) -> Requester {
+        var requester = Requester(connection: web, requestID: requestID)
+        requester.growth = growth
+        return requester
     }
 
-    private func checkIn(_ ticket: UInt32, claimed: (DeviceID, SecretDigest)? = nil) -> Event {
+    private func checkIn(_ requestID: UInt32, claimed: (DeviceID, SecretDigest)? = nil) -> Event {
         .checkIn(
             CheckIn(
-                origin: origin(ticket), claimed: claimed, freshDevice: fresh, freshToken: 4_711,
+                requester: requester(requestID), claimed: claimed, freshDevice: fresh, freshToken: 4_711,
                 freshDigest: token, refusesWrongToken: false))
     }
 
     private func registration(
-        _ ticket: UInt32, _ app: String = "app", _ growth: Origin.Growth = .full
+        _ requestID: UInt32, _ app: String = "app", _ growth: Requester.Growth = .full
     ) -> RegistrationRequest {
         RegistrationRequest(
-            origin: origin(ticket, growth), device: device, token: token, category: bytes(app), subtype: [],
+            requester: requester(requestID, growth), device: device, token: token, category: bytes(app),
+            subtype: [],
             senderText: bytes("100"))
     }
 
-    private func topic(_ ticket: UInt32, isEnd: Bool = false, _ growth: Origin.Growth = .full) -> Event {
+    private func topic(_ requestID: UInt32, isEnd: Bool = false, _ growth: Requester.Growth = .full) -> Event
+    {
         .subscribe(
             TopicRequest(
-                origin: origin(ticket, growth), name: Harness.target, token: token, topic: news,
+                requester: requester(requestID, growth), name: Harness.target, token: token, topic: news,
                 isEnd: isEnd))
     }
 
     private func address(
-        _ ticket: UInt32, _ action: TokenRequest.Action, _ growth: Origin.Growth = .full
+        _ requestID: UInt32, _ action: TokenRequest.Action, _ growth: Requester.Growth = .full
     ) -> Event {
         .token(
             TokenRequest(
-                origin: origin(ticket, growth), name: Harness.target, sender: Harness.sender, action: action))
+                requester: requester(requestID, growth), name: Harness.target, sender: Harness.sender,
+                action: action))
     }
 
     private func group(
-        _ ticket: UInt32, _ operation: GroupRequest.Operation, _ growth: Origin.Growth = .full
+        _ requestID: UInt32, _ operation: GroupRequest.Operation, _ growth: Requester.Growth = .full
     ) -> Event {
         .groupRequested(
-            GroupRequest(origin: origin(ticket, growth), sender: Harness.sender, operation: operation))
+            GroupRequest(
+                requester: requester(requestID, growth), sender: Harness.sender, operation: operation))
     }
 
     private func installation(
-        _ ticket: UInt32, _ action: InstallationRequest.Action, _ growth: Origin.Growth = .full
+        _ requestID: UInt32, _ action: InstallationRequest.Action, _ growth: Requester.Growth = .full
     ) -> Event {
         .installation(
             InstallationRequest(
-                origin: origin(ticket, growth), installation: fid, sender: Harness.sender, action: action))
+                requester: requester(requestID, growth), installation: fid, sender: Harness.sender,
+                action: action))
     }
 
-    private func digest(_ octet: UInt8) -> SecretDigest {
-        SecretDigest(octets: [UInt8](repeating: octet, count: 32))
+    private func digest(_ byte: UInt8) -> SecretDigest {
+        SecretDigest(bytes: [UInt8](repeating: byte, count: 32))
     }
 
     private func offer(_ refresh: UInt8, shown: UInt8? = nil) -> InstallationRequest.Action {
@@ -72,7 +77,7 @@ import Testing
 
     private func apple(_ token: String, isImport: Bool = false) -> InstallationRequest.Action {
         .apple(
-            AppleAddress(
+            AppleRegistration(
                 bundle: bytes("ios"), token: bytes(token), freshDevice: fresh, freshDigest: digest(3),
                 isImport: isImport))
     }
@@ -96,7 +101,7 @@ import Testing
         bench.login()
         bench.settle()
         #expect(bench.take(phone).words.first == "device login accepted")
-        #expect(words(bench, .forgetDevice(device, origin(4))) == ["forgotten 4 1 0"])
+        #expect(words(bench, .forgetDevice(device, requester(4))) == ["forgotten 4 1 0"])
     }
 
     @Test(
@@ -115,7 +120,7 @@ import Testing
         #expect(words(bench, .unregister(registration(4))) == ["unregistered 4"])
         #expect(words(bench, .register(registration(5))) == ["REGISTRY_FULL 5"])
         #expect(
-            words(bench, .register(registration(6, "app", .counted))) == ["place unused", "registered 6 2"])
+            words(bench, .register(registration(6, "app", .counted))) == ["refund quota", "registered 6 2"])
     }
 
     @Test(
@@ -173,8 +178,8 @@ import Testing
         bench.post(
             .groupRequested(
                 GroupRequest(
-                    origin: nil, sender: Harness.sender,
-                    operation: .settle(number: number, gone: [], replaced: [(old: one, new: two)]))))
+                    requester: nil, sender: Harness.sender,
+                    operation: .reconcile(number: number, gone: [], replaced: [(old: one, new: two)]))))
         #expect(words(bench, group(6, .show(number: number))) == ["group known 6 2"])
         #expect(
             words(bench, group(7, .remove(number: number, label: nil, members: [two]))) == ["group known 7 "])
@@ -212,13 +217,14 @@ import Testing
     )
     func webApps() throws {
         let bench = Harness.withDevice()
-        for (ticket, sender) in [(1, "BDOU99-h67HcA6JeFXHbSNMu7e2yNNu3RzoMj8TM4W88jITfq7Z"), (2, "100")] {
-            var endpoint = registration(UInt32(ticket), "org.chromium.linux", .unbounded)
+        for (requestID, sender) in [(1, "BDOU99-h67HcA6JeFXHbSNMu7e2yNNu3RzoMj8TM4W88jITfq7Z"), (2, "100")] {
+            var endpoint = registration(UInt32(requestID), "org.chromium.linux", .unbounded)
             endpoint.subtype = bytes("wp:a#1")
             endpoint.senderText = bytes(sender)
-            #expect(words(bench, .register(endpoint)) == ["registered \(ticket) \(ticket + 1)"])
+            #expect(words(bench, .register(endpoint)) == ["registered \(requestID) \(requestID + 1)"])
         }
-        func ask(_ ticket: UInt32, _ endpoint: UInt64, renewed: UInt64? = nil, _ growth: Origin.Growth) throws
+        func ask(_ requestID: UInt32, _ endpoint: UInt64, renewed: UInt64? = nil, _ growth: Requester.Growth)
+            throws
             -> [String]
         {
             let keys = try #require(
@@ -232,7 +238,7 @@ import Testing
                 bench,
                 .registerWeb(
                     WebRegistrationRequest(
-                        origin: origin(ticket, growth), endpoint: name(endpoint), keys: keys,
+                        requester: requester(requestID, growth), endpoint: name(endpoint), keys: keys,
                         project: .sender(Harness.sender), instance: [],
                         renewed: renewed.map {
                             TokenClaim(
@@ -266,7 +272,7 @@ import Testing
         ]
         for (at, row) in added.enumerated() {
             var event = row.event
-            for growth in [Origin.Growth.knownOnly, .full, .unbounded] {
+            for growth in [Requester.Growth.knownOnly, .full, .unbounded] {
                 event.growth = growth
                 #expect(event.growth == growth, "row \(at)")
             }

@@ -4,20 +4,20 @@ import Testing
 
 @Suite struct RegistryTests {
     private func request(
-        _ ticket: UInt32, category: String = "app", subtype: String = "", sender: String = "100",
+        _ requestID: UInt32, category: String = "app", subtype: String = "", sender: String = "100",
         token given: SecretDigest = token
     ) -> RegistrationRequest {
         RegistrationRequest(
-            origin: Origin(connection: web, ticket: ticket), device: device, token: given,
+            requester: Requester(connection: web, requestID: requestID), device: device, token: given,
             category: bytes(category), subtype: bytes(subtype), senderText: bytes(sender))
     }
 
     private func checkIn(
-        _ ticket: UInt32, claimed: (DeviceID, SecretDigest)?, refuses: Bool = false,
+        _ requestID: UInt32, claimed: (DeviceID, SecretDigest)?, refuses: Bool = false,
         fresh: DeviceID = DeviceID(1 << 60 | 99)
     ) -> CheckIn {
         CheckIn(
-            origin: Origin(connection: web, ticket: ticket), claimed: claimed, freshDevice: fresh,
+            requester: Requester(connection: web, requestID: requestID), claimed: claimed, freshDevice: fresh,
             freshToken: 4_711, freshDigest: token, refusesWrongToken: refuses)
     }
 
@@ -39,7 +39,7 @@ import Testing
     )
     func wrongToken() {
         let bench = Harness.withDevice(partitions: 4)
-        let wrong = SecretDigest(octets: [UInt8](repeating: 8, count: 32))
+        let wrong = SecretDigest(bytes: [UInt8](repeating: 8, count: 32))
         bench.post(.checkIn(checkIn(1, claimed: (device, wrong), refuses: true)))
         for number in 2...9 as ClosedRange<UInt32> {
             let fresh = DeviceID(1 << 60 | UInt64(number) << 8)
@@ -64,7 +64,7 @@ import Testing
         bench.runTurns()
         #expect(bench.take(web).isEmpty, "the device has not been read")
         bench.read(bench.partitions[0])
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         bench.post(.register(request(5, sender: "200")))
         bench.runTurns()
@@ -159,7 +159,7 @@ import Testing
         var settings = DeliverySettings()
         settings.registrationsPerDevice = 2
         let bench = Harness.withDevice(settings: settings)
-        let wrong = SecretDigest(octets: [UInt8](repeating: 8, count: 32))
+        let wrong = SecretDigest(bytes: [UInt8](repeating: 8, count: 32))
         bench.post(.register(request(1, token: wrong)))
         bench.post(.register(request(2, category: "")))
         bench.post(.register(request(3, subtype: String(repeating: "x", count: 513))))
@@ -210,13 +210,13 @@ import Testing
         bench.login()
         bench.submit(1)
         bench.settle()
-        bench.post(.forgetDevice(device, Origin(connection: web, ticket: 9)))
+        bench.post(.forgetDevice(device, Requester(connection: web, requestID: 9)))
         bench.settle()
         #expect(bench.take(web).words == ["forgotten 9 1 1"])
         #expect(bench.take(phone).words.last == "close device_forgotten")
         #expect(bench.store.records.isEmpty && bench.store.registrations.isEmpty)
         #expect(bench.store.down.removed == 1 && bench.store.holds)
-        bench.post(.forgetDevice(device, Origin(connection: web, ticket: 10)))
+        bench.post(.forgetDevice(device, Requester(connection: web, requestID: 10)))
         bench.settle()
         #expect(bench.take(web).words == ["forgotten 10 0 0"])
     }
@@ -231,7 +231,7 @@ import Testing
         bench.post(.register(request(2, subtype: "a")))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
         #expect(bench.store.registrations.count == 1)

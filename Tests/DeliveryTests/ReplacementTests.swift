@@ -11,9 +11,9 @@ import Testing
         case 0: bench.turn(partition, events: 1)
         case 1: bench.turn(partition)
         case 2: bench.apply(partition)
-        case 3: bench.tellOutcome(partition)
+        case 3: bench.reportOutcome(partition)
         case 4: bench.read(partition)
-        case 5: bench.tellAnswer(partition)
+        case 5: bench.reportAnswer(partition)
         default: break
         }
     }
@@ -27,7 +27,7 @@ import Testing
         settings.mailboxPage = 3
         let bench = Harness.withDevice(settings: settings)
         let stored = UInt32.random(in: 0...7, using: &random)
-        if stored > 0 { for ticket in 1...stored { bench.submit(ticket) } }
+        if stored > 0 { for requestID in 1...stored { bench.submit(requestID) } }
         bench.settle()
         bench.commands.removeAll()
         bench.login()
@@ -35,7 +35,7 @@ import Testing
             Self.step(Int.random(in: 0..<6, using: &random), bench, &random)
         }
         let late = UInt32.random(in: 0...3, using: &random)
-        if late > 0 { for ticket in stored + 1...stored + late { bench.submit(ticket) } }
+        if late > 0 { for requestID in stored + 1...stored + late { bench.submit(requestID) } }
         for _ in 0..<Int.random(in: 0...20, using: &random) {
             Self.step(Int.random(in: 0..<6, using: &random), bench, &random)
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.take(connections[1]).words.last == "close replaced_by_newer_login")
         #expect(
             bench.take(connections[2]).words == [
-                "device login accepted", "deliver m1", "report when ready",
+                "device login accepted", "deliver m1", "report when writable",
             ])
     }
 
@@ -85,7 +85,7 @@ import Testing
     )
     func whileRemoving() {
         let bench = Harness.withDevice()
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...3 as ClosedRange<UInt32> { bench.submit(requestID) }
         bench.settle()
         bench.login()
         bench.settle()
@@ -96,7 +96,7 @@ import Testing
         bench.login(third)
         bench.settle()
         #expect(bench.take(second).words == ["close replaced_by_newer_login"])
-        #expect(bench.take(third).words == ["device login accepted", "deliver m2", "report when ready"])
+        #expect(bench.take(third).words == ["device login accepted", "deliver m2", "report when writable"])
         #expect(bench.store.down.delivered == 2)
     }
 
@@ -109,7 +109,7 @@ import Testing
         bench.settle()
         let ids = bench.take(phone).compactMap { $0.delivery?.message.persistentID }
         let unknown = [PersistentID](
-            repeating: PersistentID(sequence: Sequence(1), salt: 0), count: Limits.MCS.receivedIDs)
+            repeating: PersistentID(sequence: SequenceNumber(1), salt: 0), count: Limits.MCS.receivedIDs)
         let next = connection(10)
         bench.login(next, received: unknown + ids)
         bench.settle()

@@ -5,9 +5,9 @@ import Testing
 
 /// Upstream messages that no app server acknowledges before they expire (ccs-xmpp 4.3).
 @Suite struct ReturnTests {
-    private func send(_ bench: Harness, _ tickets: ClosedRange<UInt32>, lifetime: Int = 10) {
-        for ticket in tickets {
-            bench.post(.upstreamReceived(Harness.upstream(ticket, lifetime: lifetime)))
+    private func send(_ bench: Harness, _ requestIDs: ClosedRange<UInt32>, lifetime: Int = 10) {
+        for requestID in requestIDs {
+            bench.post(.upstreamReceived(Harness.upstream(requestID, lifetime: lifetime)))
             bench.settle()
         }
     }
@@ -32,10 +32,10 @@ import Testing
         send(bench, 1...1)
         _ = bench.take(phone)
         expire(bench)
-        let heard = bench.take(phone)
-        #expect(heard.words == ["send error u1"])
+        let received = bench.take(phone)
+        #expect(received.words == ["send error u1"])
         #expect(bench.store.up.expired == 1 && bench.up.expired == 1 && bench.store.holds)
-        bench.post(.deviceAcknowledged(phone, device, reports(heard).map(\.sequence)))
+        bench.post(.deviceAcknowledged(phone, device, reports(received).map(\.sequence)))
         expire(bench)
         bench.login(connection(30))
         bench.settle()
@@ -74,7 +74,7 @@ import Testing
         send(bench, 1...2)
         let sent = bench.take(appServer).compactMap(\.upstream)
         _ = bench.take(phone)
-        bench.post(.upstreamSettled(appServer, Harness.sender, sent[0].sequence, .acknowledged))
+        bench.post(.upstreamFinished(appServer, Harness.sender, sent[0].sequence, .acknowledged))
         bench.settle()
         expire(bench)
         #expect(bench.take(phone).words == ["send error u2"])
@@ -90,7 +90,7 @@ import Testing
         let sent = bench.take(appServer).compactMap(\.upstream)
         _ = bench.take(phone)
         bench.advance(milliseconds: 10_001)
-        bench.post(.upstreamSettled(appServer, Harness.sender, sent[0].sequence, .expired))
+        bench.post(.upstreamFinished(appServer, Harness.sender, sent[0].sequence, .expired))
         bench.settle()
         expire(bench)
         #expect(bench.take(phone).words == ["send error u1"])
@@ -131,7 +131,7 @@ import Testing
         bench.runTurns()
         #expect(partition.loads.map(\.word) == ["upstream"])
         bench.read(partition)
-        bench.tellAnswer(partition)
+        bench.reportAnswer(partition)
         bench.post(try found(bench))
         bench.settle()
         #expect(bench.take(appServer).words == ["login accepted"])
@@ -158,7 +158,7 @@ import Testing
         var settings = DeliverySettings()
         settings.storedMessages = 3
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.submit(ticket) }
+        for requestID in 1...3 as ClosedRange<UInt32> { bench.submit(requestID) }
         send(bench, 1...UInt32(Limits.Message.sendErrorsPerDevice + 3))
         _ = bench.take(phone)
         expire(bench)
@@ -168,10 +168,10 @@ import Testing
             bench.post(.deviceWritable(phone, device))
             bench.settle()
         }
-        let heard = bench.take(phone)
-        #expect(reports(heard).count == Limits.Message.sendErrorsPerDevice)
-        #expect(heard.words.count { $0.hasPrefix("deliver") } == 3)
-        #expect(heard.words.allSatisfy { !$0.hasPrefix("marker") })
+        let received = bench.take(phone)
+        #expect(reports(received).count == Limits.Message.sendErrorsPerDevice)
+        #expect(received.words.count { $0.hasPrefix("deliver") } == 3)
+        #expect(received.words.allSatisfy { !$0.hasPrefix("marker") })
     }
 
     @Test("A message is returned later when its device cannot be read")
@@ -187,7 +187,7 @@ import Testing
         bench.post(.loaded(.expired([])))
         for entry in [
             ExpiredEntry.upstream(
-                Harness.sender, bench.store.upstream[Harness.sender]?.first?.sequence ?? Sequence(0),
+                Harness.sender, bench.store.upstream[Harness.sender]?.first?.sequence ?? SequenceNumber(0),
                 expiresAt: 0, author: UpstreamAuthor(from: Harness.target, messageID: bytes("u1")))
         ] {
             bench.post(.expired(entry))

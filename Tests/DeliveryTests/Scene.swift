@@ -11,7 +11,7 @@ let appServer = connection(1)
 let phone = connection(2)
 let web = connection(3)
 let device = DeviceID(1 << 60 | 5)
-let token = SecretDigest(octets: [UInt8](repeating: 9, count: 32))
+let token = SecretDigest(bytes: [UInt8](repeating: 9, count: 32))
 
 /// The actors and requests that most tests use.
 extension Harness {
@@ -44,20 +44,21 @@ extension Harness {
     }
 
     static func submission(
-        _ ticket: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false,
-        to name: RegistrationName = target, from origin: ConnectionID = appServer
+        _ requestID: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false,
+        to name: RegistrationName = target, from requester: ConnectionID = appServer
     ) -> Submission {
         Submission(
-            origin: Origin(connection: origin, ticket: ticket), entitlement: .account(sender), target: name,
+            requester: Requester(connection: requester, requestID: requestID), entitlement: .account(sender),
+            target: name,
             content: MessageContent(
-                messageID: bytes("m\(ticket)"), collapseKey: key.map(bytes), lifetimeSeconds: lifetime,
-                wantsReceipt: receipt, body: bytes("body \(ticket)")))
+                messageID: bytes("m\(requestID)"), collapseKey: key.map(bytes), lifetimeSeconds: lifetime,
+                wantsReceipt: receipt, body: bytes("body \(requestID)")))
     }
 
     func submit(
-        _ ticket: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false
+        _ requestID: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false
     ) {
-        post(.submitted(Self.submission(ticket, key: key, lifetime: lifetime, receipt: receipt)))
+        post(.submitted(Self.submission(requestID, key: key, lifetime: lifetime, receipt: receipt)))
     }
 
     func login(_ link: ConnectionID = phone, received: [PersistentID] = []) {
@@ -74,22 +75,22 @@ extension Harness {
     }
 
     static func upstream(
-        _ ticket: UInt32, lifetime: Int = 3_600, id: String? = nil, content: UInt32? = nil,
+        _ requestID: UInt32, lifetime: Int = 3_600, id: String? = nil, content: UInt32? = nil,
         category: String = "app", sender: SenderID = sender, device: DeviceID = device
     ) -> UpstreamSubmission {
         UpstreamSubmission(
-            origin: Origin(connection: phone, ticket: ticket), device: device, sender: sender,
-            isFCMDomain: false, category: bytes(category), messageID: bytes("u\(content ?? ticket)"),
-            persistentID: bytes(id ?? "p\(ticket)"), lifetimeSeconds: lifetime,
-            body: bytes("up \(content ?? ticket)"))
+            requester: Requester(connection: phone, requestID: requestID), device: device, sender: sender,
+            isFCMDomain: false, category: bytes(category), messageID: bytes("u\(content ?? requestID)"),
+            persistentID: bytes(id ?? "p\(requestID)"), lifetimeSeconds: lifetime,
+            body: bytes("up \(content ?? requestID)"))
     }
 }
 
 extension Submission {
     /// The request of the session that submitted it.
-    var origin: Origin {
-        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
-        return origin
+    var requester: Requester {
+        guard case .session(let requester) = replyTo else { preconditionFailure("no session made it") }
+        return requester
     }
 }
 
@@ -97,7 +98,7 @@ extension GroupSubmission {
     /// Sends a submission's message to a group.
     init(group: GroupName, submission: Submission) {
         self.init(
-            origin: submission.origin, sender: submission.sender ?? Harness.sender, group: group,
+            requester: submission.requester, sender: submission.sender ?? Harness.sender, group: group,
             content: submission.content)
     }
 }
@@ -106,7 +107,7 @@ extension TopicSubmission {
     /// Sends a submission's message to topics.
     init(target: TopicTarget, submission: Submission) {
         self.init(
-            origin: submission.origin, sender: submission.sender ?? Harness.sender, target: target,
+            requester: submission.requester, sender: submission.sender ?? Harness.sender, target: target,
             content: submission.content)
     }
 }
@@ -120,24 +121,26 @@ extension SessionCommand {
         case .appServer(.loginKeys(let keys)): "login keys \(keys.count)"
         case .appServer(.loginAccepted): "login accepted"
         case .appServer(.loginRefused(let refusal)): "login refused \(refusal.rawValue)"
-        case .submission(let ticket, .accepted): "ack \(ticket)"
-        case .submission(let ticket, .refused(let refusal)): "nack \(ticket) \(refusal.word)"
+        case .submission(let requestID, .accepted): "ack \(requestID)"
+        case .submission(let requestID, .refused(let refusal)): "nack \(requestID) \(refusal.word)"
         case .appServer(.deliver(let message)):
             message.kind == .message
                 ? "upstream \(String(decoding: message.messageID, as: UTF8.self))"
                 : "receipt \(String(decoding: message.messageID, as: UTF8.self))"
         case .appServer(.release(let receipt)): "release \(receipt.number)"
         case .appServer(.withdraw(let sequence)): "withdraw \(sequence.number)"
-        case .submission(let ticket, .group(let answer)):
-            "group \(ticket) \(answer.success)/\(answer.failed.count)"
+        case .submission(let requestID, .group(let answer)):
+            "group \(requestID) \(answer.success)/\(answer.failed.count)"
                 + answer.failed.map { " \($0.member.number.number)=\($0.refusal.word)" }.joined()
-        case .reply(let ticket, .group(let group)):
-            "group known \(ticket) \(group.members.map { "\($0.number.number)" }.joined(separator: ","))"
-        case .reply(let ticket, .groupRefused(let refusal)): "group refused \(ticket) \(refusal.rawValue)"
-        case .reply(let ticket, .token(let report)):
-            "token known \(ticket) \(report.registration.name.number.number) \(report.wasThere)"
-                + report.topics.map { " \(String(decoding: $0.topic.octets, as: UTF8.self))" }.joined()
-        case .reply(let ticket, .tokenRefused(let refusal)): "token refused \(ticket) \(refusal.rawValue)"
+        case .reply(let requestID, .group(let group)):
+            "group known \(requestID) \(group.members.map { "\($0.number.number)" }.joined(separator: ","))"
+        case .reply(let requestID, .groupRefused(let refusal)):
+            "group refused \(requestID) \(refusal.rawValue)"
+        case .reply(let requestID, .token(let report)):
+            "token known \(requestID) \(report.registration.name.number.number) \(report.wasThere)"
+                + report.topics.map { " \(String(decoding: $0.topic.bytes, as: UTF8.self))" }.joined()
+        case .reply(let requestID, .tokenRefused(let refusal)):
+            "token refused \(requestID) \(refusal.rawValue)"
         case .connection(.drain): "drain"
         case .appServer(.changePendingWindow(let window)): "pending window \(window)"
         case .connection(.endWhenIdle(_, let reason)): "end when idle \(reason.rawValue)"
@@ -149,22 +152,22 @@ extension SessionCommand {
             case .sendError: "send error \(String(decoding: delivery.message.messageID, as: UTF8.self))"
             case .message: "deliver \(String(decoding: delivery.message.messageID, as: UTF8.self))"
             }
-        case .device(.reportWhenReady): "report when ready"
-        case .device(.upstreamStored(let ticket)): "stored \(ticket)"
-        case .device(.upstreamRefused(let ticket, let refusal)): "refused \(ticket) \(refusal.rawValue)"
-        case .reply(let ticket, .checkedIn(_, let fresh)): "checked in \(ticket) \(fresh != nil)"
-        case .reply(let ticket, .checkInRefused): "check-in refused \(ticket)"
-        case .connection(.placeUnused): "place unused"
-        case .reply(let ticket, .registered(let name)): "registered \(ticket) \(name.number.number)"
-        case .reply(let ticket, .unregistered): "unregistered \(ticket)"
-        case .reply(let ticket, .registrationRefused(let refusal)): "\(refusal.rawValue) \(ticket)"
-        case .reply(let ticket, .installation(let record, let registrations)):
-            "installation \(ticket) \(String(decoding: record.id, as: UTF8.self)) \(registrations)"
+        case .device(.reportWhenWritable): "report when writable"
+        case .device(.upstreamStored(let requestID)): "stored \(requestID)"
+        case .device(.upstreamRefused(let requestID, let refusal)): "refused \(requestID) \(refusal.rawValue)"
+        case .reply(let requestID, .checkedIn(_, let fresh)): "checked in \(requestID) \(fresh != nil)"
+        case .reply(let requestID, .checkInRefused): "check-in refused \(requestID)"
+        case .connection(.refundQuota): "refund quota"
+        case .reply(let requestID, .registered(let name)): "registered \(requestID) \(name.number.number)"
+        case .reply(let requestID, .unregistered): "unregistered \(requestID)"
+        case .reply(let requestID, .registrationRefused(let refusal)): "\(refusal.rawValue) \(requestID)"
+        case .reply(let requestID, .installation(let record, let registrations)):
+            "installation \(requestID) \(String(decoding: record.id, as: UTF8.self)) \(registrations)"
                 + (record.refresh == nil ? " ended" : "")
-        case .reply(let ticket, .forgotten(let registrations, let messages)):
-            "forgotten \(ticket) \(registrations) \(messages)"
-        case .reply(let ticket, .traced(let note)):
-            "traced \(ticket) \(note.direction.rawValue) \(note.step.rawValue) \(String(decoding: note.messageID, as: UTF8.self))"
+        case .reply(let requestID, .forgotten(let registrations, let messages)):
+            "forgotten \(requestID) \(registrations) \(messages)"
+        case .reply(let requestID, .traced(let note)):
+            "traced \(requestID) \(note.direction.rawValue) \(note.step.rawValue) \(String(decoding: note.messageID, as: UTF8.self))"
                 + (note.detail.isEmpty ? "" : " \(note.detail)")
         case .connection(.close(let reason)): "close \(reason.rawValue)"
         }
@@ -184,7 +187,7 @@ extension SessionCommand {
     }
 }
 
-extension Load {
+extension StoreQuery {
     var word: String {
         switch self {
         case .device: "device"

@@ -7,11 +7,11 @@ import Testing
     private static let app = "abcdefghijklmnopabcdefghijklmnop"
 
     private func request(
-        _ ticket: UInt32, _ scope: RegistrationScope = .unnamed, app: String = app, subtype: String = "",
+        _ requestID: UInt32, _ scope: RegistrationScope = .unnamed, app: String = app, subtype: String = "",
         sender: String = "100", instance: String = "", ends: EndedScopes = .any
     ) -> RegistrationRequest {
         var request = RegistrationRequest(
-            origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+            requester: Requester(connection: web, requestID: requestID), device: device, token: token,
             category: bytes(app), subtype: bytes(subtype), senderText: bytes(sender),
             instance: bytes(instance))
         request.scope = scope
@@ -30,7 +30,7 @@ import Testing
     private func unregister(_ bench: Harness, _ request: RegistrationRequest) -> [UInt64] {
         bench.post(.unregister(request))
         bench.settle()
-        #expect(bench.take(web).words == ["unregistered \(request.origin.ticket)"])
+        #expect(bench.take(web).words == ["unregistered \(request.requester.requestID)"])
         return bench.store.registrations.keys.map(\.number.number).filter { $0 > 1 }.sorted()
     }
 

@@ -7,9 +7,9 @@ import Testing
     private static let group = GroupName(sender: Harness.sender, number: 7)
 
     private static func toTopic(
-        _ ticket: UInt32, from sender: SenderID = Harness.sender, lifetime: Int = 0
+        _ requestID: UInt32, from sender: SenderID = Harness.sender, lifetime: Int = 0
     ) throws -> Event {
-        var submission = Harness.submission(ticket, lifetime: lifetime)
+        var submission = Harness.submission(requestID, lifetime: lifetime)
         submission.entitlement = .account(sender)
         let topic = try #require(TopicName(bytes("news")))
         return .topicSubmitted(TopicSubmission(target: TopicTarget(topic), submission: submission))
@@ -40,8 +40,8 @@ import Testing
         let bench = Harness.withDevice()
         let senders = Limits.Topic.jobs / Limits.Topic.jobsPerSender
         for sender in 0..<UInt64(senders) {
-            for ticket in 0..<UInt32(Limits.Topic.jobsPerSender) {
-                bench.post(try Self.toTopic(ticket, from: SenderID(1_000 + sender)))
+            for requestID in 0..<UInt32(Limits.Topic.jobsPerSender) {
+                bench.post(try Self.toTopic(requestID, from: SenderID(1_000 + sender)))
             }
         }
         bench.runTurns()
@@ -55,19 +55,20 @@ import Testing
     @Test("The number of group messages and group requests that wait for the store is bounded")
     func groups() {
         let bench = Harness.withDevice()
-        for ticket in 0...UInt32(Limits.Group.waitingSends) {
+        for requestID in 0...UInt32(Limits.Group.waitingSends) {
             bench.post(
-                .groupSubmitted(GroupSubmission(group: Self.group, submission: Harness.submission(ticket))))
+                .groupSubmitted(GroupSubmission(group: Self.group, submission: Harness.submission(requestID)))
+            )
         }
         bench.runTurns()
         #expect(bench.take(appServer).words == ["nack \(Limits.Group.waitingSends) unavailable"])
         bench.settle()
         #expect(bench.take(appServer).count == Limits.Group.waitingSends, "all others are answered")
-        for ticket in 0...UInt32(Limits.Group.waitingRequests) {
+        for requestID in 0...UInt32(Limits.Group.waitingRequests) {
             bench.post(
                 .groupRequested(
                     GroupRequest(
-                        origin: Origin(connection: web, ticket: ticket), sender: Harness.sender,
+                        requester: Requester(connection: web, requestID: requestID), sender: Harness.sender,
                         operation: .find(label: bytes("a")))))
         }
         bench.runTurns()
@@ -102,14 +103,16 @@ import Testing
     func running() throws {
         let bench = try Self.bench(Limits.Topic.page + 5)
         let owner = bench.partitions[PartitionKey.sender(Harness.sender).partition(of: 3)]
-        for ticket in 1...3 as ClosedRange<UInt32> { bench.post(try Self.toTopic(ticket, lifetime: 3_600)) }
+        for requestID in 1...3 as ClosedRange<UInt32> {
+            bench.post(try Self.toTopic(requestID, lifetime: 3_600))
+        }
         bench.settle()
         #expect(owner.core.runningTopics(limit: 9).count == 0, "canary: all of them are done")
         bench.post(try Self.toTopic(4, lifetime: 3_600))
         bench.post(try Self.toTopic(5, lifetime: 3_600))
         bench.runTurns()
         bench.apply(owner)
-        bench.tellOutcome(owner)
+        bench.reportOutcome(owner)
         bench.runTurns()
         let begun = owner.core.runningTopics(limit: 9)
         #expect(begun.count == 2 && begun.jobs.map(\.messageID) == [bytes("m4"), bytes("m5")])
@@ -120,9 +123,9 @@ import Testing
         while owner.core.runningTopics(limit: 9).jobs.contains(where: { $0.cursor.after == nil }) {
             for partition in bench.partitions {
                 if !partition.loads.isEmpty { bench.read(partition) }
-                if !partition.answers.isEmpty { bench.tellAnswer(partition) }
+                if !partition.answers.isEmpty { bench.reportAnswer(partition) }
                 if !partition.batches.isEmpty { bench.apply(partition) }
-                if !partition.outcomes.isEmpty { bench.tellOutcome(partition) }
+                if !partition.outcomes.isEmpty { bench.reportOutcome(partition) }
             }
             bench.runTurns()
         }

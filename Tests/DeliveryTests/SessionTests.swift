@@ -8,7 +8,7 @@ import Testing
         var settings = DeliverySettings()
         settings.connectionsPerSender = 2
         let bench = Harness.withDevice(settings: settings)
-        let wrong = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
+        let wrong = SecretDigest(bytes: [UInt8](repeating: 3, count: 32))
         bench.post(.appServerLogin(connection(1), Harness.sender, key: wrong))
         bench.post(.appServerLogin(connection(2), SenderID(9), key: Harness.key))
         for number in 3...5 as ClosedRange<UInt32> {
@@ -36,11 +36,11 @@ import Testing
 
     @Test("SCRAM keys are those with the newest one's salt, newest first, and none for an unknown sender")
     func provableKeys() {
-        func key(_ octet: UInt8, salt: UInt8?, iterations: Int = 4_096) -> ServerKey {
+        func key(_ byte: UInt8, salt: UInt8?, iterations: Int = 4_096) -> ServerKey {
             ServerKey(
-                digest: SecretDigest(octets: [octet]), createdAt: 0, expiresAt: octet == 4 ? 1 : nil,
+                digest: SecretDigest(bytes: [byte]), createdAt: 0, expiresAt: byte == 4 ? 1 : nil,
                 scram: salt.map {
-                    SCRAMVerifier(storedKey: [octet], serverKey: [], salt: [$0], iterations: iterations)
+                    SCRAMVerifier(storedKey: [byte], serverKey: [], salt: [$0], iterations: iterations)
                 })
         }
         func record(_ number: UInt64, _ keys: [ServerKey]) -> SenderRecord {
@@ -54,13 +54,13 @@ import Testing
                     key(5, salt: 8), key(6, salt: nil),
                 ]), record(2, [key(7, salt: nil)]),
         ])
-        func octets(_ sender: UInt64) -> [UInt8] {
-            directory.provableKeys(of: SenderID(sender)).flatMap(\.digest.octets)
+        func bytes(_ sender: UInt64) -> [UInt8] {
+            directory.provableKeys(of: SenderID(sender)).flatMap(\.digest.bytes)
         }
-        #expect(octets(1) == [5, 4, 2])
-        #expect(octets(2).isEmpty && octets(3).isEmpty)
+        #expect(bytes(1) == [5, 4, 2])
+        #expect(bytes(2).isEmpty && bytes(3).isEmpty)
         let bench = Harness.withDevice()
-        bench.post(.appServerKeysWanted(connection(1), SenderID(9)))
+        bench.post(.appServerKeysRequested(connection(1), SenderID(9)))
         bench.settle()
         guard case .appServer(.loginKeys(let keys))? = bench.take(connection(1)).first else {
             Issue.record("an unknown sender is answered as well")
@@ -110,8 +110,8 @@ import Testing
         #expect(got[0].upstream?.from == Harness.target)
         #expect(got[0].upstream?.category == bytes("app"))
         bench.post(
-            .upstreamSettled(
-                appServer, Harness.sender, got[0].upstream?.sequence ?? Sequence(0), .acknowledged))
+            .upstreamFinished(
+                appServer, Harness.sender, got[0].upstream?.sequence ?? SequenceNumber(0), .acknowledged))
         bench.settle()
         #expect(bench.store.upstream[Harness.sender]?.isEmpty == true)
         #expect(bench.store.up == MilestoneCounts())
@@ -134,7 +134,7 @@ import Testing
         bench.settle()
         #expect(
             bench.take(connection(20)).words == [
-                "device login accepted", "deliver m2", "report when ready",
+                "device login accepted", "deliver m2", "report when writable",
             ])
         #expect(bench.take(appServer).words.suffix(1) == ["receipt m1"])
         #expect(bench.store.downPending == 1 && bench.store.down.delivered == 1)
@@ -151,14 +151,14 @@ import Testing
         bench.post(.deviceAcknowledged(phone, device, sequences))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.store.downPending == 1)
         bench.login(connection(20))
         bench.settle()
         #expect(
             bench.take(connection(20)).words == [
-                "device login accepted", "deliver m1", "report when ready",
+                "device login accepted", "deliver m1", "report when writable",
             ])
     }
 
@@ -187,7 +187,7 @@ import Testing
         let bench = Harness.withDevice(settings: settings)
         bench.bindAppServer()
         bench.login()
-        for ticket in 1...5 as ClosedRange<UInt32> { bench.submit(ticket, receipt: true) }
+        for requestID in 1...5 as ClosedRange<UInt32> { bench.submit(requestID, receipt: true) }
         bench.settle()
         let sequences = bench.take(phone).compactMap(\.delivery?.message.sequence)
         bench.post(.deviceAcknowledged(phone, device, sequences))
@@ -202,7 +202,7 @@ import Testing
             words.filter { !$0.hasPrefix("release") } == (1...4).map { "receipt m\($0)" } + ["upstream u9"])
         #expect(words.filter { $0.hasPrefix("release") } == releases, "all but the window, once each")
         for receipt in handed.prefix(3) {
-            bench.post(.upstreamSettled(appServer, Harness.sender, receipt.sequence, .unanswered))
+            bench.post(.upstreamFinished(appServer, Harness.sender, receipt.sequence, .unanswered))
             bench.settle()
         }
         let last = bench.take(appServer)

@@ -14,8 +14,8 @@ import Testing
         bench.settle()
     }
 
-    private func answers(_ bench: Harness, _ tickets: ClosedRange<UInt32>) -> [String] {
-        for ticket in tickets { bench.submit(ticket) }
+    private func answers(_ bench: Harness, _ requestIDs: ClosedRange<UInt32>) -> [String] {
+        for requestID in requestIDs { bench.submit(requestID) }
         bench.settle()
         return bench.take(appServer).words
     }
@@ -45,7 +45,9 @@ import Testing
         bench.advance(milliseconds: 1_000)
         #expect(answers(bench, 14...14) == ["nack 14 sender_rate_exceeded"], "a third of 6")
         change(bench) { $0.deviceUpstream = Rate(1, perSeconds: 60) }
-        for ticket in 1...2 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        for requestID in 1...2 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID)))
+        }
         bench.settle()
         #expect(bench.take(phone).words.sorted() == ["refused 2 toomanymessages", "stored 1"])
     }
@@ -62,8 +64,8 @@ import Testing
             bench.settle()
             return bench.take(phone).words.filter { $0.hasPrefix("deliver") }
         }
-        for ticket in 1...4 as ClosedRange<UInt32> {
-            bench.submit(ticket, key: "k\(ticket)")
+        for requestID in 1...4 as ClosedRange<UInt32> {
+            bench.submit(requestID, key: "k\(requestID)")
             bench.settle()
         }
         #expect(delivered() == ["deliver m1"])
@@ -83,7 +85,9 @@ import Testing
         let bench = Harness.withDevice(settings: settings)
         bench.bindAppServer()
         func handed() -> Int { bench.take(appServer).words.count { $0.hasPrefix("upstream") } }
-        for ticket in 1...6 as ClosedRange<UInt32> { bench.post(.upstreamReceived(Harness.upstream(ticket))) }
+        for requestID in 1...6 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID)))
+        }
         bench.settle()
         #expect(handed() == 2)
         change(bench, window: 5) { _ in }

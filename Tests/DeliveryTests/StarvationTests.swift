@@ -34,7 +34,7 @@ import Testing
             guard !messages.isEmpty else { return all }
             all += messages
             for message in messages {
-                bench.post(.upstreamSettled(link, Harness.sender, message.sequence, .acknowledged))
+                bench.post(.upstreamFinished(link, Harness.sender, message.sequence, .acknowledged))
             }
         }
     }
@@ -44,12 +44,12 @@ import Testing
         let (bench, devices) = bench(devices: 20)
         bench.bindAppServer(silent)
         bench.bindAppServer(busy)
-        var ticket: UInt32 = 0
+        var requestID: UInt32 = 0
         var got: [StoredUpstream] = []
         for _ in 0..<3 {
             for device in devices {
-                ticket += 1
-                bench.post(.upstreamReceived(Harness.upstream(ticket, device: device)))
+                requestID += 1
+                bench.post(.upstreamReceived(Harness.upstream(requestID, device: device)))
                 got += answered(bench, busy)
             }
         }
@@ -71,8 +71,8 @@ import Testing
         bench.settle()
         bench.bindAppServer(busy)
         var got = 0
-        for ticket in 2...300 as ClosedRange<UInt32> {
-            bench.post(.upstreamReceived(Harness.upstream(ticket, device: devices[0])))
+        for requestID in 2...300 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID, device: devices[0])))
             got += answered(bench, busy).count
         }
         #expect(bench.take(silent).compactMap(\.upstream).count == 1)
@@ -103,8 +103,8 @@ import Testing
     func canary() {
         let (bench, devices) = bench(devices: 5)
         bench.bindAppServer(silent)
-        for ticket in 1...5 as ClosedRange<UInt32> {
-            bench.post(.upstreamReceived(Harness.upstream(ticket, device: devices[Int(ticket) - 1])))
+        for requestID in 1...5 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(requestID, device: devices[Int(requestID) - 1])))
         }
         bench.settle()
         #expect(bench.take(silent).count == 2 && bench.store.upPending == 5)

@@ -7,25 +7,26 @@ import Testing
     private static let day: Int64 = 86_400_000
     private let fresh = DeviceID(1 << 60 | 99)
 
-    private func origin(_ ticket: UInt32, _ growth: Origin.Growth) -> Origin {
-        var origin = Origin(connection: web, ticket: ticket)
-        origin.growth = growth
-        return origin
+    private func requester(_ requestID: UInt32, _ growth: Requester.Growth) -> Requester {
+        var requester = Requester(connection: web, requestID: requestID)
+        requester.growth = growth
+        return requester
     }
 
     private func checkIn(
-        _ ticket: UInt32, _ growth: Origin.Growth, claimed: (DeviceID, SecretDigest)? = nil
+        _ requestID: UInt32, _ growth: Requester.Growth, claimed: (DeviceID, SecretDigest)? = nil
     ) -> Event {
         .checkIn(
             CheckIn(
-                origin: origin(ticket, growth), claimed: claimed, freshDevice: fresh, freshToken: 4_711,
+                requester: requester(requestID, growth), claimed: claimed, freshDevice: fresh,
+                freshToken: 4_711,
                 freshDigest: token, refusesWrongToken: false))
     }
 
-    private func register(_ ticket: UInt32, _ growth: Origin.Growth, of device: DeviceID) -> Event {
+    private func register(_ requestID: UInt32, _ growth: Requester.Growth, of device: DeviceID) -> Event {
         .register(
             RegistrationRequest(
-                origin: origin(ticket, growth), device: device, token: token, category: bytes("app"),
+                requester: requester(requestID, growth), device: device, token: token, category: bytes("app"),
                 subtype: [], senderText: bytes("100")))
     }
 
@@ -59,7 +60,7 @@ import Testing
             "it adds nothing")
         #expect(
             words(bench, checkIn(5, .counted, claimed: (fresh, token)))
-                == ["place unused", "checked in 5 false"])
+                == ["refund quota", "checked in 5 false"])
     }
 
     @Test(
@@ -80,7 +81,7 @@ import Testing
         #expect(bench.store.records[fresh]?.hasLoggedIn == true)
         bench.store.registrations.removeAll()
         let known = Harness(store: bench.store)
-        #expect(words(known, register(5, .counted, of: fresh)) == ["place unused", "registered 5 2"])
+        #expect(words(known, register(5, .counted, of: fresh)) == ["refund quota", "registered 5 2"])
         known.store.registrations.removeAll()
         let full = Harness(store: known.store)
         #expect(words(full, register(6, .knownOnly, of: fresh)) == ["registered 6 3"])
@@ -91,9 +92,9 @@ import Testing
         let bench = Harness.withDevice()
         bench.store.records[device]?.hasLoggedIn = false
         let topic = try #require(TopicName(bytes("news")))
-        func request(_ ticket: UInt32, _ growth: Origin.Growth, isEnd: Bool = false) -> TopicRequest {
+        func request(_ requestID: UInt32, _ growth: Requester.Growth, isEnd: Bool = false) -> TopicRequest {
             TopicRequest(
-                origin: origin(ticket, growth), name: Harness.target, token: token, topic: topic,
+                requester: requester(requestID, growth), name: Harness.target, token: token, topic: topic,
                 isEnd: isEnd)
         }
         let refused = words(bench, .subscribe(request(1, .knownOnly)))

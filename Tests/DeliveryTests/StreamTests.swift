@@ -25,7 +25,7 @@ import Testing
         -> [SessionCommand]
     {
         bench.post(.appServerLogin(connection(number), sender, key: Harness.key))
-        bench.post(.appServerStreamWanted(connection(number), sender, id: id))
+        bench.post(.appServerStreamRequested(connection(number), sender, id: id))
         bench.settle()
         return bench.take(connection(number)).filter { $0.word != "login accepted" }
     }

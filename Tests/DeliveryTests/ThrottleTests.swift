@@ -24,14 +24,14 @@ import Testing
     @Test("Messages over the burst are acknowledged, and the newest of each key waits")
     func newestWaits() {
         let bench = bench()
-        for ticket in 1...6 as ClosedRange<UInt32> { bench.submit(ticket, key: "score") }
+        for requestID in 1...6 as ClosedRange<UInt32> { bench.submit(requestID, key: "score") }
         bench.submit(7, key: "news")
         bench.submit(8)
         bench.settle()
         #expect(bench.take(appServer).words == (1...8).map { "ack \($0)" })
         #expect(delivered(bench).sorted() == ["deliver m6", "deliver m7", "deliver m8"])
-        for ticket in 9...12 as ClosedRange<UInt32> {
-            bench.submit(ticket, key: "score")
+        for requestID in 9...12 as ClosedRange<UInt32> {
+            bench.submit(requestID, key: "score")
             bench.settle()
         }
         #expect(delivered(bench).isEmpty)
@@ -47,8 +47,8 @@ import Testing
     @Test("A throttled app gets 20 messages at once and one every three minutes after that")
     func figures() {
         let bench = bench(burst: Limits.Message.collapsibleBurst)
-        for ticket in 1...25 as ClosedRange<UInt32> {
-            bench.submit(ticket, key: "k\(ticket % 3)")
+        for requestID in 1...25 as ClosedRange<UInt32> {
+            bench.submit(requestID, key: "k\(requestID % 3)")
             bench.settle()
         }
         #expect(delivered(bench).count == 20)
@@ -72,15 +72,15 @@ import Testing
     @Test("The message of the oldest key is discarded when messages with more keys than allowed wait")
     func keysWaiting() {
         let bench = bench(burst: 1)
-        for ticket in 1...7 as ClosedRange<UInt32> {
-            bench.submit(ticket, key: "k\(ticket)")
+        for requestID in 1...7 as ClosedRange<UInt32> {
+            bench.submit(requestID, key: "k\(requestID)")
             bench.settle()
         }
         #expect(bench.store.down.discarded == 2)
         #expect(delivered(bench) == ["deliver m1"])
-        for ticket in 4...7 {
+        for requestID in 4...7 {
             bench.advance(milliseconds: 180_000)
-            #expect(delivered(bench) == ["deliver m\(ticket)"])
+            #expect(delivered(bench) == ["deliver m\(requestID)"])
         }
     }
 
@@ -89,8 +89,8 @@ import Testing
     )
     func login() {
         let bench = bench()
-        for ticket in 1...4 as ClosedRange<UInt32> {
-            bench.submit(ticket, key: "k\(ticket)")
+        for requestID in 1...4 as ClosedRange<UInt32> {
+            bench.submit(requestID, key: "k\(requestID)")
             bench.settle()
         }
         #expect(delivered(bench) == ["deliver m1", "deliver m2"])
@@ -113,7 +113,7 @@ import Testing
         bench.submit(4, key: "d")
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(delivered(bench).isEmpty)
         bench.advance(milliseconds: 180_000)
@@ -126,8 +126,8 @@ import Testing
     @Test("Canary: all messages are sent at once when there is no rate")
     func canary() {
         let bench = bench(burst: 0)
-        for ticket in 1...30 as ClosedRange<UInt32> {
-            bench.submit(ticket, key: "k")
+        for requestID in 1...30 as ClosedRange<UInt32> {
+            bench.submit(requestID, key: "k")
             bench.settle()
         }
         #expect(delivered(bench).count == 30)

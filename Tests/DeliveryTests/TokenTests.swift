@@ -11,12 +11,12 @@ import Testing
     init() throws { news = try #require(TopicName(bytes("news"))) }
 
     private func request(
-        _ ticket: UInt32, _ action: TokenRequest.Action, number: UInt64 = 1,
+        _ requestID: UInt32, _ action: TokenRequest.Action, number: UInt64 = 1,
         sender: SenderID = Harness.sender
     ) -> Event {
         .token(
             TokenRequest(
-                origin: Origin(connection: appServer, ticket: ticket),
+                requester: Requester(connection: appServer, requestID: requestID),
                 name: RegistrationName(device: device, number: RegistrationNumber(number)), sender: sender,
                 action: action))
     }
@@ -67,7 +67,7 @@ import Testing
         bench.post(request(3, .subscribe(news)))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.take(appServer).words == ["token refused 3 unavailable"])
         bench.post(request(4, .subscribe(news)))
@@ -85,7 +85,7 @@ import Testing
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: web, ticket: 1), device: device, token: token,
+                    requester: Requester(connection: web, requestID: 1), device: device, token: token,
                     category: bytes("app"), subtype: bytes("b"), senderText: bytes("100,200"))))
         bench.settle()
         bench.post(request(2, .subscribe(news), number: 2))
@@ -98,9 +98,9 @@ import Testing
     }
 
     /// Subscribes and unsubscribes in turn, and returns the refusals.
-    private func refused(_ bench: Harness, _ tickets: ClosedRange<UInt32>) -> [String] {
-        for ticket in tickets {
-            bench.post(request(ticket, ticket % 2 == 0 ? .subscribe(news) : .unsubscribe(news)))
+    private func refused(_ bench: Harness, _ requestIDs: ClosedRange<UInt32>) -> [String] {
+        for requestID in requestIDs {
+            bench.post(request(requestID, requestID % 2 == 0 ? .subscribe(news) : .unsubscribe(news)))
         }
         bench.settle()
         return bench.take(appServer).words.filter { $0.hasSuffix("rate_exceeded") }
@@ -140,7 +140,7 @@ import Testing
         bench.post(request(1, .describe))
         bench.runTurns()
         bench.read(bench.partitions[0], failing: true)
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         #expect(bench.take(appServer).words == ["token refused 1 unavailable"])
     }
@@ -148,20 +148,21 @@ import Testing
     @Test("A token request of an installation applies to its newest registration with the sender")
     func installation() {
         let bench = Harness.withDevice(partitions: 3)
-        for (ticket, subtype) in [(1, "a"), (2, "b")] as [(UInt32, String)] {
+        for (requestID, subtype) in [(1, "a"), (2, "b")] as [(UInt32, String)] {
             bench.post(
                 .register(
                     RegistrationRequest(
-                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        requester: Requester(connection: web, requestID: requestID), device: device,
+                        token: token,
                         category: bytes("app"), subtype: bytes(subtype), senderText: bytes("100"),
                         instance: fid)))
             bench.settle()
         }
-        for (ticket, sender) in [(3, Harness.sender), (4, Harness.otherSender)] as [(UInt32, SenderID)] {
+        for (requestID, sender) in [(3, Harness.sender), (4, Harness.otherSender)] as [(UInt32, SenderID)] {
             bench.post(
                 .installation(
                     InstallationRequest(
-                        origin: Origin(connection: appServer, ticket: ticket), installation: fid,
+                        requester: Requester(connection: appServer, requestID: requestID), installation: fid,
                         sender: sender, action: .address(.subscribe(news)))))
         }
         bench.settle()

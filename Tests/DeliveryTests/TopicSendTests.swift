@@ -30,10 +30,10 @@ import Testing
     }
 
     private static func submit(
-        _ bench: Harness, _ ticket: UInt32, to target: TopicTarget = TopicTarget(topics[0]),
+        _ bench: Harness, _ requestID: UInt32, to target: TopicTarget = TopicTarget(topics[0]),
         key: String? = nil, lifetime: Int = 3_600, dry: Bool = false, from sender: SenderID = Harness.sender
     ) {
-        var submission = Harness.submission(ticket, key: key, lifetime: lifetime)
+        var submission = Harness.submission(requestID, key: key, lifetime: lifetime)
         submission.entitlement = .account(sender)
         submission.content.isDryRun = dry
         bench.post(.topicSubmitted(TopicSubmission(target: target, submission: submission)))
@@ -90,13 +90,13 @@ import Testing
     }
 
     @Test("Few of very many subscribers stay in memory")
-    func passingLimit() {
-        let (bench, _) = Self.bench(3 * Limits.Device.visitingInMemory + 600)
+    func transientLimit() {
+        let (bench, _) = Self.bench(3 * Limits.Device.transientInMemory + 600)
         Self.submit(bench, 1)
         bench.settle()
-        #expect(bench.topicMembers == 3 * Limits.Device.visitingInMemory + 600)
+        #expect(bench.topicMembers == 3 * Limits.Device.transientInMemory + 600)
         for partition in bench.partitions {
-            #expect(partition.core.figures.devices <= Limits.Device.visitingInMemory)
+            #expect(partition.core.figures.devices <= Limits.Device.transientInMemory)
         }
     }
 
@@ -223,7 +223,7 @@ import Testing
         bench.settle()
         #expect(bench.take(appServer).words == ["ack 1"])
         #expect(Self.counts(bench, names) == [0, 0])
-        for ticket in 0...UInt32(Limits.Topic.jobsPerSender) { Self.submit(bench, ticket, lifetime: 0) }
+        for requestID in 0...UInt32(Limits.Topic.jobsPerSender) { Self.submit(bench, requestID, lifetime: 0) }
         bench.runTurns()
         let words = bench.take(appServer).words
         #expect(words.count == Limits.Topic.jobsPerSender + 1)
@@ -258,17 +258,17 @@ import Testing
     @Test("The pages in progress are bounded, and all jobs get their turn")
     func fairness() {
         let (bench, names) = Self.bench(300)
-        for ticket in 1...9 { Self.submit(bench, UInt32(ticket)) }
+        for requestID in 1...9 { Self.submit(bench, UInt32(requestID)) }
         bench.runTurns()
         for partition in bench.partitions {
             bench.apply(partition)
-            bench.tellOutcome(partition)
+            bench.reportOutcome(partition)
         }
         bench.runTurns()
         #expect(bench.asked.count { $0.word == "topic page" } == Limits.Topic.pagesInFlight)
         bench.settle()
-        for ticket in 1...9 {
-            #expect(Self.counts(bench, names, "m\(ticket)") == [Int](repeating: 1, count: 300))
+        for requestID in 1...9 {
+            #expect(Self.counts(bench, names, "m\(requestID)") == [Int](repeating: 1, count: 300))
         }
     }
 
@@ -313,9 +313,9 @@ import Testing
                 _ = bench.store.apply(batch)
             }
             bench.apply(partition, failing: fails)
-        case 1: bench.tellOutcome(partition)
+        case 1: bench.reportOutcome(partition)
         case 2: bench.read(partition, failing: fails)
-        case 3: bench.tellAnswer(partition)
+        case 3: bench.reportAnswer(partition)
         default: bench.turn(partition, events: 40)
         }
     }

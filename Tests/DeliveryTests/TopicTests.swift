@@ -13,26 +13,28 @@ import Testing
     }
 
     private func request(
-        _ ticket: UInt32, _ topic: TopicName, number: UInt64 = 1, isEnd: Bool = false,
+        _ requestID: UInt32, _ topic: TopicName, number: UInt64 = 1, isEnd: Bool = false,
         token given: SecretDigest = token
     ) -> Event {
         .subscribe(
             TopicRequest(
-                origin: Origin(connection: web, ticket: ticket),
+                requester: Requester(connection: web, requestID: requestID),
                 name: RegistrationName(device: device, number: RegistrationNumber(number)), token: given,
                 topic: topic, isEnd: isEnd))
     }
 
-    private func register(_ ticket: UInt32, sender: String, subtype: String, instance: String = "") -> Event {
+    private func register(_ requestID: UInt32, sender: String, subtype: String, instance: String = "")
+        -> Event
+    {
         .register(
             RegistrationRequest(
-                origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                requester: Requester(connection: web, requestID: requestID), device: device, token: token,
                 category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
                 instance: bytes(instance)))
     }
 
     private func topics(_ bench: Harness) -> [String] {
-        bench.store.subscriptions.map { String(decoding: $0.topic.octets, as: UTF8.self) }.sorted()
+        bench.store.subscriptions.map { String(decoding: $0.topic.bytes, as: UTF8.self) }.sorted()
     }
 
     @Test(
@@ -89,14 +91,14 @@ import Testing
         let bench = Harness.withDevice()
         bench.post(register(1, sender: "BDOU", subtype: "wp:a"))
         bench.settle()
-        bench.post(request(2, news, token: SecretDigest(octets: [UInt8](repeating: 8, count: 32))))
+        bench.post(request(2, news, token: SecretDigest(bytes: [UInt8](repeating: 8, count: 32))))
         bench.post(request(3, news, number: 9))
         bench.post(request(4, news, number: 2))
         bench.runTurns()
         bench.post(request(5, news))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(
             bench.take(web).words == [
@@ -121,7 +123,7 @@ import Testing
             bench.post(
                 .registerWeb(
                     WebRegistrationRequest(
-                        origin: Origin(connection: web, ticket: 2),
+                        requester: Requester(connection: web, requestID: 2),
                         endpoint: RegistrationName(device: device, number: RegistrationNumber(2)), keys: keys,
                         project: .sender(sender))))
         }
@@ -143,7 +145,7 @@ import Testing
         bench.post(
             .token(
                 TokenRequest(
-                    origin: Origin(connection: appServer, ticket: 4),
+                    requester: Requester(connection: appServer, requestID: 4),
                     name: RegistrationName(device: device, number: RegistrationNumber(4)),
                     sender: Harness.sender, action: .describe)))
         bench.settle()
@@ -189,12 +191,12 @@ import Testing
         bench.post(
             .unregister(
                 RegistrationRequest(
-                    origin: Origin(connection: web, ticket: 5), device: device, token: token,
+                    requester: Requester(connection: web, requestID: 5), device: device, token: token,
                     category: bytes("app"), subtype: bytes("b"), senderText: [])))
         bench.settle()
         #expect(topics(bench) == ["news"])
         #expect(bench.store.installations[bytes("cGFzc3dvcmQ_aGVsbG8tdw")]?.isEmpty == true)
-        bench.post(.forgetDevice(device, Origin(connection: web, ticket: 6)))
+        bench.post(.forgetDevice(device, Requester(connection: web, requestID: 6)))
         bench.settle()
         #expect(topics(bench).isEmpty)
     }
@@ -232,11 +234,12 @@ import Testing
 
     private func bench(partitions: Int = 3) -> Harness {
         let bench = Harness.withDevice(partitions: partitions)
-        for (ticket, sender, subtype) in [(1, "100", "a"), (2, "200", "b")] as [(UInt32, String, String)] {
+        for (requestID, sender, subtype) in [(1, "100", "a"), (2, "200", "b")] as [(UInt32, String, String)] {
             bench.post(
                 .register(
                     RegistrationRequest(
-                        origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+                        requester: Requester(connection: web, requestID: requestID), device: device,
+                        token: token,
                         category: bytes("app"), subtype: bytes(subtype), senderText: bytes(sender),
                         instance: fid)))
             bench.settle()
@@ -246,12 +249,13 @@ import Testing
     }
 
     private func request(
-        _ ticket: UInt32, _ action: InstallationRequest.Action, sender: SenderID? = Harness.sender,
+        _ requestID: UInt32, _ action: InstallationRequest.Action, sender: SenderID? = Harness.sender,
         fid given: [UInt8]? = nil
     ) -> Event {
         .installation(
             InstallationRequest(
-                origin: Origin(connection: web, ticket: ticket), installation: given ?? fid, sender: sender,
+                requester: Requester(connection: web, requestID: requestID), installation: given ?? fid,
+                sender: sender,
                 action: action))
     }
 
@@ -301,11 +305,11 @@ import Testing
         -> InstallationRequest.Action
     {
         .apple(
-            AppleAddress(
+            AppleRegistration(
                 bundle: bytes(bundle), token: bytes(token), freshDevice: DeviceID(1 << 60 | fresh),
                 freshDigest: hidden))
     }
-    private let hidden = SecretDigest(octets: [UInt8](repeating: 3, count: 32))
+    private let hidden = SecretDigest(bytes: [UInt8](repeating: 3, count: 32))
 
     @Test(
         "An Apple app without a device gets one, once; its token is renewed, and it is a normal target"
@@ -352,10 +356,10 @@ import Testing
         bench.post(request(3, .remove))
         bench.runTurns()
         bench.read(bench.partitions[0], failing: true)
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.settle()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 3"])
-        for ticket in 0...UInt32(Limits.Installation.waiting) { bench.post(request(ticket, .remove)) }
+        for requestID in 0...UInt32(Limits.Installation.waiting) { bench.post(request(requestID, .remove)) }
         bench.runTurns()
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE \(Limits.Installation.waiting)"])
     }

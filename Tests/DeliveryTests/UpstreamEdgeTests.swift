@@ -23,7 +23,7 @@ import Testing
 
     private func acknowledge(_ bench: Harness, _ link: ConnectionID = appServer) {
         for message in bench.take(link).compactMap(\.upstream) {
-            bench.post(.upstreamSettled(link, Harness.sender, message.sequence, .acknowledged))
+            bench.post(.upstreamFinished(link, Harness.sender, message.sequence, .acknowledged))
         }
     }
 
@@ -35,13 +35,13 @@ import Testing
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: web, ticket: 9), device: device, token: token,
+                    requester: Requester(connection: web, requestID: 9), device: device, token: token,
                     category: bytes("new"), subtype: [], senderText: bytes("100"))))
         bench.post(.upstreamReceived(Harness.upstream(1, category: "new")))
         bench.runTurns()
         #expect(bench.take(phone).isEmpty && bench.store.put.isEmpty)
         bench.apply(bench.partitions[0], failing: failing)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.take(phone).words == [failing ? "refused 1 unavailable" : "stored 1"])
         #expect(bench.store.put == (failing ? [] : [bytes("u1")]))
@@ -78,7 +78,7 @@ import Testing
         bench.post(.upstreamReceived(Harness.upstream(3)))
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.take(phone).words == ["refused 3 \(UpstreamRefusal.unavailable.rawValue)"])
         let tooMany = UpstreamRefusal.tooMany.rawValue
@@ -121,8 +121,8 @@ import Testing
         let partition = bench.partitions[0]
         let batch = partition.batches.removeFirst()
         _ = bench.store.apply(batch)
-        partition.outcomes.append(CommitOutcome(ticket: batch.ticket, hasFailed: true))
-        bench.tellOutcome(partition)
+        partition.outcomes.append(CommitOutcome(batchNumber: batch.batchNumber, hasFailed: true))
+        bench.reportOutcome(partition)
         bench.settle()
         bench.post(.tick)
         bench.settle()
@@ -155,7 +155,7 @@ import Testing
             $0.mailboxPage = 4
         }
         bench.bindAppServer()
-        for ticket in 1...20 as ClosedRange<UInt32> { _ = answers(bench, Harness.upstream(ticket)) }
+        for requestID in 1...20 as ClosedRange<UInt32> { _ = answers(bench, Harness.upstream(requestID)) }
         #expect(bench.partitions[0].core.figures.backlog <= 4)
         #expect(bench.partitions[0].core.figures.outstanding == 1)
     }
@@ -166,7 +166,7 @@ import Testing
         bench.bindAppServer()
         #expect(answers(bench, Harness.upstream(1, lifetime: 0, id: "")) == ["stored 1"])
         for message in bench.take(appServer).compactMap(\.upstream) {
-            bench.post(.upstreamSettled(appServer, Harness.sender, message.sequence, .expired))
+            bench.post(.upstreamFinished(appServer, Harness.sender, message.sequence, .expired))
         }
         bench.settle()
         #expect(bench.up.accepted == 1 && bench.up.expired == 1 && bench.up.delivered == 0)
@@ -232,11 +232,11 @@ import Testing
         bench.post(.upstreamReceived(Harness.upstream(1)))
         bench.runTurns()
         bench.apply(partition)
-        bench.tellOutcome(partition)
+        bench.reportOutcome(partition)
         bench.runTurns()
         #expect(bench.take(phone).words == ["stored 1"])
         #expect(bench.take(appServer).words == ["login accepted"], "the page comes first")
-        bench.tellAnswer(partition)
+        bench.reportAnswer(partition)
         bench.settle()
         #expect(bench.take(appServer).words == ["upstream u1"])
     }
@@ -249,7 +249,7 @@ import Testing
         }
         let other = bench.addDevice()
         let second = connection(51)
-        for ticket in 1...4 as ClosedRange<UInt32> { _ = answers(bench, Harness.upstream(ticket)) }
+        for requestID in 1...4 as ClosedRange<UInt32> { _ = answers(bench, Harness.upstream(requestID)) }
         #expect(answers(bench, Harness.upstream(5, device: other)) == ["stored 5"])
         bench.bindAppServer()
         #expect(bench.commands.filter { $0.0 == appServer }.count == 3)

@@ -4,22 +4,22 @@ import Testing
 
 @Suite struct UpstreamTests {
     private func send(
-        _ bench: Harness, _ ticket: UInt32, lifetime: Int = 3_600, id: String? = nil,
+        _ bench: Harness, _ requestID: UInt32, lifetime: Int = 3_600, id: String? = nil,
         content: UInt32? = nil, category: String = "app", sender: SenderID = Harness.sender
     ) {
         bench.post(
             .upstreamReceived(
                 Harness.upstream(
-                    ticket, lifetime: lifetime, id: id, content: content, category: category,
+                    requestID, lifetime: lifetime, id: id, content: content, category: category,
                     sender: sender)))
     }
 
     private func settle(
         _ bench: Harness, _ link: ConnectionID, _ messages: [StoredUpstream],
-        _ settlement: UpstreamSettlement = .acknowledged
+        _ outcome: UpstreamOutcome = .acknowledged
     ) {
         for message in messages {
-            bench.post(.upstreamSettled(link, Harness.sender, message.sequence, settlement))
+            bench.post(.upstreamFinished(link, Harness.sender, message.sequence, outcome))
         }
         bench.settle()
     }
@@ -124,17 +124,17 @@ import Testing
     @Test("Up to twenty messages of an app can wait to be stored; stored ones make room")
     func cap() {
         let bench = Harness.withDevice(partitions: 2)
-        for ticket in 1...21 as ClosedRange<UInt32> { send(bench, ticket) }
+        for requestID in 1...21 as ClosedRange<UInt32> { send(bench, requestID) }
         bench.runTurns()
         for partition in bench.partitions {
             bench.read(partition)
-            bench.tellAnswer(partition)
+            bench.reportAnswer(partition)
         }
         bench.runTurns()
         #expect(bench.take(phone).words == ["refused 21 toomanymessages"])
         bench.settle()
         #expect(bench.take(phone).words.count == 20)
-        for ticket in 31...50 as ClosedRange<UInt32> { send(bench, ticket) }
+        for requestID in 31...50 as ClosedRange<UInt32> { send(bench, requestID) }
         bench.settle()
         #expect(bench.take(phone).words.allSatisfy { $0.hasPrefix("stored") })
     }
@@ -147,7 +147,7 @@ import Testing
         send(bench, 1)
         bench.runTurns()
         bench.apply(bench.partitions[0], failing: true)
-        bench.tellOutcome(bench.partitions[0])
+        bench.reportOutcome(bench.partitions[0])
         bench.settle()
         #expect(bench.take(phone).words == ["device login accepted", "refused 1 unavailable"])
         send(bench, 2, id: "p1", content: 1)
@@ -163,7 +163,7 @@ import Testing
         settings.waitingUpstream = 100
         let bench = Harness.withDevice(settings: settings)
         bench.bindAppServer()
-        for ticket in 1...10 as ClosedRange<UInt32> { send(bench, ticket) }
+        for requestID in 1...10 as ClosedRange<UInt32> { send(bench, requestID) }
         bench.settle()
         var seen: [String] = []
         for _ in 0..<8 {
@@ -182,7 +182,7 @@ import Testing
         settings.mailboxPage = 3
         settings.waitingUpstream = 100
         let bench = Harness.withDevice(settings: settings)
-        for ticket in 1...10 as ClosedRange<UInt32> { send(bench, ticket) }
+        for requestID in 1...10 as ClosedRange<UInt32> { send(bench, requestID) }
         bench.settle()
         bench.bindAppServer()
         bench.settle()
@@ -194,7 +194,7 @@ import Testing
         let bench = Harness.withDevice()
         let second = connection(51)
         bench.bindAppServer()
-        for ticket in 1...3 as ClosedRange<UInt32> { send(bench, ticket) }
+        for requestID in 1...3 as ClosedRange<UInt32> { send(bench, requestID) }
         bench.settle()
         let first = bench.take(appServer).compactMap(\.upstream)
         settle(bench, appServer, [first[1]])
@@ -221,11 +221,11 @@ import Testing
         bench.settle()
         let got = bench.take(appServer).compactMap(\.upstream)
         #expect(got.count == 2)
-        bench.post(.upstreamSettled(appServer, Harness.sender, got[1].sequence, .acknowledged))
+        bench.post(.upstreamFinished(appServer, Harness.sender, got[1].sequence, .acknowledged))
         bench.post(.appServerClosed(appServer, Harness.sender))
         bench.runTurns()
         bench.read(bench.partitions[0])
-        bench.tellAnswer(bench.partitions[0])
+        bench.reportAnswer(bench.partitions[0])
         bench.runTurns()
         #expect(bench.take(second).words == ["upstream u1"])
     }
@@ -237,7 +237,7 @@ import Testing
         let second = connection(51)
         bench.bindAppServer()
         bench.bindAppServer(second)
-        for ticket in 1...3 as ClosedRange<UInt32> { send(bench, ticket) }
+        for requestID in 1...3 as ClosedRange<UInt32> { send(bench, requestID) }
         bench.settle()
         bench.post(.upstreamReceived(Harness.upstream(4, device: other)))
         bench.settle()

@@ -13,7 +13,7 @@ import Testing
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: web, ticket: 1), device: device, token: token,
+                    requester: Requester(connection: web, requestID: 1), device: device, token: token,
                     category: bytes("org.chromium.linux"), subtype: bytes("wp:a#1"),
                     senderText: bytes(Base64.text(Self.key, urlSafe: true, padded: false)),
                     instance: bytes("one"))))
@@ -23,9 +23,9 @@ import Testing
     }
 
     private func push(
-        _ ticket: UInt32, to name: RegistrationName = endpoint, key: [UInt8] = key, lifetime: Int = 3_600
+        _ requestID: UInt32, to name: RegistrationName = endpoint, key: [UInt8] = key, lifetime: Int = 3_600
     ) -> Event {
-        var submission = Harness.submission(ticket, lifetime: lifetime, to: name)
+        var submission = Harness.submission(requestID, lifetime: lifetime, to: name)
         submission.content.messageID = []
         submission.entitlement = .webPush(key: key)
         return .submitted(submission)
@@ -70,7 +70,7 @@ import Testing
         bench.post(
             .registerWeb(
                 WebRegistrationRequest(
-                    origin: Origin(connection: web, ticket: 2), endpoint: Self.endpoint, keys: keys,
+                    requester: Requester(connection: web, requestID: 2), endpoint: Self.endpoint, keys: keys,
                     project: .sender(Harness.sender))))
         bench.settle()
         let encrypted = RegistrationName(device: device, number: RegistrationNumber(3))
@@ -93,7 +93,7 @@ import Testing
         bench.post(
             .register(
                 RegistrationRequest(
-                    origin: Origin(connection: web, ticket: 3), device: device, token: token,
+                    requester: Requester(connection: web, requestID: 3), device: device, token: token,
                     category: bytes("org.chromium.linux"), subtype: bytes("wp:a#1"),
                     senderText: bytes(Base64.text(Self.key, urlSafe: true, padded: false)),
                     instance: bytes("two"))))

@@ -5,11 +5,11 @@ import Testing
 @Suite struct WebRegistrationTests {
     private static let key = "BDOU99-h67HcA6JeFXHbSNMu7e2yNNu3RzoMj8TM4W88jITfq7Z"
 
-    private func keys(_ octet: UInt8) throws -> WebKeys {
+    private func keys(_ byte: UInt8) throws -> WebKeys {
         try #require(
             WebKeys(
-                publicKey: [4] + [UInt8](repeating: octet, count: 64),
-                auth: [UInt8](repeating: octet, count: 16)))
+                publicKey: [4] + [UInt8](repeating: byte, count: 64),
+                auth: [UInt8](repeating: byte, count: 16)))
     }
 
     private func name(_ number: UInt64) -> RegistrationName {
@@ -17,12 +17,12 @@ import Testing
     }
 
     private func request(
-        _ ticket: UInt32, endpoint: UInt64 = 2, keys: WebKeys,
+        _ requestID: UInt32, endpoint: UInt64 = 2, keys: WebKeys,
         project: WebRegistrationRequest.Project = .sender(Harness.sender), instance: String = "",
         renewed: UInt64? = nil
     ) -> WebRegistrationRequest {
         WebRegistrationRequest(
-            origin: Origin(connection: web, ticket: ticket), endpoint: name(endpoint), keys: keys,
+            requester: Requester(connection: web, requestID: requestID), endpoint: name(endpoint), keys: keys,
             project: project, instance: bytes(instance), renewed: renewed.map { claim(name($0)) })
     }
 
@@ -31,9 +31,9 @@ import Testing
         TokenClaim(name: name, proof: .device(device, token), projects: [.sender(Harness.sender)])
     }
 
-    private func endpoint(_ ticket: UInt32, sender: String = key) -> RegistrationRequest {
+    private func endpoint(_ requestID: UInt32, sender: String = key) -> RegistrationRequest {
         RegistrationRequest(
-            origin: Origin(connection: web, ticket: ticket), device: device, token: token,
+            requester: Requester(connection: web, requestID: requestID), device: device, token: token,
             category: bytes("org.chromium.linux"), subtype: bytes("wp:a#1"), senderText: bytes(sender))
     }
 
@@ -53,14 +53,14 @@ import Testing
         bench.post(.registerWeb(request(3, keys: try keys(1), project: .sender(Harness.otherSender))))
         bench.settle()
         #expect(bench.take(web).words == ["registered 2 3", "registered 3 4"])
-        for (ticket, number, sender) in [
+        for (requestID, number, sender) in [
             (4, 3, Harness.sender), (5, 4, Harness.otherSender), (6, 2, Harness.otherSender),
             (7, 2, Harness.sender),
         ] as [(UInt32, UInt64, SenderID)] {
             bench.post(
                 .token(
                     TokenRequest(
-                        origin: Origin(connection: appServer, ticket: ticket), name: name(number),
+                        requester: Requester(connection: appServer, requestID: requestID), name: name(number),
                         sender: sender, action: .describe)))
         }
         bench.settle()
@@ -194,10 +194,10 @@ import Testing
         let bench = bench()
         bench.post(.registerWeb(request(2, keys: try keys(1))))
         bench.settle()
-        bench.post(.unregisterToken(claim(name(3)), Origin(connection: web, ticket: 3)))
+        bench.post(.unregisterToken(claim(name(3)), Requester(connection: web, requestID: 3)))
         bench.settle()
         #expect(bench.store.registrations.keys.map(\.number.number).sorted() == [1, 2])
-        bench.post(.unregisterToken(claim(name(3)), Origin(connection: web, ticket: 4)))
+        bench.post(.unregisterToken(claim(name(3)), Requester(connection: web, requestID: 4)))
         bench.post(.registerWeb(request(5, keys: try keys(1))))
         bench.settle()
         #expect(

@@ -7,8 +7,8 @@ extension FuzzTests {
     func reach() throws {
         for target in FuzzTarget.real {
             let reached = try FuzzReach.counting {
-                for (_, octets) in FuzzFiles.inputs(target) where octets.count <= 8_192 {
-                    try target.run(octets)
+                for (_, bytes) in FuzzFiles.inputs(target) where bytes.count <= 8_192 {
+                    try target.run(bytes)
                 }
             }
             let expected = try #require(
@@ -25,7 +25,7 @@ extension FuzzFiles {
         let file = contents(of: "Fixtures/corpus").first { $0.name == "reach.txt" }
         var lists: [String: [String]] = [:]
         var target = ""
-        for line in String(decoding: file?.octets ?? [], as: UTF8.self).split(separator: "\n") {
+        for line in String(decoding: file?.bytes ?? [], as: UTF8.self).split(separator: "\n") {
             if line.hasPrefix("== ") {
                 target = String(line.dropFirst(3))
                 lists[target] = []

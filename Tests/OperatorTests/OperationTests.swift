@@ -146,7 +146,7 @@ import Wire
             for secret in ["SECRET", "AIzaSy"] {
                 #expect(!"\(request)".contains(secret) && !"\(request.auditEntries)".contains(secret))
             }
-            let words = request.auditEntries.map(\.word)
+            let words = request.auditEntries.map(\.key)
             #expect(words == words.sorted())
         }
     }
@@ -157,8 +157,8 @@ import Wire
             try Samples.sample(of: name).arguments.flatMap { arguments in
                 try OperatorRequest(name, arguments: arguments).auditEntries.map { entry in
                     switch entry.value {
-                    case .text(let text): "\(entry.word.rawValue)=\(text)"
-                    case .recipient(let text): "\(entry.word.rawValue): \(text.revealed.prefix(3))"
+                    case .text(let text): "\(entry.key.rawValue)=\(text)"
+                    case .recipient(let text): "\(entry.key.rawValue): \(text.revealed.prefix(3))"
                     }
                 }
             }

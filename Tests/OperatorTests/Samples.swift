@@ -40,7 +40,7 @@ enum Samples {
         case .showClock:
             Sample(
                 arguments: [[:]],
-                answers: [["time": time, "in_doubt": true, "problem": "behind", "believed_in_seconds": 60]])
+                answers: [["time": time, "in_doubt": true, "problem": "behind", "trusted_in_seconds": 60]])
         case .acceptClock: Sample(arguments: [[:]], answers: [["accepted": true, "time": time]])
         case .drainSessions:
             Sample(
@@ -186,7 +186,7 @@ enum Samples {
             ],
             "mailbox": [
                 "messages": 3, "with_collapse_key": 1, "deleted_markers": 0, "send_errors": 0,
-                "receipts_owed": 2,
+                "pending_receipts": 2,
             ],
             "pending": [["persistent_id": "0:1%2", "registration": 1, "expires_at": time]],
         ]
@@ -235,7 +235,7 @@ enum Samples {
         "listeners": [["name": "device", "address": "::1", "port": 5_228]], "app_servers": 1, "devices": 2,
         "connections": ["accepted": 9, "open": 1, "closed": ["idle": 2], "refused": ["address_full": 3]],
         "downstream": ["accepted": 5], "upstream": ["accepted": 6],
-        "topics": ["under_way": 0, "accepted": 1, "recipients": 2],
+        "topics": ["in_progress": 0, "accepted": 1, "recipients": 2],
         "store": ["kind": "rocksdb", "path": "/d", "healthy": true, "partitions": 16],
         "registry": ["bytes": 1, "limit": 2, "full": false], "certificate_not_after": time,
     ]

@@ -34,14 +34,14 @@ struct CertificatesTests {
     @Test(
         "a certificate of the reload command is used on every listener, across reloads, until the files change"
     )
-    func handed() throws {
+    func supplied() throws {
         let folder = try ServerFolder()
         for (name, days) in [("a", 100), ("b", 200), ("c", 300)] { try make(name, days: days, in: folder) }
         let configuration = configuration(folder)
         let certificates = try Certificates(configuration: configuration, log: .silent)
         let first = certificates.notAfter
         let (plain, web) = (certificates.holder.current, certificates.webHolder.current)
-        try certificates.reload(configuration, handed: content("b", in: folder))
+        try certificates.reload(configuration, supplied: content("b", in: folder))
         let second = certificates.notAfter
         #expect(second > first + 90 * Self.day)
         #expect(certificates.holder.current !== plain && certificates.webHolder.current !== web)
@@ -65,9 +65,9 @@ struct CertificatesTests {
         configuration[.dataDirectory] = .text(folder.path)
         let certificates = try Certificates(configuration: configuration, log: .silent)
         let before = certificates.notAfter
-        let handed = try content("b", in: folder)
+        let supplied = try content("b", in: folder)
         #expect(throws: TransportError.self) {
-            try certificates.reload(configuration, handed: handed)
+            try certificates.reload(configuration, supplied: supplied)
         }
         #expect(certificates.notAfter == before && certificates.authorityPath != nil)
     }

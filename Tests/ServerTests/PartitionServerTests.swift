@@ -14,7 +14,7 @@ struct PartitionServerTests {
         let now = Now.read().wall
         return .putDevice(
             DeviceRecord(
-                device: DeviceID(number), token: SecretDigest(octets: [UInt8](repeating: 1, count: 32)),
+                device: DeviceID(number), token: SecretDigest(bytes: [UInt8](repeating: 1, count: 32)),
                 createdAt: now, seenAt: now, nextRegistration: 1))
     }
 
@@ -22,14 +22,14 @@ struct PartitionServerTests {
         "every device is served with any number of partitions and reactors",
         arguments: [(1, 1), (5, 3), (16, 2), (2, 5), (64, 1)])
     func served(_ partitions: Int, _ reactors: Int) throws {
-        let server = try LivingServer(
+        let server = try InProcessServer(
             in: ServerFolder(), reactors: reactors, "store_partitions: \(partitions)\n")
         let status = try server.ask("status")["result"]
         #expect(status?["store"]?["partitions"]?.integer == partitions)
         let devices = (1...40 as ClosedRange<UInt64>).map { $0 }
         let owners = Set(devices.map { PartitionKey.device(DeviceID($0)).partition(of: partitions) })
         #expect(owners.count > partitions / 3, "canary: the devices are spread over many partitions")
-        let outcome = server.daemon.storeThread.commitAndWait(devices.map(Self.device))
+        let outcome = server.daemon.storeThreads.commitAndWait(devices.map(Self.device))
         #expect(outcome?.hasFailed == false)
         for device in devices {
             let answer = try server.ask("devices forget", ["device": .string("\(device)")])
@@ -47,9 +47,9 @@ struct PartitionServerTests {
         "a store keeps its partitions, and a configuration with another number is refused with both numbers")
     func number() throws {
         let folder = try ServerFolder()
-        #expect(try LivingServer(in: folder, "store_partitions: 4\n").stop() == .success)
+        #expect(try InProcessServer(in: folder, "store_partitions: 4\n").stop() == .success)
         let failure = #expect(throws: StartupFailure.self) {
-            try LivingServer(in: folder, "store_partitions: 8\n")
+            try InProcessServer(in: folder, "store_partitions: 8\n")
         }
         #expect(failure?.exitCode == .configuration)
         #expect(
@@ -57,7 +57,7 @@ struct PartitionServerTests {
                 == "the store in \(folder.path)/data/store has 4 partitions, but store_partitions is 8")
         #expect(failure?.hint.contains("set it to 4") == true)
         for lines in ["", "store_partitions: 0\n", "store_partitions: 4\n"] {
-            let server = try LivingServer(in: folder, reactors: 2, lines)
+            let server = try InProcessServer(in: folder, reactors: 2, lines)
             #expect(server.daemon.store.partitions == 4)
             #expect(server.stop() == .success)
         }
@@ -65,7 +65,7 @@ struct PartitionServerTests {
 
     @Test("a check reports a number of partitions that differs from the running ccsd's")
     func checked() throws {
-        let server = try LivingServer(in: ServerFolder(), "store_partitions: 4\n")
+        let server = try InProcessServer(in: ServerFolder(), "store_partitions: 4\n")
         try server.configure("store_partitions: 4\n")
         #expect(try server.ask("check")["result"]?["ok"]?.boolean == true)
         try server.configure("store_partitions: 5\n")

@@ -13,9 +13,9 @@ import Transport
     @Test("a key with an expiry keeps it when the next rotation has a longer overlap")
     func rotatedTwice() throws {
         let store = GatedStore()
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
+        let thread = try StoreThreads(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         let senders = Senders(
-            store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([]))
+            store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([]))
         let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
         let first = try senders.rotateKey(sender, overlapSeconds: 10, key: nil, now: 2)
         let second = try senders.rotateKey(sender, overlapSeconds: 3_600, key: nil, now: 3)
@@ -31,18 +31,18 @@ import Transport
     func leftBehind() {
         var queue = CommitQueue()
         let half = Limits.Store.writesPerCommit / 2 + 1
-        for ticket in 1...3 as ClosedRange<UInt64> {
-            let writes = Array(repeating: Mutation.removeSender(SenderID(ticket)), count: half)
-            let batch = WriteBatch(ticket: ticket, mutations: writes, isDurable: false)
+        for batchNumber in 1...3 as ClosedRange<UInt64> {
+            let writes = Array(repeating: Mutation.removeSender(SenderID(batchNumber)), count: half)
+            let batch = WriteBatch(batchNumber: batchNumber, mutations: writes, isDurable: false)
             let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
             #expect(isTaken)
         }
-        for ticket in 1...3 as ClosedRange<UInt64> {
+        for batchNumber in 1...3 as ClosedRange<UInt64> {
             guard case .done(let entries) = queue.next() else {
-                Issue.record("batch \(ticket) is still waiting")
+                Issue.record("batch \(batchNumber) is still waiting")
                 return
             }
-            #expect(entries.map(\.batch.ticket) == [ticket])
+            #expect(entries.map(\.batch.batchNumber) == [batchNumber])
         }
         #expect(queue.entries.isEmpty)
         guard case .wait(until: .distantFuture) = queue.next() else {
@@ -51,7 +51,7 @@ import Transport
         }
         // Committed writes no longer count against the limit.
         let most = Array(repeating: Mutation.removeSender(SenderID(1)), count: Limits.Store.waitingWrites)
-        let batch = WriteBatch(ticket: 4, mutations: most, isDurable: true)
+        let batch = WriteBatch(batchNumber: 4, mutations: most, isDurable: true)
         let isTaken = queue.add(CommitQueue.Entry(batch: batch, listener: .partition(0)))
         #expect(isTaken)
     }
@@ -62,22 +62,24 @@ import Transport
         let store = GatedStore()
         let metrics = MetricShard()
         let outcomes = OutcomeList()
-        let thread = try StoreThread(store: store, metrics: metrics, log: .silent) { reports in
+        let thread = try StoreThreads(store: store, metrics: metrics, log: .silent) { reports in
             outcomes.add(reports.map(\.event))
         }
         func message(_ body: UInt8) -> Mutation {
             .putMessage(
                 StoredMessage(
-                    device: DeviceID(5), sequence: Sequence(1), salt: 1, registration: RegistrationNumber(1),
+                    device: DeviceID(5), sequence: SequenceNumber(1), salt: 1,
+                    registration: RegistrationNumber(1),
                     sender: SenderID(42), messageID: [1], acceptedAt: 1, expiresAt: 9, body: [body]))
         }
         let partition = PartitionKey.device(DeviceID(5)).partition(of: store.partitions)
         store.shut()
-        thread.submit(WriteBatch(ticket: 1, mutations: [message(1)], isDurable: true), partition: partition)
+        thread.submit(
+            WriteBatch(batchNumber: 1, mutations: [message(1)], isDurable: true), partition: partition)
         store.waitForCommitAtGate()
         let mutations: [Mutation] = [.removeSender(SenderID(1)), message(2), message(1)]
-        for (ticket, mutation) in zip(2...4 as ClosedRange<UInt64>, mutations) {
-            let batch = WriteBatch(ticket: ticket, mutations: [mutation], isDurable: true)
+        for (batchNumber, mutation) in zip(2...4 as ClosedRange<UInt64>, mutations) {
+            let batch = WriteBatch(batchNumber: batchNumber, mutations: [mutation], isDurable: true)
             thread.submit(batch, partition: partition)
         }
         store.unlock()

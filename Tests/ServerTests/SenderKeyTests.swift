@@ -11,10 +11,10 @@ import Testing
 struct SenderKeyTests {
     private func withSenders(_ body: (Senders, GatedStore) throws -> Void) throws {
         let store = GatedStore()
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
+        let thread = try StoreThreads(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         defer { thread.stop() }
         try body(
-            Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([])), store)
+            Senders(store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([])), store)
     }
 
     @Test("a change that the store refuses has no effect, and is reported to the operator")

@@ -12,10 +12,10 @@ import Transport
 @Suite("Senders")
 struct SendersTests {
     private func senders(_ store: GatedStore) throws -> Senders {
-        let thread = try StoreThread(
+        let thread = try StoreThreads(
             store: store, metrics: MetricShard(), log: .silent,
             report: { _ in })
-        return Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([]))
+        return Senders(store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([]))
     }
 
     /// Runs a body on several threads, and waits for all.
@@ -35,10 +35,10 @@ struct SendersTests {
             }
             keys.withLock { $0.append(made.key) }
         }
-        let handed = keys.withLock { $0 }
-        #expect(handed.count == Limits.Operator.keysPerSender - 1)
+        let supplied = keys.withLock { $0 }
+        #expect(supplied.count == Limits.Operator.keysPerSender - 1)
         let known = try #require(senders.directory[sender]).keys.map(\.digest)
-        for key in handed { #expect(known.contains(Senders.digest(key)), "a key is lost") }
+        for key in supplied { #expect(known.contains(Senders.digest(key)), "a key is lost") }
     }
 
     @Test("concurrently added senders all exist")

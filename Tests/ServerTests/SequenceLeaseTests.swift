@@ -19,15 +19,16 @@ struct SequenceLeaseTests {
 
     private func batch(_ sequence: UInt64) -> WriteBatch {
         let message = StoredMessage(
-            device: DeviceID(1), sequence: Sequence(sequence), salt: 1, registration: RegistrationNumber(1),
+            device: DeviceID(1), sequence: SequenceNumber(sequence), salt: 1,
+            registration: RegistrationNumber(1),
             sender: SenderID(1), messageID: [1], acceptedAt: 0, expiresAt: 1, body: [])
-        return WriteBatch(ticket: 7, mutations: [.putMessage(message)], isDurable: true)
+        return WriteBatch(batchNumber: 7, mutations: [.putMessage(message)], isDurable: true)
     }
 
     /// Simulates a process that stores messages with these sequences and is killed.
     private func run(_ store: any Store, _ sequences: [UInt64]) throws -> [CommitOutcome] {
         let outcomes = Outcomes()
-        let thread = try StoreThread(
+        let thread = try StoreThreads(
             store: store, metrics: MetricShard(), log: .silent, lease: SequenceLease(store: store)
         ) { reports in outcomes.add(reports.map(\.event)) }
         let partition = PartitionKey.device(DeviceID(1)).partition(of: store.partitions)
@@ -55,7 +56,7 @@ struct SequenceLeaseTests {
     @Test("a message is stored together with a mark above it, and only the message's outcome is reported")
     func covered() throws {
         let store = MemoryStore()
-        #expect(try run(store, [start]) == [CommitOutcome(ticket: 7)])
+        #expect(try run(store, [start]) == [CommitOutcome(batchNumber: 7)])
         #expect(try mark(store) == start + lead)
         #expect(try SequenceLease(store: store).floor >= start)
     }
@@ -75,7 +76,7 @@ struct SequenceLeaseTests {
         for _ in 0..<500 {
             // As a partition does: the clock, or one above the watermark.
             let lease = try SequenceLease(store: store)
-            _ = try run(store, [max(lease.floor + 1, clock)])
+            _ = try run(store, [max(lease.watermark + 1, clock)])
             clock += 25_000
         }
         #expect(try #require(try mark(store)) <= clock + lead)
@@ -96,7 +97,7 @@ struct SequenceLeaseTests {
         lease.written(start)
         #expect(lease.mark(for: [batch(start + lead)]) == nil)
         #expect(lease.mark(for: [batch(start + lead + 1)]) == start + 2 * lead + 1)
-        #expect(lease.mark(for: [WriteBatch(ticket: 1, mutations: [], isDurable: true)]) == nil)
+        #expect(lease.mark(for: [WriteBatch(batchNumber: 1, mutations: [], isDurable: true)]) == nil)
     }
 
     @Test("canary: without the mark there is no watermark")

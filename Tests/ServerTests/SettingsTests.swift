@@ -17,10 +17,10 @@ struct SettingsTests {
     /// Senders with a store in memory, whose threads end with the test.
     private func withSenders(_ body: (Senders) throws -> Void) throws {
         let store = GatedStore()
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
+        let thread = try StoreThreads(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         defer { thread.stop() }
         try body(
-            Senders(store: store, storeThread: thread, mailboxes: [], directory: SenderDirectory([])))
+            Senders(store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([])))
     }
 
     private func sessions(
@@ -78,7 +78,7 @@ struct SettingsTests {
         try withSenders { senders in
             for (key, _) in switches {
                 let settings = sessions(senders) { configuration in
-                    for (other, _) in switches { configuration[other] = .truth(other == key) }
+                    for (other, _) in switches { configuration[other] = .boolean(other == key) }
                 }
                 #expect(switches.filter { $0.1(settings) }.map { $0.0 } == [key])
             }
@@ -98,7 +98,7 @@ struct SettingsTests {
     @Test("sessions use the current senders, and salts of unknown senders depend on the secret")
     func senders() throws {
         try withSenders { senders in
-            let settings = sessions(senders) { $0[.scram] = .truth(true) }
+            let settings = sessions(senders) { $0[.scram] = .boolean(true) }
             let (sender, key) = try senders.add(nil, label: "", key: nil, now: 1)
             #expect(settings.senderOfKey(Senders.digest(key), 2) == sender)
             _ = try senders.rotateKey(sender, overlapSeconds: 1, key: nil, now: 2)
@@ -106,7 +106,7 @@ struct SettingsTests {
             #expect(settings.senderOfKey(Senders.digest(key), 1_003) == nil)
 
             let salt = settings.scram?.unknownSalt(SenderID(5))
-            let other = sessions(senders, secret: [2]) { $0[.scram] = .truth(true) }
+            let other = sessions(senders, secret: [2]) { $0[.scram] = .boolean(true) }
             #expect(
                 salt?.count == Limits.Login.scramSaltBytes && salt == settings.scram?.unknownSalt(SenderID(5))
             )
@@ -128,10 +128,10 @@ struct SettingsTests {
         #expect(running.pendingWindow == 11 && running.deviceExpirySeconds == 12)
         #expect(running.rates.sender == Rate(13, perSeconds: 60))
         #expect(running.rates.topicChanges == Rate(14, perSeconds: 1))
-        let door = configuration.door
-        #expect(door.failedLogins == FailedLogins.Bounds(perIdentity: 15, perAddress: 16))
-        #expect(door.anonymousPerAddress == 17)
-        #expect(door.proxies == ["10.0.0.0/8"].compactMap { AddressNetwork($0) })
+        let admission = configuration.admission
+        #expect(admission.failedLogins == FailedLogins.Bounds(perIdentity: 15, perAddress: 16))
+        #expect(admission.anonymousPerAddress == 17)
+        #expect(admission.proxies == ["10.0.0.0/8"].compactMap { AddressNetwork($0) })
         let pace = configuration.drainPace
         #expect(pace.graceMilliseconds == 18_000 && pace.spreadMilliseconds == 19_000)
     }

@@ -14,7 +14,7 @@ private struct Desk: ~Copyable {
 
     init() {
         let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
-        let settings = SessionSettings(seal: seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
+        let settings = SessionSettings(seal: seal, digest: { SecretDigest(bytes: $0) }, random: { 42 })
         session = AppServerSession(
             connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: SharedSettings(settings),
             now: now)
@@ -48,9 +48,9 @@ private struct Desk: ~Copyable {
     }
 
     /// A message of a device.
-    mutating func deliver(_ number: Int, kind: StoredUpstream.Kind = .message, body: Body = []) {
+    mutating func deliver(_ number: Int, kind: StoredUpstream.Kind = .message, body: EncodedAppData = []) {
         let message = StoredUpstream(
-            sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(number)), kind: kind,
+            sender: SenderID(1_234_567_890), sequence: SequenceNumber(UInt64(number)), kind: kind,
             from: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)),
             isFCMDomain: false, category: Array("com.example.app".utf8),
             messageID: Array("u\(number)".utf8), expiresAt: .max, lifetimeSeconds: 86_400, body: body)
@@ -59,18 +59,18 @@ private struct Desk: ~Copyable {
 
     /// The core withdraws a message.
     mutating func withdraw(_ number: UInt64) {
-        session.perform(.appServer(.withdraw(Sequence(number))), now: now, io: &io)
+        session.perform(.appServer(.withdraw(SequenceNumber(number))), now: now, io: &io)
     }
 
     /// The core releases a receipt.
     mutating func release(_ number: UInt64) {
-        session.perform(.appServer(.release(Sequence(number))), now: now, io: &io)
+        session.perform(.appServer(.release(SequenceNumber(number))), now: now, io: &io)
     }
 
     /// The receipts reported as unanswered since the last flush.
     var reported: [UInt64] {
         io.events.compactMap {
-            guard case .sender(_, .upstreamSettled(_, let sequence, .unanswered)) = $0 else { return nil }
+            guard case .sender(_, .upstreamFinished(_, let sequence, .unanswered)) = $0 else { return nil }
             return sequence.number
         }
     }
@@ -152,7 +152,7 @@ private struct Desk: ~Copyable {
         #expect(wide == 2)
         desk.session.perform(.appServer(.changePendingWindow(1)), now: desk.now, io: &desk.io)
         desk.session.perform(
-            .submission(ticket: 0, .accepted(id: nil, canonical: nil)), now: desk.now, io: &desk.io)
+            .submission(requestID: 0, .accepted(id: nil, canonical: nil)), now: desk.now, io: &desk.io)
         let none = taken(&desk)
         #expect(none == 0)
         // Canary: the fifth waits for nothing but room.

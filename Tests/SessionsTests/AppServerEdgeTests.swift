@@ -26,8 +26,8 @@ import Wire
         let isFull = !bench.io.isReading
         #expect(isFull)
         var answers = 0
-        while !bench.io.isReading, let ticket = bench.ticket() {
-            bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
+        while !bench.io.isReading, let requestID = bench.requestID() {
+            bench.perform(.submission(requestID: requestID, .accepted(id: nil, canonical: nil)))
             answers += 1
         }
         #expect(answers > 30 && answers < 60)
@@ -53,7 +53,7 @@ import Wire
         for number in 1...3 as ClosedRange<UInt64> { bench.deliver(number, kind: .receipt(sentAt: 1)) }
         bench.perform(.appServer(.changePendingWindow(1)))
         let before = bench.settled()
-        bench.perform(.appServer(.release(Sequence(1))))
+        bench.perform(.appServer(.release(SequenceNumber(1))))
         let after = bench.settled()
         #expect(before.isEmpty && after == ["1 unanswered"], "the core decides")
     }
@@ -98,7 +98,7 @@ import Wire
         bench.now.wall = 2_000
         bench.deliver(3)
         bench.deliver(4)
-        bench.perform(.appServer(.withdraw(Sequence(4))))
+        bench.perform(.appServer(.withdraw(SequenceNumber(4))))
         let count = bench.session.outstanding.messageCount
         #expect(count == 3)
         for id in ["u1", "u2", "u3", "u4", "u9"] {
@@ -114,11 +114,11 @@ import Wire
 
     @Test("a place of the window is used again, however many messages a connection has seen")
     func ticketsAreFreed() {
-        var tickets = AppServerTickets(window: 1)
+        var submissions = AppServerSubmissions(window: 1)
         var lost = 0
         for _ in 0..<70_000 {
-            let ticket = tickets.open(messageID: [1], to: [], hash: 0)
-            if tickets.close(ticket)?.messageID != [1] { lost += 1 }
+            let requestID = submissions.open(messageID: [1], to: [], hash: 0)
+            if submissions.close(requestID)?.messageID != [1] { lost += 1 }
         }
         #expect(lost == 0)
     }

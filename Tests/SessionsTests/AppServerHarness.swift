@@ -24,7 +24,7 @@ struct AppServerHarness: ~Copyable {
 
     init(_ change: (inout SessionSettings) -> Void) {
         var settings = SessionSettings(
-            seal: Self.seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
+            seal: Self.seal, digest: { SecretDigest(bytes: $0) }, random: { 42 })
         change(&settings)
         session = AppServerSession(
             connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: SharedSettings(settings),
@@ -99,13 +99,13 @@ struct AppServerHarness: ~Copyable {
 
     mutating func deliver(
         _ number: UInt64, kind: StoredUpstream.Kind = .message, expiresAt: UnixMilliseconds = .max,
-        lifetimeSeconds: Int = 60, body: Body = []
+        lifetimeSeconds: Int = 60, body: EncodedAppData = []
     ) {
         perform(
             .appServer(
                 .deliver(
                     StoredUpstream(
-                        sender: SenderID(1_234_567_890), sequence: Sequence(number), kind: kind,
+                        sender: SenderID(1_234_567_890), sequence: SequenceNumber(number), kind: kind,
                         from: Self.registration, category: Array("com.example.app".utf8),
                         messageID: Array("u\(number)".utf8), expiresAt: expiresAt,
                         lifetimeSeconds: lifetimeSeconds, body: body))))
@@ -136,17 +136,17 @@ struct AppServerHarness: ~Copyable {
     /// What was settled since then, and how.
     mutating func settled() -> [String] {
         told().compactMap { event in
-            guard case .sender(_, .upstreamSettled(_, let sequence, let settlement)) = event else {
+            guard case .sender(_, .upstreamFinished(_, let sequence, let outcome)) = event else {
                 return nil
             }
-            return "\(sequence.number) \(settlement)"
+            return "\(sequence.number) \(outcome)"
         }
     }
 
-    /// The ticket of the message that was submitted last.
-    mutating func ticket() -> UInt32? {
+    /// The request ID of the message that was submitted last.
+    mutating func requestID() -> UInt32? {
         told().compactMap {
-            if case .device(_, .submitted(let message)) = $0 { message.origin.ticket } else { nil }
+            if case .device(_, .submitted(let message)) = $0 { message.requester.requestID } else { nil }
         }.last
     }
 

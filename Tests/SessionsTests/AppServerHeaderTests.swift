@@ -16,7 +16,7 @@ import Wire
     /// How often something is in what the session has sent after each of these chunks, and how it ended.
     private static func sent(_ text: String, after chunks: [String]) -> (counts: [Int], close: CloseReason?) {
         let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
-        let settings = SessionSettings(seal: seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
+        let settings = SessionSettings(seal: seal, digest: { SecretDigest(bytes: $0) }, random: { 42 })
         let now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
         var session = AppServerSession(
             connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: SharedSettings(settings),

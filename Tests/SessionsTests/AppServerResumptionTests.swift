@@ -31,8 +31,8 @@ import Wire
         bench.feed(AppServerHarness.downstream("1"))
         bench.feed(AppServerHarness.message(#"{"to":"\#(AppServerHarness.token)"}"#))
         let before = Self.handled(&bench)
-        let ticket = bench.ticket() ?? .max
-        bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
+        let requestID = bench.requestID() ?? .max
+        bench.perform(.submission(requestID: requestID, .accepted(id: nil, canonical: nil)))
         let after = Self.handled(&bench)
         #expect(before == Self.answer(0) && after == Self.answer(2))
     }

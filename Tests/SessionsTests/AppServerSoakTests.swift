@@ -10,12 +10,12 @@ private struct Bench: ~Copyable {
     var io = SessionIO()
     let now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
     let token: String
-    var submitted: [(ticket: UInt32, id: String)] = []
+    var submitted: [(requestID: UInt32, id: String)] = []
     var sent = ""
 
     init(window: Int = 100) {
         let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
-        var settings = SessionSettings(seal: seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
+        var settings = SessionSettings(seal: seal, digest: { SecretDigest(bytes: $0) }, random: { 42 })
         settings.pendingWindow = window
         session = AppServerSession(
             connection: ConnectionID(reactor: 0, slot: 0, generation: 0), settings: SharedSettings(settings),
@@ -61,7 +61,7 @@ private struct Bench: ~Copyable {
         io.out.removeAll()
         for case .device(_, .submitted(let message)) in io.events {
             submitted.append(
-                (message.origin.ticket, String(decoding: message.content.messageID, as: UTF8.self)))
+                (message.requester.requestID, String(decoding: message.content.messageID, as: UTF8.self)))
         }
         io.events.removeAll()
     }
@@ -85,12 +85,12 @@ private struct Bench: ~Copyable {
             #expect(bench.submitted.count <= window)
             for _ in 0..<Int.random(in: 0...20, using: &random) where !bench.submitted.isEmpty {
                 let at = Int.random(in: 0..<bench.submitted.count, using: &random)
-                let (ticket, id) = bench.submitted.remove(at: at)
+                let (requestID, id) = bench.submitted.remove(at: at)
                 taken.append(id)
                 if answered % 5 == 0 {
-                    bench.perform(.submission(ticket: ticket, .refused(.notRegistered)))
+                    bench.perform(.submission(requestID: requestID, .refused(.notRegistered)))
                 } else {
-                    bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
+                    bench.perform(.submission(requestID: requestID, .accepted(id: nil, canonical: nil)))
                 }
                 answered += 1
             }
@@ -128,8 +128,8 @@ private struct Bench: ~Copyable {
             let piece = Array(rest.prefix(Int.random(in: 1...500, using: &random)))
             rest = rest.dropFirst(piece.count)
             bench.feed(piece)
-            for (ticket, _) in bench.submitted {
-                bench.perform(.submission(ticket: ticket, .accepted(id: nil, canonical: nil)))
+            for (requestID, _) in bench.submitted {
+                bench.perform(.submission(requestID: requestID, .accepted(id: nil, canonical: nil)))
             }
             bench.submitted = []
         }

@@ -27,7 +27,7 @@ import Testing
     @Test("what is confirmed is no longer kept, and more than was sent cannot be")
     func confirmed() {
         let stream = AppServerStream(id: "s")
-        for octet in 1...5 as ClosedRange<UInt8> { _ = stream.note(octet == 3 ? nil : [octet]) }
+        for byte in 1...5 as ClosedRange<UInt8> { _ = stream.note(byte == 3 ? nil : [byte]) }
         #expect(!stream.confirm(6) && stream.confirm(3) && stream.confirm(3))
         #expect(!stream.confirm(2), "what was confirmed is not taken back")
         #expect(stream.remains(jid: "")?.unconfirmed.map(\.number) == [4, 5])

@@ -55,24 +55,24 @@ import Testing
         #expect(hashes.dropFirst().allSatisfy { ids.contains($0) })
     }
 
-    @Test("tickets: a window's worth, each closed once, none met by a late answer")
-    func tickets() {
-        var tickets = AppServerTickets(window: 3)
-        let open = (0..<3).map { tickets.open(messageID: [UInt8($0)], to: [], hash: 0) }
-        #expect(!tickets.hasRoom && Set(open).count == 3)
-        #expect(tickets.close(open[1])?.messageID == [1])
-        #expect(tickets.close(open[1]) == nil)
-        let next = tickets.open(messageID: [9], to: [], hash: 0)
+    @Test("submissions: a window's worth, each closed once, none met by a late answer")
+    func submissions() {
+        var submissions = AppServerSubmissions(window: 3)
+        let open = (0..<3).map { submissions.open(messageID: [UInt8($0)], to: [], hash: 0) }
+        #expect(!submissions.hasRoom && Set(open).count == 3)
+        #expect(submissions.close(open[1])?.messageID == [1])
+        #expect(submissions.close(open[1]) == nil)
+        let next = submissions.open(messageID: [9], to: [], hash: 0)
         #expect(next != open[1])
-        #expect(tickets.close(open[1]) == nil)
-        #expect(tickets.close(next)?.messageID == [9])
-        #expect(tickets.close(77) == nil && tickets.close(.max) == nil)
-        #expect(tickets.count == 2)
+        #expect(submissions.close(open[1]) == nil)
+        #expect(submissions.close(next)?.messageID == [9])
+        #expect(submissions.close(77) == nil && submissions.close(.max) == nil)
+        #expect(submissions.count == 2)
     }
 
     private func entry(_ number: UInt64, id: String? = nil) -> AppServerOutstanding.Entry {
         AppServerOutstanding.Entry(
-            sequence: Sequence(number), token: [1], messageID: Array((id ?? "u\(number)").utf8))
+            sequence: SequenceNumber(number), token: [1], messageID: Array((id ?? "u\(number)").utf8))
     }
 
     @Test("outstanding: an answer finds a message by token and ID, a receipt by ID alone")
@@ -84,11 +84,11 @@ import Testing
         func answer(_ id: String, to: UInt8) -> AppServerOutstanding.Answered {
             table.removeAnswered(to: [to], messageID: Array(id.utf8))
         }
-        #expect(answer("u1", to: 1) == .outstanding(Sequence(1)))
+        #expect(answer("u1", to: 1) == .outstanding(SequenceNumber(1)))
         #expect(answer("u1", to: 1) == .unknown, "answered once")
         #expect(answer("u2", to: 9) == .unknown, "of another device")
-        #expect(answer("dr2:u5", to: 9) == .outstanding(Sequence(5)))
-        #expect(answer("u6", to: 9) == .outstanding(Sequence(6)))
+        #expect(answer("dr2:u5", to: 9) == .outstanding(SequenceNumber(5)))
+        #expect(answer("u6", to: 9) == .outstanding(SequenceNumber(6)))
         #expect(table.messageCount == 1)
     }
 
@@ -97,14 +97,14 @@ import Testing
         var table = AppServerOutstanding()
         table.add(message: entry(1))
         table.add(receipt: entry(2, id: "r"))
-        let withdrawn = [1, 2, 1].map { (number: UInt64) in table.withdraw(Sequence(number)) }
+        let withdrawn = [1, 2, 1].map { (number: UInt64) in table.withdraw(SequenceNumber(number)) }
         #expect(withdrawn == [true, true, false], "each once")
         table.add(message: entry(3, id: "u1"))
         func answer(_ id: String) -> AppServerOutstanding.Answered {
             table.removeAnswered(to: [1], messageID: Array(id.utf8))
         }
         #expect(answer("u1") == .withdrawn && table.messageCount == 1)
-        #expect(answer("u1") == .outstanding(Sequence(3)))
+        #expect(answer("u1") == .outstanding(SequenceNumber(3)))
         #expect(answer("dr2:r") == .withdrawn && answer("r") == .unknown)
     }
 
@@ -115,7 +115,7 @@ import Testing
         for number in 0...limit {
             table.add(message: entry(number))
             table.add(receipt: entry(1_000 + number))
-            let found = [number, 1_000 + number].map { table.withdraw(Sequence($0)) }
+            let found = [number, 1_000 + number].map { table.withdraw(SequenceNumber($0)) }
             #expect(found == [true, true])
         }
         let found = [0, 1, limit, 1_000, 1_001, 1_000 + limit].map {
@@ -142,10 +142,10 @@ import Testing
                 #expect([UInt8](copying: held.first) == text)
                 held.removeFirst()
             }
-            let octets = model.reduce(0) { $0 + ($1.0?.utf8.count ?? 0) + $1.1.count }
+            let bytes = model.reduce(0) { $0 + ($1.0?.utf8.count ?? 0) + $1.1.count }
             let isEmpty = held.isEmpty
             let count = held.count
-            #expect(isEmpty == model.isEmpty && count == octets)
+            #expect(isEmpty == model.isEmpty && count == bytes)
         }
     }
 

@@ -40,7 +40,7 @@ import Wire
         #expect(sent.persistentID == nil)
         #expect(sent.timeToLive == 0)
         #expect(sent.immediateAck == nil)
-        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)))
+        harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 3)))
         #expect(harness.takeEvents().isEmpty)
     }
 
@@ -101,7 +101,7 @@ import Wire
         }
         harness.receive(
             .heartbeatPing(MCS.Heartbeat(lastStreamIDReceived: 3)),
-            .iq(MCS.Iq(.streamAck, lastStreamIDReceived: 4)),
+            .iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 4)),
             .heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5)))
         #expect(acknowledged(harness.takeEvents()) == [[1, 2, 3]])
         var message = DeviceSamples.upstream()
@@ -132,9 +132,9 @@ import Wire
         let ids = [
             "0:12\(Self.salt)", "0:14\(Self.salt)", "0:99\(Self.salt)", "0:11%00000000f9fd7ecd", "up-1", "",
         ]
-        harness.receive(.iq(MCS.Iq(.selectiveAck(ids.map { Array($0.utf8) }))))
+        harness.receive(.iq(MCS.IqStanza(.selectiveAck(ids.map { Array($0.utf8) }))))
         #expect(acknowledged(harness.takeEvents()) == [[12, 14]])
-        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 6)))
+        harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 6)))
         #expect(acknowledged(harness.takeEvents()) == [[11, 13]])
     }
 
@@ -162,7 +162,7 @@ import Wire
         for number in 1...3_000 {
             harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number))))))
             if number.isMultiple(of: 700) {
-                harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: Int32(number + 2))))
+                harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: Int32(number + 2))))
             }
         }
         let close = harness.io.close
@@ -175,7 +175,7 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         harness.setCongested(true)
         harness.setCongested(true)
-        harness.perform(.device(.reportWhenReady))
+        harness.perform(.device(.reportWhenWritable))
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.congested"])
         harness.setCongested(false)
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
@@ -184,7 +184,7 @@ import Wire
     @Test("readiness is told at once where little waits")
     func ready() {
         var harness = DeviceHarness.loggedIn()
-        harness.perform(.device(.reportWhenReady))
+        harness.perform(.device(.reportWhenWritable))
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
     }
 
@@ -192,7 +192,7 @@ import Wire
     func readyLater() {
         var harness = DeviceHarness.loggedIn()
         harness.io.out.bytes.append([UInt8](repeating: 0, count: Limits.Connection.outboundLowBytes + 1))
-        harness.session.perform(.device(.reportWhenReady), now: harness.now, io: &harness.io)
+        harness.session.perform(.device(.reportWhenWritable), now: harness.now, io: &harness.io)
         harness.io.out.removeAll()
         #expect(harness.takeEvents().isEmpty)
         harness.pass(seconds: 0)
@@ -205,9 +205,9 @@ import Wire
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1)))))
-        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 2)))
         #expect(acknowledged(harness.takeEvents()).isEmpty)
-        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)))
+        harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 3)))
         #expect(acknowledged(harness.takeEvents()) == [[1]])
     }
 

@@ -12,7 +12,9 @@ import Wire
             var harness = DeviceHarness.loggedIn()
             harness.receive(
                 .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
-            for ticket in order { harness.perform(.device(.upstreamRefused(ticket: ticket, .unavailable))) }
+            for requestID in order {
+                harness.perform(.device(.upstreamRefused(requestID: requestID, .unavailable)))
+            }
             for _ in 0..<20 { harness.receive(.heartbeatPing(MCS.Heartbeat())) }
             let sent = harness.takeSent()
             #expect(sent.count == 20 && sent.allSatisfy { $0 == .heartbeatAck(MCS.Heartbeat()) }, "\(order)")
@@ -23,10 +25,10 @@ import Wire
     func notPutOff() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "a")))
-        harness.perform(.device(.upstreamRefused(ticket: 1, .unavailable)))
+        harness.perform(.device(.upstreamRefused(requestID: 1, .unavailable)))
         harness.pass(seconds: Limits.Device.upstreamRetrySeconds - 1)
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "b")))
-        harness.perform(.device(.upstreamRefused(ticket: 2, .unavailable)))
+        harness.perform(.device(.upstreamRefused(requestID: 2, .unavailable)))
         let before = harness.io.close
         #expect(before == nil)
         harness.pass(seconds: 1)

@@ -21,7 +21,7 @@ struct DeviceHarness: ~Copyable {
 
     init(_ change: (inout SessionSettings) -> Void = { _ in }) {
         var settings = SessionSettings(
-            seal: TokenSeal(secret: [UInt8](repeating: 7, count: 32)), digest: { SecretDigest(octets: $0) },
+            seal: TokenSeal(secret: [UInt8](repeating: 7, count: 32)), digest: { SecretDigest(bytes: $0) },
             random: { 0xABCD_0000 })
         change(&settings)
         now = Now(monotonic: Instant(nanoseconds: 0), wall: Self.startWall)
@@ -133,7 +133,7 @@ enum DeviceSamples {
         lifetimeSeconds: Int64 = 60, kind: StoredMessage.Kind = .message
     ) -> StoredMessage {
         StoredMessage(
-            device: DeviceHarness.device, sequence: Sequence(number), salt: 0x1234_5678,
+            device: DeviceHarness.device, sequence: SequenceNumber(number), salt: 0x1234_5678,
             registration: RegistrationNumber(1), sender: SenderID(123), kind: kind,
             messageID: Array("m-1".utf8),
             collapseKey: collapseKey.map { Array($0.utf8) }, acceptedAt: DeviceHarness.startWall,

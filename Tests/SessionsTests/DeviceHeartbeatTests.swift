@@ -42,7 +42,7 @@ import Wire
     func putOff() {
         var harness = DeviceHarness.loggedIn { $0.devicePingSeconds = 100 }
         harness.pass(seconds: 60)
-        harness.receive(.iq(MCS.Iq(.other)))
+        harness.receive(.iq(MCS.IqStanza(.other)))
         harness.pass(seconds: 99)
         #expect(harness.takeSent().isEmpty)
         harness.pass(seconds: 1)
@@ -101,7 +101,7 @@ import Wire
         return 0
     }
 
-    @Test("version octets between frames, unknown tags and a Close of the client")
+    @Test("version bytes between frames, unknown tags and a Close of the client")
     func others() {
         var harness = DeviceHarness.loggedIn()
         harness.receive([41, 0, 0, 41, 13, 2, 1, 2, 10, 0, 3, 0, 41, 0, 0])
@@ -118,17 +118,17 @@ import Wire
 
     @Test("what is no frame ends the connection with Close and a reason")
     func violations() {
-        for (octets, reason) in [
+        for (bytes, reason) in [
             ([16], .protocolViolation), ([255], .protocolViolation), ([0, 1, 8], .protocolViolation),
             ([0, 2, 8, 0x80], .protocolViolation),
             ([8, 0xFF, 0xFF, 0x7F], .tooLarge), ([0, 0x80, 0x80, 0x80, 0x80, 0x80], .protocolViolation),
             ([0, 2, 0x0A, 0], .protocolViolation),
         ] as [([UInt8], CloseReason)] {
             var harness = DeviceHarness.loggedIn()
-            harness.receive(octets)
+            harness.receive(bytes)
             let close = harness.io.close
-            #expect(close == reason, "\(octets)")
-            #expect(harness.takeSent() == [.close(MCS.Close())], "\(octets)")
+            #expect(close == reason, "\(bytes)")
+            #expect(harness.takeSent() == [.close(MCS.Close())], "\(bytes)")
         }
     }
 

@@ -17,11 +17,11 @@ import Wire
             else {
                 return nil
             }
-            return (name, text.split(separator: "\n").flatMap(octets))
+            return (name, text.split(separator: "\n").flatMap(bytes))
         }
     }()
 
-    private static func octets(_ line: Substring) -> [UInt8] {
+    private static func bytes(_ line: Substring) -> [UInt8] {
         guard !line.hasPrefix("#") else { return [] }
         let parts = line.split(separator: "*")
         let unit = Hex.bytes(String(parts.first ?? "")) ?? []
@@ -48,7 +48,7 @@ import Wire
         arguments: files.map(\.name))
     func afterLogin(name: String) throws {
         let stream = try #require(Self.files.first { $0.name == name }?.stream)
-        // The first octet is the version; those of another first octet are another test.
+        // The first byte is the version; those of another first byte are another test.
         guard !name.hasPrefix("unsupported-version") else { return }
         for pieces in [1, 3, stream.count] {
             var harness = DeviceHarness.loggedIn()

@@ -10,14 +10,14 @@ import Wire
         var harness = DeviceHarness()
         var login = DeviceHarness.login()
         login.authToken = Array("-1".utf8)
-        let known = PersistentID(sequence: Sequence(1_438_098_844_346_796), salt: 0xc5da_679f)
+        let known = PersistentID(sequence: SequenceNumber(1_438_098_844_346_796), salt: 0xc5da_679f)
         login.receivedIDs = [Array(known.text.utf8), Array("up-1".utf8)]
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(login)))
         let events = harness.takeEvents()
         guard case .device(_, .login(let asked)) = events.first else { throw DeviceUnexpected(events) }
         #expect(asked.device == DeviceHarness.device)
         #expect(asked.connection == DeviceHarness.connection)
-        #expect(asked.token.octets == Array("18446744073709551615".utf8))
+        #expect(asked.token.bytes == Array("18446744073709551615".utf8))
         #expect(asked.received == [known])
         let isReading = harness.io.isReading
         #expect(!isReading)
@@ -35,7 +35,7 @@ import Wire
         response.jid = Array("5000000000000000001@mcs.android.com/5000000000000000001".utf8)
         response.lastStreamIDReceived = 1
         response.serverTimestamp = DeviceHarness.startWall
-        #expect(sent == [.loginResponse(response), .iq(MCS.Iq(.selectiveAck([])))])
+        #expect(sent == [.loginResponse(response), .iq(MCS.IqStanza(.selectiveAck([])))])
         let isReading = harness.io.isReading
         #expect(isReading)
         let device = harness.session.loggedInDevice
@@ -51,7 +51,7 @@ import Wire
         harness.perform(.device(.loginAccepted))
         let sent = harness.takeSent().map { DeviceHarness.bytes($0).count }
         let records = harness.records
-        // The octet of the version stands before the greeting.
+        // The byte of the version stands before the greeting.
         #expect(records == (id == "chrome-63.0.3234.0" ? [sent[0] + 1, sent[1]] : [sent[0] + 1]))
     }
 
@@ -84,7 +84,7 @@ import Wire
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
         harness.perform(.device(.loginAccepted))
-        #expect(harness.takeSent().last == .iq(MCS.Iq(.selectiveAck([]))))
+        #expect(harness.takeSent().last == .iq(MCS.IqStanza(.selectiveAck([]))))
     }
 
     @Test("a refused login gets an error and the end, and the core hears that the connection is gone")
@@ -136,7 +136,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("the login deadline is absolute, and octets do not move it")
+    @Test("the login deadline is absolute, and bytes do not move it")
     func deadline() {
         var harness = DeviceHarness { $0.loginDeadlineSeconds = 10 }
         for _ in 0..<9 {

@@ -30,13 +30,13 @@ import Wire
                 let count = Int.random(in: 0...sent.frames, using: &random)
                 expected = sent.acknowledge { $0.frame <= count }
                 // An acknowledgement of fewer frames than before says nothing new.
-                harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: Int32(count))))
+                harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: Int32(count))))
             case 1, 2:
                 let named = Set(
                     sent.unacknowledged.filter { _ in Bool.random(using: &random) }.prefix(5).map(\.sequence))
                 expected = sent.acknowledge { named.contains($0.sequence) }
                 let ids = named.map { Array("0:\($0)%12345678f9fd7ecd".utf8) }
-                harness.receive(.iq(MCS.Iq(.selectiveAck(ids))))
+                harness.receive(.iq(MCS.IqStanza(.selectiveAck(ids))))
             default:
                 let isStored = Int.random(in: 0..<4, using: &random) > 0
                 harness.perform(
@@ -68,7 +68,7 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         var incoming = 1
         var told = 1
-        var waiting: [(frame: Int, ticket: UInt32)] = []
+        var waiting: [(frame: Int, requestID: UInt32)] = []
         for step in 0..<400 {
             switch Int.random(in: 0..<5, using: &random) {
             case 0, 1:
@@ -76,7 +76,7 @@ import Wire
                 harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(step)", category: category)))
                 incoming += 1
                 for case .device(_, .upstreamReceived(let submission)) in harness.takeEvents() {
-                    waiting.append((incoming, submission.origin.ticket))
+                    waiting.append((incoming, submission.requester.requestID))
                 }
             case 2:
                 harness.receive(.heartbeatPing(MCS.Heartbeat()))
@@ -84,17 +84,17 @@ import Wire
             case 3: harness.pass(seconds: 1)
             default:
                 guard let at = waiting.indices.randomElement(using: &random) else { continue }
-                let ticket = waiting.remove(at: at).ticket
+                let requestID = waiting.remove(at: at).requestID
                 harness.perform(
                     Bool.random(using: &random)
-                        ? .device(.upstreamStored(ticket: ticket))
-                        : .device(.upstreamRefused(ticket: ticket, .invalidParameters)))
+                        ? .device(.upstreamStored(requestID: requestID))
+                        : .device(.upstreamRefused(requestID: requestID, .invalidParameters)))
             }
             #expect(
                 isHonest(harness.takeSent(), incoming, waiting.map(\.frame).min() ?? .max, &told),
                 "step \(step)")
         }
-        for (_, ticket) in waiting { harness.perform(.device(.upstreamStored(ticket: ticket))) }
+        for (_, requestID) in waiting { harness.perform(.device(.upstreamStored(requestID: requestID))) }
         harness.pass(seconds: 1)
         #expect(isHonest(harness.takeSent(), incoming, .max, &told))
         #expect(waiting.isEmpty || told == incoming)
@@ -133,7 +133,9 @@ import Wire
             case 4: harness.pass(seconds: 600)
             default: harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(step)))))
             }
-            for ticket in 1...UInt32(step) { harness.perform(.device(.upstreamStored(ticket: ticket))) }
+            for requestID in 1...UInt32(step) {
+                harness.perform(.device(.upstreamStored(requestID: requestID)))
+            }
             tags.formUnion(harness.takeSent().map { DeviceHarness.bytes($0)[0] })
         }
         harness.perform(.connection(.close(.systemShutdown)))

@@ -4,15 +4,15 @@ import Sessions
 import Testing
 import Wire
 
-/// Frames of every kind that end too early, at every octet.
+/// Frames of every kind that end too early, at every byte.
 @Suite struct DeviceTruncationTests {
     /// One of each kind that a client may send, with every field that it may have.
     static let messages: [MCS.Message] = [
         .heartbeatPing(MCS.Heartbeat(streamID: 7, lastStreamIDReceived: 1, status: 1)),
         .heartbeatAck(MCS.Heartbeat(streamID: -1, lastStreamIDReceived: 2, status: -1)),
         .loginRequest(login), .loginResponse(MCS.LoginResponse()), .close(MCS.Close()),
-        .iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)),
-        .iq(MCS.Iq(.selectiveAck([Array("0:1%12345678f9fd7ecd".utf8), Array("x".utf8)]))),
+        .iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 2)),
+        .iq(MCS.IqStanza(.selectiveAck([Array("0:1%12345678f9fd7ecd".utf8), Array("x".utf8)]))),
         .dataMessage(upstream), .streamError(MCS.StreamError(type: [0x74], text: [0x78])),
     ]
 
@@ -66,12 +66,12 @@ import Wire
         }
     }
 
-    @Test("octet by octet, just in time each, a whole frame has one deadline")
+    @Test("byte by byte, just in time each, a whole frame has one deadline")
     func slow() {
         let frame = DeviceHarness.bytes(.dataMessage(Self.upstream))
         var harness = DeviceHarness.loggedIn()
-        for octet in frame {
-            harness.receive([octet])
+        for byte in frame {
+            harness.receive([byte])
             harness.pass(seconds: 2)
         }
         let close = harness.io.close
@@ -106,7 +106,7 @@ import Wire
     }
 
     @Test(
-        "cut at any octet, its size made to fit, it is taken or ends the connection by name", arguments: 0..<9
+        "cut at any byte, its size made to fit, it is taken or ends the connection by name", arguments: 0..<9
     )
     func cut(at place: Int) {
         let frame = DeviceHarness.bytes(Self.messages[place])
@@ -128,7 +128,7 @@ import Wire
         }
     }
 
-    @Test("a login cut at any octet, its size made to fit, asks nothing of the core unless it is one")
+    @Test("a login cut at any byte, its size made to fit, asks nothing of the core unless it is one")
     func cutLogin() {
         let frame = DeviceHarness.bytes(.loginRequest(Self.login))
         let content = Array(frame.dropFirst(3))

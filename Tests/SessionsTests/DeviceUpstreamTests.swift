@@ -12,7 +12,7 @@ import Wire
         message.queued = 10
         harness.receive(.dataMessage(message))
         let submission = try submission(harness.takeEvents())
-        #expect(submission.origin == Origin(connection: DeviceHarness.connection, ticket: 1))
+        #expect(submission.requester == Requester(connection: DeviceHarness.connection, requestID: 1))
         #expect(submission.device == DeviceHarness.device)
         #expect(submission.sender == SenderID(123))
         #expect(!submission.isFCMDomain)
@@ -139,8 +139,8 @@ import Wire
         harness.receive(.dataMessage(DeviceSamples.upstream()))
         harness.receive(.heartbeatPing(MCS.Heartbeat()))
         #expect(harness.takeSent() == [.heartbeatAck(MCS.Heartbeat())])
-        harness.perform(.device(.upstreamStored(ticket: 1)))
-        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3))])
+        harness.perform(.device(.upstreamStored(requestID: 1)))
+        #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 3))])
     }
 
     @Test("no frame is acknowledged over one that is still on its way to the disk")
@@ -149,24 +149,24 @@ import Wire
         harness.receive(
             .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")),
             .dataMessage(DeviceSamples.upstream(id: "c")))
-        harness.perform(.device(.upstreamStored(ticket: 2)))
+        harness.perform(.device(.upstreamStored(requestID: 2)))
         harness.pass(seconds: 1)
         #expect(harness.takeSent().isEmpty)
-        harness.perform(.device(.upstreamStored(ticket: 1)))
+        harness.perform(.device(.upstreamStored(requestID: 1)))
         harness.pass(seconds: 1)
-        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3))])
-        harness.perform(.device(.upstreamStored(ticket: 3)))
-        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 4))])
+        #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 3))])
+        harness.perform(.device(.upstreamStored(requestID: 3)))
+        #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 4))])
     }
 
     @Test("one stream ack answers a burst")
     func burst() {
         var harness = DeviceHarness.loggedIn()
         for number in 1...5 { harness.receive(.dataMessage(DeviceSamples.upstream(id: "\(number)"))) }
-        for ticket in 1...5 as ClosedRange<UInt32> {
-            harness.perform(.device(.upstreamStored(ticket: ticket)))
+        for requestID in 1...5 as ClosedRange<UInt32> {
+            harness.perform(.device(.upstreamStored(requestID: requestID)))
         }
-        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 6))])
+        #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 6))])
     }
 
     @Test("an outgoing frame carries the acknowledgement, and then none is owed")
@@ -174,7 +174,7 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         harness.receive(
             .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
-        harness.perform(.device(.upstreamStored(ticket: 1)))
+        harness.perform(.device(.upstreamStored(requestID: 1)))
         harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1)))))
         guard case .dataMessage(let sent) = harness.takeSent().first else {
             throw DeviceUnexpected("nothing")
@@ -190,7 +190,7 @@ import Wire
         for _ in 0..<9 { harness.receive(.heartbeatAck(MCS.Heartbeat())) }
         #expect(harness.takeSent().isEmpty)
         harness.receive(.heartbeatAck(MCS.Heartbeat()))
-        #expect(harness.takeSent() == [.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 11))])
+        #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 11))])
     }
 
     @Test("what could not be stored is never acknowledged, and the device is asked to come again")
@@ -198,8 +198,8 @@ import Wire
         var harness = DeviceHarness.loggedIn()
         harness.receive(
             .dataMessage(DeviceSamples.upstream(id: "a")), .dataMessage(DeviceSamples.upstream(id: "b")))
-        harness.perform(.device(.upstreamRefused(ticket: 1, .unavailable)))
-        harness.perform(.device(.upstreamStored(ticket: 2)))
+        harness.perform(.device(.upstreamRefused(requestID: 1, .unavailable)))
+        harness.perform(.device(.upstreamStored(requestID: 2)))
         for _ in 0..<20 { harness.receive(.heartbeatPing(MCS.Heartbeat())) }
         #expect(harness.takeSent().allSatisfy { $0 == .heartbeatAck(MCS.Heartbeat()) })
         harness.pass(seconds: Limits.Device.upstreamRetrySeconds)
@@ -212,7 +212,7 @@ import Wire
     func refused() throws {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream()))
-        harness.perform(.device(.upstreamRefused(ticket: 1, .invalidParameters)))
+        harness.perform(.device(.upstreamRefused(requestID: 1, .invalidParameters)))
         let sent = harness.takeSent()
         guard case .dataMessage(let answer) = sent.first, sent.count == 1 else {
             throw DeviceUnexpected(sent)
@@ -223,7 +223,7 @@ import Wire
             answer.body
                 == DeviceSamples.pairs(
                     ("message_type", "send_error"), ("message_id", "up-1"), ("error", "invalid_parameters")))
-        harness.perform(.device(.upstreamRefused(ticket: 1, .invalidParameters)))
+        harness.perform(.device(.upstreamRefused(requestID: 1, .invalidParameters)))
         #expect(harness.takeSent().isEmpty)
     }
 
@@ -250,11 +250,11 @@ import Wire
             harness.takeEvents().count == Limits.Device.waitingUpstream - Limits.Mailbox.waitingUpstream - 1)
     }
 
-    @Test("canary: an answer to another ticket settles nothing")
+    @Test("canary: an answer to another requestID settles nothing")
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream()))
-        harness.perform(.device(.upstreamStored(ticket: 2)))
+        harness.perform(.device(.upstreamStored(requestID: 2)))
         harness.pass(seconds: 1)
         #expect(harness.takeSent().isEmpty)
     }

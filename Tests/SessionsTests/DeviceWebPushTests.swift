@@ -78,11 +78,11 @@ import Wire
         var harness = Self.harness()
         harness.perform(.device(.deliver(Self.delivery(DeviceSamples.stored(7)))))
         _ = try Self.sent(&harness)
-        harness.receive(.iq(MCS.Iq(.selectiveAck([Array("0:7%12345678f9fd7ecd".utf8)]))))
+        harness.receive(.iq(MCS.IqStanza(.selectiveAck([Array("0:7%12345678f9fd7ecd".utf8)]))))
         guard case .device(_, .acknowledged(_, let sequences))? = harness.takeEvents().first else {
             throw DeviceUnexpected("no acknowledgement")
         }
-        #expect(sequences == [Sequence(7)])
+        #expect(sequences == [SequenceNumber(7)])
     }
 
     @Test(
@@ -96,7 +96,7 @@ import Wire
         guard case .device(_, .acknowledged(_, let sequences))? = harness.takeEvents().first else {
             throw DeviceUnexpected("no acknowledgement")
         }
-        #expect(sequences == [Sequence(8)])
+        #expect(sequences == [SequenceNumber(8)])
     }
 
     /// The canary: whatever cannot be encrypted must not leave as it is.
@@ -106,7 +106,7 @@ import Wire
         let body = fails ? DeviceSamples.pairs(("k", "v")) : [0x3A, 0x7F]
         harness.perform(.device(.deliver(Self.delivery(DeviceSamples.stored(9, body: body)))))
         #expect(harness.takeSent().isEmpty)
-        harness.receive(.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 2)))
+        harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 2)))
         #expect(harness.takeEvents().isEmpty)
     }
 }

@@ -18,7 +18,7 @@ import Wire
         }
         #expect(scene.desk.close == nil)
         scene.pass(seconds: 1)
-        #expect(scene.desk.close == .idle && scene.peer.goodbye?.code == 0)
+        #expect(scene.desk.close == .idle && scene.peer.goAway?.code == 0)
         let kept = HTTP2Scene()
         kept.pass(seconds: 20)
         kept.send(Frames.headers(1, Frames.request("GET", "/"), ends: true))
@@ -36,7 +36,7 @@ import Wire
         scene.send(HTTP2Scene.registration(3))
         scene.pass(seconds: Limits.HTTP.bodyGraceSeconds + 1)
         #expect(scene.peer.answers[1]?.status == "408" && scene.peer.answers[1]?.reset == 0)
-        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[3]?.status == "200" && scene.desk.close == nil)
     }
 
@@ -97,30 +97,30 @@ import Wire
 
     @Test("A peer that opens no window for its answers is a slow consumer")
     func zeroWindow() {
-        let scene = HTTP2Scene(hello: Frames.preface + Frames.settings([(4, 0)]) + Frames.settingsKnown)
+        let scene = HTTP2Scene(hello: Frames.preface + Frames.settings([(4, 0)]) + Frames.settingsAck)
         scene.send(Frames.headers(1, Frames.request("GET", "/"), ends: true))
         #expect(scene.peer.answers[1]?.status == "404" && scene.peer.answers[1]?.body == [])
         scene.pass(seconds: Limits.Connection.writeDeadlineSeconds - 1)
-        scene.send(Frames.room(1, 1))
+        scene.send(Frames.windowUpdate(1, 1))
         #expect(scene.peer.answers[1]?.body.count == 1)
         scene.pass(seconds: Limits.Connection.writeDeadlineSeconds - 1)
-        #expect(scene.desk.close == nil, "an octet that has left begins a new time")
+        #expect(scene.desk.close == nil, "a byte that has left begins a new time")
         scene.pass(seconds: 2)
         #expect(scene.desk.close == .slowConsumer)
     }
 
     @Test("Answers that are not taken stop the taking up of requests, not the connection")
     func heldAnswers() {
-        let scene = HTTP2Scene(hello: Frames.preface + Frames.settings([(4, 0)]) + Frames.settingsKnown)
+        let scene = HTTP2Scene(hello: Frames.preface + Frames.settings([(4, 0)]) + Frames.settingsAck)
         let count = 300
         for at in 0..<UInt32(count) { scene.send(HTTP2Scene.registration(at * 2 + 1)) }
-        for ticket in 1...UInt32(count) {
-            scene.step { $0.answer(ticket, String(repeating: "a", count: 8_192)) }
+        for requestID in 1...UInt32(count) {
+            scene.step { $0.answer(requestID, String(repeating: "a", count: 8_192)) }
         }
         let last = UInt32(count) * 2 + 1
         scene.send(HTTP2Scene.registration(last))
         #expect(scene.desk.events.count == count && scene.desk.close == nil && scene.desk.isReading)
-        scene.send(Frames.settings([(4, 100_000)]) + Frames.room(0, 10_000_000))
+        scene.send(Frames.settings([(4, 100_000)]) + Frames.windowUpdate(0, 10_000_000))
         #expect(scene.desk.events.count == count + 1 && scene.peer.order.count == count)
     }
 
@@ -133,19 +133,20 @@ import Wire
             scene.send(HTTP2Scene.registration(stream))
             scene.send(Frames.reset(stream))
             if areAnswered {
-                let ticket = UInt32(count) + 1
-                scene.step { $0.perform(.reply(ticket: ticket, .registered(HTTPSessionTests.name(1)))) }
+                let requestID = UInt32(count) + 1
+                scene.step { $0.perform(.reply(requestID: requestID, .registered(HTTPSessionTests.name(1)))) }
             }
             count += 1
         }
         #expect(scene.desk.close == .flood && count == Limits.HTTP2.resets + 1)
-        #expect(scene.peer.goodbye?.code == 11)
+        #expect(scene.peer.goAway?.code == 11)
     }
 
     @Test(
         "Floods of frames that bring nothing on end the connection",
         arguments: [
-            Frames.ping, Frames.settings(), Frames.room(0, 1), Frames.data(1, []), Frames.data(1, [0x61]),
+            Frames.ping, Frames.settings(), Frames.windowUpdate(0, 1), Frames.data(1, []),
+            Frames.data(1, [0x61]),
             Frames.frame(2, stream: 1, [0, 0, 0, 0, 1]),
         ])
     func floods(frame: [UInt8]) {
@@ -164,7 +165,7 @@ import Wire
         let scene = HTTP2Scene()
         for at in 0..<UInt32(2_000) {
             scene.send(Frames.headers(at * 2 + 1, Frames.request("GET", "/"), ends: true))
-            scene.send(Frames.room(0, 100) + Frames.room(0, 100) + Frames.ping)
+            scene.send(Frames.windowUpdate(0, 100) + Frames.windowUpdate(0, 100) + Frames.ping)
         }
         #expect(scene.desk.close == nil && scene.peer.order.count == 2_000)
     }
@@ -173,7 +174,7 @@ import Wire
     func violations() {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + Frames.data(0, [1]))
-        #expect(scene.desk.close == .protocolViolation && scene.peer.goodbye?.code == 1)
+        #expect(scene.desk.close == .protocolViolation && scene.peer.goAway?.code == 1)
         let bomb = HTTP2Scene()
         let field = [0x40] + Frames.text("a") + Frames.text(String(repeating: "b", count: 4_000))
         let block = Frames.block(Frames.request("GET", "/")) + field + [UInt8](repeating: 0xBE, count: 9_000)

@@ -28,8 +28,8 @@ final class HTTP2Scene {
             desk.pass(seconds: 0)
             rounds += 1
         }
-        peer.read(desk.octets)
-        desk.octets = []
+        peer.read(desk.bytes)
+        desk.bytes = []
     }
 
     /// Lets time pass second by second.
@@ -66,7 +66,7 @@ final class HTTP2Scene {
             for start in Swift.stride(from: 0, to: stream.count, by: step) {
                 scene.send(Array(stream[start..<min(start + step, stream.count)]))
             }
-            scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
+            scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
             #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1), "step \(step)")
         }
     }
@@ -91,20 +91,21 @@ final class HTTP2Scene {
     @Test("500 requests at once are all taken up, and answered in any order")
     func concurrency() {
         let scene = HTTP2Scene()
-        scene.send(Frames.room(0, 1_000_000))
+        scene.send(Frames.windowUpdate(0, 1_000_000))
         let count: UInt32 = 500
         for at in 0..<count { scene.send(HTTP2Scene.registration(at * 2 + 1)) }
         #expect(scene.desk.events.count == Int(count) && scene.desk.isReading && scene.desk.close == nil)
-        for ticket in (1...count).reversed() {
+        for requestID in (1...count).reversed() {
             scene.step {
-                $0.perform(.reply(ticket: ticket, .registered(HTTPSessionTests.name(UInt64(ticket)))))
+                $0.perform(
+                    .reply(requestID: requestID, .registered(HTTPSessionTests.name(UInt64(requestID)))))
             }
         }
         #expect(scene.peer.order == (0..<count).reversed().map { $0 * 2 + 1 })
-        for ticket in 1...count {
-            #expect(scene.peer.answers[ticket * 2 - 1]?.body == HTTP2Scene.token(UInt64(ticket)))
+        for requestID in 1...count {
+            #expect(scene.peer.answers[requestID * 2 - 1]?.body == HTTP2Scene.token(UInt64(requestID)))
         }
-        #expect(scene.peer.goodbye == nil)
+        #expect(scene.peer.goAway == nil)
     }
 
     @Test("All endpoints answer as over HTTP/1.1")
@@ -139,7 +140,7 @@ final class HTTP2Scene {
         let last = UInt32(Limits.HTTP2.streams + 100) * 2 + 1
         other.send(HTTP2Scene.registration(last))
         #expect(other.desk.events.count == Limits.HTTP2.streams)
-        other.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
+        other.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(other.desk.events.count == Limits.HTTP2.streams + 1 && other.peer.answers[last] == nil)
     }
 
@@ -152,7 +153,7 @@ final class HTTP2Scene {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + goodbye)
         #expect(scene.desk.close == nil)
-        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1))
         #expect(scene.desk.close == .responseComplete)
     }
@@ -162,12 +163,12 @@ final class HTTP2Scene {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + Frames.headers(3, HTTP2Scene.fields))
         scene.step { $0.perform(.connection(.drain)) }
-        #expect(scene.peer.goodbye?.last == 3 && scene.peer.goodbye?.code == 0 && scene.desk.close == nil)
+        #expect(scene.peer.goAway?.last == 3 && scene.peer.goAway?.code == 0 && scene.desk.close == nil)
         scene.send(Frames.data(3, HTTP2Scene.form, ends: true) + HTTP2Scene.registration(5))
         #expect(scene.desk.events.count == 2)
-        scene.step { $0.perform(.reply(ticket: 2, .registered(HTTPSessionTests.name(2)))) }
+        scene.step { $0.perform(.reply(requestID: 2, .registered(HTTPSessionTests.name(2)))) }
         #expect(scene.desk.close == nil)
-        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.order == [3, 1] && scene.desk.close == .connectionDraining)
     }
 
@@ -175,7 +176,7 @@ final class HTTP2Scene {
     func close() {
         let scene = HTTP2Scene()
         scene.step { $0.perform(.connection(.close(.systemShutdown))) }
-        #expect(scene.peer.goodbye?.code == 0 && scene.desk.close == .systemShutdown)
+        #expect(scene.peer.goAway?.code == 0 && scene.desk.close == .systemShutdown)
     }
 
     @Test("A congested peer is neither read from nor written to")
@@ -184,7 +185,7 @@ final class HTTP2Scene {
         scene.send(HTTP2Scene.registration(1))
         scene.step { $0.congested(true) }
         #expect(!scene.desk.isReading)
-        scene.step { $0.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1)))) }
+        scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[1] == nil)
         scene.step { $0.congested(false) }
         #expect(scene.desk.isReading && scene.peer.answers[1]?.isWhole == true)

@@ -7,7 +7,7 @@ import Wire
 
 /// `/batch`: many messages in one request, as the generic client and async-firebase write them (http 8.8).
 @Suite struct HTTPBatchTests {
-    private static let id = PersistentID(sequence: Sequence(7), salt: 9)
+    private static let id = PersistentID(sequence: SequenceNumber(7), salt: 9)
     private static let target = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(3))
     private static let token = String(decoding: HTTPDesk.seal.token(for: target), as: UTF8.self)
     private static let bearer: String = {
@@ -75,10 +75,12 @@ import Wire
         let sent = Self.submissions(desk)
         #expect(sent.count == 3 && sent.allSatisfy { $0.target == Self.target && !$0.content.body.isEmpty })
         guard sent.count == 3 else { return }
-        desk.perform(.submission(ticket: sent[1].origin.ticket, .refused(.notRegistered)))
-        desk.perform(.submission(ticket: sent[2].origin.ticket, .accepted(id: Self.id, canonical: nil)))
+        desk.perform(.submission(requestID: sent[1].requester.requestID, .refused(.notRegistered)))
+        desk.perform(
+            .submission(requestID: sent[2].requester.requestID, .accepted(id: Self.id, canonical: nil)))
         #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.submission(ticket: sent[0].origin.ticket, .accepted(id: Self.id, canonical: nil)))
+        desk.perform(
+            .submission(requestID: sent[0].requester.requestID, .accepted(id: Self.id, canonical: nil)))
         let text = desk.taken()
         #expect(text.contains("Content-Type: multipart/mixed; boundary=batch_ccsd\r\n"))
         let name = #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#

@@ -39,7 +39,7 @@ import Wire
         #expect(range.contains(checkIn.freshDevice.number) && range.contains(checkIn.freshToken))
         #expect(checkIn.freshDevice.number != checkIn.freshToken)
         #expect(checkIn.freshDigest == HTTPDesk.digest(Array("\(checkIn.freshToken)".utf8)))
-        #expect(checkIn.origin == Origin(connection: HTTPDesk.connection, ticket: 1))
+        #expect(checkIn.requester == Requester(connection: HTTPDesk.connection, requestID: 1))
         #expect(!checkIn.refusesWrongToken)
     }
 
@@ -48,7 +48,8 @@ import Wire
         let desk = HTTPDesk()
         desk.send(post(message()))
         desk.perform(
-            .reply(ticket: 1, .checkedIn(DeviceID(0x0807_0605_0403_0201), freshToken: 0x1817_1615_1413_1211)))
+            .reply(
+                requestID: 1, .checkedIn(DeviceID(0x0807_0605_0403_0201), freshToken: 0x1817_1615_1413_1211)))
         let text = desk.taken()
         let parts = text.components("\r\n\r\n")
         #expect(
@@ -82,7 +83,7 @@ import Wire
         desk.send(post(message(id: 5, token: 6), headers: agent))
         let checkIn = try event(desk)
         #expect(checkIn.refusesWrongToken)
-        desk.perform(.reply(ticket: 1, .checkInRefused))
+        desk.perform(.reply(requestID: 1, .checkInRefused))
         let text = desk.taken()
         #expect(text == HTTPDesk.text("The security token is not that of the device.\n", "401 Unauthorized"))
     }
@@ -114,17 +115,17 @@ import Wire
     @Test(
         "A packed check-in is unpacked, and its answer packed; a plain one's is not",
         arguments: [true, false])
-    func gzip(isPacked: Bool) throws {
+    func gzip(isCompressed: Bool) throws {
         let desk = HTTPDesk()
         let plain = message(id: 5, token: 6)
-        let packed = try #require(Gzip.packed(plain))
+        let packed = try #require(Gzip.compressed(plain))
         desk.send(
-            isPacked ? post(packed, headers: "Content-Encoding: GZIP\r\n") : post(plain))
+            isCompressed ? post(packed, headers: "Content-Encoding: GZIP\r\n") : post(plain))
         #expect(try event(desk).claimed?.0 == DeviceID(5))
         let found = desk.session.response(to: .checkedIn(DeviceID(5), freshToken: 7), of: 1, desk.now)
         let response = try #require(found)
-        #expect(response.extra?.value == (isPacked ? "gzip" : nil))
-        let body = isPacked ? try Gzip.unpacked(response.body, limit: 1_000) : response.body
+        #expect(response.extra?.value == (isCompressed ? "gzip" : nil))
+        let body = isCompressed ? try Gzip.decompressed(response.body, limit: 1_000) : response.body
         #expect(try CheckInResponse(decoding: body.raw).androidID == 5)
     }
 

@@ -65,7 +65,7 @@ import Wire
         #expect(late == .requestDeadline)
     }
 
-    @Test("A body that comes in one piece and then stops has the time that its octets have earned")
+    @Test("A body that comes in one piece and then stops has the time that its bytes have earned")
     func stalledBody() {
         let desk = HTTPDesk()
         desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
@@ -120,7 +120,7 @@ import Wire
         let desk = HTTPDesk()
         desk.send(HTTPSessionTests.registration)
         desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds - 1)
-        desk.perform(.reply(ticket: 1, .registrationRefused(.invalidSender)))
+        desk.perform(.reply(requestID: 1, .registrationRefused(.invalidSender)))
         desk.pass(seconds: 1)
         let state = desk.close
         #expect(state == nil)
@@ -131,10 +131,10 @@ import Wire
         let desk = HTTPDesk()
         desk.send(HTTPSessionTests.registration + HTTPSessionTests.registration + "GET /")
         desk.perform(.connection(.drain))
-        desk.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1))))
+        desk.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
         let first = (desk.taken(), desk.close)
         #expect(first.0 == HTTPSessionTests.token(1) && first.1 == nil)
-        desk.perform(.reply(ticket: 2, .registered(HTTPSessionTests.name(2))))
+        desk.perform(.reply(requestID: 2, .registered(HTTPSessionTests.name(2))))
         let second = (desk.taken(), desk.close)
         #expect(second.0.contains("\r\nConnection: close\r\n") && second.1 == .connectionDraining)
     }
@@ -164,7 +164,7 @@ import Wire
         busy.perform(.connection(.endWhenIdle(from: busy.now.monotonic, .systemShutdown)))
         let waiting = busy.close
         #expect(waiting == nil)
-        busy.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1))))
+        busy.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
         let last = (busy.taken(), busy.close)
         #expect(last.0.contains("\r\nConnection: close\r\n") && last.1 == .systemShutdown)
     }
@@ -185,7 +185,7 @@ import Wire
     func pages(path: String, page: HostRequest.Page) {
         let desk = HTTPDesk(isAdministrative: true)
         desk.send(HTTPSessionTests.get(path) + HTTPSessionTests.get(path, "HEAD"))
-        let pages = desk.pages.map { ($0.ticket, $0.page) }
+        let pages = desk.pages.map { ($0.requestID, $0.page) }
         #expect(pages.count == 2 && pages[0] == (1, page) && pages[1] == (2, page))
         desk.answer(2, "ok\n")
         desk.answer(1, "ok\n")

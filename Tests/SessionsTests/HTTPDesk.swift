@@ -23,7 +23,7 @@ final class HTTPDesk {
     var now = Now(monotonic: Instant(nanoseconds: 1_000_000_000), wall: 1_795_156_966_123)
     var sent = ""
     /// The same as it came, for the versions that are no text.
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var records = 0
     var events: [Event] = []
     var pages: [HostRequest] = []
@@ -36,7 +36,7 @@ final class HTTPDesk {
         let hash = SipHash(key: (1, 2)).hash128(bytes.raw)
         let words = [hash.0, hash.1, ~hash.0, ~hash.1]
         return SecretDigest(
-            octets: words.flatMap { word in
+            bytes: words.flatMap { word in
                 (0..<8 as Range<UInt64>).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
             })
     }
@@ -58,7 +58,7 @@ final class HTTPDesk {
         var io = SessionIO()
         io.isReading = isReading
         body(&session, now, &io)
-        octets += io.out.bytes.copied()
+        bytes += io.out.bytes.copied()
         sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
         records += io.out.recordEnds.count
         events += io.events
@@ -75,18 +75,18 @@ final class HTTPDesk {
     func congested(_ flag: Bool) {
         run { $0.outboundChanged(isCongested: flag, now: $1, io: &$2) }
     }
-    func answer(_ ticket: UInt32, _ body: String) {
+    func answer(_ requestID: UInt32, _ body: String) {
         run {
             $0.answer(
-                ticket: ticket, status: .ok, contentType: HTTPResponse.text, body: Array(body.utf8),
+                requestID: requestID, status: .ok, contentType: HTTPResponse.text, body: Array(body.utf8),
                 now: $1, io: &$2)
         }
     }
 
-    func answerPage(_ ticket: UInt32, _ body: String) {
+    func answerPage(_ requestID: UInt32, _ body: String) {
         run {
             $0.answer(
-                ticket: ticket, status: .ok, contentType: HTTPResponse.json, body: Array(body.utf8),
+                requestID: requestID, status: .ok, contentType: HTTPResponse.json, body: Array(body.utf8),
                 now: $1, io: &$2)
         }
     }
@@ -96,7 +96,7 @@ final class HTTPDesk {
         for case .installation(_, .requested(let request)) in events {
             guard case .create(let offer) = request.action else { continue }
             let record = Self.record(request.installation, offer.refresh, request.sender)
-            perform(.reply(ticket: request.origin.ticket, .installation(record, registrations: 0)))
+            perform(.reply(requestID: request.requester.requestID, .installation(record, registrations: 0)))
         }
         events.removeAll()
     }
@@ -147,8 +147,8 @@ final class HTTPDesk {
 
 extension Submission {
     /// The request of the session that made it.
-    var origin: Origin {
-        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
-        return origin
+    var requester: Requester {
+        guard case .session(let requester) = replyTo else { preconditionFailure("no session made it") }
+        return requester
     }
 }

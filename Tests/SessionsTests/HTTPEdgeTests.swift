@@ -10,16 +10,16 @@ import Wire
     private static let target = RegistrationName(
         device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(1))
     private static let token = String(decoding: HTTPDesk.seal.token(for: target), as: UTF8.self)
-    private static let id = PersistentID(sequence: Sequence(7), salt: 9)
+    private static let id = PersistentID(sequence: SequenceNumber(7), salt: 9)
 
     private static func send(_ body: String, headers: String = "Authorization: key=good-key\r\n") -> String {
         "POST /fcm/send HTTP/1.1\r\nHost: fcm.googleapis.com\r\n\(headers)Content-Type: application/json\r\n"
             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    private static func tickets(_ desk: HTTPDesk) -> [UInt32] {
+    private static func requestIDs(_ desk: HTTPDesk) -> [UInt32] {
         desk.events.compactMap {
-            if case .device(_, .submitted(let message)) = $0 { message.origin.ticket } else { nil }
+            if case .device(_, .submitted(let message)) = $0 { message.requester.requestID } else { nil }
         }
     }
 
@@ -29,10 +29,10 @@ import Wire
             settings.senderOfKey = { _, now in now < 1_795_156_967_000 ? HTTPDesk.sender : nil }
         }
         desk.send(Self.send(#"{"to":"\#(Self.token)"}"#))
-        #expect(Self.tickets(desk).count == 1, "canary: before its end it is taken")
+        #expect(Self.requestIDs(desk).count == 1, "canary: before its end it is taken")
         desk.now.wall = 1_795_156_967_000
         desk.send(Self.send(#"{"to":"\#(Self.token)"}"#))
-        #expect(Self.tickets(desk).count == 1)
+        #expect(Self.requestIDs(desk).count == 1)
     }
 
     @Test("an access token counts in the older interfaces only where its header says true")
@@ -44,7 +44,7 @@ import Wire
                 Self.send(
                     #"{"to":"\#(Self.token)"}"#,
                     headers: "Authorization: Bearer \(bearer)\r\naccess_token_auth: \(word)\r\n"))
-            #expect(Self.tickets(desk).count == (isTaken ? 1 : 0), "\(word)")
+            #expect(Self.requestIDs(desk).count == (isTaken ? 1 : 0), "\(word)")
         }
     }
 
@@ -63,13 +63,13 @@ import Wire
     func heardTwice() {
         let desk = HTTPDesk()
         desk.send(Self.send(#"{"registration_ids":["\#(Self.token)","\#(Self.token)"]}"#))
-        let tickets = Self.tickets(desk)
-        #expect(tickets.count == 2)
+        let requestIDs = Self.requestIDs(desk)
+        #expect(requestIDs.count == 2)
         for _ in 0..<2 {
-            desk.perform(.submission(ticket: tickets[0], .accepted(id: Self.id, canonical: nil)))
+            desk.perform(.submission(requestID: requestIDs[0], .accepted(id: Self.id, canonical: nil)))
         }
         #expect(desk.taken().isEmpty)
-        desk.perform(.submission(ticket: tickets[1], .accepted(id: Self.id, canonical: nil)))
+        desk.perform(.submission(requestID: requestIDs[1], .accepted(id: Self.id, canonical: nil)))
         #expect(desk.taken().contains(#""success":2,"failure":0"#))
     }
 
@@ -79,7 +79,7 @@ import Wire
         desk.send(HTTPSessionTests.registration)
         desk.pass(seconds: 10)
         desk.send(HTTPSessionTests.registration)
-        desk.perform(.reply(ticket: 1, .registered(HTTPSessionTests.name(1))))
+        desk.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
         _ = desk.taken()
         desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds - 1)
         let early = (desk.close, desk.taken())
@@ -94,15 +94,15 @@ import Wire
         let begun = "POST /fcm/send HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
         let desk = HTTPDesk()
         desk.send(begun + String(repeating: "x", count: 100))
-        #expect(desk.session.strangersBytes == 100)
+        #expect(desk.session.unauthenticatedBytes == 100)
         desk.send(String(repeating: "x", count: 900))
         #expect(desk.taken().hasPrefix("HTTP/1.1 401 "))
         desk.send(begun + "x")
-        #expect(desk.session.strangersBytes == 1, "a request without a key shows nothing")
+        #expect(desk.session.unauthenticatedBytes == 1, "a request without a key shows nothing")
 
         let known = HTTPDesk()
         known.send(Self.send(#"{"to":"\#(Self.token)"}"#) + begun + "x")
-        #expect(known.session.strangersBytes == 0)
+        #expect(known.session.unauthenticatedBytes == 0)
     }
 
     @Test("a part of a batch that nobody may send is noted as such")

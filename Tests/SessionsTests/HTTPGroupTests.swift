@@ -64,10 +64,11 @@ import Wire
             looked.allSatisfy { $0.content.isDryRun && $0.content.body.isEmpty },
             "nobody may be sent anything")
         desk.perform(
-            .submission(ticket: looked[0].origin.ticket, .accepted(id: nil, canonical: Self.name(9))))
-        desk.perform(.submission(ticket: looked[1].origin.ticket, .refused(.notRegistered)))
+            .submission(requestID: looked[0].requester.requestID, .accepted(id: nil, canonical: Self.name(9)))
+        )
+        desk.perform(.submission(requestID: looked[1].requester.requestID, .refused(.notRegistered)))
         #expect(Self.requests(desk).isEmpty, "not before all are known")
-        desk.perform(.submission(ticket: looked[2].origin.ticket, .refused(.deviceRateExceeded)))
+        desk.perform(.submission(requestID: looked[2].requester.requestID, .refused(.deviceRateExceeded)))
         let request = try #require(Self.requests(desk).first)
         guard case .create(let label, let members) = request.operation else {
             Issue.record("another operation")
@@ -77,7 +78,7 @@ import Wire
         #expect(members == [Self.name(9), Self.name(3)])
         #expect(request.sender == HTTPDesk.sender)
         #expect(desk.taken().isEmpty)
-        desk.perform(.reply(ticket: try #require(request.origin).ticket, .group(Self.record(9, 3))))
+        desk.perform(.reply(requestID: try #require(request.requester).requestID, .group(Self.record(9, 3))))
         let answer = Self.answer(desk)
         #expect(answer.status == "200" && answer.body == "{\"notification_key\":\"\(Self.key)\"}")
     }
@@ -94,7 +95,7 @@ import Wire
             return
         }
         #expect(members == [Self.name(1)] && Self.submissions(desk).isEmpty)
-        desk.perform(.reply(ticket: 1, .group(Self.record())))
+        desk.perform(.reply(requestID: 1, .group(Self.record())))
         #expect(Self.answer(desk).body == "{\"notification_key\":\"\(Self.key)\"}")
         desk.send(
             Self.change(
@@ -102,7 +103,7 @@ import Wire
                     + "\"registration_ids\":[\"\(Self.token(1))\"]}"))
         desk.perform(
             .submission(
-                ticket: try #require(Self.submissions(desk).first).origin.ticket,
+                requestID: try #require(Self.submissions(desk).first).requester.requestID,
                 .accepted(id: nil, canonical: nil)))
         guard case .add(77, let label?, [Self.name(1)])? = Self.requests(desk).last?.operation else {
             Issue.record("no addition")
@@ -167,7 +168,7 @@ import Wire
     func refusals(refusal: GroupRefusal, status: String, text: String) {
         let desk = HTTPDesk()
         desk.send(Self.request("GET /gcm/notification?notification_key_name=appUser-Chris"))
-        desk.perform(.reply(ticket: 1, .groupRefused(refusal)))
+        desk.perform(.reply(requestID: 1, .groupRefused(refusal)))
         let answer = Self.answer(desk)
         #expect(answer.status == status && answer.body == "{\"error\":\"\(text)\"}")
     }
@@ -176,10 +177,10 @@ import Wire
     func show() {
         let desk = HTTPDesk()
         desk.send(Self.request("GET /fcm/notification?notification_key_name=appUser-Chris", "{}"))
-        desk.perform(.reply(ticket: 1, .group(Self.record(1))))
+        desk.perform(.reply(requestID: 1, .group(Self.record(1))))
         #expect(Self.answer(desk).body == "{\"notification_key\":\"\(Self.key)\"}")
         desk.send(Self.request("GET /fcm/notification?notification_key=\(Self.key)"))
-        desk.perform(.reply(ticket: 2, .group(Self.record(1, 2))))
+        desk.perform(.reply(requestID: 2, .group(Self.record(1, 2))))
         #expect(
             Self.answer(desk).body
                 == "{\"notification_key_name\":\"appUser-Chris\",\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\"]}"
@@ -208,7 +209,8 @@ import Wire
             ))
         desk.perform(
             .submission(
-                ticket: try #require(Self.submissions(desk).first).origin.ticket, .refused(.unavailable)))
+                requestID: try #require(Self.submissions(desk).first).requester.requestID,
+                .refused(.unavailable)))
         #expect(Self.answer(desk).status == "503")
         #expect(Self.requests(desk).isEmpty)
     }
@@ -236,7 +238,7 @@ import Wire
         #expect(sent.group == Self.group && sent.sender == HTTPDesk.sender)
         desk.perform(
             .submission(
-                ticket: sent.origin.ticket,
+                requestID: sent.requester.requestID,
                 .group(
                     GroupAnswer(
                         success: success,
@@ -263,7 +265,7 @@ import Wire
             failed: refusals.enumerated().map { (member: Self.name(UInt64($0) + 1), refusal: $1) })
         let desk = HTTPDesk()
         desk.send(Self.send())
-        desk.perform(.submission(ticket: 1, .group(answer)))
+        desk.perform(.submission(requestID: 1, .group(answer)))
         let told = Self.answer(desk)
         #expect(told.status == status && told.body.hasSuffix(body), "\(told)")
         let isRetryable = refusals.contains { $0.isRetryable }
@@ -275,7 +277,7 @@ import Wire
     func gone() {
         let desk = HTTPDesk()
         desk.send(Self.send())
-        desk.perform(.submission(ticket: 1, .refused(.notRegistered)))
+        desk.perform(.submission(requestID: 1, .refused(.notRegistered)))
         #expect(Self.answer(desk).body.hasSuffix("\"results\":[{\"error\":\"NotRegistered\"}]}"))
     }
 }

@@ -62,8 +62,8 @@ import WireSupport
         let fid = try #require(try answer(body)["fid"]?.text)
         #expect(fid.utf8.count == 22)
         let decoded = Base64.bytes(Array((fid.dropLast() + "A").utf8).raw)
-        let octets = try #require(decoded)
-        #expect(octets[0] >> 4 == 7)
+        let bytes = try #require(decoded)
+        #expect(bytes[0] >> 4 == 7)
     }
 
     @Test("Tokens are never the same twice")
@@ -155,7 +155,7 @@ import WireSupport
         #expect(offer.shown == nil && offer.device == nil)
         desk.perform(
             .reply(
-                ticket: request.origin.ticket,
+                requestID: request.requester.requestID,
                 .installation(HTTPDesk.record(other.id, other.refresh), registrations: 0)))
         let fresh = try JSONValue(parsing: desk.taken().components("\r\n\r\n").1)
         #expect(fresh["fid"]?.text == String(decoding: other.id, as: UTF8.self))
@@ -174,7 +174,7 @@ import WireSupport
         #expect(again.shown == digest)
         desk.perform(
             .reply(
-                ticket: second.origin.ticket,
+                requestID: second.requester.requestID,
                 .installation(HTTPDesk.record(second.installation, digest), registrations: 1)))
         let kept = try JSONValue(parsing: desk.taken().components("\r\n\r\n").1)
         #expect(kept["fid"]?.text == fid && kept["refreshToken"]?.text == Self.token(.refresh))

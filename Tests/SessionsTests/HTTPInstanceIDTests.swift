@@ -44,12 +44,12 @@ import WireSupport
         let asked = Self.asked(desk)
         #expect(asked.count == 1_000)
         #expect(asked.allSatisfy { $0.sender == HTTPDesk.sender && $0.name == Self.name })
-        #expect(Set(asked.map(\.origin.ticket)).count == 1_000)
+        #expect(Set(asked.map(\.requester.requestID)).count == 1_000)
         for request in asked.dropLast() {
-            desk.perform(.reply(ticket: request.origin.ticket, .token(Self.report())))
+            desk.perform(.reply(requestID: request.requester.requestID, .token(Self.report())))
         }
         #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.reply(ticket: asked[999].origin.ticket, .tokenRefused(.notRegistered)))
+        desk.perform(.reply(requestID: asked[999].requester.requestID, .tokenRefused(.notRegistered)))
         let body = HTTPTokenTests.answer(desk).body
         #expect(
             body == "{\"results\":[" + String(repeating: "{},", count: 999) + "{\"error\":\"NOT_FOUND\"}]}")
@@ -81,7 +81,7 @@ import WireSupport
         }
         #expect(Set(devices.map(\.number)).count == 100)
         #expect(devices.allSatisfy { $0.number >= 1 << 59 && $0.number < 1 << 63 })
-        desk.perform(.reply(ticket: asked[99].origin.ticket, .registered(Self.name)))
+        desk.perform(.reply(requestID: asked[99].requester.requestID, .registered(Self.name)))
         #expect(desk.taken().isEmpty, "not before all are known")
         desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
         let body = HTTPTokenTests.answer(desk).body
@@ -106,7 +106,7 @@ import WireSupport
         let desk = HTTPDesk()
         desk.send(Self.batch(2))
         for request in Self.asked(desk) {
-            desk.perform(.reply(ticket: request.origin.ticket, .tokenRefused(.rateExceeded)))
+            desk.perform(.reply(requestID: request.requester.requestID, .tokenRefused(.rateExceeded)))
         }
         let whole = desk.taken()
         #expect(whole.hasPrefix("HTTP/1.1 429 ") && whole.contains("\r\nRetry-After: 1\r\n"))
@@ -114,12 +114,12 @@ import WireSupport
         let other = HTTPDesk()
         other.send(Self.batch(2))
         let asked = Self.asked(other)
-        other.perform(.reply(ticket: asked[0].origin.ticket, .token(Self.report())))
-        other.perform(.reply(ticket: asked[1].origin.ticket, .tokenRefused(.rateExceeded)))
+        other.perform(.reply(requestID: asked[0].requester.requestID, .token(Self.report())))
+        other.perform(.reply(requestID: asked[1].requester.requestID, .tokenRefused(.rateExceeded)))
         #expect(HTTPTokenTests.answer(other).body == "{\"results\":[{},{\"error\":\"RESOURCE_EXHAUSTED\"}]}")
         let one = HTTPDesk()
         one.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
-        one.perform(.reply(ticket: 1, .tokenRefused(.rateExceeded)))
+        one.perform(.reply(requestID: 1, .tokenRefused(.rateExceeded)))
         #expect(one.taken().contains("\r\nRetry-After: 1\r\n"))
         let modern = HTTPTokenTests.desk()
         modern.send(
@@ -127,7 +127,7 @@ import WireSupport
                 "POST /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions?topic_name=a",
                 key: "Bearer \(try HTTPTokenTests.token(modern))"))
         _ = modern.taken()
-        modern.perform(.reply(ticket: 2, .tokenRefused(.rateExceeded)))
+        modern.perform(.reply(requestID: 2, .tokenRefused(.rateExceeded)))
         let text = modern.taken()
         #expect(text.hasPrefix("HTTP/1.1 429 ") && text.contains("\r\nRetry-After: 1\r\n"))
         #expect(text.contains("RESOURCE_EXHAUSTED") && text.contains("QUOTA_EXCEEDED"))
@@ -153,7 +153,7 @@ import WireSupport
     func late() {
         let desk = HTTPDesk()
         desk.send(Self.batch(2))
-        desk.perform(.reply(ticket: Self.asked(desk)[1].origin.ticket, .token(Self.report())))
+        desk.perform(.reply(requestID: Self.asked(desk)[1].requester.requestID, .token(Self.report())))
         desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
         #expect(
             HTTPTokenTests.answer(desk).body == "{\"results\":[{\"error\":\"DEADLINE_EXCEEDED\"},{}]}")
@@ -172,7 +172,7 @@ import WireSupport
     func platform(category: String, apns: String, platform: String) throws {
         let desk = HTTPDesk()
         desk.send(Self.request("GET /iid/info/\(Self.token)"))
-        desk.perform(.reply(ticket: 1, .token(Self.report(category: category, apns: apns))))
+        desk.perform(.reply(requestID: 1, .token(Self.report(category: category, apns: apns))))
         let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
         #expect(json["platform"]?.text == platform && json["application"]?.text == category)
         #expect(json["authorizedEntity"]?.text == "1234567890" && json["rel"] == nil)
@@ -198,7 +198,7 @@ import WireSupport
         report.registration.appVersion = request.appVersion
         let other = HTTPDesk()
         other.send(Self.request("GET /iid/info/\(Self.token)"))
-        other.perform(.reply(ticket: 1, .token(report)))
+        other.perform(.reply(requestID: 1, .token(report)))
         let json = try JSONValue(parsing: HTTPTokenTests.answer(other).body)
         #expect(json["applicationVersion"]?.text == kept)
     }
@@ -253,7 +253,8 @@ import WireSupport
                 Self.request(
                     "GET /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions\(query)",
                     key: bearer))
-            desk.perform(.reply(ticket: try #require(Self.asked(desk).first).origin.ticket, .token(report)))
+            desk.perform(
+                .reply(requestID: try #require(Self.asked(desk).first).requester.requestID, .token(report)))
             let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
             #expect(json["topicSubscriptions"]?.elements?.count == count)
             #expect((json["nextPageToken"] == nil) == (count == 2_000))

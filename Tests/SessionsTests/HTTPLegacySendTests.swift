@@ -37,7 +37,7 @@ import Wire
         return (status, parts.count == 2 ? String(parts[1]) : "")
     }
 
-    private static let id = PersistentID(sequence: Sequence(7), salt: 9)
+    private static let id = PersistentID(sequence: SequenceNumber(7), salt: 9)
 
     @Test("Each recipient is submitted, and the results stand in the order of the request")
     func several() throws {
@@ -55,16 +55,17 @@ import Wire
         #expect(
             sent.allSatisfy { $0.content.collapseKey == Array("k".utf8) && $0.content.priority == .normal })
         #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.submission(ticket: sent[2].origin.ticket, .refused(.notRegistered)))
+        desk.perform(.submission(requestID: sent[2].requester.requestID, .refused(.notRegistered)))
         desk.perform(
             .submission(
-                ticket: sent[1].origin.ticket,
+                requestID: sent[1].requester.requestID,
                 .accepted(
                     id: Self.id,
                     canonical: RegistrationName(
                         device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(9)))))
         #expect(desk.taken().isEmpty)
-        desk.perform(.submission(ticket: sent[0].origin.ticket, .accepted(id: Self.id, canonical: nil)))
+        desk.perform(
+            .submission(requestID: sent[0].requester.requestID, .accepted(id: Self.id, canonical: nil)))
         let answer = Self.answer(desk)
         #expect(answer.status == "200")
         let tail =
@@ -151,8 +152,9 @@ import Wire
         #expect(looked.count == 2)
         #expect(
             looked.allSatisfy { $0.content.isDryRun && $0.content.body.isEmpty }, "nothing may be delivered")
-        desk.perform(.submission(ticket: looked[0].origin.ticket, .accepted(id: nil, canonical: nil)))
-        desk.perform(.submission(ticket: looked[1].origin.ticket, .refused(.notRegistered)))
+        desk.perform(
+            .submission(requestID: looked[0].requester.requestID, .accepted(id: nil, canonical: nil)))
+        desk.perform(.submission(requestID: looked[1].requester.requestID, .refused(.notRegistered)))
         #expect(
             Self.answer(desk).body.hasSuffix(
                 "\"results\":[{\"error\":\"MessageTooBig\"},{\"error\":\"NotRegistered\"},{\"error\":\"InvalidRegistration\"}]}"
@@ -165,7 +167,7 @@ import Wire
         desk.send(Self.request("{\"to\":\"\(Self.token(1))\",\"dry_run\":true}"))
         let looked = try #require(Self.submissions(desk).first)
         #expect(looked.content.isDryRun)
-        desk.perform(.submission(ticket: looked.origin.ticket, .accepted(id: nil, canonical: nil)))
+        desk.perform(.submission(requestID: looked.requester.requestID, .accepted(id: nil, canonical: nil)))
         #expect(Self.answer(desk).body.hasSuffix("[{\"message_id\":\"fake_message_id\"}]}"))
     }
 
@@ -173,8 +175,8 @@ import Wire
     func words(word: String, refusal: Refusal) throws {
         let desk = HTTPDesk()
         desk.send(Self.request("{\"to\":\"\(Self.token(1))\"}"))
-        let ticket = try #require(Self.submissions(desk).first).origin.ticket
-        desk.perform(.submission(ticket: ticket, .refused(refusal)))
+        let requestID = try #require(Self.submissions(desk).first).requester.requestID
+        desk.perform(.submission(requestID: requestID, .refused(refusal)))
         let answer = Self.answer(desk)
         #expect(answer.status == "200")
         #expect(answer.body.hasSuffix("\"results\":[{\"error\":\"\(word)\"}]}"))
@@ -205,7 +207,7 @@ import Wire
                 String(decoding: [UInt8](copying: key) + [0x3D] + [UInt8](copying: value), as: UTF8.self))
         }
         #expect(pairs == ["a b=c&d"])
-        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: Self.id, canonical: nil)))
+        desk.perform(.submission(requestID: sent.requester.requestID, .accepted(id: Self.id, canonical: nil)))
         #expect(Self.answer(desk).body == "id=\(Self.id.text)")
     }
 
@@ -236,12 +238,13 @@ import Wire
         desk.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
         desk.perform(
             .submission(
-                ticket: try #require(Self.submissions(desk).last).origin.ticket, .refused(.unavailable)))
+                requestID: try #require(Self.submissions(desk).last).requester.requestID,
+                .refused(.unavailable)))
         #expect(Self.answer(desk).status == "503")
         desk.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
         desk.perform(
             .submission(
-                ticket: try #require(Self.submissions(desk).last).origin.ticket,
+                requestID: try #require(Self.submissions(desk).last).requester.requestID,
                 .accepted(
                     id: Self.id,
                     canonical: RegistrationName(
@@ -255,7 +258,8 @@ import Wire
         desk.send(
             Self.request("{\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\"]}"))
         let first = try #require(Self.submissions(desk).first)
-        desk.perform(.submission(ticket: first.origin.ticket, .accepted(id: Self.id, canonical: nil)))
+        desk.perform(
+            .submission(requestID: first.requester.requestID, .accepted(id: Self.id, canonical: nil)))
         desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
         #expect(
             Self.answer(desk).body.hasSuffix(
@@ -274,7 +278,8 @@ import Wire
         #expect(!desk.isReading)
         for submission in Self.submissions(desk).prefix(Limits.HTTP.recipientsPerRequest) {
             desk.perform(
-                .submission(ticket: submission.origin.ticket, .accepted(id: Self.id, canonical: nil)))
+                .submission(requestID: submission.requester.requestID, .accepted(id: Self.id, canonical: nil))
+            )
         }
         #expect(desk.taken().contains("\"success\":1000,\"failure\":0"))
         #expect(

@@ -7,7 +7,7 @@ import Wire
 
 /// `messages:send`: who may send, what the core is told, and what it answers (http 8.1 to 8.6).
 @Suite struct HTTPMessagesTests {
-    private static let id = PersistentID(sequence: Sequence(7), salt: 9)
+    private static let id = PersistentID(sequence: SequenceNumber(7), salt: 9)
     private static let target = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(3))
     private static let token = String(decoding: HTTPDesk.seal.token(for: target), as: UTF8.self)
 
@@ -50,7 +50,7 @@ import Wire
         }
         #expect(pairs == ["a=b", "gcm.notification.title=t", "gcm.n.e=1"])
         #expect(desk.taken().isEmpty, "not before it is on disk")
-        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: Self.id, canonical: nil)))
+        desk.perform(.submission(requestID: sent.requester.requestID, .accepted(id: Self.id, canonical: nil)))
         let answer = HTTPTokenTests.answer(desk)
         #expect(answer.status == "200")
         #expect(answer.body == #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#)
@@ -94,9 +94,9 @@ import Wire
             Issue.record("\(desk.events)")
             return
         }
-        #expect(sent.target.topics.map(\.octets) == [[0x61]] && sent.target.truth == truth)
+        #expect(sent.target.topics.map(\.bytes) == [[0x61]] && sent.target.truth == truth)
         #expect(sent.content.lifetimeSeconds == 9 && sent.sender == HTTPDesk.sender)
-        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: Self.id, canonical: nil)))
+        desk.perform(.submission(requestID: sent.requester.requestID, .accepted(id: Self.id, canonical: nil)))
         let answer = HTTPTokenTests.answer(desk)
         #expect(answer.body == #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#)
     }
@@ -120,7 +120,7 @@ import Wire
         desk.send(Self.request(#"{"message":{"token":"\#(Self.token)"},"validate_only":true}"#))
         let looked = try Self.submission(desk)
         #expect(looked.content.isDryRun)
-        desk.perform(.submission(ticket: looked.origin.ticket, .accepted(id: nil, canonical: nil)))
+        desk.perform(.submission(requestID: looked.requester.requestID, .accepted(id: nil, canonical: nil)))
         #expect(
             HTTPTokenTests.answer(desk).body == #"{"name":"projects/lab-project/messages/fake_message_id"}"#)
     }
@@ -135,7 +135,7 @@ import Wire
     func refused(refusal: Refusal, status: String, word: String) throws {
         let desk = HTTPTokenTests.desk()
         desk.send(Self.request(#"{"message":{"token":"\#(Self.token)"}}"#))
-        desk.perform(.submission(ticket: try Self.submission(desk).origin.ticket, .refused(refusal)))
+        desk.perform(.submission(requestID: try Self.submission(desk).requester.requestID, .refused(refusal)))
         let answer = HTTPTokenTests.answer(desk)
         #expect(answer.status == status)
         #expect(
@@ -173,7 +173,7 @@ import Wire
                 return
             }
             #expect(sent.group == GroupName(sender: HTTPDesk.sender, number: 4))
-            desk.perform(.submission(ticket: sent.origin.ticket, .group(outcome)))
+            desk.perform(.submission(requestID: sent.requester.requestID, .group(outcome)))
             let answer = HTTPTokenTests.answer(desk)
             #expect(answer.status == status)
             #expect((status == "200") == answer.body.hasPrefix(#"{"name":"projects/lab-project/messages/0:"#))

@@ -39,7 +39,7 @@ import Wire
     func token() throws {
         let desk = HTTPDesk()
         desk.send(HTTPDesk.register("app=a.b&device=600000000000000001&sender=123"))
-        desk.perform(.reply(ticket: 1, .registered(Self.name)))
+        desk.perform(.reply(requestID: 1, .registered(Self.name)))
         let token = String(decoding: HTTPDesk.seal.token(for: Self.name), as: UTF8.self)
         let text = desk.taken()
         #expect(text == HTTPDesk.text("token=\(token)"))
@@ -57,7 +57,7 @@ import Wire
     func refusals(word: String, refusal: RegistrationRefusal) {
         let desk = HTTPDesk()
         desk.send(HTTPDesk.register("app=a.b&device=600000000000000001&sender=123"))
-        desk.perform(.reply(ticket: 1, .registrationRefused(refusal)))
+        desk.perform(.reply(requestID: 1, .registrationRefused(refusal)))
         let text = desk.taken()
         #expect(text == HTTPDesk.text("Error=\(word)"))
     }
@@ -68,7 +68,7 @@ import Wire
         desk.send(
             HTTPDesk.register(
                 "app=a.b&device=600000000000000001&sender=123", headers: "User-Agent: Chrome/156.0\r\n"))
-        desk.perform(.reply(ticket: 1, .registrationRefused(.serviceNotAvailable)))
+        desk.perform(.reply(requestID: 1, .registrationRefused(.serviceNotAvailable)))
         let text = desk.taken()
         #expect(text == HTTPDesk.text("Error=InternalServerError"))
     }
@@ -153,7 +153,7 @@ import Wire
             Issue.record("not an unregistration")
             return
         }
-        desk.perform(.reply(ticket: 1, .unregistered))
+        desk.perform(.reply(requestID: 1, .unregistered))
         let text = desk.taken()
         #expect(text == HTTPDesk.text(body))
     }
@@ -188,7 +188,7 @@ import Wire
         for form in ["app=a&device=1&sender=1", "app=a&device=600000000000000001&sender=1", ""] {
             let desk = HTTPDesk()
             desk.send(HTTPDesk.register(form))
-            desk.perform(.reply(ticket: 1, .registrationRefused(.authenticationFailed)))
+            desk.perform(.reply(requestID: 1, .registrationRefused(.authenticationFailed)))
             let text = desk.taken()
             #expect(!text.contains("700000000000000002"))
         }

@@ -28,12 +28,12 @@ import Wire
     @Test("A check-in and an installation are answered 503, with the limit and a time")
     func devices() {
         let desk = HTTPDesk()
-        for (ticket, request) in [
+        for (requestID, request) in [
             "POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"checkin\":{}}",
             Self.request("POST /v1/projects/p/installations", "{}"),
         ].enumerated() {
             desk.send(request)
-            desk.perform(.reply(ticket: UInt32(ticket + 1), .registrationRefused(.registryFull)))
+            desk.perform(.reply(requestID: UInt32(requestID + 1), .registrationRefused(.registryFull)))
             expectNamed(desk.taken(), seconds: Limits.Registry.retrySeconds)
         }
     }
@@ -45,10 +45,10 @@ import Wire
             desk.send(
                 HTTPDesk.register(
                     "app=a.b&device=600000000000000001&sender=123", headers: "User-Agent: \(agent)\r\n"))
-            desk.perform(.reply(ticket: 1, .registrationRefused(.registryFull)))
+            desk.perform(.reply(requestID: 1, .registrationRefused(.registryFull)))
             #expect(desk.taken() == HTTPDesk.text("Error=\(word)"))
             #expect(
-                HTTPSession.refusal(.tooManyStrangers, isChromium: !agent.isEmpty).body
+                HTTPSession.refusal(.tooManyUnauthenticated, isChromium: !agent.isEmpty).body
                     == HTTPSession.refusal(.registryFull, isChromium: !agent.isEmpty).body)
         }
     }
@@ -66,8 +66,8 @@ import Wire
                 if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
             }
             .first)
-        desk.perform(.submission(ticket: looked.origin.ticket, .accepted(id: nil, canonical: nil)))
-        desk.perform(.reply(ticket: 1, .groupRefused(.registryFull)))
+        desk.perform(.submission(requestID: looked.requester.requestID, .accepted(id: nil, canonical: nil)))
+        desk.perform(.reply(requestID: 1, .groupRefused(.registryFull)))
         let text = desk.taken()
         expectNamed(text, seconds: Limits.HTTP.sendRetrySeconds)
         #expect(text.contains("{\"error\":\"The registry"))
@@ -81,13 +81,13 @@ import Wire
         desk.send(
             "POST /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions?topic_name=a HTTP/1.1\r\n"
                 + "Host: x\r\nAuthorization: Bearer \(bearer)\r\nContent-Length: 0\r\n\r\n")
-        desk.perform(.reply(ticket: 2, .tokenRefused(.registryFull)))
+        desk.perform(.reply(requestID: 2, .tokenRefused(.registryFull)))
         let text = desk.taken()
         expectNamed(text, seconds: Limits.HTTP.sendRetrySeconds)
         #expect(text.contains("\"status\":\"UNAVAILABLE\"") && text.contains("\"errorCode\":\"UNAVAILABLE\""))
         let older = HTTPDesk()
         older.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
-        older.perform(.reply(ticket: 1, .tokenRefused(.registryFull)))
+        older.perform(.reply(requestID: 1, .tokenRefused(.registryFull)))
         expectNamed(older.taken(), seconds: Limits.HTTP.sendRetrySeconds)
     }
 
@@ -97,29 +97,33 @@ import Wire
         let list = "\"\(Self.token)\",\"\(Self.token)\""
         let add = Self.request(
             "POST /iid/v1:batchAdd", "{\"to\":\"/topics/news\",\"registration_tokens\":[\(list)]}")
-        let tickets = (0..<2).map { RecipientTicket.make(request: 1, index: $0) }
+        let requestIDs = (0..<2).map { RecipientRequestID.make(request: 1, index: $0) }
         let some = HTTPDesk()
         some.send(add)
-        some.perform(.reply(ticket: tickets[0], .tokenRefused(.registryFull)))
-        some.perform(.reply(ticket: tickets[1], .tokenRefused(.notRegistered)))
+        some.perform(.reply(requestID: requestIDs[0], .tokenRefused(.registryFull)))
+        some.perform(.reply(requestID: requestIDs[1], .tokenRefused(.notRegistered)))
         #expect(
             HTTPTokenTests.answer(some).body
                 == "{\"results\":[{\"error\":\"RESOURCE_EXHAUSTED\"},{\"error\":\"NOT_FOUND\"}]}")
         let none = HTTPDesk()
         none.send(add)
-        for ticket in tickets { none.perform(.reply(ticket: ticket, .tokenRefused(.registryFull))) }
+        for requestID in requestIDs {
+            none.perform(.reply(requestID: requestID, .tokenRefused(.registryFull)))
+        }
         expectNamed(none.taken(), seconds: Limits.HTTP.sendRetrySeconds)
         let imports = Self.request(
             "POST /iid/v1:batchImport", "{\"application\":\"a\",\"apns_tokens\":[\"0a1b\",\"0a1c\"]}")
         let imported = HTTPDesk()
         imported.send(imports)
-        imported.perform(.reply(ticket: tickets[0], .registrationRefused(.registryFull)))
-        imported.perform(.reply(ticket: tickets[1], .registered(Self.name)))
+        imported.perform(.reply(requestID: requestIDs[0], .registrationRefused(.registryFull)))
+        imported.perform(.reply(requestID: requestIDs[1], .registered(Self.name)))
         let body = HTTPTokenTests.answer(imported).body
         #expect(body.contains("{\"apns_token\":\"0a1b\",\"status\":\"Internal Server Error\"}"))
         let refused = HTTPDesk()
         refused.send(imports)
-        for ticket in tickets { refused.perform(.reply(ticket: ticket, .registrationRefused(.registryFull))) }
+        for requestID in requestIDs {
+            refused.perform(.reply(requestID: requestID, .registrationRefused(.registryFull)))
+        }
         expectNamed(refused.taken(), seconds: Limits.HTTP.sendRetrySeconds)
     }
 }

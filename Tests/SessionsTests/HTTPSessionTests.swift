@@ -21,10 +21,10 @@ import Wire
     func order() {
         let desk = HTTPDesk()
         desk.send(Self.registration + Self.get("/none") + Self.registration)
-        desk.perform(.reply(ticket: 3, .registered(Self.name(3))))
+        desk.perform(.reply(requestID: 3, .registered(Self.name(3))))
         let early = desk.taken()
         #expect(early.isEmpty)
-        desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
         let all = desk.taken()
         #expect(
             all == Self.token(1) + HTTPDesk.text("There is nothing at this path.\n", "404 Not Found")
@@ -33,19 +33,19 @@ import Wire
         #expect(records == 3)
     }
 
-    @Test("An answer for a ticket that is not open changes nothing (canary for the order)")
+    @Test("An answer for a request ID that is not open changes nothing (canary for the order)")
     func strayAnswers() {
         let desk = HTTPDesk()
-        desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
-        desk.perform(.reply(ticket: 0, .unregistered))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        desk.perform(.reply(requestID: 0, .unregistered))
         desk.send(Self.registration)
-        desk.perform(.reply(ticket: 1, .unregistered))
-        desk.perform(.reply(ticket: 1, .checkedIn(DeviceID(5), freshToken: 6)))
-        desk.perform(.reply(ticket: 2, .registered(Self.name(2))))
+        desk.perform(.reply(requestID: 1, .unregistered))
+        desk.perform(.reply(requestID: 1, .checkedIn(DeviceID(5), freshToken: 6)))
+        desk.perform(.reply(requestID: 2, .registered(Self.name(2))))
         let nothing = desk.taken()
         #expect(nothing.isEmpty)
-        desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
-        desk.perform(.reply(ticket: 1, .registered(Self.name(9))))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(9))))
         let one = desk.taken()
         #expect(one == Self.token(1))
     }
@@ -58,7 +58,7 @@ import Wire
             for start in Swift.stride(from: 0, to: stream.count, by: step) {
                 desk.send(Array(stream[start..<min(start + step, stream.count)]))
             }
-            desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
+            desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
             let all = desk.taken()
             let missing = "There is nothing at this path.\n"
             let head = HTTPDesk.text(missing, "404 Not Found").dropLast(missing.utf8.count)
@@ -92,7 +92,7 @@ import Wire
         desk.send(Self.registration + "GET / HTTP/1.1\r\n\r\n")
         let early = (desk.taken(), desk.close)
         #expect(early.0.isEmpty && early.1 == nil)
-        desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
         let all = desk.taken()
         #expect(
             all == Self.token(1)
@@ -117,7 +117,7 @@ import Wire
         let request = HTTPDesk.register(
             "app=a&device=600000000000000001&sender=1", headers: "Connection: close\r\n")
         desk.send(request + Self.get("/none"))
-        desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
         let end = (desk.taken(), desk.close)
         #expect(end.0.hasPrefix("HTTP/1.1 200 OK\r\n") && end.0.contains("\r\nConnection: close\r\n"))
         #expect(!end.0.contains("404"))
@@ -132,11 +132,11 @@ import Wire
         desk.send(Self.registration + waiting)
         let early = desk.taken()
         #expect(early.isEmpty)
-        desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
         let middle = desk.taken()
         #expect(middle == Self.token(1) + "HTTP/1.1 100 Continue\r\n\r\n")
         desk.send(form)
-        desk.perform(.reply(ticket: 2, .registered(Self.name(2))))
+        desk.perform(.reply(requestID: 2, .registered(Self.name(2))))
         let last = desk.taken()
         #expect(last == Self.token(2))
     }
@@ -147,12 +147,12 @@ import Wire
         desk.send(String(repeating: Self.registration, count: Limits.HTTP.pipelinedRequests + 3))
         let full = (desk.events.count, desk.isReading)
         #expect(full == (Limits.HTTP.pipelinedRequests, false))
-        desk.perform(.reply(ticket: 1, .registered(Self.name(1))))
-        desk.perform(.reply(ticket: 2, .registered(Self.name(2))))
+        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        desk.perform(.reply(requestID: 2, .registered(Self.name(2))))
         let more = (desk.events.count, desk.isReading)
         #expect(more == (Limits.HTTP.pipelinedRequests + 2, false))
-        for ticket in 3...UInt32(Limits.HTTP.pipelinedRequests + 3) {
-            desk.perform(.reply(ticket: ticket, .registered(Self.name(UInt64(ticket)))))
+        for requestID in 3...UInt32(Limits.HTTP.pipelinedRequests + 3) {
+            desk.perform(.reply(requestID: requestID, .registered(Self.name(UInt64(requestID)))))
         }
         let all = (desk.isReading, desk.records)
         #expect(all == (true, Limits.HTTP.pipelinedRequests + 3))

@@ -16,7 +16,7 @@ import WireSupport
         accounts: [account])
 
     /// Signatures here are a keyed digest: what matters is that they are asked for and believed.
-    static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] { HTTPDesk.digest(text + key).octets }
+    static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] { HTTPDesk.digest(text + key).bytes }
 
     /// A desk that knows the account, and another sender without one.
     static func desk(

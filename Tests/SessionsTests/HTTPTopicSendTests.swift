@@ -18,8 +18,8 @@ import Wire
         }
     }
 
-    private static func body(_ octets: Int) -> String {
-        "{\"to\":\"/topics/news\",\"data\":{\"k\":\"\(String(repeating: "x", count: octets - 1))\"}}"
+    private static func body(_ bytes: Int) -> String {
+        "{\"to\":\"/topics/news\",\"data\":{\"k\":\"\(String(repeating: "x", count: bytes - 1))\"}}"
     }
 
     @Test("A topic takes half of what a token takes")
@@ -29,7 +29,7 @@ import Wire
         #expect(Self.sent(desk).isEmpty)
         #expect(desk.taken().hasSuffix("{\"error\":\"MessageTooBig\"}"))
         desk.send(Self.request(Self.body(Limits.Topic.payloadBytes)))
-        #expect(Self.sent(desk).count == 1, "canary: one octet less is taken")
+        #expect(Self.sent(desk).count == 1, "canary: one byte less is taken")
     }
 
     @Test("An operator may let topics take as much as a token, in every way of sending")
@@ -39,8 +39,8 @@ import Wire
         }
         let desk = HTTPDesk(change)
         let form = "to=/topics/news&data.k=\(String(repeating: "x", count: Limits.Message.payloadBytes - 1))"
-        for octets in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
-            desk.send(Self.request(Self.body(octets)))
+        for bytes in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
+            desk.send(Self.request(Self.body(bytes)))
         }
         for text in [form, form + "x"] {
             desk.send(Self.request(text, type: "application/x-www-form-urlencoded"))
@@ -48,8 +48,8 @@ import Wire
         #expect(Self.sent(desk).count == 2)
         let modern = HTTPTokenTests.desk(settings: change)
         let bearer = try HTTPTokenTests.token(modern)
-        for octets in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
-            let value = String(repeating: "x", count: octets - 1)
+        for bytes in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
+            let value = String(repeating: "x", count: bytes - 1)
             for target in ["\"topic\":\"news\"", "\"condition\":\"'a' in topics\""] {
                 let body = "{\"message\":{\(target),\"data\":{\"k\":\"\(value)\"}}}"
                 modern.send(
@@ -99,8 +99,8 @@ import Wire
         #expect(sent.content.collapseKey == Array("k".utf8) && sent.content.priority == .high)
         #expect(sent.content.restrictedPackage == Array("app".utf8))
         #expect(desk.taken().isEmpty)
-        let id = PersistentID(sequence: Sequence(5_735_927_389_175_849_184), salt: 1)
-        desk.perform(.submission(ticket: sent.origin.ticket, .accepted(id: id, canonical: nil)))
+        let id = PersistentID(sequence: SequenceNumber(5_735_927_389_175_849_184), salt: 1)
+        desk.perform(.submission(requestID: sent.requester.requestID, .accepted(id: id, canonical: nil)))
         #expect(desk.taken().hasSuffix("\r\n\r\n{\"message_id\":5735927389175849184}"))
     }
 
@@ -110,7 +110,7 @@ import Wire
         desk.send(Self.request("to=/topics/a", type: "application/x-www-form-urlencoded"))
         desk.send(Self.request("{\"to\":\"/topics/a\"}"))
         for sent in Self.sent(desk) {
-            desk.perform(.submission(ticket: sent.origin.ticket, .refused(.unavailable)))
+            desk.perform(.submission(requestID: sent.requester.requestID, .refused(.unavailable)))
         }
         let text = desk.taken()
         #expect(text.hasPrefix("HTTP/1.1 503 "))

@@ -13,7 +13,7 @@ import Wire
 
     /// Signatures here are a keyed digest twice: what matters is that they are asked for and believed.
     static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] {
-        let digest = HTTPDesk.digest(text + key).octets
+        let digest = HTTPDesk.digest(text + key).bytes
         return digest + digest
     }
 
@@ -86,8 +86,8 @@ import Wire
         #expect(desk.taken().isEmpty, "what is not stored is not promised")
         desk.perform(
             .submission(
-                ticket: submission.origin.ticket,
-                .accepted(id: PersistentID(sequence: Sequence(9), salt: 1), canonical: nil)))
+                requestID: submission.requester.requestID,
+                .accepted(id: PersistentID(sequence: SequenceNumber(9), salt: 1), canonical: nil)))
         #expect(
             desk.taken()
                 == HTTPDesk.text(
@@ -201,8 +201,8 @@ import Wire
         #expect(try Self.submission(desk).entitlement == .webPush(key: Self.key))
     }
 
-    /// The canary: if the signature were not looked at, one changed octet would pass.
-    @Test("each changed octet of a token is noticed")
+    /// The canary: if the signature were not looked at, one changed byte would pass.
+    @Test("each changed byte of a token is noticed")
     func changed() {
         let token = Array(Self.jwt().utf8)
         for at in stride(from: 0, to: token.count, by: 7) {
@@ -211,7 +211,7 @@ import Wire
             let desk = Self.desk()
             let text = String(decoding: other, as: UTF8.self)
             desk.send(Self.request(authorization: "vapid t=\(text), k=\(Self.base64(Self.key))"))
-            #expect(desk.events.isEmpty, "octet \(at)")
+            #expect(desk.events.isEmpty, "byte \(at)")
         }
     }
 
@@ -225,8 +225,8 @@ import Wire
     func core(refusal: Refusal, status: String, retry: String?) throws {
         let desk = Self.desk()
         desk.send(Self.request())
-        let ticket = try Self.submission(desk).origin.ticket
-        desk.perform(.submission(ticket: ticket, .refused(refusal)))
+        let requestID = try Self.submission(desk).requester.requestID
+        desk.perform(.submission(requestID: requestID, .refused(refusal)))
         let answer = desk.taken()
         #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer)")
         #expect(answer.contains("Retry-After: ") == (retry != nil))

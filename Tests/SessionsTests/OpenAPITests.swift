@@ -64,7 +64,7 @@ import Wire
         let bytes = OpenAPI.document(version: "1.2.3")
         #expect(bytes == OpenAPI.document(version: "1.2.3") && !bytes.contains(0x0A))
         #expect(try JSONValue(parsing: bytes.raw) == document)
-        #expect(bytes.count < 131_072, "\(bytes.count) octets are sent to whoever asks")
+        #expect(bytes.count < 131_072, "\(bytes.count) bytes are sent to whoever asks")
         #expect(document["info"]?["version"]?.text == "1.2.3")
     }
 
@@ -120,7 +120,7 @@ import Wire
         .missingTarget, .wrongType(field: "data", expected: "object", found: "1"),
         .outOfRange(field: "time_to_live", value: "-1", lowest: 0, highest: 1),
         .notAllowed(field: "priority", value: "x", allowed: "y"),
-        .tooLarge(field: "data", octets: 2, limit: 1), .tooLarge(field: "collapse_key", octets: 2, limit: 1),
+        .tooLarge(field: "data", bytes: 2, limit: 1), .tooLarge(field: "collapse_key", bytes: 2, limit: 1),
         .reservedKey("from"), .conflict(field: "to", reason: "x"), .repeatedMessageID,
         .badAck(.missing(field: "x")), .invalidToken, .senderMismatch, .notRegistered, .packageMismatch,
         .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
@@ -208,7 +208,7 @@ import Wire
         }
         #expect(desk.pages.count == Limits.HTTP.pipelinedRequests)
         desk.congested(true)
-        for ticket in 1...Limits.HTTP.pipelinedRequests { desk.answerPage(UInt32(ticket), page) }
+        for requestID in 1...Limits.HTTP.pipelinedRequests { desk.answerPage(UInt32(requestID), page) }
         #expect(desk.sent.isEmpty && !desk.isReading, "nothing is added to what the peer does not read")
         desk.congested(false)
         let first = desk.taken().utf8.count

@@ -66,7 +66,7 @@ import Wire
     )
     func xmpp() {
         let settings = SessionSettings(
-            seal: HTTPDesk.seal, digest: { SecretDigest(octets: $0) }, random: { 42 })
+            seal: HTTPDesk.seal, digest: { SecretDigest(bytes: $0) }, random: { 42 })
         let now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
         var session = AppServerSession(
             connection: HTTPDesk.connection, settings: SharedSettings(settings), now: now)

@@ -75,16 +75,16 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
             try pairs(#""data":{"gcm":"v"}"#, reservesGCMPrefix: true) == .failure(.reservedKey("gcm")))
     }
 
-    @Test("4096 octets of keys and values fit, one more does not")
+    @Test("4096 bytes of keys and values fit, one more does not")
     func size() throws {
         let full = String(repeating: "v", count: 4_094)
         #expect(try pairs("\"data\":{\"ab\":\"\(full)\"}").get().count == 1)
         #expect(
             try pairs("\"data\":{\"abc\":\"\(full)\"}")
-                == .failure(.tooLarge(field: "data", octets: 4_097, limit: 4_096)))
+                == .failure(.tooLarge(field: "data", bytes: 4_097, limit: 4_096)))
         #expect(
             try pairs("\"notification\":{\"body\":\"\(full)\"}")
-                == .failure(.tooLarge(field: "notification", octets: 4_098, limit: 4_096)))
+                == .failure(.tooLarge(field: "notification", bytes: 4_098, limit: 4_096)))
         let half = String(repeating: "é", count: 1_022)
         #expect(
             try pairs("\"data\":{\"abcd\":\"\(half)\"},\"notification\":{\"body\":\"\(half)\"}").get().count

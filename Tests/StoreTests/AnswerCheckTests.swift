@@ -13,7 +13,7 @@ import Testing
     private static let ids = Samples.installations
     private static let ofFirst = PartitionKey.installation(ids[0]).partition(of: partitions)
 
-    private func problem(_ load: Load, _ answer: Loaded) -> String? {
+    private func problem(_ load: StoreQuery, _ answer: StoreResult) -> String? {
         brokenInvariant { try load.demandAnswered(by: answer, among: Self.partitions) }?.description
     }
 
@@ -23,8 +23,8 @@ import Testing
 
     @Test("A state of a device is refused when a part of it belongs elsewhere or is out of order")
     func device() {
-        let load = Load.device(Self.device)
-        func state(_ change: (inout DeviceState) -> Void) -> Loaded {
+        let load = StoreQuery.device(Self.device)
+        func state(_ change: (inout DeviceState) -> Void) -> StoreResult {
             var state = DeviceState(
                 device: Self.device, record: Samples.device(5),
                 registrations: [Samples.registration(5, 1), Samples.registration(5, 2)],
@@ -51,8 +51,8 @@ import Testing
 
     @Test("A page is refused when it is too long, too early, out of order or of another owner")
     func pages() {
-        let load = Load.messages(Self.device, after: Sequence(1), limit: 2)
-        func page(_ sequences: UInt64..., of device: UInt64 = 5) -> Loaded {
+        let load = StoreQuery.messages(Self.device, after: SequenceNumber(1), limit: 2)
+        func page(_ sequences: UInt64..., of device: UInt64 = 5) -> StoreResult {
             .messages(Self.device, sequences.map { Samples.message(device, $0) }, isLast: true)
         }
         #expect(problem(load, page(2, 3)) == nil)
@@ -63,7 +63,7 @@ import Testing
         #expect(
             problem(load, .messages(DeviceID(6), [], isLast: true)) == "a page of another device's mailbox")
         #expect(problem(load, .upstream(Self.sender, [], isLast: true)) == "an answer to another question")
-        let up = Load.upstream(Self.sender, after: Sequence(1), limit: 2)
+        let up = StoreQuery.upstream(Self.sender, after: SequenceNumber(1), limit: 2)
         #expect(
             problem(up, .upstream(Self.sender, [Samples.upstream(8, 2)], isLast: true))
                 == "a page of another sender's mailbox")
@@ -76,18 +76,18 @@ import Testing
     func named() {
         let group = Samples.group(42, 1)
         let other = GroupName(sender: Self.sender, number: 2)
-        let byName = Load.group(other, isForChange: false)
+        let byName = StoreQuery.group(other, isForChange: false)
         #expect(problem(byName, .group(other, nil, isForChange: false)) == nil)
         #expect(
             problem(byName, .group(other, group, isForChange: false))
                 == "another group than the one in question")
-        let labelled = Load.groupLabelled(Self.sender, group.label)
+        let labelled = StoreQuery.groupLabelled(Self.sender, group.label)
         #expect(problem(labelled, .groupLabelled(Self.sender, group.label, group)) == nil)
         #expect(
             problem(labelled, .groupLabelled(Self.sender, group.label, Samples.group(42, 2)))
                 == "the group of another label")
-        let load = Load.installation(Self.ids[0], limit: 1, isForChange: false)
-        func answer(_ record: InstallationRecord?, _ names: [RegistrationName]) -> Loaded {
+        let load = StoreQuery.installation(Self.ids[0], limit: 1, isForChange: false)
+        func answer(_ record: InstallationRecord?, _ names: [RegistrationName]) -> StoreResult {
             .installation(Self.ids[0], record, names, isForChange: false)
         }
         #expect(problem(load, answer(Samples.installation(Self.ids[0]), [name(1)])) == nil)
@@ -97,7 +97,7 @@ import Testing
         #expect(
             problem(load, answer(nil, [name(1), name(2)]))
                 == "more registrations of an installation than asked for")
-        let wide = Load.installation(Self.ids[0], limit: 9, isForChange: false)
+        let wide = StoreQuery.installation(Self.ids[0], limit: 9, isForChange: false)
         #expect(
             problem(wide, answer(nil, [name(2), name(1)]))
                 == "the registrations of an installation are out of order")
@@ -106,8 +106,8 @@ import Testing
     @Test("A page of a topic is refused when it is too long, too early, out of order or of another job")
     func topics() {
         let job = Samples.job(Self.sender)
-        let load = Load.topicPage(job, of: nil, after: name(1), limit: 2)
-        func page(_ names: [UInt64], marked: [UInt64] = [], next: UInt64? = nil) -> Loaded {
+        let load = StoreQuery.topicPage(job, of: nil, after: name(1), limit: 2)
+        func page(_ names: [UInt64], marked: [UInt64] = [], next: UInt64? = nil) -> StoreResult {
             .topicPage(
                 job, TopicPage(names: names.map(name), marked: marked.map(name), next: next.map(name)))
         }
@@ -129,7 +129,7 @@ import Testing
                 name: Samples.job(Self.sender, sequence), salt: 1, target: TopicTarget(Samples.topics[0]),
                 messageID: [], acceptedAt: 1, expiresAt: 2, body: [])
         }
-        func load(in partition: Int = Self.ofSender, after: UInt64? = nil) -> Load {
+        func load(in partition: Int = Self.ofSender, after: UInt64? = nil) -> StoreQuery {
             .topicJobs(after: after.map { Samples.job(Self.sender, $0) }, limit: 2, partition: partition)
         }
         #expect(problem(load(), .topicJobs([job(1), job(2)], isLast: true)) == nil)
@@ -148,9 +148,11 @@ import Testing
 
     @Test("A sweep is refused when it is too long, too early, out of order or of another partition")
     func sweeps() {
-        func load(in partition: Int = Self.own) -> Load { .expired(by: 9, limit: 2, partition: partition) }
+        func load(in partition: Int = Self.own) -> StoreQuery {
+            .expired(by: 9, limit: 2, partition: partition)
+        }
         func entry(_ sequence: UInt64, _ time: UnixMilliseconds) -> ExpiredEntry {
-            .message(Self.device, Sequence(sequence), expiresAt: time)
+            .message(Self.device, SequenceNumber(sequence), expiresAt: time)
         }
         #expect(problem(load(), .expired([entry(2, 8), entry(1, 9)])) == nil)
         #expect(
@@ -168,12 +170,12 @@ import Testing
 
     @Test("A search is refused when it finds too many, goes back or finds what another partition owns")
     func searches() {
-        func load(in partition: Int = Self.own, from start: UInt64 = 0, limit: Int = 2) -> Load {
+        func load(in partition: Int = Self.own, from start: UInt64 = 0, limit: Int = 2) -> StoreQuery {
             .unseen(
                 before: 1, unusedBefore: 1, from: DeviceID(start), examine: 9, limit: limit,
                 partition: partition)
         }
-        let found = Loaded.unseen([Self.device], next: nil)
+        let found = StoreResult.unseen([Self.device], next: nil)
         #expect(problem(load(), found) == nil)
         #expect(problem(load(limit: 0), found) == "a search finds more devices than asked for")
         #expect(problem(load(from: 6), found) == "a search for devices goes back")
@@ -184,11 +186,11 @@ import Testing
                 == "a search finds a device of another partition")
         func search(
             in partition: Int = Self.ofFirst, from start: [UInt8] = [], limit: Int = 2
-        ) -> Load {
+        ) -> StoreQuery {
             .unusedInstallations(
                 before: 1, unlinkedBefore: 1, from: start, examine: 9, limit: limit, partition: partition)
         }
-        let listed = Loaded.unusedInstallations([Self.ids[0]], next: nil, before: 1, unlinkedBefore: 1)
+        let listed = StoreResult.unusedInstallations([Self.ids[0]], next: nil, before: 1, unlinkedBefore: 1)
         #expect(problem(search(), listed) == nil)
         #expect(problem(search(limit: 0), listed) == "a search finds more installations than asked for")
         #expect(problem(search(from: Self.ids[1]), listed) == "a search for installations goes back")

@@ -4,7 +4,7 @@ import RocksStore
 import Store
 import Testing
 
-/// Octets that change on the disk: it is noticed, it is named, and what is whole stays and is served.
+/// Bytes that change on the disk: it is noticed, it is named, and what is whole stays and is served.
 @Suite struct CorruptionTests {
     private static let owners = 1...4 as ClosedRange<UInt64>
     private static let sizes: EngineSizes = {
@@ -35,9 +35,9 @@ import Testing
 
     private func flip(_ file: String, in directory: ScratchDirectory, at part: Double) throws {
         let url = URL(fileURLWithPath: directory.path + "/db/" + file)
-        var octets = try Data(contentsOf: url)
-        octets[Int(Double(octets.count) * part)] ^= 0x10
-        try octets.write(to: url)
+        var bytes = try Data(contentsOf: url)
+        bytes[Int(Double(bytes.count) * part)] ^= 0x10
+        try bytes.write(to: url)
     }
 
     private func mailboxes(_ store: RocksStore) -> [UInt64: [StoredMessage]] {
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a changed octet is noticed, its file is named, and the rest is there",
+        "a changed byte is noticed, its file is named, and the rest is there",
         arguments: [".sst", "MANIFEST-"])
     func changed(_ mark: String) throws {
         let directory = try filled()
@@ -83,7 +83,7 @@ import Testing
                     // Where the engine could not open a sorted file it names the list that it has it from.
                     #expect(words.contains(file) || words.contains("/MANIFEST-"), "\(words)")
                 }
-                // Nothing was taken away: with the octet as it was, all is there.
+                // Nothing was taken away: with the byte as it was, all is there.
                 guard try files(copy, mark).contains(file) else { continue }
                 try flip(file, in: copy, at: part)
                 #expect(try complaint(copy, whole) == nil)
@@ -92,17 +92,17 @@ import Testing
         #expect(noticed > 0)
     }
 
-    @Test("A changed octet anywhere behind the rows of any sorted file is noticed, and no row is passed over")
+    @Test("A changed byte anywhere behind the rows of any sorted file is noticed, and no row is passed over")
     func behindRows() throws {
         let directory = try filled()
         let whole = mailboxes(try RocksStore(path: directory.path + "/db", sizes: Self.sizes))
         var noticed = 0
         for file in try files(directory, ".sst") {
             let size = try Data(contentsOf: URL(fileURLWithPath: directory.path + "/db/" + file)).count
-            // Filter, index, properties and the foot lie in the last octets, and each is sealed as a whole.
-            for octet in stride(from: max(0, size - 1_500), to: size, by: 101) {
+            // Filter, index, properties and the foot lie in the last bytes, and each is sealed as a whole.
+            for byte in stride(from: max(0, size - 1_500), to: size, by: 101) {
                 let copy = try directory.copied()
-                try flip(file, in: copy, at: (Double(octet) + 0.5) / Double(size))
+                try flip(file, in: copy, at: (Double(byte) + 0.5) / Double(size))
                 if try complaint(copy, whole) != nil { noticed += 1 }
             }
         }

@@ -34,7 +34,7 @@ import Testing
             "a message shares the body of another sender's job",
             .putMessage(
                 changed(Samples.message(5, 1)) {
-                    $0.topic = TopicOrigin(job: Samples.job(SenderID(7)), path: [])
+                    $0.topic = TopicReference(job: Samples.job(SenderID(7)), path: [])
                 })
         ),
         (
@@ -43,7 +43,7 @@ import Testing
         ),
         (
             "an ordinary message reports an expiry",
-            .returnUpstream(SenderID(8), Sequence(1), expiresAt: 0, report: Samples.message(5, 1))
+            .returnUpstream(SenderID(8), SequenceNumber(1), expiresAt: 0, report: Samples.message(5, 1))
         ),
         ("an upstream message has sequence 0", .putUpstream(Samples.upstream(8, 0), now: 0)),
         (
@@ -52,15 +52,15 @@ import Testing
         ),
         (
             "a message is removed at a milestone that does not end it",
-            .removeMessage(DeviceID(5), Sequence(1), expiresAt: 0, reason: .sent)
+            .removeMessage(DeviceID(5), SequenceNumber(1), expiresAt: 0, reason: .sent)
         ),
         (
             "a message that was accepted is removed as refused",
-            .removeUpstream(SenderID(5), Sequence(1), expiresAt: 0, reason: .refused)
+            .removeUpstream(SenderID(5), SequenceNumber(1), expiresAt: 0, reason: .refused)
         ),
         (
             "the digest of a device's token is cut short",
-            .putDevice(changed(Samples.device(5)) { $0.token = SecretDigest(octets: [1]) })
+            .putDevice(changed(Samples.device(5)) { $0.token = SecretDigest(bytes: [1]) })
         ),
         (
             "a registration names too many senders",
@@ -76,7 +76,7 @@ import Testing
         ),
         (
             "the digest of a key is cut short",
-            .putSender(changed(Samples.sender(7)) { $0.keys[0].digest = SecretDigest(octets: []) })
+            .putSender(changed(Samples.sender(7)) { $0.keys[0].digest = SecretDigest(bytes: []) })
         ),
         (
             "the verifier of a key is cut short",
@@ -98,7 +98,7 @@ import Testing
             "the digest of a refresh token is cut short",
             .putInstallation(
                 changed(Samples.installation(Samples.installations[0])) {
-                    $0.refresh = SecretDigest(octets: [1])
+                    $0.refresh = SecretDigest(bytes: [1])
                 })
         ),
         ("a device group without members", .putGroup(changed(Samples.group(1, 1)) { $0.members = [] })),
@@ -124,8 +124,8 @@ import Testing
         for (problem, mutation) in Self.planted {
             let error = brokenInvariant {
                 _ = try store.commit([
-                    Samples.batch(.putMessage(Samples.message(5, 2)), ticket: 1),
-                    Samples.batch(.putDevice(Samples.device(6)), mutation, ticket: 2),
+                    Samples.batch(.putMessage(Samples.message(5, 2)), batchNumber: 1),
+                    Samples.batch(.putDevice(Samples.device(6)), mutation, batchNumber: 2),
                 ])
             }
             #expect(
@@ -144,9 +144,9 @@ import Testing
         var state = MemoryState()
         for (_, mutation) in Self.planted {
             let outcome = released {
-                state.commit(Samples.batch(.putMessage(Samples.message(5, 2)), mutation, ticket: 7))
+                state.commit(Samples.batch(.putMessage(Samples.message(5, 2)), mutation, batchNumber: 7))
             }
-            #expect(outcome == CommitOutcome(ticket: 7, hasFailed: true))
+            #expect(outcome == CommitOutcome(batchNumber: 7, hasFailed: true))
         }
         #expect(state.audit() == StoreAudit())
     }
@@ -160,7 +160,7 @@ import Testing
         let ofSender = PartitionKey.sender(SenderID(8)).partition(of: store.partitions)
         let up = { (sequence: UInt64) in Mutation.putUpstream(Samples.upstream(8, sequence), now: 0) }
         let put = { (sequence: UInt64) in Mutation.putMessage(Samples.message(5, sequence)) }
-        let gone = Mutation.removeMessage(DeviceID(5), Sequence(1), expiresAt: 0, reason: .expired)
+        let gone = Mutation.removeMessage(DeviceID(5), SequenceNumber(1), expiresAt: 0, reason: .expired)
         for (partition, mutations, problem) in [
             (-1, [], "a batch of a partition that does not exist"),
             (store.partitions, [], "a batch of a partition that does not exist"),
@@ -176,13 +176,13 @@ import Testing
         ] as [(Int, [Mutation], String)] {
             let error = brokenInvariant {
                 _ = try store.commit([
-                    WriteBatch(ticket: 1, mutations: mutations, isDurable: true, partition: partition)
+                    WriteBatch(batchNumber: 1, mutations: mutations, isDurable: true, partition: partition)
                 ])
             }
             #expect(error?.kind == .invariant && error?.description == problem)
         }
         _ = try store.commit([
-            WriteBatch(ticket: 1, mutations: [put(1), put(2), gone], isDurable: true, partition: own)
+            WriteBatch(batchNumber: 1, mutations: [put(1), put(2), gone], isDurable: true, partition: own)
         ])
         #expect(try store.mailbox(5).map(\.sequence.number) == [2] && store.outbox(8).isEmpty)
     }
@@ -198,7 +198,7 @@ import Testing
                     before: 1, unusedBefore: 1, from: DeviceID(0), examine: 1, limit: 1, partition: partition),
                 .unusedInstallations(
                     before: 1, unlinkedBefore: 1, from: [], examine: 1, limit: 1, partition: partition),
-            ] as [Load] {
+            ] as [StoreQuery] {
                 let error = brokenInvariant { _ = try store.load(load) }
                 #expect(error?.description == "a load of a partition that does not exist")
             }
@@ -216,7 +216,7 @@ import Testing
             try young.remove(Place(kind: .message, owner: 5, sequence: 1))
         }
         let removal = Mutation.removeMessage(
-            DeviceID(5), Sequence(1), expiresAt: Samples.now + Samples.day, reason: .delivered)
+            DeviceID(5), SequenceNumber(1), expiresAt: Samples.now + Samples.day, reason: .delivered)
         let error = brokenInvariant { try store.apply(removal) }
         #expect(error?.kind == .inconsistent && error?.kind.isOfOneBatch == false)
         #expect(error?.description == "a message leaves memory that is not there")
@@ -260,8 +260,8 @@ import Testing
         }
         let results = released {
             store.load([
-                .messages(DeviceID(5), after: Sequence(0), limit: 9), .device(DeviceID(5)),
-                .messages(DeviceID(6), after: Sequence(0), limit: 9),
+                .messages(DeviceID(5), after: SequenceNumber(0), limit: 9), .device(DeviceID(5)),
+                .messages(DeviceID(6), after: SequenceNumber(0), limit: 9),
             ])
         }
         for (result, problem) in zip(
@@ -353,9 +353,9 @@ import Testing
         let header = MessageRecord.Header(isCounted: true, expiresAt: 9)
         try index.put(place, header, commit: 1)
         #expect(brokenInvariant { try index.put(place, header, commit: 1) }?.owner == "pending/1/1")
-        try index.end(1, octets: 10)
-        #expect(brokenInvariant { try index.end(1, octets: 10) }?.description == "commits end out of order")
-        #expect(brokenInvariant { try index.end(2, octets: 0) }?.description == "a commit ends without bytes")
+        try index.end(1, bytes: 10)
+        #expect(brokenInvariant { try index.end(1, bytes: 10) }?.description == "commits end out of order")
+        #expect(brokenInvariant { try index.end(2, bytes: 0) }?.description == "a commit ends without bytes")
         let other = Place(kind: .message, owner: 1, sequence: 2)
         #expect(
             brokenInvariant { try index.put(other, header, commit: 1) }?.description

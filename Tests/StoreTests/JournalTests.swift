@@ -41,23 +41,23 @@ import Testing
         isEmpty = writer.isEmpty
         #expect(!isEmpty)
         writer.seal(commit: 12, segment: 10)
-        let octets = writer.frame.copied()
-        let found = JournalFrame.entries(in: octets.raw, at: 0, commit: 12, segment: 10)
+        let bytes = writer.frame.copied()
+        let found = JournalFrame.entries(in: bytes.raw, at: 0, commit: 12, segment: 10)
         let range = try #require(found)
         var reader = JournalReader(range)
         var told: [String] = []
-        while let entry = try reader.next(in: octets.raw) {
-            func text(_ range: Range<Int>) -> String { octets[range].map { "\($0)" }.joined(separator: ",") }
+        while let entry = try reader.next(in: bytes.raw) {
+            func text(_ range: Range<Int>) -> String { bytes[range].map { "\($0)" }.joined(separator: ",") }
             switch entry {
             case .put(let place, let record):
                 told.append("put \(place.kind) \(place.owner) \(place.sequence) \(text(record))")
             case .remove(let place, let end):
                 told.append("remove \(place.kind) \(place.owner) \(place.sequence) \(end)")
             case .seen(let key, let time):
-                #expect(Array(octets[key]) == [UInt8](copying: seen.bytes))
+                #expect(Array(bytes[key]) == [UInt8](copying: seen.bytes))
                 told.append("seen \(text(time))")
             case .row(let family, let key, let value):
-                told.append("row \(family) \(octets[key].last ?? 0) \(value.map(text) ?? "nil")")
+                told.append("row \(family) \(bytes[key].last ?? 0) \(value.map(text) ?? "nil")")
             case .tally(let partition, let record): told.append("tally \(partition) \(text(record))")
             }
         }
@@ -69,34 +69,34 @@ import Testing
             ])
     }
 
-    @Test("A frame of another place, one that is cut short, and one with any octet changed is none")
+    @Test("A frame of another place, one that is cut short, and one with any byte changed is none")
     func strangers() {
-        let octets = frame(12, segment: 10)
-        func isTaken(_ octets: [UInt8], _ commit: UInt64 = 12, _ segment: UInt64 = 10) -> Bool {
-            JournalFrame.entries(in: octets.raw, at: 0, commit: commit, segment: segment) != nil
+        let bytes = frame(12, segment: 10)
+        func isTaken(_ bytes: [UInt8], _ commit: UInt64 = 12, _ segment: UInt64 = 10) -> Bool {
+            JournalFrame.entries(in: bytes.raw, at: 0, commit: commit, segment: segment) != nil
         }
-        #expect(isTaken(octets) && isTaken(octets + [1, 2, 3]))
-        #expect(!isTaken(octets, 13) && !isTaken(octets, 12, 11) && !isTaken([]))
-        for length in 0..<octets.count { #expect(!isTaken(Array(octets.prefix(length)))) }
-        for place in octets.indices {
-            var changed = octets
+        #expect(isTaken(bytes) && isTaken(bytes + [1, 2, 3]))
+        #expect(!isTaken(bytes, 13) && !isTaken(bytes, 12, 11) && !isTaken([]))
+        for length in 0..<bytes.count { #expect(!isTaken(Array(bytes.prefix(length)))) }
+        for place in bytes.indices {
+            var changed = bytes
             changed[place] ^= 0x10
-            #expect(!isTaken(changed), "octet \(place)")
+            #expect(!isTaken(changed), "byte \(place)")
         }
     }
 
     @Test("Entries that no version of ours has written are refused, however they are cut")
     func garbage() throws {
-        for octets in [
+        for bytes in [
             [0], [9], [1, 2, 3], [6, 99] + [UInt8](repeating: 0, count: 16),
             [8] + [UInt8](repeating: 255, count: 8),
         ]
             as [[UInt8]]
         {
-            var reader = JournalReader(0..<octets.count)
+            var reader = JournalReader(0..<bytes.count)
             #expect(throws: RecordFault.self) {
                 while true {
-                    let entry = try reader.next(in: octets.raw)
+                    let entry = try reader.next(in: bytes.raw)
                     if entry == nil { break }
                 }
             }
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "Entries with octets changed, left out and put in at random are refused, or written as the same octets again"
+        "Entries with bytes changed, left out and put in at random are refused, or written as the same bytes again"
     )
     func mutated() {
         var random = SeededRandom(seed: 7)
@@ -137,22 +137,22 @@ import Testing
         let whole = [UInt8](writer.frame.copied().dropFirst(JournalFrame.head))
         var (read, refused) = (0, 0)
         for _ in 0..<50_000 {
-            var octets = whole
+            var bytes = whole
             for _ in 0..<Int.random(in: 1...3, using: &random) {
-                let at = Int.random(in: 0..<octets.count, using: &random)
+                let at = Int.random(in: 0..<bytes.count, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {
-                case 0: octets[at] = UInt8.random(in: 0...255, using: &random)
-                case 1: octets.remove(at: at)
-                default: octets.insert(UInt8.random(in: 0...9, using: &random), at: at)
+                case 0: bytes[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: at)
+                default: bytes.insert(UInt8.random(in: 0...9, using: &random), at: at)
                 }
             }
-            var reader = JournalReader(0..<octets.count)
+            var reader = JournalReader(0..<bytes.count)
             writer.begin()
             do throws(RecordFault) {
-                while let entry = try reader.next(in: octets.raw) { write(entry, of: octets, to: &writer) }
+                while let entry = try reader.next(in: bytes.raw) { write(entry, of: bytes, to: &writer) }
                 read += 1
                 let again = [UInt8](writer.frame.copied().dropFirst(JournalFrame.head))
-                if again != octets { Issue.record("\(octets) was read, and is written as \(again)") }
+                if again != bytes { Issue.record("\(bytes) was read, and is written as \(again)") }
             } catch { refused += 1 }
         }
         #expect(read > 0 && refused > 0)
@@ -171,8 +171,8 @@ import Testing
         #expect(
             settled.settled == 20 && settled.commit == 20 && settled.segments.allSatisfy { $0.frames.isEmpty }
         )
-        for (first, octets) in [(3, frame(3, segment: 3)), (7, [1, 2, 3]), (15, [])] as [(UInt64, [UInt8])] {
-            try Data(octets).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(first))"))
+        for (first, bytes) in [(3, frame(3, segment: 3)), (7, [1, 2, 3]), (15, [])] as [(UInt64, [UInt8])] {
+            try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(first))"))
         }
         // A file that goes on where the engine ends.
         try Data(frame(21, segment: 21, [UInt8](repeating: 0, count: 9)))
@@ -214,7 +214,7 @@ import Testing
         for commit in 1...4 as ClosedRange<UInt64> {
             try index.put(place(commit), header, commit: commit)
             index.put(SeenKey(Samples.upstream(8, 1, device: commit)), at: 5, commit: commit)
-            try index.end(commit, octets: 10)
+            try index.end(commit, bytes: 10)
         }
         index.remove(place(2))
         #expect(try index.settle(to: 40).commit == nil)
@@ -230,9 +230,9 @@ import Testing
         // Removed and put again: it belongs to the later commit.
         index.remove(place(3))
         try index.put(place(3), header, commit: 5)
-        try index.end(5, octets: 10)
+        try index.end(5, bytes: 10)
         #expect(try index.settle(to: 10).places == [place(4)])
-        #expect(try index.settle(to: 0).places == [place(3)] && index.octets == 0)
+        #expect(try index.settle(to: 0).places == [place(3)] && index.bytes == 0)
     }
 
     @Test("What the engine hears of is on the disk first; what stays young may wait")
@@ -241,7 +241,7 @@ import Testing
             let directory = ScratchDirectory()
             let store = try RocksStore(path: directory.path + "/db", sizes: kind.sizes)
             try store.apply(.putMessage(Samples.message(5, 1)), durable: false)
-            #expect(try SyncNote.read(directory.path + "/db") == .synced(UInt64(synced)), "\(kind)")
+            #expect(try SyncMark.read(directory.path + "/db") == .synced(UInt64(synced)), "\(kind)")
             #expect(try store.mailbox(5).count == 1)
         }
     }
@@ -249,8 +249,8 @@ import Testing
     @Test("canary: a commit whose number is not the next ends the reading")
     func gap() throws {
         try RocksStore(path: path).close()
-        let octets = frame(1, segment: 1) + frame(3, segment: 1)
-        try Data(octets).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(1))"))
+        let bytes = frame(1, segment: 1) + frame(3, segment: 1)
+        try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(1))"))
         let scan = try JournalScan(path)
         #expect(scan.commit == 1 && scan.unread == [JournalFolder.name(1)])
         #expect(scan.complaint(synced: 3)?.kind == .lost && scan.complaint(synced: 1) == nil)

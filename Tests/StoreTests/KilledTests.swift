@@ -21,7 +21,7 @@ import Testing
             guard sequence % 2 == 0 else { continue }
             try store.apply(
                 .removeUpstream(
-                    SenderID(8), Sequence(sequence), expiresAt: message.expiresAt, reason: .delivered))
+                    SenderID(8), SequenceNumber(sequence), expiresAt: message.expiresAt, reason: .delivered))
         }
         let copy = try directory.copied()
         let found = try RocksStore(path: copy.path + "/db", sizes: kind.sizes)
@@ -53,7 +53,7 @@ import Testing
         for sequence in 1...3 as ClosedRange<UInt64> {
             let end = Samples.message(5, sequence).expiresAt
             try found.apply(
-                .removeMessage(DeviceID(5), Sequence(sequence), expiresAt: end, reason: .delivered))
+                .removeMessage(DeviceID(5), SequenceNumber(sequence), expiresAt: end, reason: .delivered))
         }
         #expect(try found.audit().downstream.delivered == 3)
         try expectNothingLeft(in: found)
@@ -92,7 +92,7 @@ import Testing
             try journal.rotate()
             synced = journal.synced
             #expect(synced == commit)
-            #expect(try SyncNote.read(path) == .synced(commit))
+            #expect(try SyncMark.read(path) == .synced(commit))
         }
     }
 
@@ -101,10 +101,10 @@ import Testing
         var index = YoungIndex()
         let key = SeenKey(Samples.upstream(1, 1, persistentID: "p"))
         index.put(key, at: 5, commit: 1)
-        try index.end(1, octets: 10)
+        try index.end(1, bytes: 10)
         #expect(try index.settle(to: 0).seen.count == 1)
         index.put(key, at: 99, commit: 2)
-        try index.end(2, octets: 10)
+        try index.end(2, bytes: 10)
         index.forget(upTo: 1, atMost: 9)
         #expect(index[key] == 99)
     }

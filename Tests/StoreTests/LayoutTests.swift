@@ -59,7 +59,7 @@ import Testing
         #expect(error == nil)
         handles.forEach { rocksdb_column_family_handle_destroy($0) }
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(4))"))
-        _ = try SyncNote(path, first: 3)
+        _ = try SyncMark(path, first: 3)
     }
 
     private func bytes(_ key: Key) -> [UInt8] { [UInt8](copying: key.bytes) }

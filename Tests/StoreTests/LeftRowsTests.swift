@@ -19,10 +19,10 @@ import Testing
         var names: [RegistrationName] = []
         for device in [1, 2, 3] as [UInt64] {
             var message = StoredMessage(
-                device: DeviceID(device), sequence: Sequence(device), salt: 3,
+                device: DeviceID(device), sequence: SequenceNumber(device), salt: 3,
                 registration: RegistrationNumber(1), sender: SenderID(42), messageID: job.messageID,
                 acceptedAt: job.acceptedAt, expiresAt: job.expiresAt, body: job.body)
-            message.topic = TopicOrigin(job: job.name, path: job.target.path)
+            message.topic = TopicReference(job: job.name, path: job.target.path)
             names.append(RegistrationName(device: message.device, number: message.registration))
             try store.apply(.putMessage(message))
         }
@@ -32,7 +32,7 @@ import Testing
         for device in [1, 2, 3] as [UInt64] {
             try store.apply(
                 .removeMessage(
-                    DeviceID(device), Sequence(device), expiresAt: job.expiresAt, reason: .delivered))
+                    DeviceID(device), SequenceNumber(device), expiresAt: job.expiresAt, reason: .delivered))
         }
         try store.apply(.removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
         try expectNothingLeft(in: store)

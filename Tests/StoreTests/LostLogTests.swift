@@ -52,14 +52,14 @@ import Testing
         return nil
     }
 
-    /// As every octet of a small log would take long, each of its first records and then some everywhere.
+    /// As every byte of a small log would take long, each of its first records and then some everywhere.
     private func places(_ size: Int) -> [Int] {
         var random = SeededRandom(seed: UInt64(size))
         return Array(0..<40) + stride(from: 40, to: size - 40, by: 997)
             + (0..<20).map { _ in Int.random(in: 0..<size, using: &random) } + Array(size - 40..<size)
     }
 
-    @Test("A changed octet anywhere in the newest log is noticed, and nothing is removed")
+    @Test("A changed byte anywhere in the newest log is noticed, and nothing is removed")
     func flipped() throws {
         let directory = try killed()
         let log = try newestLog(directory)
@@ -68,12 +68,12 @@ import Testing
             let copy = try directory.copied()
             let damaged = URL(
                 fileURLWithPath: log.path.replacingOccurrences(of: directory.path, with: copy.path))
-            var octets = whole
-            octets[place] ^= 0x10
-            try octets.write(to: damaged)
-            #expect(try messages(copy, damaged) == nil, "octet \(place) of \(whole.count)")
+            var bytes = whole
+            bytes[place] ^= 0x10
+            try bytes.write(to: damaged)
+            #expect(try messages(copy, damaged) == nil, "byte \(place) of \(whole.count)")
             guard place % 10 == 0 else { continue }
-            // With the octet as it was, all is there.
+            // With the byte as it was, all is there.
             try whole.write(to: damaged)
             #expect(try messages(copy, damaged) == Int(Self.count))
         }
@@ -99,10 +99,10 @@ import Testing
     func canary() throws {
         let directory = try killed()
         let log = try newestLog(directory)
-        var octets = try Data(contentsOf: log)
-        octets[octets.count / 2] ^= 0x10
-        try octets.write(to: log)
-        try FileManager.default.removeItem(atPath: directory.path + "/db/" + SyncNote.name)
+        var bytes = try Data(contentsOf: log)
+        bytes[bytes.count / 2] ^= 0x10
+        try bytes.write(to: log)
+        try FileManager.default.removeItem(atPath: directory.path + "/db/" + SyncMark.name)
         let left = try #require(try messages(directory, log))
         #expect(left > 0 && left < Int(Self.count))
     }
@@ -117,19 +117,19 @@ import Testing
         }
         let copy = try directory.copied()
         let log = try newestLog(copy)
-        var octets = try Data(contentsOf: log)
-        octets[octets.count - 100] ^= 0x10
-        try octets.write(to: log)
+        var bytes = try Data(contentsOf: log)
+        bytes[bytes.count - 100] ^= 0x10
+        try bytes.write(to: log)
         let left = try #require(try messages(copy, log))
         #expect(left >= Int(Self.count / 2) && left < Int(Self.count))
-        // A durable commit that changes nothing brings it to the disk, and the same octet is noticed.
-        _ = try store.commit([WriteBatch(ticket: 0, mutations: [], isDurable: true)])
+        // A durable commit that changes nothing brings it to the disk, and the same byte is noticed.
+        _ = try store.commit([WriteBatch(batchNumber: 0, mutations: [], isDurable: true)])
         let synced = try directory.copied()
-        try octets.write(to: try newestLog(synced))
+        try bytes.write(to: try newestLog(synced))
         #expect(try messages(synced, try newestLog(synced)) == nil)
         // Closed in order, all of it is in the engine, and the journal is not asked.
         try store.close()
-        try octets.write(to: try newestLog(directory))
+        try bytes.write(to: try newestLog(directory))
         #expect(try messages(directory, try newestLog(directory)) == Int(Self.count))
     }
 
@@ -157,14 +157,14 @@ import Testing
                 #expect(try messages(killed, older, next) == nil)
             }
             for place in [0, 7, whole.count / 2, whole.count - 1] {
-                var octets = whole
-                octets[place] ^= 0x10
-                try octets.write(to: older)
+                var bytes = whole
+                bytes[place] ^= 0x10
+                try bytes.write(to: older)
                 #expect(try messages(killed, older, next) == nil)
             }
             // Even without the note of what was synced.
             let other = try killed.copied()
-            for name in [SyncNote.name, log] {
+            for name in [SyncMark.name, log] {
                 try FileManager.default.removeItem(atPath: "\(other.path)/db/\(name)")
             }
             let error = #expect(throws: StoreError.self) {
@@ -188,16 +188,16 @@ import Testing
         let path = directory.path + "/db"
         #expect(try RocksStore.acceptLoss(path: path) == nil, "nothing is missing")
         let log = try newestLog(directory)
-        var octets = try Data(contentsOf: log)
-        octets[octets.count / 2] ^= 0x10
-        try octets.write(to: log)
+        var bytes = try Data(contentsOf: log)
+        bytes[bytes.count / 2] ^= 0x10
+        try bytes.write(to: log)
         #expect(try messages(directory, log) == nil)
         let lost = try #require(try RocksStore.acceptLoss(path: path))
         #expect(lost.first < lost.last)
-        #expect(try Data(contentsOf: log) == octets, "it is there until the store is opened")
+        #expect(try Data(contentsOf: log) == bytes, "it is there until the store is opened")
         let store = try RocksStore(path: path)
         #expect(
-            try Data(contentsOf: URL(fileURLWithPath: log.path + JournalFolder.lost)) == octets, "and kept")
+            try Data(contentsOf: URL(fileURLWithPath: log.path + JournalFolder.lost)) == bytes, "and kept")
         let left = try store.mailbox(Self.owner).count
         #expect(UInt64(left) == Self.count - (lost.last - lost.first + 1))
         #expect(try store.audit().holds)
@@ -214,28 +214,28 @@ import Testing
     func note() throws {
         let directory = try killed()
         let path = directory.path + "/db"
-        guard case .synced(let commit) = try SyncNote.read(path) else { return #expect(Bool(false)) }
-        let file = URL(fileURLWithPath: path + "/" + SyncNote.name)
-        var octets = try Data(contentsOf: file)
+        guard case .synced(let commit) = try SyncMark.read(path) else { return #expect(Bool(false)) }
+        let file = URL(fileURLWithPath: path + "/" + SyncMark.name)
+        var bytes = try Data(contentsOf: file)
         let newest = commit % 2 == 0 ? 0 : 512
-        octets[newest + 12] ^= 1
-        try octets.write(to: file)
-        #expect(try SyncNote.read(path) == .synced(commit - 1))
-        octets[512 - newest + 20] ^= 1
-        try octets.write(to: file)
-        #expect(try SyncNote.read(path) == .damaged)
+        bytes[newest + 12] ^= 1
+        try bytes.write(to: file)
+        #expect(try SyncMark.read(path) == .synced(commit - 1))
+        bytes[512 - newest + 20] ^= 1
+        try bytes.write(to: file)
+        #expect(try SyncMark.read(path) == .damaged)
         let store = try RocksStore(path: path)
-        #expect(store.remarks == [.unreadableNote])
-        #expect(try SyncNote.read(path) == .synced(commit))
+        #expect(store.remarks == [.unreadableSyncMark])
+        #expect(try SyncMark.read(path) == .synced(commit))
         #expect(try store.mailbox(Self.owner).count == Int(Self.count))
         try Data().write(to: file)
-        #expect(try SyncNote.read(path) == .absent)
+        #expect(try SyncMark.read(path) == .absent)
     }
 
     @Test("The folder of a store that is gone but for its note is not taken for a new one")
     func vanished() throws {
         let directory = try killed()
-        for name in try files(directory).keys where name != SyncNote.name {
+        for name in try files(directory).keys where name != SyncMark.name {
             try FileManager.default.removeItem(atPath: directory.path + "/db/" + name)
         }
         let error = #expect(throws: StoreError.self) { try RocksStore(path: directory.path + "/db") }

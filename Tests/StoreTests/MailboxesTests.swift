@@ -63,20 +63,20 @@ import Testing
     @Test("Mailboxes that hold nothing stay as long as they are few, or fewer than the others")
     func hollow() {
         var mailboxes = Mailboxes<UInt64>()
-        let few = UInt64(Limits.Journal.keptMailboxes)
+        let few = UInt64(Limits.Journal.emptyMailboxes)
         for owner in 1..<few {
             mailboxes.put(owner, owner, 1)
             mailboxes.remove(owner, 1)
         }
-        #expect(mailboxes.count == Limits.Journal.keptMailboxes - 1)
+        #expect(mailboxes.count == Limits.Journal.emptyMailboxes - 1)
         mailboxes.put(7, 1, 2)
         mailboxes.remove(1, 2)
         #expect(
-            mailboxes.count == Limits.Journal.keptMailboxes - 1, "one that was filled again is counted once")
+            mailboxes.count == Limits.Journal.emptyMailboxes - 1, "one that was filled again is counted once")
         mailboxes.put(8, 1, 3)
         mailboxes.put(few, few, 1)
         mailboxes.remove(few, 1)
-        #expect(mailboxes.count == Limits.Journal.keptMailboxes)
+        #expect(mailboxes.count == Limits.Journal.emptyMailboxes)
         mailboxes.put(9, few + 1, 1)
         mailboxes.remove(few + 1, 1)
         #expect(mailboxes.count == 1 && mailboxes[1, 3] == 8, "they went when they were too many")

@@ -55,7 +55,7 @@ import Testing
     @Test(
         "Mailboxes that hold nothing stay while others are as many, and are counted anew once they went")
     func hollow() {
-        let few = UInt64(Limits.Journal.keptMailboxes)
+        let few = UInt64(Limits.Journal.emptyMailboxes)
         var many = Mailboxes<UInt64>()
         for owner in 1...3 * few { many.put(owner, owner, 1) }
         for owner in 1...few { many.remove(owner, 1) }
@@ -69,7 +69,7 @@ import Testing
             mailboxes.remove(owner, 1)
         }
         mailboxes.remove(1, 1)
-        #expect(mailboxes.count == Limits.Journal.keptMailboxes - 1, "nothing was removed")
+        #expect(mailboxes.count == Limits.Journal.emptyMailboxes - 1, "nothing was removed")
         for owner in few...few + 1 {
             mailboxes.put(owner, owner, 1)
             mailboxes.remove(owner, 1)

@@ -61,17 +61,17 @@ struct NaiveModel {
     }
 
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
-        var outcome = CommitOutcome(ticket: batch.ticket)
+        var outcome = CommitOutcome(batchNumber: batch.batchNumber)
         for mutation in batch.mutations {
             switch mutation {
             case .putMessage(let message): put(message)
             case .removeMessage(let device, let sequence, _, let reason):
                 guard let at = messages.firstIndex(where: { $0.device == device && $0.sequence == sequence })
                 else {
-                    reached.note(.messageMissing)
+                    reached.record(.messageMissing)
                     continue
                 }
-                reached.note(.messageRemoved)
+                reached.record(.messageRemoved)
                 if messages.remove(at: at).kind == .message { down[reason] += 1 }
             // Messages to topics have a suite of their own.
             case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: break
@@ -79,15 +79,15 @@ struct NaiveModel {
             case .removeUpstream(let sender, let sequence, _, let reason):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
                 else {
-                    reached.note(.upstreamMissing)
+                    reached.record(.upstreamMissing)
                     continue
                 }
-                reached.note(.upstreamRemoved)
+                reached.record(.upstreamRemoved)
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
             case .returnUpstream(let sender, let sequence, _, let report):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
                 else {
-                    reached.note(.upstreamMissing)
+                    reached.record(.upstreamMissing)
                     outcome.duplicates.append((sender, sequence))
                     continue
                 }
@@ -95,7 +95,7 @@ struct NaiveModel {
                     outcome.duplicates.append((sender, sequence))
                     continue
                 }
-                reached.note(.upstreamReturned)
+                reached.record(.upstreamReturned)
                 up.expired += 1
                 let isThere = messages.contains {
                     $0.device == report?.device && $0.sequence == report?.sequence
@@ -140,8 +140,8 @@ struct NaiveModel {
     private mutating func put<Row>(
         _ row: Row, among rows: WritableKeyPath<Self, [Row]>, _ event: StoreEvent, _ isIt: (Row) -> Bool
     ) {
-        reached.note(self[keyPath: rows].contains(where: isIt) ? .rowChanged : .rowPut)
-        reached.note(event)
+        reached.record(self[keyPath: rows].contains(where: isIt) ? .rowChanged : .rowPut)
+        reached.record(event)
         self[keyPath: rows].removeAll(where: isIt)
         self[keyPath: rows].append(row)
     }
@@ -149,17 +149,17 @@ struct NaiveModel {
     private mutating func remove<Row>(
         from rows: WritableKeyPath<Self, [Row]>, _ event: StoreEvent, _ isIt: (Row) -> Bool
     ) {
-        guard self[keyPath: rows].contains(where: isIt) else { return reached.note(.rowMissing) }
-        reached.note(.rowRemoved)
-        reached.note(event)
+        guard self[keyPath: rows].contains(where: isIt) else { return reached.record(.rowMissing) }
+        reached.record(.rowRemoved)
+        reached.record(event)
         self[keyPath: rows].removeAll(where: isIt)
     }
 
     private mutating func put(_ message: StoredMessage) {
         guard !messages.contains(where: { $0.device == message.device && $0.sequence == message.sequence })
-        else { return reached.note(.messagePutAgain) }
+        else { return reached.record(.messagePutAgain) }
         messages.append(message)
-        reached.note(message.kind == .message ? .messagePut : .markerPut)
+        reached.record(message.kind == .message ? .messagePut : .markerPut)
         if message.kind == .message { down.accepted += 1 }
     }
 
@@ -172,16 +172,16 @@ struct NaiveModel {
                 && $0.0.messageID == message.messageID && $0.0.body == message.body
         }
         if !message.persistentID.isEmpty, earlier.contains(where: { now - $0.1 < 86_400_000 }) {
-            reached.note(.upstreamRepeated)
+            reached.record(.upstreamRepeated)
             return outcome.duplicates.append((message.sender, message.sequence))
         }
         if upstream.contains(where: { $0.sender == message.sender && $0.sequence == message.sequence }) {
-            return reached.note(.upstreamPutAgain)
+            return reached.record(.upstreamPutAgain)
         }
-        if !message.persistentID.isEmpty, !earlier.isEmpty { reached.note(.upstreamForgotten) }
+        if !message.persistentID.isEmpty, !earlier.isEmpty { reached.record(.upstreamForgotten) }
         seen.append((message, now))
         upstream.append(message)
-        reached.note(message.kind == .message ? .upstreamPut : .receiptPut)
+        reached.record(message.kind == .message ? .upstreamPut : .receiptPut)
         if message.kind == .message { up.accepted += 1 }
     }
 

@@ -9,7 +9,7 @@ import Testing
         let error = #expect(throws: StoreError.self) {
             try store.commit(
                 batches.enumerated().map { number, mutations in
-                    WriteBatch(ticket: UInt64(number), mutations: mutations, isDurable: true)
+                    WriteBatch(batchNumber: UInt64(number), mutations: mutations, isDurable: true)
                 })
         }
         #expect(error?.kind == .occupied)
@@ -39,7 +39,7 @@ import Testing
         #expect(try store.expired(by: .max).count == 1)
         // Once it is gone the place is free, in the same batch too.
         let removal = Mutation.removeMessage(
-            DeviceID(5), Sequence(1), expiresAt: first.expiresAt, reason: .replaced)
+            DeviceID(5), SequenceNumber(1), expiresAt: first.expiresAt, reason: .replaced)
         try store.apply(removal, other(1))
         #expect(try store.mailbox(5).map(\.body) == [[6, 6, 6]])
         refuses(store, [.putMessage(first)])
@@ -78,7 +78,7 @@ import Testing
         try store.apply(.putUpstream(first, now: 0), .putMessage(waiting))
         func returned(_ sequence: UInt64, as report: UInt64?) -> Mutation {
             .returnUpstream(
-                SenderID(8), Sequence(sequence), expiresAt: first.expiresAt,
+                SenderID(8), SequenceNumber(sequence), expiresAt: first.expiresAt,
                 report: report.map { Samples.message(5, $0, kind: .sendError, body: [6]) })
         }
         refuses(store, [returned(1, as: 1)])

@@ -34,7 +34,7 @@ import Testing
     /// What a partition finds, by its owner.
     private func found(_ partition: Int, in store: any Store) throws -> [PartitionKey] {
         var keys: [PartitionKey] = []
-        let loads: [Load] = [
+        let loads: [StoreQuery] = [
             .expired(by: .max, limit: 1_000, partition: partition),
             .unseen(
                 before: 20, unusedBefore: .min, from: DeviceID(0), examine: 1_000, limit: 1_000,
@@ -88,14 +88,14 @@ import Testing
             try store.apply(
                 .removeDevice(device),
                 .removeMessage(
-                    device, Sequence(2_000 + device.number), expiresAt: Samples.now + Samples.day,
+                    device, SequenceNumber(2_000 + device.number), expiresAt: Samples.now + Samples.day,
                     reason: .delivered))
         }
         for sender in Self.senders {
             let job = Self.job(sender)
             try store.apply(
                 .removeUpstream(
-                    sender, Sequence(3_000), expiresAt: Samples.now + Samples.day, reason: .delivered),
+                    sender, SequenceNumber(3_000), expiresAt: Samples.now + Samples.day, reason: .delivered),
                 .removeTopicJob(job.name, marked: []),
                 .removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
         }
@@ -118,7 +118,7 @@ import Testing
         try fill(opened.store)
         try opened.store.apply(
             .removeMessage(
-                DeviceID(1), Sequence(2_001), expiresAt: Samples.now + Samples.day, reason: .delivered))
+                DeviceID(1), SequenceNumber(2_001), expiresAt: Samples.now + Samples.day, reason: .delivered))
         let before = try opened.store.audit()
         #expect(before.holds && before.downstream.accepted == 40 && before.downstream.delivered == 1)
         #expect(before.upstream.accepted == 12)
@@ -147,8 +147,8 @@ import Testing
         for value in ["0", "1025", "-1", "x", ""] {
             do {
                 let engine = try Engine(path: path, memory: SeenMemory())
-                let (key, octets) = (MetaKey.partitions, [UInt8](value.utf8))
-                try engine.put(.meta, key.raw, octets.raw)
+                let (key, bytes) = (MetaKey.partitions, [UInt8](value.utf8))
+                try engine.put(.meta, key.raw, bytes.raw)
             }
             let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
             #expect(error?.kind == .damaged, "\(value)")

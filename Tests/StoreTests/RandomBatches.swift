@@ -7,17 +7,18 @@ struct RandomBatches {
     static let owners: ClosedRange<UInt64> = 1...6
     var random: SeededRandom
     private(set) var now = Samples.now
-    private var ticket: UInt64 = 0
+    private var batchNumber: UInt64 = 0
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     mutating func next() -> [WriteBatch] {
         now += Int64.random(in: 0...40_000_000, using: &random)
         return (0..<Int.random(in: 1...4, using: &random)).map { _ in
-            ticket += 1
+            batchNumber += 1
             let mutations = (0..<Int.random(in: 0...6, using: &random)).map { _ in mutation() }
             return WriteBatch(
-                ticket: ticket, mutations: mutations, isDurable: Int.random(in: 0...3, using: &random) == 0)
+                batchNumber: batchNumber, mutations: mutations,
+                isDurable: Int.random(in: 0...3, using: &random) == 0)
         }
     }
 
@@ -32,7 +33,8 @@ struct RandomBatches {
             let kind: StoredMessage.Kind = sequence % 7 == 0 ? .discardedMarker(count: 101) : .message
             return .putMessage(
                 Samples.message(owner, sequence, ends: end, kind: kind, key: sequence % 2 == 0 ? "k" : nil))
-        case 5...7: return .removeMessage(DeviceID(owner), Sequence(sequence), expiresAt: end, reason: reason)
+        case 5...7:
+            return .removeMessage(DeviceID(owner), SequenceNumber(sequence), expiresAt: end, reason: reason)
         case 8...10:
             // All of a message follows from its place: where another one stands none is put (`occupied`).
             let id = (owner + sequence) % 3 == 0 ? "" : "p\((owner * 7 + sequence) % 21)"
@@ -44,10 +46,10 @@ struct RandomBatches {
             let kind: StoredMessage.Kind = .sendError
             let report = Samples.message(owner, 31 + sequence, ends: end, kind: kind)
             return .returnUpstream(
-                SenderID(owner), Sequence(sequence), expiresAt: end,
+                SenderID(owner), SequenceNumber(sequence), expiresAt: end,
                 report: sequence % 4 == 0 ? nil : report)
         case 12:
-            return .removeUpstream(SenderID(owner), Sequence(sequence), expiresAt: end, reason: reason)
+            return .removeUpstream(SenderID(owner), SequenceNumber(sequence), expiresAt: end, reason: reason)
         default: return registryMutation(owner, sequence)
         }
     }
@@ -88,15 +90,17 @@ struct RandomBatches {
             for sequence in 1...30 as ClosedRange<UInt64> {
                 mutations.append(
                     .removeMessage(
-                        DeviceID(owner), Sequence(sequence), expiresAt: end(owner, sequence), reason: .removed
+                        DeviceID(owner), SequenceNumber(sequence), expiresAt: end(owner, sequence),
+                        reason: .removed
                     ))
                 mutations.append(
                     .removeUpstream(
-                        SenderID(owner), Sequence(sequence), expiresAt: end(owner, sequence), reason: .removed
+                        SenderID(owner), SequenceNumber(sequence), expiresAt: end(owner, sequence),
+                        reason: .removed
                     ))
                 mutations.append(
                     .removeMessage(
-                        DeviceID(owner), Sequence(31 + sequence), expiresAt: end(owner, sequence),
+                        DeviceID(owner), SequenceNumber(31 + sequence), expiresAt: end(owner, sequence),
                         reason: .removed))
             }
             mutations += [.removeDevice(DeviceID(owner)), .removeSender(SenderID(owner))]

@@ -25,7 +25,7 @@ import Testing
         #expect(
             reached.missing(below: 50, [.upstreamForgotten: 10, .upstreamRepeated: 10]).isEmpty, "\(reached)")
         _ = try opened.store.commit([
-            WriteBatch(ticket: 1, mutations: RandomBatches.removals(), isDurable: true)
+            WriteBatch(batchNumber: 1, mutations: RandomBatches.removals(), isDurable: true)
         ])
         try expectNothingLeft(in: opened.store)
     }
@@ -41,17 +41,17 @@ import Testing
         let owners = Array(RandomBatches.owners) + [0, 7, 0xFF, 0x100, .max - 1, .max]
         _ = try opened.store.commit([
             WriteBatch(
-                ticket: 0,
+                batchNumber: 0,
                 mutations: owners.map { .putDevice(Samples.device($0, seenAt: 0)) }
                     + owners.map { .putMessage(Samples.message($0, .max - 1)) }, isDurable: true)
         ])
         for round in 1...200 {
             _ = try opened.store.commit(batches.next())
             guard round % 10 == 0 else { continue }
-            let loads = (0..<60).map { number -> Load in
+            let loads = (0..<60).map { number -> StoreQuery in
                 let device = DeviceID(owners[Int.random(in: 0..<owners.count, using: &random)])
                 return number % 7 == 6
-                    ? .messages(device, after: Sequence(0), limit: 3) : .device(device)
+                    ? .messages(device, after: SequenceNumber(0), limit: 3) : .device(device)
             }
             let together = opened.store.load(loads).map { "\($0)" }
             let alone = loads.map { load in
@@ -98,19 +98,20 @@ final class FaultyStore: Store {
             if count % 9 == 0, !changed[0].mutations.isEmpty { changed[0].mutations.removeLast() }
         case .reordersBatch:
             changed = changed.map {
-                WriteBatch(ticket: $0.ticket, mutations: $0.mutations.reversed(), isDurable: $0.isDurable)
+                WriteBatch(
+                    batchNumber: $0.batchNumber, mutations: $0.mutations.reversed(), isDurable: $0.isDurable)
             }
         case .repeatsOneBatch:
             if count % 10 == 0 { _ = try base.commit(batches) }
         case .forgetsDuplicates:
-            return try base.commit(batches).map { CommitOutcome(ticket: $0.ticket) }
+            return try base.commit(batches).map { CommitOutcome(batchNumber: $0.batchNumber) }
         case .losesTail: if count % 40 == 0 { changed[changed.count - 1].mutations = [] }
         case .hidesOldest: break
         }
         return try base.commit(changed)
     }
 
-    func load(_ load: Load) throws(StoreError) -> Loaded {
+    func load(_ load: StoreQuery) throws(StoreError) -> StoreResult {
         let answer = try base.load(load)
         if fault == .hidesOldest, case .expired(let entries) = answer {
             return .expired(Array(entries.dropFirst()))

@@ -20,12 +20,13 @@ import Testing
     func extremes() throws {
         let messages = [
             StoredMessage(
-                device: DeviceID(.max), sequence: Sequence(.max), salt: .max,
+                device: DeviceID(.max), sequence: SequenceNumber(.max), salt: .max,
                 registration: RegistrationNumber(.max),
                 sender: SenderID(.max), kind: .discardedMarker(count: .max), messageID: [], collapseKey: [],
                 acceptedAt: .min, expiresAt: .max, body: []),
             StoredMessage(
-                device: DeviceID(0), sequence: Sequence(0), salt: 0, registration: RegistrationNumber(0),
+                device: DeviceID(0), sequence: SequenceNumber(0), salt: 0,
+                registration: RegistrationNumber(0),
                 sender: nil, messageID: [UInt8](repeating: 255, count: 300), acceptedAt: .max,
                 expiresAt: .min, priority: .high, wantsReceipt: true, delaysWhileIdle: true,
                 body: [UInt8](repeating: 0, count: 70_000)),
@@ -51,17 +52,19 @@ import Testing
         "A message that waits for nothing is written as ever, and what was written of old waits for nothing")
     func delayedWhileIdle() throws {
         var plain = StoredMessage(
-            device: DeviceID(5), sequence: Sequence(9), salt: 3, registration: RegistrationNumber(7),
+            device: DeviceID(5), sequence: SequenceNumber(9), salt: 3, registration: RegistrationNumber(7),
             sender: SenderID(42), messageID: [0x6d], acceptedAt: 1, expiresAt: 2, priority: .high,
             wantsReceipt: true, body: [8])
         // Bytes that a store of before holds, without their checksum.
         #expect(Array(record(plain).dropLast(4)) == [1, 12, 2, 3, 7, 42, 1, 1, 0x6d, 1, 8])
         #expect(
-            try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: Sequence(9)) == plain)
+            try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: SequenceNumber(9))
+                == plain)
         plain.delaysWhileIdle = true
         #expect(record(plain)[1] == 12 | 16)
         #expect(
-            try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: Sequence(9)) == plain)
+            try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: SequenceNumber(9))
+                == plain)
     }
 
     @Test("Every changed bit and every cut is found")
@@ -75,7 +78,7 @@ import Testing
             for bit in 0..<8 {
                 var bad = good
                 bad[at] ^= 1 << UInt8(bit)
-                #expect(!reads(bad), "bit \(bit) of octet \(at)")
+                #expect(!reads(bad), "bit \(bit) of byte \(at)")
             }
             #expect(!reads(Array(good[..<at])), "cut to \(at)")
         }
@@ -86,7 +89,7 @@ import Testing
     func misplaced() {
         let bytes = record(message)
         #expect(throws: RecordFault.checksum) {
-            try MessageRecord.message(bytes.raw, device: message.device, sequence: Sequence(10))
+            try MessageRecord.message(bytes.raw, device: message.device, sequence: SequenceNumber(10))
         }
         #expect(throws: RecordFault.checksum) {
             try MessageRecord.entry(bytes.raw, device: DeviceID(6), sequence: message.sequence)

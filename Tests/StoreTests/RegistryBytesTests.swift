@@ -75,7 +75,7 @@ import Testing
         let store = try #require(opened.store as? RocksStore)
         func apply(_ mutation: (UInt64) -> Mutation) throws {
             _ = try store.commit([
-                WriteBatch(ticket: 1, mutations: (1...20_000).map(mutation), isDurable: true)
+                WriteBatch(batchNumber: 1, mutations: (1...20_000).map(mutation), isDurable: true)
             ])
         }
         try apply { .putDevice(Samples.device($0)) }
@@ -90,7 +90,7 @@ import Testing
         #expect(kept >= written, "\(kept) of \(written)")
         _ = try again.commit([
             WriteBatch(
-                ticket: 1, mutations: (1...20_000).map { .removeDevice(DeviceID($0)) }, isDurable: true)
+                batchNumber: 1, mutations: (1...20_000).map { .removeDevice(DeviceID($0)) }, isDurable: true)
         ])
         try again.withEngine { (engine) throws(StoreError) in try engine.flush(waits: true) }
         #expect(try again.registryBytes() > written / 2, "what was removed is not given back by itself")

@@ -99,9 +99,9 @@ import Testing
         for sequence in 1...20 as ClosedRange<UInt64> { try store.apply(message(sequence)) }
         let killed = try directory.copied()
         let log = try #require(try ScratchDirectory.newestLog(in: killed.path + "/db"))
-        var octets = try Data(contentsOf: URL(fileURLWithPath: log))
-        octets[octets.count / 2] ^= 0x10
-        try octets.write(to: URL(fileURLWithPath: log))
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: log))
+        bytes[bytes.count / 2] ^= 0x10
+        try bytes.write(to: URL(fileURLWithPath: log))
         let kept = URL(fileURLWithPath: log + JournalFolder.lost)
         try Data([1]).write(to: kept)
         #expect(try RocksStore.acceptLoss(path: killed.path + "/db") != nil)
@@ -136,8 +136,8 @@ import Testing
         try again.apply(message(9))
         #expect(try again.audit().downstream.accepted == 1)
         try again.apply(
-            .removeMessage(DeviceID(5), Sequence(9), expiresAt: Samples.now, reason: .delivered),
-            .removeUpstream(SenderID(8), Sequence(10), expiresAt: Samples.now, reason: .delivered))
+            .removeMessage(DeviceID(5), SequenceNumber(9), expiresAt: Samples.now, reason: .delivered),
+            .removeUpstream(SenderID(8), SequenceNumber(10), expiresAt: Samples.now, reason: .delivered))
         #expect(try again.mailbox(5).isEmpty && again.outbox(8).isEmpty)
         let audit = try again.audit()
         #expect(audit.downstream.delivered == 1 && audit.upstream.delivered == 1 && audit.holds)
@@ -186,7 +186,7 @@ import Testing
     )
     func synced() throws {
         let device = WriteBatch(
-            ticket: 1, mutations: [.putDevice(Samples.device(5))], isDurable: false)
+            batchNumber: 1, mutations: [.putDevice(Samples.device(5))], isDurable: false)
         for (name, batches, synced) in [
             ("none", [Samples.batch(message(1), durable: false)], 0), ("engine", [device], 1),
             ("first", [Samples.batch(message(1)), Samples.batch(message(2), durable: false)], 1),
@@ -194,7 +194,7 @@ import Testing
         ] as [(String, [WriteBatch], UInt64)] {
             let store = try RocksStore(path: "\(directory.path)/\(name)")
             _ = try store.commit(batches)
-            #expect(try SyncNote.read("\(directory.path)/\(name)") == .synced(synced), "\(name)")
+            #expect(try SyncMark.read("\(directory.path)/\(name)") == .synced(synced), "\(name)")
         }
     }
 
@@ -311,7 +311,7 @@ import Testing
         let damaged = try RocksStore(path: path)
         #expect(damaged.unreadablePassedOver == 0)
         try damaged.apply(
-            .removeMessage(DeviceID(5), Sequence(2), expiresAt: Samples.now, reason: .expired))
+            .removeMessage(DeviceID(5), SequenceNumber(2), expiresAt: Samples.now, reason: .expired))
         #expect(damaged.unreadablePassedOver == 1)
         try damaged.apply(.putDevice(Samples.device(3)))
         #expect(damaged.unreadablePassedOver == 1, "another commit has met none")

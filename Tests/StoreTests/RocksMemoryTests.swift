@@ -20,7 +20,7 @@ import Testing
         }
         for (commit, key) in [(1, keys[0]), (2, keys[1]), (3, keys[0]), (4, keys[2])] as [(UInt64, SeenKey)] {
             index.put(key, at: Int64(commit), commit: commit)
-            try index.end(commit, octets: 10)
+            try index.end(commit, bytes: 10)
         }
         #expect(try index.settle(to: 10).commit == 3)
         index.forget(upTo: 1, atMost: 9)
@@ -48,31 +48,31 @@ import Testing
     func due() throws {
         var young = Young(tallies: [Tally()])
         let place = Place(kind: .message, owner: 5, sequence: 1)
-        let octets: [UInt8] = [1]
+        let bytes: [UInt8] = [1]
         try young.apply(
-            [.put(place, record: 0..<1, .init(isCounted: true, expiresAt: 10))], of: octets.raw,
+            [.put(place, record: 0..<1, .init(isCounted: true, expiresAt: 10))], of: bytes.raw,
             counted: [])
         #expect(try young.ends(by: 9, of: 0, limit: 9).isEmpty)
         for _ in 0..<2 { #expect(try young.ends(by: 10, of: 0, limit: 9).map(\.sequence) == [1]) }
     }
 
-    @Test("The octets of a commit are given back with the last of its messages, and none are left behind")
-    func octetsGivenBack() throws {
+    @Test("The bytes of a commit are given back with the last of its messages, and none are left behind")
+    func bytesAreReleased() throws {
         var young = Young(tallies: [Tally()])
-        let octets: [UInt8] = [1, 2]
+        let bytes: [UInt8] = [1, 2]
         func place(_ sequence: UInt64) -> Place { Place(kind: .upstream, owner: 5, sequence: sequence) }
         func put(_ sequence: UInt64) -> YoungChange {
             .put(place(sequence), record: 0..<1, .init(isCounted: true, expiresAt: 10))
         }
         for round in 0..<3 {
-            try young.apply([put(1), put(2)], of: octets.raw, counted: [])
-            try young.apply([put(3)], of: octets.raw, counted: [])
+            try young.apply([put(1), put(2)], of: bytes.raw, counted: [])
+            try young.apply([put(3)], of: bytes.raw, counted: [])
             #expect(young.frameCount == 2)
             try young.remove(place(1))
             #expect(young.frameCount == 2)
-            try young.apply([.remove(place(2)), put(4), .remove(place(4))], of: octets.raw, counted: [])
+            try young.apply([.remove(place(2)), put(4), .remove(place(4))], of: bytes.raw, counted: [])
             #expect(young.frameCount == 1)
-            try young.apply([.remove(place(3))], of: octets.raw, counted: [])
+            try young.apply([.remove(place(3))], of: bytes.raw, counted: [])
             #expect(young.frameCount == 0, "round \(round)")
         }
     }

@@ -57,7 +57,7 @@ import Testing
         let synced = try Data(contentsOf: URL(fileURLWithPath: log)).count
         for sequence in 1...50 as ClosedRange<UInt64> {
             try store.apply(
-                .removeMessage(DeviceID(5), Sequence(sequence), expiresAt: 0, reason: .delivered),
+                .removeMessage(DeviceID(5), SequenceNumber(sequence), expiresAt: 0, reason: .delivered),
                 durable: false)
         }
         let copy = try directory.copied()
@@ -141,7 +141,7 @@ import Testing
         #expect(state.mailbox.count == 2)
         #expect(throws: StoreError.self) { try round[2].get() }
         // The sweep is rid of it, the record itself is not.
-        try damaged.apply(.removeMessage(DeviceID(5), Sequence(2), expiresAt: 100, reason: .expired))
+        try damaged.apply(.removeMessage(DeviceID(5), SequenceNumber(2), expiresAt: 100, reason: .expired))
         #expect(try damaged.expired(by: 100).count == 2)
         let audit = try damaged.audit()
         #expect(!audit.holds)

@@ -12,7 +12,7 @@ enum Samples {
         kind: StoredMessage.Kind = .message, key: String? = nil, body: [UInt8] = [1, 2, 3]
     ) -> StoredMessage {
         StoredMessage(
-            device: DeviceID(device), sequence: Sequence(sequence),
+            device: DeviceID(device), sequence: SequenceNumber(sequence),
             salt: UInt32(truncatingIfNeeded: sequence),
             registration: RegistrationNumber(7), sender: kind == .message ? SenderID(42) : nil, kind: kind,
             messageID: Array("m-\(sequence)".utf8), collapseKey: key.map { Array($0.utf8) },
@@ -27,7 +27,7 @@ enum Samples {
         kind: StoredUpstream.Kind = .message
     ) -> StoredUpstream {
         StoredUpstream(
-            sender: SenderID(sender), sequence: Sequence(sequence), kind: kind,
+            sender: SenderID(sender), sequence: SequenceNumber(sequence), kind: kind,
             from: RegistrationName(device: DeviceID(device), number: RegistrationNumber(1)),
             isFCMDomain: sequence % 2 == 0, category: Array(category.utf8),
             messageID: Array((messageID ?? "u-\(persistentID.isEmpty ? "\(sequence)" : persistentID)").utf8),
@@ -69,7 +69,7 @@ enum Samples {
     ) -> InstallationRecord {
         InstallationRecord(
             id: id, sender: SenderID(42),
-            refresh: isEnded ? nil : SecretDigest(octets: [UInt8](repeating: 7, count: 32)), createdAt: -3,
+            refresh: isEnded ? nil : SecretDigest(bytes: [UInt8](repeating: 7, count: 32)), createdAt: -3,
             usedAt: usedAt)
     }
 
@@ -77,7 +77,7 @@ enum Samples {
 
     /// The name of a message to topics.
     static func job(_ sender: SenderID, _ sequence: UInt64 = 1) -> TopicJobName {
-        TopicJobName(sender: sender, sequence: Sequence(sequence))
+        TopicJobName(sender: sender, sequence: SequenceNumber(sequence))
     }
 
     static func subscription(
@@ -97,17 +97,17 @@ enum Samples {
             }, createdAt: now)
     }
 
-    static func keys(_ octet: UInt8) -> WebKeys? {
+    static func keys(_ byte: UInt8) -> WebKeys? {
         WebKeys(
-            publicKey: [4] + [UInt8](repeating: octet, count: 64), auth: [UInt8](repeating: octet, count: 16))
+            publicKey: [4] + [UInt8](repeating: byte, count: 64), auth: [UInt8](repeating: byte, count: 16))
     }
 
-    static func digest(_ octet: UInt8) -> SecretDigest {
-        SecretDigest(octets: [UInt8](repeating: octet, count: 32))
+    static func digest(_ byte: UInt8) -> SecretDigest {
+        SecretDigest(bytes: [UInt8](repeating: byte, count: 32))
     }
 
-    static func batch(_ mutations: Mutation..., ticket: UInt64 = 1, durable: Bool = true) -> WriteBatch {
-        WriteBatch(ticket: ticket, mutations: mutations, isDurable: durable)
+    static func batch(_ mutations: Mutation..., batchNumber: UInt64 = 1, durable: Bool = true) -> WriteBatch {
+        WriteBatch(batchNumber: batchNumber, mutations: mutations, isDurable: durable)
     }
 }
 
@@ -140,15 +140,19 @@ extension Store {
 
     /// Commits one batch and returns its outcome.
     @discardableResult
-    func apply(_ mutations: Mutation..., ticket: UInt64 = 1, durable: Bool = true) throws -> CommitOutcome {
-        let outcomes = try commit([WriteBatch(ticket: ticket, mutations: mutations, isDurable: durable)])
+    func apply(_ mutations: Mutation..., batchNumber: UInt64 = 1, durable: Bool = true) throws
+        -> CommitOutcome
+    {
+        let outcomes = try commit([
+            WriteBatch(batchNumber: batchNumber, mutations: mutations, isDurable: durable)
+        ])
         return outcomes[0]
     }
 
     func mailbox(_ device: UInt64, after: UInt64 = 0, limit: Int = 1_000) throws -> [StoredMessage] {
         guard
             case .messages(_, let page, _) = try load(
-                .messages(DeviceID(device), after: Sequence(after), limit: limit))
+                .messages(DeviceID(device), after: SequenceNumber(after), limit: limit))
         else { return [] }
         return page
     }
@@ -156,7 +160,7 @@ extension Store {
     func outbox(_ sender: UInt64, after: UInt64 = 0, limit: Int = 1_000) throws -> [StoredUpstream] {
         guard
             case .upstream(_, let page, _) = try load(
-                .upstream(SenderID(sender), after: Sequence(after), limit: limit))
+                .upstream(SenderID(sender), after: SequenceNumber(after), limit: limit))
         else { return [] }
         return page
     }
@@ -170,7 +174,7 @@ extension Store {
     func expired(by time: UnixMilliseconds, limit: Int = 100_000) throws -> [ExpiredEntry] {
         var all: [ExpiredEntry] = []
         for partition in 0..<partitions {
-            let load = Load.expired(by: time, limit: limit, partition: partition)
+            let load = StoreQuery.expired(by: time, limit: limit, partition: partition)
             guard case .expired(let entries) = try self.load(load) else { return [] }
             let isOrdered = zip(entries, entries.dropFirst()).allSatisfy { $0.end < $1.end }
             let isOwn = entries.allSatisfy { $0.key.partition(of: partitions) == partition }

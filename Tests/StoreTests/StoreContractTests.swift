@@ -29,8 +29,8 @@ import Testing
         let store = opened.store
         #expect(try store.setting(StoreMark.clock.rawValue) == nil)
         for number in [1, .max, 1_700_000_000_000] as [UInt64] {
-            let batch = WriteBatch(ticket: 1, mutations: [.putMark(.clock, number)], isDurable: false)
-            #expect(try store.commit([batch]) == [CommitOutcome(ticket: 1)])
+            let batch = WriteBatch(batchNumber: 1, mutations: [.putMark(.clock, number)], isDurable: false)
+            #expect(try store.commit([batch]) == [CommitOutcome(batchNumber: 1)])
             #expect(try store.setting(StoreMark.clock.rawValue).map(StoreMark.number) == number)
         }
         #expect(try store.setting(StoreMark.sequence.rawValue) == nil)
@@ -48,7 +48,8 @@ import Testing
         for (limit, after, count, last) in [
             (4, 0, 4, false), (5, 0, 5, true), (9, 3, 2, true), (0, 0, 0, false),
         ] {
-            let load = try store.load(.messages(DeviceID(5), after: Sequence(UInt64(after)), limit: limit))
+            let load = try store.load(
+                .messages(DeviceID(5), after: SequenceNumber(UInt64(after)), limit: limit))
             guard case .messages(DeviceID(5), let page, last) = load else {
                 Issue.record("\(limit) after \(after): \(load)")
                 continue
@@ -56,7 +57,7 @@ import Testing
             #expect(page.count == count)
             guard
                 case .upstream(SenderID(8), let upstream, last) = try store.load(
-                    .upstream(SenderID(8), after: Sequence(UInt64(after)), limit: limit))
+                    .upstream(SenderID(8), after: SequenceNumber(UInt64(after)), limit: limit))
             else {
                 Issue.record("upstream \(limit) after \(after)")
                 continue
@@ -94,9 +95,9 @@ import Testing
                 .putUpstream(Samples.upstream(8, sequence), now: Samples.now))
             for _ in 0..<2 {
                 try store.apply(
-                    .removeMessage(DeviceID(5), Sequence(sequence), expiresAt: end, reason: reason),
-                    .removeMessage(DeviceID(5), Sequence(sequence), expiresAt: end, reason: reason),
-                    .removeUpstream(SenderID(8), Sequence(sequence), expiresAt: end, reason: reason),
+                    .removeMessage(DeviceID(5), SequenceNumber(sequence), expiresAt: end, reason: reason),
+                    .removeMessage(DeviceID(5), SequenceNumber(sequence), expiresAt: end, reason: reason),
+                    .removeUpstream(SenderID(8), SequenceNumber(sequence), expiresAt: end, reason: reason),
                     durable: false)
             }
         }
@@ -105,8 +106,8 @@ import Testing
             .putUpstream(Samples.upstream(8, 90, kind: .receipt(sentAt: 5)), now: Samples.now))
         #expect(try store.audit().downstreamPending == 0)
         try store.apply(
-            .removeMessage(DeviceID(5), Sequence(90), expiresAt: 0, reason: .delivered),
-            .removeUpstream(SenderID(8), Sequence(90), expiresAt: 0, reason: .delivered))
+            .removeMessage(DeviceID(5), SequenceNumber(90), expiresAt: 0, reason: .delivered),
+            .removeUpstream(SenderID(8), SequenceNumber(90), expiresAt: 0, reason: .delivered))
         let audit = try store.audit()
         for reason in reasons {
             #expect(audit.downstream[reason] == 1, "\(reason)")
@@ -123,7 +124,7 @@ import Testing
         let store = opened.store
         try store.apply(
             .putMessage(Samples.message(5, 1)),
-            .removeMessage(DeviceID(5), Sequence(1), expiresAt: 0, reason: .replaced),
+            .removeMessage(DeviceID(5), SequenceNumber(1), expiresAt: 0, reason: .replaced),
             .putMessage(Samples.message(5, 2)))
         #expect(try store.mailbox(5).map(\.sequence.number) == [2])
         let audit = try store.audit()
@@ -141,10 +142,10 @@ import Testing
             throws -> Bool
         {
             let message = Samples.upstream(8, sequence, device: device, persistentID: id, category: category)
-            let outcome = try store.apply(.putUpstream(message, now: now), ticket: sequence)
-            #expect(outcome.ticket == sequence && !outcome.hasFailed)
+            let outcome = try store.apply(.putUpstream(message, now: now), batchNumber: sequence)
+            #expect(outcome.batchNumber == sequence && !outcome.hasFailed)
             guard let duplicate = outcome.duplicates.first else { return true }
-            #expect(outcome.duplicates.count == 1 && duplicate == (SenderID(8), Sequence(sequence)))
+            #expect(outcome.duplicates.count == 1 && duplicate == (SenderID(8), SequenceNumber(sequence)))
             return false
         }
         #expect(try put(1, "p", at: 1_000))
@@ -154,7 +155,7 @@ import Testing
         #expect(try put(5, "q", at: 1_001))
         #expect(try put(6, "", at: 1_001))
         #expect(try put(7, "", at: 1_001))
-        try store.apply(.removeUpstream(SenderID(8), Sequence(1), expiresAt: 0, reason: .delivered))
+        try store.apply(.removeUpstream(SenderID(8), SequenceNumber(1), expiresAt: 0, reason: .delivered))
         #expect(try !put(8, "p", at: 1_000 + memory - 1))
         #expect(try put(9, "p", at: 1_000 + memory))
         #expect(try !put(10, "p", at: 1_000 + memory + 5))
@@ -198,16 +199,16 @@ import Testing
             try store.expired(by: 200, limit: 9)
                 == [
                     .upstream(
-                        SenderID(8), Sequence(30), expiresAt: 100,
+                        SenderID(8), SequenceNumber(30), expiresAt: 100,
                         author: Samples.upstream(8, 30, ends: 100).author)
                 ])
         let first = try store.apply(
-            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: report))
+            .returnUpstream(SenderID(8), SequenceNumber(30), expiresAt: 100, report: report))
         #expect(first.duplicates.isEmpty)
         let other = Samples.message(5, 41, kind: .sendError, body: [])
         let second = try store.apply(
-            .returnUpstream(SenderID(8), Sequence(30), expiresAt: 100, report: other))
-        #expect(second.duplicates.map(\.1) == [Sequence(30)])
+            .returnUpstream(SenderID(8), SequenceNumber(30), expiresAt: 100, report: other))
+        #expect(second.duplicates.map(\.1) == [SequenceNumber(30)])
         #expect(try store.outbox(8).isEmpty)
         #expect(try store.state(5)?.mailbox == [MailboxEntry(report)])
         #expect(try store.mailbox(5) == [report])
@@ -239,9 +240,9 @@ import Testing
         try expect(250, 2, [100, 200])
         #expect(
             try store.expired(by: 150)
-                == [.message(DeviceID(5), Sequence(2), expiresAt: 100)])
+                == [.message(DeviceID(5), SequenceNumber(2), expiresAt: 100)])
         try store.apply(
-            .removeMessage(DeviceID(5), Sequence(2), expiresAt: 100, reason: .expired), durable: false)
+            .removeMessage(DeviceID(5), SequenceNumber(2), expiresAt: 100, reason: .expired), durable: false)
         try expect(250, 10, [200, 250])
         // Sooner than what was swept already, and sooner than anything.
         try store.apply(.putMessage(Samples.message(6, 1, ends: 50)))
@@ -301,12 +302,14 @@ import Testing
         let opened = try open(kind)
         let batches = (0..<200 as Range<UInt64>).map { (index) -> WriteBatch in
             Samples.batch(
-                .putMessage(Samples.message(5, index + 1)), ticket: 1_000 - index, durable: index % 2 == 0)
+                .putMessage(Samples.message(5, index + 1)), batchNumber: 1_000 - index,
+                durable: index % 2 == 0)
         }
-        #expect(try opened.store.commit(batches).map(\.ticket) == batches.map(\.ticket))
+        #expect(try opened.store.commit(batches).map(\.batchNumber) == batches.map(\.batchNumber))
         #expect(try opened.store.commit([]).isEmpty)
         #expect(
-            try opened.store.commit([WriteBatch(ticket: 4, mutations: [], isDurable: true)]).map(\.ticket)
+            try opened.store.commit([WriteBatch(batchNumber: 4, mutations: [], isDurable: true)]).map(
+                \.batchNumber)
                 == [4])
     }
 
@@ -329,7 +332,7 @@ import Testing
             return record
         }
         func labelled(_ sender: UInt64, _ label: String) throws -> GroupRecord? {
-            let load = Load.groupLabelled(SenderID(sender), Array(label.utf8))
+            let load = StoreQuery.groupLabelled(SenderID(sender), Array(label.utf8))
             guard case .groupLabelled(_, _, let record) = try store.load(load) else {
                 Issue.record("another answer")
                 return nil

@@ -16,7 +16,7 @@ import Testing
 
     private func message(_ device: UInt64, of job: TopicJob) -> StoredMessage {
         var message = Samples.message(device, 1, body: job.body)
-        message.topic = TopicOrigin(job: job.name, path: job.target.path)
+        message.topic = TopicReference(job: job.name, path: job.target.path)
         return message
     }
 
@@ -36,7 +36,7 @@ import Testing
     }
 
     private func page(_ store: any Store, _ job: TopicJobName, _ topic: TopicName?) throws -> TopicPage {
-        let load = Load.topicPage(job, of: topic, after: nil, limit: 9)
+        let load = StoreQuery.topicPage(job, of: topic, after: nil, limit: 9)
         guard case .topicPage(_, let page) = try store.load(load) else {
             return TopicPage(names: [], next: nil)
         }
@@ -52,9 +52,9 @@ import Testing
             .putUpstream(Samples.upstream(8, .max), now: Samples.now))
         guard
             case .messages(_, let messages, true) = try store.load(
-                .messages(DeviceID(5), after: Sequence(.max), limit: 9)),
+                .messages(DeviceID(5), after: SequenceNumber(.max), limit: 9)),
             case .upstream(_, let upstream, true) = try store.load(
-                .upstream(SenderID(8), after: Sequence(.max), limit: 9))
+                .upstream(SenderID(8), after: SequenceNumber(.max), limit: 9))
         else {
             Issue.record("the page is not the last one")
             return
@@ -78,9 +78,9 @@ import Testing
         for _ in 0..<2 {
             #expect(
                 try store.expired(by: 100) == [
-                    .message(DeviceID(5), Sequence(2), expiresAt: 100),
-                    .upstream(SenderID(7), Sequence(3), expiresAt: 100, author: upstream.author),
-                    .upstream(SenderID(8), Sequence(3), expiresAt: 100, author: upstream.author),
+                    .message(DeviceID(5), SequenceNumber(2), expiresAt: 100),
+                    .upstream(SenderID(7), SequenceNumber(3), expiresAt: 100, author: upstream.author),
+                    .upstream(SenderID(8), SequenceNumber(3), expiresAt: 100, author: upstream.author),
                 ])
         }
     }
@@ -116,7 +116,8 @@ import Testing
             try store.apply(.putMessage(message))
             #expect(try store.mailbox(5) == [message])
             try store.apply(
-                .removeMessage(DeviceID(5), Sequence(1), expiresAt: message.expiresAt, reason: .delivered))
+                .removeMessage(
+                    DeviceID(5), SequenceNumber(1), expiresAt: message.expiresAt, reason: .delivered))
             #expect(try store.mailbox(5).isEmpty && store.expired(by: .max).isEmpty)
         }
         #expect(try store.audit().downstream.delivered == 3)
@@ -193,13 +194,13 @@ import Testing
         for more in [0, 1] as [UInt64] {
             // So many that the last row that is looked at is that of a device; then one more.
             let devices = (1...count + more).map { Mutation.putDevice(Samples.device($0)) }
-            _ = try store.commit([WriteBatch(ticket: 1, mutations: devices, isDurable: false)])
+            _ = try store.commit([WriteBatch(batchNumber: 1, mutations: devices, isDurable: false)])
             let last = Samples.registration(count + more + 1, 1)
             try store.apply(.putRegistration(last))
             var found: [RegistrationName] = []
             var after: RegistrationName?
             for _ in 0..<9 {
-                let load = Load.topicPage(job(1).name, of: nil, after: after, limit: 9)
+                let load = StoreQuery.topicPage(job(1).name, of: nil, after: after, limit: 9)
                 guard case .topicPage(_, let page) = try store.load(load) else { break }
                 found += page.names
                 after = page.next
@@ -226,6 +227,6 @@ import Testing
         #expect(try store.state(5)?.mailbox.count == 1, "its place is there to be removed")
         #expect(
             try store.expired(by: .max)
-                == [.message(DeviceID(5), Sequence(1), expiresAt: message.expiresAt)])
+                == [.message(DeviceID(5), SequenceNumber(1), expiresAt: message.expiresAt)])
     }
 }

@@ -12,12 +12,12 @@ import Testing
         var kind: RecordPlace.Kind
         var high: UInt64
         var low: UInt64
-        var octets: [UInt8]
+        var bytes: [UInt8]
         var read: @Sendable ([UInt8]) throws -> Void
 
         var place: RecordPlace { RecordPlace(kind, high, low) }
         /// Without the checksum.
-        var fields: [UInt8] { Array(octets.dropLast(4)) }
+        var fields: [UInt8] { Array(bytes.dropLast(4)) }
     }
 
     static let samples: [Sample] = {
@@ -39,53 +39,53 @@ import Testing
         return [
             Sample(
                 testDescription: "message", kind: .message, high: 5, low: 9,
-                octets: Self.written { MessageRecord.write(message, to: &$0) }
-            ) { _ = try MessageRecord.message($0.raw, device: DeviceID(5), sequence: Sequence(9)) },
+                bytes: Self.written { MessageRecord.write(message, to: &$0) }
+            ) { _ = try MessageRecord.message($0.raw, device: DeviceID(5), sequence: SequenceNumber(9)) },
             Sample(
                 testDescription: "upstream message", kind: .upstream, high: 8, low: 9,
-                octets: Self.written { UpstreamRecord.write(upstream, to: &$0) }
-            ) { _ = try UpstreamRecord.upstream($0.raw, sender: SenderID(8), sequence: Sequence(9)) },
+                bytes: Self.written { UpstreamRecord.write(upstream, to: &$0) }
+            ) { _ = try UpstreamRecord.upstream($0.raw, sender: SenderID(8), sequence: SequenceNumber(9)) },
             Sample(
                 testDescription: "device", kind: .device, high: 5, low: 0,
-                octets: Self.written { RegistryRecord.write(device, to: &$0) }
+                bytes: Self.written { RegistryRecord.write(device, to: &$0) }
             ) { _ = try RegistryRecord.device($0.raw, DeviceID(5)) },
             Sample(
                 testDescription: "registration", kind: .registration, high: 5, low: 1,
-                octets: Self.written { RegistryRecord.write(whole, to: &$0) }
+                bytes: Self.written { RegistryRecord.write(whole, to: &$0) }
             ) { _ = try RegistryRecord.registration($0.raw, name) },
             Sample(
                 testDescription: "sender", kind: .sender, high: 42, low: 0,
-                octets: Self.written { RegistryRecord.write(sender, to: &$0) }
+                bytes: Self.written { RegistryRecord.write(sender, to: &$0) }
             ) { _ = try RegistryRecord.sender($0.raw, SenderID(42)) },
             Sample(
                 testDescription: "subscription", kind: .subscription, high: 5, low: 1,
-                octets: Self.written { SubscriptionRecord.write(subscription, to: &$0) }
+                bytes: Self.written { SubscriptionRecord.write(subscription, to: &$0) }
             ) {
                 _ = try SubscriptionRecord.subscription(
                     $0.raw, subscription.name, subscription.sender, subscription.topic)
             },
             Sample(
                 testDescription: "group", kind: .group, high: 42, low: 3,
-                octets: Self.written { GroupCodec.write(Self.group, to: &$0) }
+                bytes: Self.written { GroupCodec.write(Self.group, to: &$0) }
             ) { _ = try GroupCodec.group($0.raw, Self.group.name) },
             Sample(
                 testDescription: "job", kind: .topicJob, high: 42, low: 6,
-                octets: Self.written { TopicRecord.write(job, to: &$0) }
+                bytes: Self.written { TopicRecord.write(job, to: &$0) }
             ) { _ = try TopicRecord.job($0.raw, job.name) },
             Sample(
                 testDescription: "cursor", kind: .topicCursor, high: 42, low: 6,
-                octets: Self.written {
+                bytes: Self.written {
                     TopicRecord.write(
                         TopicCursor(pass: 1, after: name, reached: 300), of: job.name, to: &$0)
                 }
             ) { _ = try TopicRecord.cursor($0.raw, job.name) },
             Sample(
                 testDescription: "body", kind: .topicBody, high: 42, low: 6,
-                octets: Self.written { TopicRecord.writeBody(of: job, to: &$0) }
+                bytes: Self.written { TopicRecord.writeBody(of: job, to: &$0) }
             ) { _ = try TopicRecord.body($0.raw, job.name) },
             Sample(
                 testDescription: "tally", kind: .tally, high: 0, low: 0,
-                octets: Self.written { counted.write(of: 0, to: &$0) }
+                bytes: Self.written { counted.write(of: 0, to: &$0) }
             ) { _ = try Tally(reading: $0.raw, of: 0) },
         ]
     }()
@@ -118,14 +118,14 @@ import Testing
 
     private func sealed(_ fields: [UInt8], _ place: RecordPlace) -> [UInt8] {
         sealed(fields[0], place) { writer in
-            for octet in fields.dropFirst() { writer.byte(octet) }
+            for byte in fields.dropFirst() { writer.byte(byte) }
         }
     }
 
     @Test("canary: sealed again as it is, a record is the same and is read", arguments: samples)
     func whole(_ sample: Sample) throws {
-        #expect(sealed(sample.fields, sample.place) == sample.octets)
-        try sample.read(sample.octets)
+        #expect(sealed(sample.fields, sample.place) == sample.bytes)
+        try sample.read(sample.bytes)
     }
 
     @Test("One that ends anywhere before its end, or goes on behind it, is refused", arguments: samples)
@@ -139,7 +139,7 @@ import Testing
             #expect(throws: RecordFault.length) { try sample.read(longer) }
         }
         for count in 0..<5 {
-            #expect(throws: RecordFault.self) { try sample.read(Array(sample.octets.prefix(count))) }
+            #expect(throws: RecordFault.self) { try sample.read(Array(sample.bytes.prefix(count))) }
         }
     }
 
@@ -180,18 +180,18 @@ import Testing
         flags: UInt8 = 0, salt: UInt64 = 3, registration: [UInt8] = [7], job: UInt64? = nil,
         _ body: (inout RecordWriter) -> Void = { $0.bytes([8]) }
     ) throws -> StoredMessage {
-        let octets = sealed(1, RecordPlace(.message, 5, 9)) { writer in
+        let bytes = sealed(1, RecordPlace(.message, 5, 9)) { writer in
             writer.byte(flags)
             writer.signed(2)
             writer.number(salt)
-            for octet in registration { writer.byte(octet) }
+            for byte in registration { writer.byte(byte) }
             writer.number(42)
             if let job { writer.number(job) }
             writer.signed(1)
             writer.bytes([0x6d])
             body(&writer)
         }
-        return try MessageRecord.message(octets.raw, device: DeviceID(5), sequence: Sequence(9))
+        return try MessageRecord.message(bytes.raw, device: DeviceID(5), sequence: SequenceNumber(9))
     }
 
     @Test("A number has one form only, and fits its place")
@@ -211,7 +211,9 @@ import Testing
 
     @Test("A message that shares its pairs has none of its own")
     func shared() throws {
-        #expect(try message(flags: 32, job: 9) { $0.bytes([]) }.topic?.job.sequence == Sequence(9), "canary")
+        #expect(
+            try message(flags: 32, job: 9) { $0.bytes([]) }.topic?.job.sequence == SequenceNumber(9), "canary"
+        )
         #expect(throws: RecordFault.value) { try message(flags: 32, job: 9) }
     }
 
@@ -219,14 +221,14 @@ import Testing
     func parts() throws {
         for sequence in 1...64 as ClosedRange<UInt64> {
             let key = RecordPlace(.message, 5, sequence)
-            // Version, flags, end, salt, registration, sender, time, and an id of one octet.
+            // Version, flags, end, salt, registration, sender, time, and an id of one byte.
             let fields: [UInt8] = [1, 12, 2, 3, 7, 42, 1, 1, 0x6d]
             for count in 1...fields.count {
-                let octets = sealed(Array(fields.prefix(count)), key)
-                let (device, place) = (DeviceID(5), Sequence(sequence))
-                let entry = try? MessageRecord.entry(octets.raw, device: device, sequence: place)
+                let bytes = sealed(Array(fields.prefix(count)), key)
+                let (device, place) = (DeviceID(5), SequenceNumber(sequence))
+                let entry = try? MessageRecord.entry(bytes.raw, device: device, sequence: place)
                 #expect((entry != nil) == (count == fields.count), "\(count) at \(sequence)")
-                let header = try? MessageRecord.header(octets.raw, device: device, sequence: place)
+                let header = try? MessageRecord.header(bytes.raw, device: device, sequence: place)
                 #expect((header != nil) == (count >= 3), "\(count) at \(sequence)")
             }
         }
@@ -237,14 +239,14 @@ import Testing
     @Test("A registration is of no newer version than it needs")
     func needless() throws {
         func read(_ version: UInt8, _ more: (inout RecordWriter) -> Void) throws -> Registration {
-            let octets = sealed(version, RecordPlace(.registration, 5, 1)) { writer in
+            let bytes = sealed(version, RecordPlace(.registration, 5, 1)) { writer in
                 for field in [[0x61], [], [0x34]] as [[UInt8]] { writer.bytes(field) }
                 writer.number(4)
                 writer.signed(9)
                 more(&writer)
             }
             return try RegistryRecord.registration(
-                octets.raw, RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)))
+                bytes.raw, RegistrationName(device: DeviceID(5), number: RegistrationNumber(1)))
         }
         func senders(_ count: UInt64) throws -> Registration {
             try read(2) { writer in
@@ -275,7 +277,7 @@ import Testing
     @Test("A sender has a label that is text, and no newer version than it needs")
     func senders() throws {
         func read(_ version: UInt8, label: [UInt8], project: [UInt8]? = nil) throws -> SenderRecord {
-            let octets = sealed(version, RecordPlace(.sender, 42)) { writer in
+            let bytes = sealed(version, RecordPlace(.sender, 42)) { writer in
                 writer.byte(0)
                 writer.bytes(label)
                 writer.signed(9)
@@ -285,23 +287,23 @@ import Testing
                     writer.number(0)
                 }
             }
-            return try RegistryRecord.sender(octets.raw, SenderID(42))
+            return try RegistryRecord.sender(bytes.raw, SenderID(42))
         }
         #expect(try read(2, label: [0x61]).label == "a" && read(3, label: [], project: [0x62]).project == "b")
         #expect(throws: RecordFault.value) { try read(2, label: [0xff]) }
         #expect(throws: RecordFault.value) { try read(3, label: [], project: []) }
     }
 
-    @Test("A digest has 32 octets", arguments: [0, 31, 33])
+    @Test("A digest has 32 bytes", arguments: [0, 31, 33])
     func digest(_ count: Int) throws {
         func read(_ count: Int) throws -> DeviceRecord {
-            let octets = sealed(1, RecordPlace(.device, 5)) { writer in
+            let bytes = sealed(1, RecordPlace(.device, 5)) { writer in
                 writer.bytes([UInt8](repeating: 1, count: count))
                 writer.signed(2)
                 writer.signed(3)
                 writer.number(4)
             }
-            return try RegistryRecord.device(octets.raw, DeviceID(5))
+            return try RegistryRecord.device(bytes.raw, DeviceID(5))
         }
         #expect(try read(32).seenAt == 3, "canary")
         #expect(throws: RecordFault.value) { try read(count) }
@@ -310,9 +312,9 @@ import Testing
     @Test("A subscription under another sender or topic is refused")
     func subscriptions() throws {
         let made = Samples.subscription(5, 1)
-        let octets = Self.written { SubscriptionRecord.write(made, to: &$0) }
+        let bytes = Self.written { SubscriptionRecord.write(made, to: &$0) }
         func read(_ sender: SenderID, _ topic: TopicName) throws -> Subscription {
-            try SubscriptionRecord.subscription(octets.raw, made.name, sender, topic)
+            try SubscriptionRecord.subscription(bytes.raw, made.name, sender, topic)
         }
         #expect(try read(made.sender, made.topic) == made)
         #expect(throws: RecordFault.value) { try read(SenderID(made.sender.number + 1), made.topic) }
@@ -328,8 +330,8 @@ import Testing
             group.members = (0..<UInt64(count)).map {
                 RegistrationName(device: DeviceID($0), number: RegistrationNumber(1_000 - $0))
             }
-            let octets = Self.written { GroupCodec.write(group, to: &$0) }
-            let found = try GroupCodec.group(octets.raw, group.name)
+            let bytes = Self.written { GroupCodec.write(group, to: &$0) }
+            let found = try GroupCodec.group(bytes.raw, group.name)
             #expect(found == group)
             return found
         }
@@ -343,11 +345,11 @@ import Testing
     @Test("A tally of an older version lacks the last milestones; one that has more is of a newer version")
     func milestones() throws {
         func read(_ count: Int) throws -> Tally {
-            let octets = sealed(1, RecordPlace(.tally, 0)) { writer in
+            let bytes = sealed(1, RecordPlace(.tally, 0)) { writer in
                 writer.number(UInt64(count))
                 for number in 0..<2 * count { writer.signed(Int64(number + 1)) }
             }
-            return try Tally(reading: octets.raw, of: 0)
+            return try Tally(reading: bytes.raw, of: 0)
         }
         var expected = Tally()
         (expected.downstream.accepted, expected.downstream.stored) = (1, 2)

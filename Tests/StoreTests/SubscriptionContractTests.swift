@@ -12,7 +12,7 @@ import Testing
         let opened = try open(kind)
         let store = opened.store
         let topic = Samples.topics[0]
-        // Numbers of two octets, so that the order is that of numbers.
+        // Numbers of two bytes, so that the order is that of numbers.
         let devices: [UInt64] = [1, 255, 256, 300, .max]
         for device in devices.reversed() {
             for number in [2, 1] as [UInt64] {

@@ -19,10 +19,10 @@ import Testing
 
     private static func message(_ device: UInt64, of job: TopicJob) -> StoredMessage {
         var message = StoredMessage(
-            device: DeviceID(device), sequence: Sequence(device + 7), salt: 3,
+            device: DeviceID(device), sequence: SequenceNumber(device + 7), salt: 3,
             registration: RegistrationNumber(1), sender: sender, messageID: job.messageID,
             acceptedAt: job.acceptedAt, expiresAt: job.expiresAt, body: job.body)
-        message.topic = TopicOrigin(job: job.name, path: job.target.path)
+        message.topic = TopicReference(job: job.name, path: job.target.path)
         message.apns = job.apns
         return message
     }
@@ -121,7 +121,7 @@ import Testing
         #expect(try page(store, other.name)?.names.count == 5, "canary: another job's marks are its own")
         // A message that has left is marked all the same.
         try store.apply(
-            .removeMessage(DeviceID(2), Sequence(9), expiresAt: job.expiresAt, reason: .delivered))
+            .removeMessage(DeviceID(2), SequenceNumber(9), expiresAt: job.expiresAt, reason: .delivered))
         #expect(try !names(store, job.name).contains(Self.name(2)))
         let cursor = TopicCursor(pass: 0, after: Self.name(2), reached: 2)
         try store.apply(.advanceTopicJob(job.name, cursor, marked: [Self.name(1), Self.name(2)]))
@@ -141,14 +141,14 @@ import Testing
         let message = Self.message(5, of: job)
         var own = message
         own.topic = nil
-        own.sequence = Sequence(90)
+        own.sequence = SequenceNumber(90)
         own.body = Array("own".utf8)
         try store.apply(.putTopicJob(job))
         try store.apply(.putMessage(message), .putMessage(own))
         try store.apply(.removeTopicJob(job.name, marked: [Self.name(5)]))
         guard
             case .messages(_, let found, true) = try store.load(
-                .messages(DeviceID(5), after: Sequence(0), limit: 9))
+                .messages(DeviceID(5), after: SequenceNumber(0), limit: 9))
         else {
             Issue.record("no page")
             return

@@ -8,24 +8,24 @@ import Testing
 /// The engine's list of files with a torn end, as power cuts of Scripts/bad-disk have left it.
 @Suite struct TornListTests {
     private static let count = 20 as UInt64
-    /// Octets of a record before its content: checksum, length, type.
+    /// Bytes of a record before its content: checksum, length, type.
     private static let head = 7
     private static let block = 32_768
 
-    /// A record of the list with a change that the engine passes over, of so many octets or a few more.
+    /// A record of the list with a change that the engine passes over, of so many bytes or a few more.
     private func record(_ size: Int) -> [UInt8] {
         // A tag that may be ignored (8,193), the length, and as much of nothing.
         let content = max(0, size - Self.head - 4)
-        var octets: [UInt8] = [0x81, 0x40, UInt8(content & 0x7f) | 0x80, UInt8(content >> 7)]
-        octets += [UInt8](repeating: 7, count: content)
-        return Self.record(type: 1, octets)
+        var bytes: [UInt8] = [0x81, 0x40, UInt8(content & 0x7f) | 0x80, UInt8(content >> 7)]
+        bytes += [UInt8](repeating: 7, count: content)
+        return Self.record(type: 1, bytes)
     }
 
     /// A record of a type: all of a change (1), its begin (2) or its end (4).
-    private static func record(type: UInt8, _ octets: [UInt8]) -> [UInt8] {
-        let checksum = TornList.checksum(([type] + octets)[...])
+    private static func record(type: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+        let checksum = TornList.checksum(([type] + bytes)[...])
         let sum = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt32($0))) }
-        return sum + [UInt8(octets.count & 0xff), UInt8(octets.count >> 8), type] + octets
+        return sum + [UInt8(bytes.count & 0xff), UInt8(bytes.count >> 8), type] + bytes
     }
 
     private func store() throws -> ScratchDirectory {
@@ -42,13 +42,13 @@ import Testing
         return URL(fileURLWithPath: "\(directory.path)/db/\(name)")
     }
 
-    /// The list, made to end so many octets before a sector does.
+    /// The list, made to end so many bytes before a sector does.
     private func padded(_ list: URL, before: Int) throws -> [UInt8] {
-        var octets = [UInt8](try Data(contentsOf: list))
-        let missing = 512 - before - octets.count % 512
-        octets += record(missing < 20 ? missing + 512 : missing)
-        try #require(octets.count % 512 == 512 - before)
-        return octets
+        var bytes = [UInt8](try Data(contentsOf: list))
+        let missing = 512 - before - bytes.count % 512
+        bytes += record(missing < 20 ? missing + 512 : missing)
+        try #require(bytes.count % 512 == 512 - before)
+        return bytes
     }
 
     @Test("A change whose head lost its first sector alone is cut off, told of, and kept", arguments: 1...6)
@@ -94,20 +94,20 @@ import Testing
         try isMended(directory, list, torn, to: change.whole.count)
     }
 
-    /// The list up to the last octets of a block of 32 KiB, and a change of which so many octets are before its end.
+    /// The list up to the last bytes of a block of 32 KiB, and a change of which so many bytes are before its end.
     private func atBlockEnd(_ list: URL, begin: Int) throws -> (whole: [UInt8], begin: [UInt8], end: [UInt8])
     {
-        var octets = [UInt8](try Data(contentsOf: list))
-        while octets.count < Self.block - begin {
-            let missing = Self.block - begin - octets.count
-            octets += record(missing > 3_000 ? 1_000 : missing)
+        var bytes = [UInt8](try Data(contentsOf: list))
+        while bytes.count < Self.block - begin {
+            let missing = Self.block - begin - bytes.count
+            bytes += record(missing > 3_000 ? 1_000 : missing)
         }
-        try #require(octets.count == Self.block - begin)
+        try #require(bytes.count == Self.block - begin)
         // The change may be cut anywhere: its pieces are joined before it is read.
         let change = record(begin + 900).dropFirst(Self.head)
         let content = begin - Self.head
         return (
-            octets, Self.record(type: 2, Array(change.prefix(content))),
+            bytes, Self.record(type: 2, Array(change.prefix(content))),
             Self.record(type: 4, Array(change.dropFirst(content)))
         )
     }
@@ -163,14 +163,14 @@ import Testing
         #expect(TornList.tornEnd(of: Array((whole + record(300)).dropLast(10))) == nil, "the end is missing")
         var changed = whole + record(300)
         changed[whole.count] ^= 0x10
-        #expect(TornList.tornEnd(of: changed) == nil, "an octet of the head has changed")
+        #expect(TornList.tornEnd(of: changed) == nil, "a byte of the head has changed")
         let torn = whole + [0, 0, 0] + record(300).dropFirst(3)
         let more = (0..<9).flatMap { _ in record(2_000) }
         #expect(TornList.tornEnd(of: torn + more) == nil, "it is not at the end")
         for place in stride(from: 0, to: whole.count, by: 7) {
             var damaged = torn
             damaged[place] ^= 0x10
-            #expect(TornList.tornEnd(of: damaged) == nil, "octet \(place) before it has changed")
+            #expect(TornList.tornEnd(of: damaged) == nil, "byte \(place) before it has changed")
         }
     }
 }

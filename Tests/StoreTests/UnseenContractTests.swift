@@ -20,7 +20,7 @@ import Testing
             var from: DeviceID? = DeviceID(0)
             var pages = 0
             while let start = from, pages < 20 {
-                let load = Load.unseen(
+                let load = StoreQuery.unseen(
                     before: 20, unusedBefore: .min, from: start, examine: examine, limit: limit, partition: 0)
                 guard case .unseen(let page, let next) = try store.load(load) else {
                     Issue.record("no answer to \(load)")
@@ -57,7 +57,7 @@ import Testing
             record.hasLoggedIn = false
             try store.apply(.putDevice(record))
         }
-        let load = Load.unseen(
+        let load = StoreQuery.unseen(
             before: .min, unusedBefore: start + 50, from: DeviceID(0), examine: 20, limit: 9, partition: 0)
         guard case .unseen(let unused, nil) = try store.load(load) else {
             Issue.record("the end was not told")

@@ -11,18 +11,18 @@ import Testing
 
     private func place(_ sequence: UInt64) -> Place { Place(kind: .message, owner: 5, sequence: sequence) }
 
-    /// A message whose record is one octet of its frame.
-    private func put(_ sequence: UInt64, at octet: Int, end: UnixMilliseconds = 9) -> YoungChange {
-        .put(place(sequence), record: octet..<octet + 1, .init(isCounted: true, expiresAt: end))
+    /// A message whose record is one byte of its frame.
+    private func put(_ sequence: UInt64, at byte: Int, end: UnixMilliseconds = 9) -> YoungChange {
+        .put(place(sequence), record: byte..<byte + 1, .init(isCounted: true, expiresAt: end))
     }
 
-    private func octets(_ part: YoungPart) -> [[UInt8]] { part.rows.map { [UInt8](copying: $0.record) } }
+    private func bytes(_ part: YoungPart) -> [[UInt8]] { part.rows.map { [UInt8](copying: $0.record) } }
 
     private var mailbox: [[UInt8]] {
-        octets(young.part(of: .messages(DeviceID(5), after: Sequence(0), limit: 9)))
+        bytes(young.part(of: .messages(DeviceID(5), after: SequenceNumber(0), limit: 9)))
     }
 
-    @Test("A message has its octets from its own commit, whatever else came and went in that")
+    @Test("A message has its bytes from its own commit, whatever else came and went in that")
     mutating func records() throws {
         let first: [UInt8] = [10, 11, 12]
         try young.apply([put(1, at: 1), .remove(place(1)), put(2, at: 2)], of: first.raw, counted: [])
@@ -35,8 +35,8 @@ import Testing
         try young.apply([put(5, at: 0)], of: third.raw, counted: [])
         try young.remove(place(3))
         #expect(mailbox == [[21], [30]])
-        let page = young.part(of: .messages(DeviceID(5), after: Sequence(1), limit: 1))
-        #expect(octets(page) == [[21]] && !page.isLast)
+        let page = young.part(of: .messages(DeviceID(5), after: SequenceNumber(1), limit: 1))
+        #expect(bytes(page) == [[21]] && !page.isLast)
         #expect(young.part(of: .device(DeviceID(6))).rows.isEmpty)
     }
 

@@ -15,7 +15,7 @@ enum CodeRules {
     /// Returns functions and initializers that are too long.
     static func longFunctions(_ file: SourceFile) -> [String] {
         var scanner = FunctionScanner()
-        for (index, line) in file.code.enumerated() { scanner.take(line, number: index + 1) }
+        for (index, line) in file.code.enumerated() { scanner.scan(line, number: index + 1) }
         return scanner.functions.filter { $0.count > functionLines }.map {
             "\(file.path):\($0.line): a function of \($0.count) lines, at most \(functionLines) allowed"
         }
@@ -78,7 +78,7 @@ struct FunctionScanner {
     ]
 
     /// Scans one line of code.
-    mutating func take(_ line: String, number: Int) {
+    mutating func scan(_ line: String, number: Int) {
         var word = ""
         var before: Character = " "
         for character in line + " " {
@@ -86,20 +86,20 @@ struct FunctionScanner {
                 word.append(character)
                 continue
             }
-            if !word.isEmpty { take(word: word, after: before, number) }
+            if !word.isEmpty { scan(word: word, after: before, number) }
             if !word.isEmpty || character != " " { before = character }
             word = ""
-            take(character, number)
+            scan(character, number)
         }
     }
 
-    private mutating func take(word: String, after before: Character, _ number: Int) {
+    private mutating func scan(word: String, after before: Character, _ number: Int) {
         guard parentheses == 0, before != "." else { return }
         if Self.starts.contains(word) { pending = number }
         if Self.others.contains(word) { pending = nil }
     }
 
-    private mutating func take(_ character: Character, _ number: Int) {
+    private mutating func scan(_ character: Character, _ number: Int) {
         switch character {
         case "(", "[": parentheses += 1
         case ")", "]": parentheses = max(0, parentheses - 1)

@@ -71,10 +71,14 @@ import Testing
         #expect(count("```\n$ ccsctl statsu | less\n```\nccsctl statsu\n", "README.md") == 1)
         #expect(count("ExecStart=/usr/bin/ccsd --confg x\n", "systemd/a.service") == 1)
         #expect(
-            count("    \"  ccs-device listen --sendr \\(a(b))\\(c)\",\n", "Sources/Server/FirstRun.swift")
+            count(
+                "    \"  ccs-device listen --sendr \\(a(b))\\(c)\",\n", "Sources/Server/StartupGreeting.swift"
+            )
                 == 1)
         #expect(
-            count("    \"  ccs-device listen --sender \\(a(b))\\(c)\",\n", "Sources/Server/FirstRun.swift")
+            count(
+                "    \"  ccs-device listen --sender \\(a(b))\\(c)\",\n",
+                "Sources/Server/StartupGreeting.swift")
                 == 0)
     }
 
@@ -82,7 +86,7 @@ import Testing
     private static func events() -> Set<String> {
         let files = SourceTree.product.filter { $0.module == "ccs-device" }
         let found = files.flatMap { file in
-            file.text.split(separator: "tell(").dropFirst().compactMap { rest -> String? in
+            file.text.split(separator: "report(").dropFirst().compactMap { rest -> String? in
                 let start = rest.drop { $0 == " " || $0 == "\n" }
                 guard start.first == "\"" else { return nil }
                 return String(start.dropFirst().prefix { $0 != "\"" })

@@ -29,7 +29,7 @@ enum ShownCommands {
             isShown = { $0 != "ccsd" }
         case let path where path.hasPrefix("Scripts/"): isShown = { $0.hasPrefix("1/") }
         case let path where path.hasPrefix("systemd/"): isShown = { $0.hasPrefix("/usr/bin/") }
-        case "Sources/Server/FirstRun.swift":
+        case "Sources/Server/StartupGreeting.swift":
             guard line.drop(while: { $0 == " " }).hasPrefix("\"  ccs") else { return nil }
             isShown = { _ in true }
         default: return nil

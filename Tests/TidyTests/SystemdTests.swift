@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test("the service sets readiness, watchdog, reload and state, and the socket its ports")
-    func says() throws {
+    func settings() throws {
         let unit = try #require(SourceTree.read("systemd/ccsd.service"))
         for line in [
             "Type=notify", "WatchdogSec=20", "StateDirectory=ccsd", "RestartPreventExitStatus=64 78",

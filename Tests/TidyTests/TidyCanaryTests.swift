@@ -95,16 +95,17 @@ import Testing
         ] {
             #expect(UnsafeRules.violations(file(text)).count == 1, "\(text)")
             #expect(UnsafeRules.violations(file(text, "Sources/Wire/XML/Framer.swift")).count == 1)
-            #expect(UnsafeRules.violations(file(text, "Sources/Wire/XML/UsualStanza.swift")).isEmpty)
+            #expect(UnsafeRules.violations(file(text, "Sources/Wire/XML/FastPathStanza.swift")).isEmpty)
             #expect(UnsafeRules.violations(file(text, "Sources/HTTP2Engine/A.swift")).isEmpty)
         }
         for text in ["// unsafe\n", "let unsafeName = 1\n", "\"unsafe\"\n", "f(isUnsafe: true)\n"] {
             #expect(UnsafeRules.violations(file(text)).isEmpty, "\(text)")
         }
-        let safe = file("let a = b\n", "Sources/Wire/XML/UsualStanza.swift")
+        let safe = file("let a = b\n", "Sources/Wire/XML/FastPathStanza.swift")
         let used = file("let a = unsafe b\n", "Sources/XMLStream/A.swift")
         let stale = UnsafeRules.stale(in: [safe, used])
-        #expect(stale.contains("Sources/Wire/XML/UsualStanza.swift") && !stale.contains("Sources/XMLStream/"))
+        #expect(
+            stale.contains("Sources/Wire/XML/FastPathStanza.swift") && !stale.contains("Sources/XMLStream/"))
     }
 
     @Test("canary: the access level package is found")

@@ -1,7 +1,7 @@
 /// Files that may contain `unsafe`: wrappers of C, and hot paths that were measured to be slower without it.
 enum UnsafeRules {
     /// The modules and files with the reason for `unsafe`. A path that ends with a slash is a folder.
-    static let places: [(path: String, reason: String)] = [
+    static let allowed: [(path: String, reason: String)] = [
         // Whole modules that wrap a library or the kernel.
         ("Sources/Compression/", "zlib"),
         ("Sources/Crypto/", "OpenSSL"),
@@ -20,16 +20,16 @@ enum UnsafeRules {
         ("Sources/Client/KeyFile.swift", "open, read"),
         ("Sources/Server/Config/Check/CertificateCheck.swift", "stat, access"),
         ("Sources/Server/Config/Check/FolderCheck.swift", "stat, access"),
-        ("Sources/Server/Config/Check/LivingDaemon.swift", "stat"),
+        ("Sources/Server/Config/Check/DetectedDaemon.swift", "stat"),
         ("Sources/Server/Config/Check/SocketCheck.swift", "stat, access"),
         ("Sources/Server/Config/ConfigFile.swift", "open, read"),
         ("Sources/Server/Config/ConfigLoader.swift", "inet_pton"),
         ("Sources/Server/Config/YAMLReader.swift", "libyaml"),
-        ("Sources/Server/FirstRun.swift", "open, write"),
+        ("Sources/Server/StartupGreeting.swift", "open, write"),
         ("Sources/Server/Ports/Monitor.swift", "the condition variable of pthreads"),
         ("Sources/Server/Shutdown.swift", "unlink"),
         ("Sources/Server/Startup.swift", "mkdir; reactors move to their threads"),
-        ("Sources/Server/SystemPlaces.swift", "gethostname, environ, poll"),
+        ("Sources/Server/SystemInterfaces.swift", "gethostname, environ, poll"),
         ("Sources/ccs-bench/Attack/Renegotiator.swift", "OpenSSL"),
         ("Sources/ccs-bench/Bench.swift", "mkdtemp, unlink"),
         ("Sources/ccs-bench/Child.swift", "posix_spawn"),
@@ -45,17 +45,17 @@ enum UnsafeRules {
         ("Sources/ccsctl/SocketPath.swift", "getenv, stat"),
         // Hot paths that read eight bytes at a time without a bounds check for each.
         ("Sources/Basics/Identifiers/RegistrationToken.swift", "every message names a token"),
-        ("Sources/Wire/XML/UsualStanza.swift", "the stanza fast path"),
+        ("Sources/Wire/XML/FastPathStanza.swift", "the stanza fast path"),
         ("Sources/Wire/XML/XMLText.swift", "the stanza fast path"),
     ]
 
-    private static func covers(_ place: String, _ path: String) -> Bool {
-        place.hasSuffix("/") ? path.hasPrefix(place) : path == place
+    private static func covers(_ entry: String, _ path: String) -> Bool {
+        entry.hasSuffix("/") ? path.hasPrefix(entry) : path == entry
     }
 
     /// Returns the lines with `unsafe` in a product file that is not listed.
     static func violations(_ file: SourceFile) -> [String] {
-        guard !places.contains(where: { covers($0.path, file.path) }) else { return [] }
+        guard !allowed.contains(where: { covers($0.path, file.path) }) else { return [] }
         return CodeRules.found(file) {
             TextRules.hasWord("unsafe", in: $0[...])
                 ? "unsafe in a file that is not listed in Tests/TidyTests/UnsafeRules.swift" : nil
@@ -64,9 +64,9 @@ enum UnsafeRules {
 
     /// Returns the listed paths without any `unsafe`.
     static func stale(in files: [SourceFile]) -> [String] {
-        places.map(\.path).filter { place in
+        allowed.map(\.path).filter { entry in
             !files.contains { file in
-                covers(place, file.path) && file.code.contains { TextRules.hasWord("unsafe", in: $0[...]) }
+                covers(entry, file.path) && file.code.contains { TextRules.hasWord("unsafe", in: $0[...]) }
             }
         }
     }

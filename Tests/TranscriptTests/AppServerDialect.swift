@@ -11,7 +11,7 @@ struct AppServerDialect: TranscriptDialect {
     private static let device = DeviceID(1 << 60)
 
     private var settings = SessionSettings(
-        seal: AppServerDialect.seal, digest: { SecretDigest(octets: $0) }, random: { 0 })
+        seal: AppServerDialect.seal, digest: { SecretDigest(bytes: $0) }, random: { 0 })
 
     private var channelBinding: [UInt8]?
 
@@ -90,10 +90,10 @@ struct AppServerDialect: TranscriptDialect {
     func shown(_ event: Event) -> String {
         switch event {
         case .sender(let sender, .login(_, let key)):
-            "login \(sender.number) key=\(String(decoding: key.octets, as: UTF8.self))"
-        case .sender(let sender, .keysWanted(_)): "keys wanted \(sender.number)"
+            "login \(sender.number) key=\(String(decoding: key.bytes, as: UTF8.self))"
+        case .sender(let sender, .keysRequested(_)): "keys wanted \(sender.number)"
         case .sender(let sender, .streamManaged(_, let id)): "stream managed \(sender.number) \(id)"
-        case .sender(let sender, .streamWanted(_, let id)): "stream wanted \(sender.number) \(id)"
+        case .sender(let sender, .streamRequested(_, let id)): "stream wanted \(sender.number) \(id)"
         case .sender(let sender, .streamDetached(_, let stream)):
             "stream detached \(sender.number) \(stream.id) handled=\(stream.handled) sent=\(stream.sent)"
                 + " confirmed=\(stream.confirmed) kept=\(stream.unconfirmed.map(\.number))"
@@ -102,37 +102,37 @@ struct AppServerDialect: TranscriptDialect {
         case .sender(let sender, .congested(_)): "congested \(sender.number)"
         case .sender(let sender, .writable(_)): "relieved \(sender.number)"
         case .sender(let sender, .closed(_)): "closed \(sender.number)"
-        case .sender(let sender, .upstreamSettled(_, let sequence, let settlement)):
-            "settled \(sender.number) \(sequence.number) \(settlement)"
+        case .sender(let sender, .upstreamFinished(_, let sequence, let outcome)):
+            "settled \(sender.number) \(sequence.number) \(outcome)"
         case .device(_, .submitted(let submission)): Self.shown(submission)
         case .group(_, .submitted(let message)):
             "group \(message.group.number) of \(message.group.sender.number) "
-                + Self.shown(message.content, ticket: "\(message.origin.ticket)")
+                + Self.shown(message.content, requestID: "\(message.requester.requestID)")
         case .topic(_, .submitted(let message)): Self.shown(message)
         default: "\(event)"
         }
     }
 
     /// A message to topics: a name, or names and the table of what is said of them.
-    static func shown(_ message: TopicSubmission, ticket: String? = nil) -> String {
-        let names = message.target.topics.map { String(decoding: $0.octets, as: UTF8.self) }
+    static func shown(_ message: TopicSubmission, requestID: String? = nil) -> String {
+        let names = message.target.topics.map { String(decoding: $0.bytes, as: UTF8.self) }
         let target =
             message.target.isCondition
             ? "condition \(names.joined(separator: ",")) \(String(message.target.truth, radix: 16))"
             : "topic \(names.joined())"
-        return target + " " + shown(message.content, ticket: ticket ?? "\(message.origin.ticket)")
+        return target + " " + shown(message.content, requestID: requestID ?? "\(message.requester.requestID)")
     }
 
-    /// A submission; `ticket` where it is not shown as a plain number.
-    static func shown(_ message: Submission, ticket: String? = nil) -> String {
+    /// A submission; `requestID` where it is not shown as a plain number.
+    static func shown(_ message: Submission, requestID: String? = nil) -> String {
         shown(
-            message.content, ticket: ticket ?? "\(message.origin.ticket)",
+            message.content, requestID: requestID ?? "\(message.requester.requestID)",
             target: " to=\(message.target.number.number)")
     }
 
     /// What is sent, and where to.
-    static func shown(_ message: MessageContent, ticket: String, target: String = "") -> String {
-        var text = "submitted #\(ticket) id=\(String(decoding: message.messageID, as: UTF8.self))\(target)"
+    static func shown(_ message: MessageContent, requestID: String, target: String = "") -> String {
+        var text = "submitted #\(requestID) id=\(String(decoding: message.messageID, as: UTF8.self))\(target)"
         if let key = message.collapseKey {
             text +=
                 " collapse=\(key == MessageContent.appCollapseKey ? "(app)" : String(decoding: key, as: UTF8.self))"
@@ -166,7 +166,7 @@ struct AppServerDialect: TranscriptDialect {
         case "reject": return LoginRefusal(rawValue: fields.text).map { .appServer(.loginRefused($0)) }
         case "ack":
             return .submission(
-                ticket: fields.ticket,
+                requestID: fields.requestID,
                 .accepted(id: nil, canonical: fields["canonical"].flatMap { UInt64($0) }.map(Self.name)))
         case "group":
             let failed = fields.words.dropFirst().compactMap { word -> (RegistrationName, Refusal)? in
@@ -176,20 +176,20 @@ struct AppServerDialect: TranscriptDialect {
                 return (Self.name(number), refusal)
             }
             return .submission(
-                ticket: fields.ticket,
+                requestID: fields.requestID,
                 .group(
                     GroupAnswer(
                         success: Int(fields["success"] ?? "") ?? 0,
                         failed: failed.map { (member: $0.0, refusal: $0.1) })))
         case "nack":
-            return Self.refusals[fields.last].map { .submission(ticket: fields.ticket, .refused($0)) }
+            return Self.refusals[fields.last].map { .submission(requestID: fields.requestID, .refused($0)) }
         case "upstream": return .appServer(.deliver(upstream(fields, kind: .message)))
         case "receipt":
             return .appServer(
                 .deliver(
                     upstream(fields, kind: .receipt(sentAt: Int64(fields["sent"] ?? "") ?? 0))))
-        case "release": return .appServer(.release(Sequence(UInt64(fields.text) ?? 0)))
-        case "withdraw": return .appServer(.withdraw(Sequence(UInt64(fields.text) ?? 0)))
+        case "release": return .appServer(.release(SequenceNumber(UInt64(fields.text) ?? 0)))
+        case "withdraw": return .appServer(.withdraw(SequenceNumber(UInt64(fields.text) ?? 0)))
         case "resumed": return .appServer(.streamResumed(fields.stream))
         case "not-resumed": return .appServer(.streamNotResumed)
         case "drain": return .connection(.drain)
@@ -211,7 +211,8 @@ struct AppServerDialect: TranscriptDialect {
         // Seconds from the beginning, where the clock shows this.
         let expiresAt = fields["ends"].flatMap { Int64($0) }.map { 1_430_277_821_658 + $0 * 1_000 }
         return StoredUpstream(
-            sender: SenderID(1_234_567_890), sequence: Sequence(UInt64(fields["seq"] ?? "") ?? 0), kind: kind,
+            sender: SenderID(1_234_567_890), sequence: SequenceNumber(UInt64(fields["seq"] ?? "") ?? 0),
+            kind: kind,
             from: Self.name(UInt64(fields["from"] ?? "") ?? 1), isFCMDomain: fields.words.contains("fcm"),
             category: Array((fields["category"] ?? "com.example.yourapp").utf8),
             messageID: Array((fields["id"] ?? "").utf8), expiresAt: expiresAt ?? .max,
@@ -226,7 +227,7 @@ struct AppServerDialect: TranscriptDialect {
         ].map { (refusal: Refusal) in (refusal.word, refusal) })
 }
 
-/// `name=value` words, a ticket `#n`, and pairs in braces at the end.
+/// `name=value` words, a request ID `#n`, and pairs in braces at the end.
 private struct Fields {
     let text: String
     var words: [String] = []
@@ -260,7 +261,7 @@ private struct Fields {
             })
     }
 
-    var ticket: UInt32 { words.first { $0.hasPrefix("#") }.flatMap { UInt32($0.dropFirst()) } ?? .max }
+    var requestID: UInt32 { words.first { $0.hasPrefix("#") }.flatMap { UInt32($0.dropFirst()) } ?? .max }
     var last: String { words.last ?? "" }
 }
 
@@ -272,8 +273,8 @@ private final class Draws: @unchecked Sendable {
 
 extension Submission {
     /// The request of the session that made it.
-    var origin: Origin {
-        guard case .session(let origin) = replyTo else { preconditionFailure("no session made it") }
-        return origin
+    var requester: Requester {
+        guard case .session(let requester) = replyTo else { preconditionFailure("no session made it") }
+        return requester
     }
 }

@@ -5,12 +5,12 @@ import Sessions
 import TranscriptNotation
 import Wire
 
-/// Transcripts of devices: one line is one message, `version 41`, or `hex` with octets (Fixtures/transcripts/device/README.md).
+/// Transcripts of devices: one line is one message, `version 41`, or `hex` with bytes (Fixtures/transcripts/device/README.md).
 struct DeviceDialect: TranscriptDialect {
     private static let startWall: UnixMilliseconds = 1_430_277_821_658
 
     private var settings = SessionSettings(
-        seal: TokenSeal(secret: [UInt8](repeating: 1, count: 32)), digest: { SecretDigest(octets: $0) },
+        seal: TokenSeal(secret: [UInt8](repeating: 1, count: 32)), digest: { SecretDigest(bytes: $0) },
         random: { 0 })
 
     /// The settings of the spec, and the keys and salts of Fixtures/webpush/vectors.json.
@@ -50,10 +50,10 @@ struct DeviceDialect: TranscriptDialect {
         let line = String(decoding: try text.bytes(line), as: UTF8.self)
         if line.hasPrefix("version ") { return [UInt8(line.dropFirst(8)) ?? 0] }
         if line.hasPrefix("hex ") {
-            guard let octets = Hex.bytes(line.dropFirst(4).filter { $0 != " " }) else {
+            guard let bytes = Hex.bytes(line.dropFirst(4).filter { $0 != " " }) else {
                 throw DeviceNotation.Unreadable(text: line)
             }
-            return octets
+            return bytes
         }
         var buffer = ByteBuffer()
         try DeviceMessages.message(line).append(to: &buffer)
@@ -85,19 +85,19 @@ struct DeviceDialect: TranscriptDialect {
     func shown(_ event: Event) -> String {
         switch event {
         case .device(_, .login(let login)):
-            "deviceLogin device=\(login.device.number) token=\(String(decoding: login.token.octets, as: UTF8.self))"
+            "deviceLogin device=\(login.device.number) token=\(String(decoding: login.token.bytes, as: UTF8.self))"
                 + " received=[\(login.received.map(\.text).joined(separator: ", "))]"
                 + (login.isIdle ? " idle" : "")
         case .device(_, .acknowledged(_, let sequences)):
             "deviceAcknowledged [\(sequences.map { "\($0.number)" }.joined(separator: ", "))]"
         case .device(_, .upstreamReceived(let upstream)):
-            "upstreamReceived ticket=\(upstream.origin.ticket) sender=\(upstream.sender.number)"
+            "upstreamReceived request=\(upstream.requester.requestID) sender=\(upstream.sender.number)"
                 + (upstream.group.map { " group=\($0.number)" } ?? "") + (upstream.isFCMDomain ? " fcm" : "")
                 + " category=\(String(decoding: upstream.category, as: UTF8.self))"
                 + " id=\(String(decoding: upstream.messageID, as: UTF8.self))"
                 + " persistent_id=\(String(decoding: upstream.persistentID, as: UTF8.self))"
                 + " ttl=\(upstream.lifetimeSeconds) \(DeviceMessages.pairs(upstream.body).shown)"
-        case .device(_, .writable): "deviceReady"
+        case .device(_, .writable): "deviceWritable"
         case .device(_, .congested): "deviceCongested"
         case .device(_, .idleChanged(_, let isIdle)): isIdle ? "deviceIdle" : "deviceActive"
         case .device(let device, .closed): "deviceClosed device=\(device.number)"
@@ -107,19 +107,19 @@ struct DeviceDialect: TranscriptDialect {
 
     func command(_ line: String) throws -> SessionCommand? {
         let words = line.split(separator: " ").map(String.init)
-        let ticket = words.count > 1 ? UInt32(words[1]) : nil
+        let requestID = words.count > 1 ? UInt32(words[1]) : nil
         switch words.first {
         case "deviceLoginAccepted": return .device(.loginAccepted)
         case "loginRefused":
             return words.count > 1 ? LoginRefusal(rawValue: words[1]).map { .device(.loginRefused($0)) } : nil
         case "deliver": return .device(.deliver(delivery(try DeviceNotation.named(line).value)))
-        case "reportWhenReady": return .device(.reportWhenReady)
-        case "upstreamStored": return ticket.map { .device(.upstreamStored(ticket: $0)) }
+        case "reportWhenWritable": return .device(.reportWhenWritable)
+        case "upstreamStored": return requestID.map { .device(.upstreamStored(requestID: $0)) }
         case "upstreamRefused":
-            guard let ticket, words.count > 2, let refusal = UpstreamRefusal(rawValue: words[2]) else {
+            guard let requestID, words.count > 2, let refusal = UpstreamRefusal(rawValue: words[2]) else {
                 return nil
             }
-            return .device(.upstreamRefused(ticket: ticket, refusal))
+            return .device(.upstreamRefused(requestID: requestID, refusal))
         case "drain": return .connection(.drain)
         case "close":
             return words.count > 1 ? CloseReason(rawValue: words[1]).map { .connection(.close($0)) } : nil
@@ -131,24 +131,24 @@ struct DeviceDialect: TranscriptDialect {
         let acceptedAt = Self.startWall
         let message = StoredMessage(
             device: DeviceID(5_000_000_000_000_000_001),
-            sequence: Sequence(UInt64(value["sequence"]?.integer ?? 1)),
+            sequence: SequenceNumber(UInt64(value["sequence"]?.integer ?? 1)),
             salt: 0x1234_5678, registration: RegistrationNumber(1), sender: SenderID(123),
             kind: value["discarded"]?.integer.map { .discardedMarker(count: Int($0)) }
                 ?? (value["returned"] == nil ? .message : .sendError),
-            messageID: value["returned"]?.octets ?? Array("m".utf8),
-            collapseKey: value["collapse_key"]?.octets, acceptedAt: acceptedAt,
+            messageID: value["returned"]?.bytes ?? Array("m".utf8),
+            collapseKey: value["collapse_key"]?.bytes, acceptedAt: acceptedAt,
             expiresAt: acceptedAt + (value["ttl"]?.integer ?? 60) * 1_000,
             priority: value["high"]?.boolean == true ? .high : .normal,
             wantsReceipt: value["receipt"]?.boolean ?? false,
             body: DeviceMessages.body(value["app_data"])
-                + TranscriptWebPush.rawData(value["raw_data"]?.octets))
+                + TranscriptWebPush.rawData(value["raw_data"]?.bytes))
         let app = RegisteredApp(
             .init(
-                category: value["category"]?.octets ?? Array("com.example.app".utf8),
-                subtype: value["subtype"]?.octets ?? [],
+                category: value["category"]?.bytes ?? Array("com.example.app".utf8),
+                subtype: value["subtype"]?.bytes ?? [],
                 web: value["web"]?.boolean == true ? TranscriptWebPush.keys : nil))
         return DeviceDelivery(
-            message: message, app: app, from: value["from"]?.octets ?? Array("123".utf8),
+            message: message, app: app, from: value["from"]?.bytes ?? Array("123".utf8),
             isStored: value["stored"]?.boolean ?? true)
     }
 }

@@ -35,7 +35,7 @@ enum DeviceMessages {
     static func body(_ value: DeviceValue?) -> [UInt8] {
         var body = ByteBuffer()
         for field in value?.fields ?? [] {
-            let (key, value) = (Array(field.name.utf8), field.value.octets ?? [])
+            let (key, value) = (Array(field.name.utf8), field.value.bytes ?? [])
             AppData.append(key: key.raw, value: value.raw, to: &body)
         }
         return body.copied()
@@ -52,23 +52,23 @@ enum DeviceMessages {
         return .record(fields)
     }
 
-    static func text(_ octets: [UInt8]) -> DeviceValue { .text(String(decoding: octets, as: UTF8.self)) }
+    static func text(_ bytes: [UInt8]) -> DeviceValue { .text(String(decoding: bytes, as: UTF8.self)) }
 
     private static func int32(_ value: DeviceValue?) -> Int32? { value?.integer.map { Int32(clamping: $0) } }
 
     private static func login(_ value: DeviceValue) -> MCS.LoginRequest {
         var login = MCS.LoginRequest()
-        login.id = value["id"]?.octets ?? []
-        login.domain = value["domain"]?.octets ?? Array("mcs.android.com".utf8)
-        login.user = value["user"]?.octets ?? []
-        login.resource = value["resource"]?.octets ?? login.user
-        login.authToken = value["auth_token"]?.octets ?? []
-        login.receivedIDs = value["received_persistent_id"]?.items.compactMap(\.octets) ?? []
+        login.id = value["id"]?.bytes ?? []
+        login.domain = value["domain"]?.bytes ?? Array("mcs.android.com".utf8)
+        login.user = value["user"]?.bytes ?? []
+        login.resource = value["resource"]?.bytes ?? login.user
+        login.authToken = value["auth_token"]?.bytes ?? []
+        login.receivedIDs = value["received_persistent_id"]?.items.compactMap(\.bytes) ?? []
         login.settings =
             value["setting"]?.fields.map {
-                MCS.Setting(name: Array($0.name.utf8), value: $0.value.octets ?? [])
+                MCS.Setting(name: Array($0.name.utf8), value: $0.value.bytes ?? [])
             } ?? []
-        login.deviceID = value["device_id"]?.octets
+        login.deviceID = value["device_id"]?.bytes
         login.adaptiveHeartbeat = value["adaptive_heartbeat"]?.boolean
         login.networkType = int32(value["network_type"])
         login.usesRMQ2 = value["use_rmq2"]?.boolean
@@ -87,35 +87,35 @@ enum DeviceMessages {
             status: value["status"]?.integer)
     }
 
-    private static func iq(_ value: DeviceValue) -> MCS.Iq {
-        var content = MCS.Iq.Content.other
+    private static func iq(_ value: DeviceValue) -> MCS.IqStanza {
+        var content = MCS.IqStanza.Content.other
         switch value["extension"] {
         case .word("StreamAck")?: content = .streamAck
-        case .word("SelectiveAck"): content = .selectiveAck(value["ids"]?.items.compactMap(\.octets) ?? [])
+        case .word("SelectiveAck"): content = .selectiveAck(value["ids"]?.items.compactMap(\.bytes) ?? [])
         default: break
         }
-        var iq = MCS.Iq(content, lastStreamIDReceived: int32(value["last_stream_id_received"]))
-        iq.id = value["id"]?.octets ?? []
+        var iq = MCS.IqStanza(content, lastStreamIDReceived: int32(value["last_stream_id_received"]))
+        iq.id = value["id"]?.bytes ?? []
         iq.streamID = int32(value["stream_id"])
         return iq
     }
 
     private static func dataMessage(_ value: DeviceValue) throws -> MCS.DataMessage {
         var message = MCS.DataMessage()
-        message.id = value["id"]?.octets
-        message.from = value["from"]?.octets ?? Array("gcm@chrome.com".utf8)
-        message.to = value["to"]?.octets
-        message.category = value["category"]?.octets ?? []
-        message.token = value["token"]?.octets
+        message.id = value["id"]?.bytes
+        message.from = value["from"]?.bytes ?? Array("gcm@chrome.com".utf8)
+        message.to = value["to"]?.bytes
+        message.category = value["category"]?.bytes ?? []
+        message.token = value["token"]?.bytes
         message.body = body(value["app_data"])
-        message.persistentID = value["persistent_id"]?.octets
+        message.persistentID = value["persistent_id"]?.bytes
         message.streamID = int32(value["stream_id"])
         message.lastStreamIDReceived = int32(value["last_stream_id_received"])
-        message.registrationID = value["reg_id"]?.octets
+        message.registrationID = value["reg_id"]?.bytes
         message.timeToLive = int32(value["ttl"])
         message.sent = value["sent"]?.integer
         message.queued = int32(value["queued"])
-        message.rawData = value["raw_data"]?.octets
+        message.rawData = value["raw_data"]?.bytes
         return message
     }
 }
@@ -156,7 +156,7 @@ extension DeviceMessages {
         return DeviceValue.record(fields).shown
     }
 
-    private static func shown(_ iq: MCS.Iq) -> String {
+    private static func shown(_ iq: MCS.IqStanza) -> String {
         var fields: Fields = []
         switch iq.content {
         case .other: break

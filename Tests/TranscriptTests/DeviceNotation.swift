@@ -13,8 +13,8 @@ enum DeviceValue {
         return fields.first { $0.name == name }?.value
     }
 
-    /// The octets of a text or word.
-    var octets: [UInt8]? {
+    /// The bytes of a text or word.
+    var bytes: [UInt8]? {
         switch self {
         case .text(let text), .word(let text): Array(text.utf8)
         default: nil

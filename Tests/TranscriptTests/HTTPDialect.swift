@@ -61,7 +61,7 @@ struct HTTPDialect: TranscriptDialect {
         let token = InstallationToken(
             purpose: purpose, installation: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(sender),
             expiresAt: purpose == .access ? start + lives : .max,
-            mark: purpose == .access ? InstallationRecord.mark(of: SecretDigest(octets: refresh(sender))) : 0)
+            mark: purpose == .access ? InstallationRecord.mark(of: SecretDigest(bytes: refresh(sender))) : 0)
         return String(decoding: AppServerDialect.seal.text(of: token), as: UTF8.self)
     }
 
@@ -87,9 +87,9 @@ struct HTTPDialect: TranscriptDialect {
     func makeSession(now: Now) -> HTTPSession {
         // The digest is the text itself, so that transcripts can show what is compared.
         var settings = SessionSettings(
-            seal: AppServerDialect.seal, digest: { SecretDigest(octets: $0) }, random: { 0 })
+            seal: AppServerDialect.seal, digest: { SecretDigest(bytes: $0) }, random: { 0 })
         settings.senderOfKey = { key, _ in
-            key.octets == Array("AIza-key".utf8) ? SenderID(1_234_567_890) : nil
+            key.bytes == Array("AIza-key".utf8) ? SenderID(1_234_567_890) : nil
         }
         settings.webPush = TranscriptWebPush.functions
         settings.accounts = TranscriptAccounts.functions
@@ -106,9 +106,9 @@ struct HTTPDialect: TranscriptDialect {
     func shown(_ event: Event) -> String {
         switch event {
         case .device(_, .checkIn(let checkIn)):
-            var text = "check-in #\(checkIn.origin.ticket)"
+            var text = "check-in #\(checkIn.requester.requestID)"
             if let (device, token) = checkIn.claimed {
-                text += " device=\(device.number) token=\(Self.text(token.octets))"
+                text += " device=\(device.number) token=\(Self.text(token.bytes))"
             } else {
                 text += " new"
             }
@@ -118,39 +118,41 @@ struct HTTPDialect: TranscriptDialect {
         case .device(_, .submitted(let push)) where push.sender == nil:
             return TranscriptWebPush.shown(push)
         case .device(_, .submitted(let message)):
-            let ticket = RecipientTicket.parts(message.origin.ticket).map { "\($0).\($1)" }
-            return AppServerDialect.shown(message, ticket: ticket) + " sender=\(message.sender?.number ?? 0)"
+            let requestID = RecipientRequestID.parts(message.requester.requestID).map { "\($0).\($1)" }
+            return AppServerDialect.shown(message, requestID: requestID)
+                + " sender=\(message.sender?.number ?? 0)"
         case .topic(_, .submitted(let message)):
-            let origin = message.origin
-            let ticket = RecipientTicket.parts(origin.ticket).map { "\($0).\($1)" }
-            return AppServerDialect.shown(message, ticket: ticket)
+            let requester = message.requester
+            let requestID = RecipientRequestID.parts(requester.requestID).map { "\($0).\($1)" }
+            return AppServerDialect.shown(message, requestID: requestID)
                 + " sender=\(message.sender.number)"
         case .device(_, .subscribe(let request)):
-            return "\(request.isEnd ? "unsubscribe" : "subscribe") #\(request.origin.ticket) "
-                + "\(request.name.number.number) token=\(Self.text(request.token.octets)) "
-                + "topic=\(Self.text(request.topic.octets))"
+            return "\(request.isEnd ? "unsubscribe" : "subscribe") #\(request.requester.requestID) "
+                + "\(request.name.number.number) token=\(Self.text(request.token.bytes)) "
+                + "topic=\(Self.text(request.topic.bytes))"
         case .installation(_, .requested(let request)):
             switch request.action {
             case .vouch(let event): return "vouched " + shown(event)
             case .claim(let event, _): return "claimed " + shown(event)
             default: break
             }
-            let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
-            return "installation #\(ticket ?? "\(request.origin.ticket)") \(Self.text(request.installation)) "
+            let requestID = RecipientRequestID.parts(request.requester.requestID).map { "\($0).\($1)" }
+            return
+                "installation #\(requestID ?? "\(request.requester.requestID)") \(Self.text(request.installation)) "
                 + "sender=\(request.sender?.number ?? 0) \(Self.shown(request.action))"
         case .device(_, .registerWeb(let request)): return Self.shown(request)
         case .device(_, .token(let request)):
-            let ticket = RecipientTicket.parts(request.origin.ticket).map { "\($0).\($1)" }
-            return "address #\(ticket ?? "\(request.origin.ticket)") \(request.name.number.number) "
+            let requestID = RecipientRequestID.parts(request.requester.requestID).map { "\($0).\($1)" }
+            return "address #\(requestID ?? "\(request.requester.requestID)") \(request.name.number.number) "
                 + "sender=\(request.sender.number) \(Self.shown(request.action))"
-        case .device(_, .unregisterToken(let claim, let origin)):
-            return "give-up #\(origin.ticket) \(Self.shown(claim))"
+        case .device(_, .unregisterToken(let claim, let requester)):
+            return "give-up #\(requester.requestID) \(Self.shown(claim))"
         default: return "\(event)"
         }
     }
 
     private static func shown(_ request: RegistrationRequest) -> String {
-        "#\(request.origin.ticket) device=\(request.device.number) token=\(text(request.token.octets)) "
+        "#\(request.requester.requestID) device=\(request.device.number) token=\(text(request.token.bytes)) "
             + "app=\(text(request.category)) subtype=\(text(request.subtype)) sender=\(text(request.senderText))"
             + (request.instance.isEmpty ? "" : " instance=\(text(request.instance))")
             + scope(of: request)
@@ -170,35 +172,35 @@ struct HTTPDialect: TranscriptDialect {
     private static func shown(_ action: TokenRequest.Action) -> String {
         switch action {
         case .describe: "describe"
-        case .subscribe(let topic): "relate \(text(topic.octets))"
-        case .unsubscribe(let topic): "unrelate \(text(topic.octets))"
+        case .subscribe(let topic): "relate \(text(topic.bytes))"
+        case .unsubscribe(let topic): "unrelate \(text(topic.bytes))"
         }
     }
 
     private static func shown(_ action: InstallationRequest.Action) -> String {
         switch action {
-        case .subscribe(let topic): "subscribe \(text(topic.octets))"
-        case .unsubscribe(let topic): "unsubscribe \(text(topic.octets))"
+        case .subscribe(let topic): "subscribe \(text(topic.bytes))"
+        case .unsubscribe(let topic): "unsubscribe \(text(topic.bytes))"
         case .remove: "remove"
         case .vouch, .claim, .vouched: ""
         case .create(let offer):
             "create"
-                + (offer.shown.map { " shown=\(text($0.octets))" } ?? "")
-                + (offer.device.map { " device=\($0.0.number):\(text($0.1.octets))" } ?? "")
-        case .refresh(let digest): "refresh \(text(digest.octets))"
-        case .end(let digest): "end \(text(digest.octets))"
+                + (offer.shown.map { " shown=\(text($0.bytes))" } ?? "")
+                + (offer.device.map { " device=\($0.0.number):\(text($0.1.bytes))" } ?? "")
+        case .refresh(let digest): "refresh \(text(digest.bytes))"
+        case .end(let digest): "end \(text(digest.bytes))"
         case .revoke: "revoke"
         case .address(let action): shown(action)
         case .send(let message):
-            AppServerDialect.shown(message, ticket: "in").replacing("submitted #in id=", with: "send")
+            AppServerDialect.shown(message, requestID: "in").replacing("submitted #in id=", with: "send")
         case .apple(let address):
             "\(address.isImport ? "import" : "apple") \(text(address.bundle)) \(text(address.token))"
         }
     }
 
-    /// Keys of one octet repeated are shown as such.
+    /// Keys of one byte repeated are shown as such.
     private static func shown(_ request: WebRegistrationRequest) -> String {
-        var text = "web #\(request.origin.ticket) endpoint=\(request.endpoint.number.number) project="
+        var text = "web #\(request.requester.requestID) endpoint=\(request.endpoint.number.number) project="
         text += shown(request.project)
         text += " instance=\(self.text(request.instance)) key=\(Hex.text(request.keys.publicKey))"
         text += " auth=\(Hex.text(request.keys.auth))"
@@ -218,20 +220,20 @@ struct HTTPDialect: TranscriptDialect {
         let proof =
             switch claim.proof {
             case .none: "none"
-            case .device(let device, let token): "device:\(device.number):\(text(token.octets))"
+            case .device(let device, let token): "device:\(device.number):\(text(token.bytes))"
             case .installation(let id): "installation:\(text(id))"
             }
         let projects = claim.projects.map { shown($0) }.joined(separator: ",")
         return "\(claim.name.number.number) by=\(proof) of=\(projects)"
     }
 
-    private static func text(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     /// `1`, or of a recipient `1.0`.
-    private static func ticket(_ text: Substring) -> UInt32 {
+    private static func requestID(_ text: Substring) -> UInt32 {
         let parts = text.split(separator: ".").compactMap { UInt32($0) }
         guard parts.count == 2 else { return parts.first ?? 0 }
-        return RecipientTicket.make(request: parts[0], index: Int(parts[1]))
+        return RecipientRequestID.make(request: parts[0], index: Int(parts[1]))
     }
 
     /// A registration of 2026 with these topics; `there`: what was to be made or ended was there before.
@@ -248,47 +250,50 @@ struct HTTPDialect: TranscriptDialect {
             wasThere: words.contains("there"))
     }
 
-    private static let messageID = PersistentID(sequence: Sequence(1_795_156_966_123_456), salt: 0x0000_00ab)
+    private static let messageID = PersistentID(
+        sequence: SequenceNumber(1_795_156_966_123_456), salt: 0x0000_00ab)
 
     func command(_ line: String) throws -> SessionCommand? {
         let words = line.split(separator: " ").map(String.init)
-        let ticket = words.count > 1 ? Self.ticket(words[1].dropFirst()) : 0
+        let requestID = words.count > 1 ? Self.requestID(words[1].dropFirst()) : 0
         switch words.first {
         case "checked-in":
             return .reply(
-                ticket: ticket, .checkedIn(Self.device, freshToken: words.count > 2 ? UInt64(words[2]) : nil))
-        case "check-in-refused": return .reply(ticket: ticket, .checkInRefused)
-        case "registered": return .reply(ticket: ticket, .registered(Self.name(words.count > 2 ? 2 : 1)))
+                requestID: requestID,
+                .checkedIn(Self.device, freshToken: words.count > 2 ? UInt64(words[2]) : nil))
+        case "check-in-refused": return .reply(requestID: requestID, .checkInRefused)
+        case "registered":
+            return .reply(requestID: requestID, .registered(Self.name(words.count > 2 ? 2 : 1)))
         case "installed":
             let sender = UInt64(words[2]) ?? 0
             return .reply(
-                ticket: ticket,
+                requestID: requestID,
                 .installation(
                     InstallationRecord(
                         id: Array("cGFzc3dvcmQ_aGVsbG8tdw".utf8), sender: SenderID(sender),
-                        refresh: SecretDigest(octets: Self.refresh(sender)), createdAt: 0, usedAt: 0),
+                        refresh: SecretDigest(bytes: Self.refresh(sender)), createdAt: 0, usedAt: 0),
                     registrations: 0))
-        case "unregistered": return .reply(ticket: ticket, .unregistered)
+        case "unregistered": return .reply(requestID: requestID, .unregistered)
         case "registration-refused":
             return RegistrationRefusal(rawValue: words[2]).map {
-                .reply(ticket: ticket, .registrationRefused($0))
+                .reply(requestID: requestID, .registrationRefused($0))
             }
-        case "token-known": return .reply(ticket: ticket, .token(Self.report(words.dropFirst(2))))
+        case "token-known": return .reply(requestID: requestID, .token(Self.report(words.dropFirst(2))))
         case "token-refused":
-            return TokenRefusal(rawValue: words[2]).map { .reply(ticket: ticket, .tokenRefused($0)) }
+            return TokenRefusal(rawValue: words[2]).map { .reply(requestID: requestID, .tokenRefused($0)) }
         case "ack":
             return .submission(
-                ticket: ticket,
+                requestID: requestID,
                 .accepted(
                     id: words.contains("dry") ? nil : Self.messageID,
                     canonical: words.contains("canonical") ? Self.name(2) : nil))
         case "nack":
-            return AppServerDialect.refusals[words[2]].map { .submission(ticket: ticket, .refused($0)) }
+            return AppServerDialect.refusals[words[2]].map { .submission(requestID: requestID, .refused($0)) }
         case "acknowledge":
-            let id = PersistentID(sequence: Sequence(UInt64(words[2]) ?? 0), salt: 0x1234_5678)
-            return .submission(ticket: ticket, .accepted(id: id, canonical: nil))
+            let id = PersistentID(sequence: SequenceNumber(UInt64(words[2]) ?? 0), salt: 0x1234_5678)
+            return .submission(requestID: requestID, .accepted(id: id, canonical: nil))
         case "refuse":
-            return TranscriptWebPush.refusal(words[2]).map { .submission(ticket: ticket, .refused($0)) }
+            return TranscriptWebPush.refusal(words[2]).map { .submission(requestID: requestID, .refused($0)) }
         case "drain": return .connection(.drain)
         case "close": return CloseReason(rawValue: words[1]).map { .connection(.close($0)) }
         default: return nil

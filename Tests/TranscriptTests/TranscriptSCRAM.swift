@@ -63,7 +63,7 @@ struct TranscriptSCRAM {
         let keys = functions.keys(
             saltedPassword: Digest.stretched(Array(text.utf8), salt: salt, iterations: iterations))
         return ServerKey(
-            digest: SecretDigest(octets: Array(text.utf8)), createdAt: 0,
+            digest: SecretDigest(bytes: Array(text.utf8)), createdAt: 0,
             scram: SCRAMVerifier(
                 storedKey: keys.stored, serverKey: keys.server, salt: salt, iterations: iterations))
     }

@@ -9,14 +9,14 @@ import Wire
 enum TranscriptWebPush {
     /// The keys of the web app.
     static let keys = WebKeys(
-        publicKey: octets(
+        publicKey: bytes(
             "BCUZI_3PGkBNLlfUV_aJfJdRLKOZOVZlPeBtiAEVMef0idh2Tqe4JXmeIQBjer8BO-n8ZNMl3sU0km4BqQUSfFU="),
-        auth: octets("vfScPDiCEC_AF_-2YRCMYw=="))
+        auth: bytes("vfScPDiCEC_AF_-2YRCMYw=="))
 
     static let functions = WebPushFunctions(
         encrypt: { keys, text in
             let sealed = WebPush.seal(text, publicKey: keys.publicKey, auth: keys.auth) { count in
-                octets(
+                bytes(
                     count == P256.privateKeyBytes
                         ? "dL-ff8vtq6A5LxCMWdj0o4s4OO-2SHc4AXG1RHXCreg=" : "Y0ea1poJCyWCd-yPum-ZQQ==")
             }
@@ -43,26 +43,26 @@ enum TranscriptWebPush {
     static func shown(_ push: Submission) -> String {
         guard case .webPush(let key) = push.entitlement else { return "\(push)" }
         let content = push.content
-        return "push #\(push.origin.ticket) registration=\(push.target.number.number) "
+        return "push #\(push.requester.requestID) registration=\(push.target.number.number) "
             + "key=\(Base64.text(key, urlSafe: true, padded: false)) ttl=\(content.lifetimeSeconds)"
             + (content.priority == .high ? " high" : "")
             + (content.collapseKey.map { " topic=" + String(decoding: $0, as: UTF8.self) } ?? "")
             + " " + DeviceMessages.pairs(content.body).shown + " raw=" + rawDataShown(content.body)
     }
 
-    /// The octets behind the pairs of a body, in hexadecimal.
-    static func rawDataShown(_ body: Body) -> String {
+    /// The bytes behind the pairs of a body, in hexadecimal.
+    static func rawDataShown(_ body: EncodedAppData) -> String {
         var message = ByteBuffer()
         message.appendField(MCS.DataMessage.Field.category, text: "")
         message.append(body)
         return Hex.text((try? MCS.DataMessage(decoding: message.bytes))?.rawData ?? [])
     }
 
-    /// The octets of a web push as they stand behind its pairs, given in hexadecimal.
+    /// The bytes of a web push as they stand behind its pairs, given in hexadecimal.
     static func rawData(_ digits: [UInt8]?) -> [UInt8] {
-        guard let digits, let octets = Hex.bytes(String(decoding: digits, as: UTF8.self)) else { return [] }
+        guard let digits, let bytes = Hex.bytes(String(decoding: digits, as: UTF8.self)) else { return [] }
         var field = ByteBuffer()
-        field.appendField(MCS.DataMessage.Field.rawData, bytes: octets)
+        field.appendField(MCS.DataMessage.Field.rawData, bytes: bytes)
         return field.copied()
     }
 
@@ -73,5 +73,5 @@ enum TranscriptWebPush {
         ].first { $0.word == word }
     }
 
-    private static func octets(_ text: String) -> [UInt8] { Base64.bytes(Array(text.utf8).raw) ?? [] }
+    private static func bytes(_ text: String) -> [UInt8] { Base64.bytes(Array(text.utf8).raw) ?? [] }
 }

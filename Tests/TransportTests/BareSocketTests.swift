@@ -36,10 +36,10 @@ final class BareLine {
     }
 
     /// Sends bytes from the peer. Returns how many the socket accepted.
-    func say(_ bytes: [UInt8]) -> Int { send(peer, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+    func send(_ bytes: [UInt8]) -> Int { Glibc.send(peer, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
     /// Returns what the peer receives next; empty at the end of stream, `nil` if nothing is available.
-    func heard() -> [UInt8]? {
+    func received() -> [UInt8]? {
         var room = [UInt8](repeating: 0, count: 64)
         let count = read(peer, &room, room.count)
         return count < 0 ? nil : Array(room.prefix(count))
@@ -48,7 +48,7 @@ final class BareLine {
     /// Fills the socket towards the peer, so that it accepts nothing more.
     func fill() {
         let zeros = [UInt8](repeating: 0, count: 65_536)
-        while send(accepted.socket, zeros, zeros.count, Int32(MSG_NOSIGNAL)) > 0 {}
+        while Glibc.send(accepted.socket, zeros, zeros.count, Int32(MSG_NOSIGNAL)) > 0 {}
     }
 
     /// Runs turns that do not wait.
@@ -87,7 +87,7 @@ final class BareLine {
         var total = 0
         #expect(
             line.reactor.turns {
-                while let bytes = line.heard(), !bytes.isEmpty { total += bytes.count }
+                while let bytes = line.received(), !bytes.isEmpty { total += bytes.count }
                 return total == 400_000
             })
         for _ in 0..<3 { line.reactor.turn(waitMilliseconds: 5) }
@@ -100,7 +100,7 @@ final class BareLine {
         pace.readBytesPerTurn = 1
         let line = try BareLine(pace: pace)
         let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        try #require(line.say(bytes) == bytes.count)
+        try #require(line.send(bytes) == bytes.count)
         line.turn()
         #expect(line.server.received.count < bytes.count, "canary: the share must be enforced")
         line.turn(3)
@@ -112,7 +112,7 @@ final class BareLine {
     @Test("the peer's end of stream is reported when it arrives with the last bytes")
     func endWithBytes() throws {
         let line = try BareLine()
-        #expect(line.say(Array("hi".utf8)) == 2)
+        #expect(line.send(Array("hi".utf8)) == 2)
         shutdown(line.peer, Int32(SHUT_WR))
         line.turn(2)
         #expect(line.server.received == Array("hi".utf8) && line.server.inputEnds == 1)
@@ -127,9 +127,9 @@ final class BareLine {
         line.accepted.close(.idle)
         line.turn()
         #expect(line.server.closed == [.idle] && line.reactor.connectionCount == 1)
-        #expect(line.heard() == Array("goodbye".utf8))
-        #expect(line.heard() == [])
-        #expect(line.say([1, 2, 3]) == 3)
+        #expect(line.received() == Array("goodbye".utf8))
+        #expect(line.received() == [])
+        #expect(line.send([1, 2, 3]) == 3)
         shutdown(line.peer, Int32(SHUT_WR))
         line.turn(2)
         #expect(line.reactor.connectionCount == 0 && line.server.closed == [.idle])

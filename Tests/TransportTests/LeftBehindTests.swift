@@ -12,7 +12,7 @@ func expectNothingLeft(in reactor: Reactor, sourceLocation: SourceLocation = #_s
     #expect(reactor.connections.allSatisfy { $0 == nil }, sourceLocation: sourceLocation)
     #expect(reactor.freeSlots.count == reactor.connections.count, sourceLocation: sourceLocation)
     #expect(reactor.wheel.count == reactor.bodies, sourceLocation: sourceLocation)
-    #expect(reactor.doomed.isEmpty && reactor.dirty.isEmpty, sourceLocation: sourceLocation)
+    #expect(reactor.closedConnections.isEmpty && reactor.dirty.isEmpty, sourceLocation: sourceLocation)
     for case let acceptor? in reactor.acceptors {
         #expect(acceptor.connections == 0 && acceptor.anonymous.isEmpty, sourceLocation: sourceLocation)
     }

@@ -43,7 +43,7 @@ final class Recorder: ConnectionDelegate {
     var failures: [String] = []
     var keepsOpenAtEnd = false
     var inputEnds = 0
-    var onIntroduction: (Connection) -> Void = { _ in }
+    var onProxyHeader: (Connection) -> Void = { _ in }
     var onOpen: (Connection) -> Void = { _ in }
     var onBytes: (Connection, [UInt8]) -> Void = { _, _ in }
     var onInputEnd: (Connection) -> Void = { _ in }
@@ -51,7 +51,7 @@ final class Recorder: ConnectionDelegate {
 
     var received: [UInt8] { chunks.flatMap { $0 } }
 
-    func connectionIntroduced(_ connection: Connection, now: Now) { onIntroduction(connection) }
+    func connectionReceivedProxyHeader(_ connection: Connection, now: Now) { onProxyHeader(connection) }
 
     func connectionOpened(_ connection: Connection, now: Now) {
         opened += 1

@@ -49,9 +49,9 @@ import Testing
         #expect(loop.reactor.turns { loop.reactor.connectionCount == 1 })
         let accepted = try #require(loop.reactor.connections.first.flatMap { $0 })
         let end = accepted.stateDeadline
-        accepted.timeIsUp(Now(monotonic: Instant(nanoseconds: end.nanoseconds - 1), wall: 0))
+        accepted.handleTimer(Now(monotonic: Instant(nanoseconds: end.nanoseconds - 1), wall: 0))
         #expect(accepted.state == .handshaking)
-        accepted.timeIsUp(Now(monotonic: end, wall: 0))
+        accepted.handleTimer(Now(monotonic: end, wall: 0))
         loop.reactor.turn(waitMilliseconds: 0)
         #expect(loop.server.closed == [.handshakeDeadline])
     }
@@ -66,7 +66,7 @@ import Testing
         let accepted = try #require(loop.server.connections.first)
         for end in [connection, accepted] {
             end.deadline = Now.read().monotonic.advanced(seconds: 3_600)
-            end.timeIsUp(Now(monotonic: end.deadline, wall: 0))
+            end.handleTimer(Now(monotonic: end.deadline, wall: 0))
         }
         #expect(owner.deadlines == 1 && loop.server.deadlines == 1)
     }
@@ -170,8 +170,8 @@ import Testing
     }
 
     /// Returns why a new connection is refused; the peer must be notified of its end.
-    private func refusals(_ loop: Loopback) throws -> [DoorRefusal] {
-        var refusals: [DoorRefusal] = []
+    private func refusals(_ loop: Loopback) throws -> [ConnectionRefusal] {
+        var refusals: [ConnectionRefusal] = []
         loop.reactor.report = { if case .refused(_, _, let reason) = $0 { refusals.append(reason) } }
         let owner = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
@@ -235,21 +235,23 @@ import Testing
         ceiling = .max
         _ = try loop.connect(Recorder())
         #expect(loop.server.opened == 1)
-        #expect(DescriptorLimit.ceiling(of: 20_000) == 20_000 - Limits.Connection.descriptorsSpared)
+        #expect(DescriptorLimit.ceiling(of: 20_000) == 20_000 - Limits.Connection.alwaysFreeDescriptors)
         #expect(DescriptorLimit.ceiling(of: 10) == 5)
     }
 
     @Test(
         "a dropped connection is reported with the resource that was missing",
         arguments: [
-            (EMFILE, DoorRefusal.noDescriptor), (ENFILE, .noDescriptor), (ENOBUFS, .noMemory),
+            (EMFILE, ConnectionRefusal.noDescriptor), (ENFILE, .noDescriptor), (ENOBUFS, .noMemory),
             (ENOMEM, .noMemory),
         ])
-    func missing(code: Int32, reason: DoorRefusal) throws {
+    func missing(code: Int32, reason: ConnectionRefusal) throws {
         let loop = try Loopback()
-        var told: [DoorRefusal: Int] = [:]
+        var reported: [ConnectionRefusal: Int] = [:]
         loop.reactor.report = {
-            if case .acceptFailed(_, let reason, _, let dropped) = $0 { told[reason, default: 0] += dropped }
+            if case .acceptFailed(_, let reason, _, let dropped) = $0 {
+                reported[reason, default: 0] += dropped
+            }
         }
         let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
         // Only the first accept fails; the one with the reserve descriptor is real.
@@ -258,7 +260,7 @@ import Testing
         let owner = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
         #expect(loop.reactor.turns { !owner.closed.isEmpty })
-        #expect(told == [reason: 1])
+        #expect(reported == [reason: 1])
     }
 
     @Test("a listener drops connections, pauses, reports it and accepts again when descriptors are used up")
@@ -277,7 +279,7 @@ import Testing
         let owner = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
         #expect(loop.reactor.turns { words.count == 1 })
-        #expect(acceptor.isResting)
+        #expect(acceptor.isPaused)
         // During the pause the waiting connection does not make the loop spin.
         var turns = 0
         let end = Now.read().monotonic.advanced(
@@ -290,7 +292,7 @@ import Testing
         acceptor.injectedFailure = 0
         #expect(loop.reactor.turns { owner.opened == 1 })
         #expect(words == ["failed \(EMFILE)", "resumed"])
-        #expect(!acceptor.isResting)
+        #expect(!acceptor.isPaused)
     }
 
     @Test("waiting connections are closed and the reserve is restored when descriptors are really exhausted")
@@ -308,8 +310,8 @@ import Testing
         acceptor.injectedFailure = EMFILE
         acceptor.injectedFailures = 1
         #expect(loop.reactor.turns { dropped == 1 })
-        var octet: UInt8 = 0
-        #expect(read(waiting, &octet, 1) == 0)
+        var byte: UInt8 = 0
+        #expect(read(waiting, &byte, 1) == 0)
         // The old number may belong to another file by now.
         var (held, null) = (stat(), stat())
         #expect(fstat(loop.reactor.reserve, &held) == 0 && stat("/dev/null", &null) == 0)

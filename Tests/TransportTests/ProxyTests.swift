@@ -136,7 +136,7 @@ import Testing
     @Test("the owner is notified of the client before TLS, and can refuse it")
     func refused() throws {
         let loop = try loopback()
-        loop.server.onIntroduction = { $0.abort(.tooManyLogins) }
+        loop.server.onProxyHeader = { $0.abort(.tooManyLogins) }
         let socket = try connected(loop)
         defer { close(socket) }
         #expect(write(socket, Self.header, Self.header.count) == Self.header.count)

@@ -283,13 +283,14 @@ import Testing
         notify.ready(status: "listening\nREADY=0")
         notify.alive()
         notify.stopping(status: "draining")
-        var heard: [String] = []
+        var received: [String] = []
         for _ in 0..<3 {
             var room = [UInt8](repeating: 0, count: 256)
             let count = recv(socket, &room, room.count, Int32(MSG_DONTWAIT))
-            heard.append(String(decoding: room.prefix(max(0, count)), as: UTF8.self))
+            received.append(String(decoding: room.prefix(max(0, count)), as: UTF8.self))
         }
-        #expect(heard == ["READY=1\nSTATUS=listening READY=0", "WATCHDOG=1", "STOPPING=1\nSTATUS=draining"])
+        #expect(
+            received == ["READY=1\nSTATUS=listening READY=0", "WATCHDOG=1", "STOPPING=1\nSTATUS=draining"])
         #expect(SystemdNotify { _ in nil }.isWanted == false)
         #expect(
             SystemdNotify { ["WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "1"][$0] }.watchdogMilliseconds

@@ -28,7 +28,7 @@ import Testing
             default:
                 let step = Int64(1) << Int64.random(in: 0...36, using: &random)
                 clock += Int64.random(in: 0...step, using: &random)
-                if let first = model.values.map(\.due).min(), let look = wheel.nextLook,
+                if let first = model.values.map(\.due).min(), let look = wheel.nextAdvance,
                     look > instant(max(first, 0)),
                     first > clock
                 {
@@ -43,7 +43,7 @@ import Testing
                 for key in due { model[key] = nil }
             }
             if wheel.count != model.count { differences.append("count") }
-            if (wheel.nextLook == nil) != model.isEmpty { differences.append("nextLook") }
+            if (wheel.nextAdvance == nil) != model.isEmpty { differences.append("nextAdvance") }
         }
         return differences
     }
@@ -87,13 +87,13 @@ import Testing
         #expect(due == [1])
     }
 
-    @Test("a far timer is reached in a few advances when sleeping until nextLook")
+    @Test("a far timer is reached in a few advances when sleeping until nextAdvance")
     func looks() {
         var wheel = TimerWheel<Int>(start: Instant(nanoseconds: 0))
         _ = wheel.insert(at: instant(28 * 86_400_000 + 12_345), 1)
         var due: [Int] = []
         var looks = 0
-        while due.isEmpty, let look = wheel.nextLook {
+        while due.isEmpty, let look = wheel.nextAdvance {
             wheel.advance(to: look, due: &due)
             looks += 1
         }

@@ -22,8 +22,9 @@ import Wire
     @Test("A selective ack retains the first IDs up to the limit")
     func selectiveAckLimit() throws {
         let ids = (0...Limits.MCS.receivedIDs).map { mcsText("p\($0)") }
-        let frame = try #require(try mcsFrames(of: [41] + mcsWritten(.iq(MCS.Iq(.selectiveAck(ids))))).first)
-        let read = try MCS.Iq(decoding: frame.message.raw)
+        let frame = try #require(
+            try mcsFrames(of: [41] + mcsWritten(.iq(MCS.IqStanza(.selectiveAck(ids))))).first)
+        let read = try MCS.IqStanza(decoding: frame.message.raw)
         #expect(read.content == .selectiveAck(Array(ids.prefix(Limits.MCS.receivedIDs))))
     }
 
@@ -78,7 +79,7 @@ import Wire
     @Test("An answer that is reset no longer counts as unwritten")
     func brokenOffAnswer() {
         let desk = HTTP2Desk(greets: false)
-        desk.send(HTTP2Frames.preface + HTTP2Frames.settings([(4, 10)]) + HTTP2Frames.settingsKnown)
+        desk.send(HTTP2Frames.preface + HTTP2Frames.settings([(4, 10)]) + HTTP2Frames.settingsAck)
         desk.send(HTTP2Frames.headers(1, HTTP2Frames.request("GET", "/"), ends: true))
         _ = desk.next()
         desk.answer(1, String(repeating: "a", count: 100))

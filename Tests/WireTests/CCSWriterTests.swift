@@ -47,7 +47,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             (.wrongType(field: "f", expected: "e", found: "<\"&\u{1}"), "INVALID_JSON"),
             (.outOfRange(field: "f", value: "9", lowest: 0, highest: 1), "INVALID_JSON"),
             (.notAllowed(field: "f", value: "v", allowed: "a"), "INVALID_JSON"),
-            (.tooLarge(field: "f", octets: 2, limit: 1), "INVALID_JSON"),
+            (.tooLarge(field: "f", bytes: 2, limit: 1), "INVALID_JSON"),
             (.reservedKey("from"), "INVALID_JSON"), (.conflict(field: "f", reason: "r"), "INVALID_JSON"),
             (.repeatedMessageID, "INVALID_JSON"), (.badAck(.missing(field: "to")), "BAD_ACK"),
             (.invalidToken, "BAD_REGISTRATION"), (.senderMismatch, "BAD_REGISTRATION"),

@@ -8,14 +8,14 @@ import Wire
     func roundTrip(count: Int) throws {
         var random = SeededRandom(seed: UInt64(count))
         let body = (0..<count).map { _ in UInt8.random(in: 0...(count % 2 == 0 ? 255 : 1), using: &random) }
-        let packed = try #require(Gzip.packed(body))
-        #expect(try Gzip.unpacked(packed, limit: count) == body)
+        let packed = try #require(Gzip.compressed(body))
+        #expect(try Gzip.decompressed(packed, limit: count) == body)
     }
 
     @Test("A body is refused one byte over the limit, and accepted at the limit")
     func limit() throws {
         let body = [UInt8](repeating: 0, count: 1_048_577)
-        let packed = try #require(Gzip.packed(body))
+        let packed = try #require(Gzip.compressed(body))
         #expect(packed.count < 2_000)
         #expect(failure(packed, 1_048_576) == .tooLong)
         #expect(failure(packed, 0) == .tooLong)
@@ -25,7 +25,7 @@ import Wire
     @Test("Truncated, damaged and trailing bytes are detected")
     func damage() throws {
         let body = Array("a check-in, as it were; a check-in, as it were".utf8)
-        let good = try #require(Gzip.packed(body))
+        let good = try #require(Gzip.compressed(body))
         #expect(failure(good, 1_000) == nil, "canary: the undamaged body is read")
         for at in good.indices { #expect(failure(Array(good[..<at]), 1_000) == .malformed, "cut to \(at)") }
         #expect(failure(good + [0], 1_000) == .trailingBytes)
@@ -34,13 +34,13 @@ import Wire
             var bad = good
             bad[at] ^= 0x55
             // The header has a time and a system, which are ignored.
-            #expect((try? Gzip.unpacked(bad, limit: 1_000)) ?? body == body, "byte \(at)")
+            #expect((try? Gzip.decompressed(bad, limit: 1_000)) ?? body == body, "byte \(at)")
         }
     }
 
     private func failure(_ packed: [UInt8], _ limit: Int) -> GzipFailure? {
         do throws(GzipFailure) {
-            _ = try Gzip.unpacked(packed, limit: limit)
+            _ = try Gzip.decompressed(packed, limit: limit)
             return nil
         } catch { return error }
     }
@@ -58,8 +58,9 @@ import Wire
                 return nil
             } catch { return error.status }
         }
-        let good = try #require(Gzip.packed(Array("hello".utf8)))
-        let long = try #require(Gzip.packed([UInt8](repeating: 0, count: Limits.HTTP.unpackedBodyBytes + 1)))
+        let good = try #require(Gzip.compressed(Array("hello".utf8)))
+        let long = try #require(
+            Gzip.compressed([UInt8](repeating: 0, count: Limits.HTTP.unpackedBodyBytes + 1)))
         #expect(try status(good) == nil, "canary: a valid body is read")
         #expect(try status(long) == .contentTooLarge)
         #expect(try status(Array(good.dropLast())) == .badRequest)

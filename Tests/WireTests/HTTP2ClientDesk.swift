@@ -17,11 +17,11 @@ final class HTTP2ClientDesk {
     /// With `streams` the server sends SETTINGS that allow this number of concurrent requests.
     init(streams: UInt32 = 100, greets: Bool = true) {
         connection = HTTP2ClientConnection(authority: "push.example", now: now)
-        if greets { hear(Frames.settings([(3, streams)]) + Frames.settingsKnown) }
+        if greets { receive(Frames.settings([(3, streams)]) + Frames.settingsAck) }
     }
 
     /// Receives bytes from the server, which reads the client's output if it `listens`.
-    func hear(_ bytes: [UInt8], listens: Bool = true) {
+    func receive(_ bytes: [UInt8], listens: Bool = true) {
         connection.receive(bytes.raw, now: now)
         if listens { flush() }
     }
@@ -96,7 +96,7 @@ final class HTTP2ClientDesk {
     /// Expects that no state is left for any stream.
     func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(connection.streams.isEmpty, sourceLocation: sourceLocation)
-        #expect(connection.underWay == 0, sourceLocation: sourceLocation)
+        #expect(connection.requestsInFlight == 0, sourceLocation: sourceLocation)
         #expect(connection.unsentBytes == 0, sourceLocation: sourceLocation)
         #expect(connection.answersBytes == 0, sourceLocation: sourceLocation)
         #expect(connection.events.isEmpty, sourceLocation: sourceLocation)

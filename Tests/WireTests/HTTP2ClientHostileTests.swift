@@ -20,25 +20,25 @@ import Testing
         "A body that is too long ends its stream but not the connection", arguments: [1, 1_000, 16_000])
     func longBody(piece: Int) {
         let desk = asking()
-        desk.hear(Frames.headers(1, [(":status", "200")]))
+        desk.receive(Frames.headers(1, [(":status", "200")]))
         var sent = 0
         while sent + piece <= Limits.HTTP2Client.answerBodyBytes {
-            desk.hear(Frames.data(1, [UInt8](repeating: 1, count: piece)))
+            desk.receive(Frames.data(1, [UInt8](repeating: 1, count: piece)))
             sent += piece
             if piece == 1, sent == 1_000 {
-                desk.hear(
+                desk.receive(
                     Frames.data(1, [UInt8](repeating: 1, count: Limits.HTTP2Client.answerBodyBytes - sent)))
                 sent = Limits.HTTP2Client.answerBodyBytes
             }
         }
         #expect(desk.events().isEmpty)
-        desk.hear(Frames.data(1, [UInt8](repeating: 1, count: piece)))
+        desk.receive(Frames.data(1, [UInt8](repeating: 1, count: piece)))
         #expect(desk.events() == ["1: answerTooLong"])
         // The window allows the server this one byte.
         #expect(desk.peer.answers[1]?.reset == (piece == 1 ? 8 : 3))
         desk.expectNothingLeft()
         desk.send()
-        desk.hear(Desk.answer(3, "fine"))
+        desk.receive(Desk.answer(3, "fine"))
         #expect(desk.events() == ["3: 200 fine"])
     }
 
@@ -49,7 +49,7 @@ import Testing
         var failed = 0
         for at in 0..<UInt32(300) {
             desk.send()
-            desk.hear(Frames.headers(2 * at + 1, [(":status", "200")]) + Frames.data(2 * at + 1, body))
+            desk.receive(Frames.headers(2 * at + 1, [(":status", "200")]) + Frames.data(2 * at + 1, body))
             #expect(desk.connection.answersBytes <= Limits.HTTP2Client.answersBytes)
             failed += desk.events().count
         }
@@ -66,8 +66,8 @@ import Testing
         for (fields, isTooLong) in [([long], false), ([long, long], true), (many, true)] {
             let desk = asking()
             let block = Frames.block([(":status", "200")] + fields)
-            desk.hear(Frames.frame(1, flags: 1, stream: 1, Array(block.prefix(16_000))))
-            desk.hear(Frames.continuation(1, Array(block.dropFirst(16_000)), isLast: true))
+            desk.receive(Frames.frame(1, flags: 1, stream: 1, Array(block.prefix(16_000))))
+            desk.receive(Frames.continuation(1, Array(block.dropFirst(16_000)), isLast: true))
             #expect(desk.events() == [isTooLong ? "1: answerTooLong" : "1: 200 "])
             #expect(desk.connection.failure == nil)
             desk.expectNothingLeft()
@@ -76,24 +76,24 @@ import Testing
         // One indexed field of 4,000 bytes, then one byte for each repetition.
         let field = [0x40] + Frames.text("a") + Frames.text(String(repeating: "b", count: 4_000))
         let block = Frames.block([(":status", "200")]) + field + [UInt8](repeating: 0xBE, count: 10_000)
-        desk.hear(Frames.frame(1, flags: 5, stream: 1, block))
-        #expect(desk.events() == ["1: connectionEnded", "ended: flood"] && desk.peer.goodbye?.code == 11)
+        desk.receive(Frames.frame(1, flags: 5, stream: 1, block))
+        #expect(desk.events() == ["1: connectionEnded", "ended: flood"] && desk.peer.goAway?.code == 11)
         desk.expectNothingLeft()
     }
 
     @Test("Endless CONTINUATION frames end the connection", arguments: [0, 1, 100])
     func continuations(bytes: Int) {
         let desk = asking()
-        desk.hear(Frames.headers(1, [(":status", "200")], isWhole: false))
+        desk.receive(Frames.headers(1, [(":status", "200")], isWhole: false))
         let limit = Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
         var sent = 0
         while desk.connection.failure == nil, sent <= 2 * limit {
-            desk.hear(Frames.continuation(1, [UInt8](repeating: 0x88, count: bytes), isLast: false))
+            desk.receive(Frames.continuation(1, [UInt8](repeating: 0x88, count: bytes), isLast: false))
             sent += 9 + bytes
         }
         #expect(desk.connection.failure == .flood && sent <= limit + 9 + bytes)
         desk.flush()
-        #expect(desk.peer.goodbye?.code == 11)
+        #expect(desk.peer.goAway?.code == 11)
     }
 
     @Test("Too many unanswered PING and SETTINGS frames end the connection")
@@ -101,17 +101,18 @@ import Testing
         for frame in [Frames.ping, Frames.settings()] {
             let desk = asking()
             let many = Array(repeatElement(frame, count: Limits.HTTP2.waitingAcks + 1).joined())
-            desk.hear(many, listens: false)
+            desk.receive(many, listens: false)
             #expect(desk.events() == ["1: connectionEnded", "ended: flood"])
             desk.expectNothingLeft()
         }
         let desk = asking()
-        desk.hear(Frames.settings((0...Limits.HTTP2.settings).map { (UInt16($0) + 100, 1) }))
+        desk.receive(Frames.settings((0...Limits.HTTP2.settings).map { (UInt16($0) + 100, 1) }))
         #expect(desk.connection.failure != nil)
     }
 
     static let idle: [[UInt8]] = [
-        Frames.ping, Frames.settings(), Frames.room(0, 1), Frames.room(1, 1), Frames.data(1, []),
+        Frames.ping, Frames.settings(), Frames.windowUpdate(0, 1), Frames.windowUpdate(1, 1),
+        Frames.data(1, []),
         Frames.data(1, [1]), Frames.headers(1, [(":status", "103")]), Frames.reset(1),
         Frames.frame(2, stream: 9, [0, 0, 0, 0, 1]), Desk.goAway(last: 0x7FFF_FFFF),
     ]
@@ -122,20 +123,20 @@ import Testing
         desk.send()
         desk.send()
         let isData = frame[3] == 0
-        if isData { desk.hear(Frames.headers(1, [(":status", "200")])) }
+        if isData { desk.receive(Frames.headers(1, [(":status", "200")])) }
         var sent = 0
         while desk.connection.failure == nil, sent < 2 * Limits.HTTP2.idleFrames {
-            desk.hear(Array(repeatElement(frame, count: 50).joined()))
+            desk.receive(Array(repeatElement(frame, count: 50).joined()))
             sent += 50
         }
         #expect(desk.connection.failure == .flood && sent <= Limits.HTTP2.idleFrames + 100, "\(frame)")
         desk.flush()
-        #expect(desk.peer.goodbye?.code == 11)
+        #expect(desk.peer.goAway?.code == 11)
         // The budget is restored with time fast enough for any legitimate server.
         let slow = Desk()
         for _ in 0..<100 {
             slow.now = slow.now.advanced(seconds: 1)
-            slow.hear(Array(repeatElement(Frames.ping, count: Limits.HTTP2.idleFramesPerSecond).joined()))
+            slow.receive(Array(repeatElement(Frames.ping, count: Limits.HTTP2.idleFramesPerSecond).joined()))
         }
         #expect(slow.connection.failure == nil)
     }
@@ -149,7 +150,7 @@ import Testing
         (Frames.frame(1, flags: 5, stream: 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), 9),
         (Frames.data(0, [1]), 1), (Frames.frame(6, [1, 2, 3]), 6), (Frames.frame(4, [1, 2, 3]), 6),
         (Frames.settings([(4, 0x8000_0000)]), 3), (Frames.settings([(2, 1)]), 1),
-        (Frames.room(0, 0), 1), (Frames.room(0, 0x7FFF_FFFF), 3),
+        (Frames.windowUpdate(0, 0), 1), (Frames.windowUpdate(0, 0x7FFF_FFFF), 3),
         (Frames.frame(9, flags: 4, stream: 1, [0x88]), 1),
         (Frames.frame(0, stream: 1, [], length: 0xFF_FFFF), 6),
         (Frames.frame(7, [0, 0, 0]), 6),
@@ -158,10 +159,10 @@ import Testing
     @Test("A protocol violation ends the connection with its error", arguments: brokenFrames)
     func broken(frame: [UInt8], code: UInt32) {
         let desk = asking()
-        desk.hear(frame)
+        desk.receive(frame)
         #expect(desk.events() == ["1: connectionEnded", "ended: protocolError"], "\(frame)")
-        #expect(desk.peer.goodbye?.code == code, "\(frame)")
-        desk.hear(Desk.answer(1))
+        #expect(desk.peer.goAway?.code == code, "\(frame)")
+        desk.receive(Desk.answer(1))
         #expect(desk.events().isEmpty)
         desk.expectNothingLeft()
     }
@@ -180,25 +181,25 @@ import Testing
         arguments: improperAnswers.indices)
     func improper(index: Int) {
         let desk = asking()
-        desk.hear(Frames.headers(1, Self.improperAnswers[index], ends: true))
+        desk.receive(Frames.headers(1, Self.improperAnswers[index], ends: true))
         #expect(desk.events() == ["1: malformedAnswer"], "\(Self.improperAnswers[index])")
         #expect(desk.peer.answers[1]?.reset != nil && desk.connection.failure == nil)
         desk.expectNothingLeft()
         desk.send()
-        desk.hear(Desk.answer(3))
+        desk.receive(Desk.answer(3))
         #expect(desk.events() == ["3: 200 "])
     }
 
     @Test("A server that exceeds its window ends the stream, and no event reports its bytes")
     func overWindow() {
         let desk = asking()
-        desk.hear(Frames.headers(1, [(":status", "200")]))
-        desk.hear(Frames.data(1, [UInt8](repeating: 1, count: 16_000)))
-        desk.hear(Frames.data(1, [UInt8](repeating: 1, count: 16_000)) + Frames.data(1, [1], ends: true))
+        desk.receive(Frames.headers(1, [(":status", "200")]))
+        desk.receive(Frames.data(1, [UInt8](repeating: 1, count: 16_000)))
+        desk.receive(Frames.data(1, [UInt8](repeating: 1, count: 16_000)) + Frames.data(1, [1], ends: true))
         #expect(desk.events() == ["1: answerTooLong"] && desk.peer.answers[1]?.reset == 3)
         desk.expectNothingLeft()
         desk.send()
-        desk.hear(Desk.answer(3))
+        desk.receive(Desk.answer(3))
         #expect(desk.events() == ["3: 200 "])
     }
 
@@ -207,8 +208,8 @@ import Testing
         let desk = Desk()
         desk.send()
         desk.send()
-        desk.hear(Desk.answer(1, "one"))
-        desk.hear(Desk.answer(1, "two"))
+        desk.receive(Desk.answer(1, "one"))
+        desk.receive(Desk.answer(1, "two"))
         let events = desk.events()
         #expect(events.first == "1: 200 one" && !events.contains { $0.contains("two") })
     }
@@ -218,7 +219,7 @@ import Testing
         for start in [Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), Frames.ping, Frames.data(1, [1])] {
             let desk = Desk(greets: false)
             desk.send()
-            desk.hear(start)
+            desk.receive(start)
             #expect(desk.events().last == "ended: protocolError")
         }
     }
@@ -233,10 +234,10 @@ import Testing
             let desk = Desk()
             desk.send()
             desk.send()
-            desk.hear(Array(stream[..<cut]))
+            desk.receive(Array(stream[..<cut]))
             var events = desk.events()
             #expect(events.count < 2 && desk.connection.failure == nil, "cut at \(cut)")
-            desk.hear(Array(stream[cut...]))
+            desk.receive(Array(stream[cut...]))
             events += desk.events()
             #expect(events == ["1: 200 abc", "3: 404 x"], "cut at \(cut)")
         }
@@ -247,7 +248,7 @@ import Testing
         var random = SeededRandom(seed: UInt64(seed))
         let proper =
             Frames.headers(1, [(":status", "200"), ("content-length", "3")])
-            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.room(0, 100) + Frames.ping
+            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.windowUpdate(0, 100) + Frames.ping
             + Desk.answer(3, "x") + Frames.reset(5) + Desk.goAway(last: 5, reason: "bye")
         for _ in 0..<200 {
             var stream = proper
@@ -261,7 +262,7 @@ import Testing
             }
             let desk = Desk()
             for _ in 0..<3 { desk.send() }
-            desk.hear(stream)
+            desk.receive(stream)
             desk.connection.connectionLost()
             let events = desk.events()
             for stream in [1, 3, 5] {

@@ -28,7 +28,7 @@ import Testing
             ])
         #expect(
             desk.peer.frames(8).map { Int($0.word(at: 0)) + 65_535 } == [2 * Limits.HTTP2Client.answersBytes])
-        desk.hear(Frames.settings())
+        desk.receive(Frames.settings())
         #expect(desk.peer.frames(4).contains { $0.flags == 1 }, "the server's settings are acknowledged")
     }
 
@@ -73,7 +73,7 @@ import Testing
     @Test("An answer is complete for any split, without its interim heads and trailers")
     func answer() {
         let stream =
-            Frames.settings() + Frames.settingsKnown
+            Frames.settings() + Frames.settingsAck
             + Frames.headers(1, [(":status", "103"), ("link", "x")])
             + Frames.headers(1, [(":status", "410"), ("apns-id", "7")])
             + Frames.data(1, Array("he".utf8)) + Frames.data(1, Array("llo".utf8))
@@ -82,7 +82,7 @@ import Testing
             let desk = Desk(greets: false)
             #expect(desk.send() == "1")
             for start in Swift.stride(from: 0, to: stream.count, by: step) {
-                desk.hear(Array(stream[start..<min(start + step, stream.count)]))
+                desk.receive(Array(stream[start..<min(start + step, stream.count)]))
             }
             guard case .answered(1, let answer)? = desk.connection.next() else {
                 Issue.record("step \(step)")
@@ -100,65 +100,66 @@ import Testing
     )
     func streams() {
         let desk = Desk(greets: false)
-        #expect(desk.connection.room == 1 && desk.send() == "1")
-        #expect(desk.connection.room == 0 && desk.send() == "busy")
-        desk.hear(Frames.settings([(3, 3)]) + Frames.settingsKnown)
-        #expect(desk.connection.room == 2)
+        #expect(desk.connection.availableStreams == 1 && desk.send() == "1")
+        #expect(desk.connection.availableStreams == 0 && desk.send() == "busy")
+        desk.receive(Frames.settings([(3, 3)]) + Frames.settingsAck)
+        #expect(desk.connection.availableStreams == 2)
         #expect(desk.send() == "3" && desk.send() == "5" && desk.send() == "busy")
-        desk.hear(Frames.settings([(3, 1)]))
-        desk.hear(Desk.answer(3))
-        #expect(desk.events() == ["3: 200 "] && desk.connection.room == 0 && desk.send() == "busy")
-        desk.hear(Desk.answer(1) + Desk.answer(5))
-        #expect(desk.connection.room == 1 && desk.send() == "7")
+        desk.receive(Frames.settings([(3, 1)]))
+        desk.receive(Desk.answer(3))
+        #expect(
+            desk.events() == ["3: 200 "] && desk.connection.availableStreams == 0 && desk.send() == "busy")
+        desk.receive(Desk.answer(1) + Desk.answer(5))
+        #expect(desk.connection.availableStreams == 1 && desk.send() == "7")
         let many = HTTP2ClientConnection(authority: "h", firstStreams: 5, now: desk.now)
-        #expect(many.room == 5)
-        desk.hear(Frames.settings([(3, 100_000)]))
-        #expect(desk.connection.room == Limits.HTTP2Client.streams - 1, "our own limit is lower")
+        #expect(many.availableStreams == 5)
+        desk.receive(Frames.settings([(3, 100_000)]))
+        #expect(desk.connection.availableStreams == Limits.HTTP2Client.streams - 1, "our own limit is lower")
     }
 
     @Test("Many requests are in flight at once, and answers arrive in any order")
     func many() {
         let desk = Desk(streams: 1_000)
         for at in 0..<Limits.HTTP2Client.streams { #expect(desk.send() == "\(2 * at + 1)") }
-        #expect(desk.send() == "busy" && desk.connection.underWay == Limits.HTTP2Client.streams)
+        #expect(desk.send() == "busy" && desk.connection.requestsInFlight == Limits.HTTP2Client.streams)
         for at in (0..<UInt32(Limits.HTTP2Client.streams)).reversed() {
-            desk.hear(Desk.answer(2 * at + 1, "\(at)"))
+            desk.receive(Desk.answer(2 * at + 1, "\(at)"))
         }
         let events = desk.events()
         #expect(events.count == Limits.HTTP2Client.streams && events.last == "1: 200 0")
         desk.expectNothingLeft()
-        #expect(desk.connection.room == Limits.HTTP2Client.streams)
+        #expect(desk.connection.availableStreams == Limits.HTTP2Client.streams)
     }
 
     @Test("Bodies wait for the server's flow control of the stream and of the connection")
     func windows() {
         let desk = Desk(greets: false)
-        desk.hear(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsKnown)
+        desk.receive(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsAck)
         #expect(desk.send(body: [UInt8](repeating: 1, count: 100)) == "1")
         #expect(desk.peer.answers[1]?.body.count == 10 && desk.connection.unsentBytes == 90)
-        desk.hear(Frames.room(1, 50))
+        desk.receive(Frames.windowUpdate(1, 50))
         #expect(desk.peer.answers[1]?.body.count == 60 && desk.connection.unsentBytes == 40)
-        desk.hear(Frames.room(1, 50))
+        desk.receive(Frames.windowUpdate(1, 50))
         #expect(desk.peer.answers[1]?.isWhole == true && desk.connection.unsentBytes == 0)
         // The connection's window is 65,535 bytes for all streams.
-        desk.hear(Frames.settings([(4, 1_000_000)]))
+        desk.receive(Frames.settings([(4, 1_000_000)]))
         #expect(desk.send(body: [UInt8](repeating: 1, count: 100_000)) == "3")
         #expect(desk.send(body: [1]) == "5")
         #expect(desk.peer.answers[5]?.body.isEmpty == true)
-        desk.hear(Frames.room(0, 100_000))
+        desk.receive(Frames.windowUpdate(0, 100_000))
         #expect(desk.peer.answers[3]?.isWhole == true && desk.peer.answers[5]?.isWhole == true)
     }
 
     @Test("Unsent bodies are limited, and freed by answers, resets and the end")
     func unsent() {
         let desk = Desk(greets: false)
-        desk.hear(Frames.settings([(3, 100), (4, 0)]) + Frames.settingsKnown)
+        desk.receive(Frames.settings([(3, 100), (4, 0)]) + Frames.settingsAck)
         let half = [UInt8](repeating: 1, count: Limits.HTTP2Client.unsentBytes / 2)
         for stream in [1, 3] { #expect(desk.send(body: half) == "\(stream)") }
-        #expect(desk.send(body: [1]) == "busy" && desk.connection.room == 98)
-        desk.hear(Desk.answer(1))
+        #expect(desk.send(body: [1]) == "busy" && desk.connection.availableStreams == 98)
+        desk.receive(Desk.answer(1))
         #expect(desk.connection.unsentBytes == half.count && desk.send(body: half) == "5")
-        desk.hear(Frames.reset(3))
+        desk.receive(Frames.reset(3))
         #expect(desk.connection.unsentBytes == half.count)
         desk.connection.connectionLost()
         #expect(desk.events().count == 4)
@@ -172,7 +173,7 @@ import Testing
         for at in 0..<900 {
             let stream = UInt32(2 * at + 1)
             #expect(desk.send() == "\(stream)")
-            desk.hear(Desk.answer(stream, body))
+            desk.receive(Desk.answer(stream, body))
             #expect(desk.events() == ["\(stream): 200 \(body)"])
         }
         let given = desk.peer.frames(8).filter { $0.stream == 0 }.reduce(0) { $0 + Int($1.word(at: 0)) }
@@ -182,11 +183,11 @@ import Testing
     @Test("An early answer ends its request, whose remainder is not sent")
     func early() {
         let desk = Desk(greets: false)
-        desk.hear(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsKnown)
+        desk.receive(Frames.settings([(3, 100), (4, 10)]) + Frames.settingsAck)
         _ = desk.send(body: [UInt8](repeating: 1, count: 100))
-        desk.hear(Desk.answer(1, "no", status: "413"))
+        desk.receive(Desk.answer(1, "no", status: "413"))
         #expect(desk.events() == ["1: 413 no"] && desk.peer.answers[1]?.reset == 8)
-        desk.hear(Frames.reset(1, code: 0))
+        desk.receive(Frames.reset(1, code: 0))
         #expect(desk.events().isEmpty && desk.connection.failure == nil)
         desk.expectNothingLeft()
     }
@@ -195,15 +196,15 @@ import Testing
     func goAway() {
         let desk = Desk()
         for _ in 0..<3 { desk.send() }
-        desk.hear(Desk.goAway(last: 1, reason: #"{"reason":"Shutdown"}"#))
+        desk.receive(Desk.goAway(last: 1, reason: #"{"reason":"Shutdown"}"#))
         #expect(desk.events() == [#"leaving 0 {"reason":"Shutdown"}"#, "3: unprocessed", "5: unprocessed"])
-        #expect(desk.send() == "leaving" && desk.connection.room == 0)
-        desk.hear(Desk.goAway(last: 1) + Desk.answer(1, "late"))
+        #expect(desk.send() == "leaving" && desk.connection.availableStreams == 0)
+        desk.receive(Desk.goAway(last: 1) + Desk.answer(1, "late"))
         #expect(desk.events() == ["1: 200 late", "ended: finished"])
         desk.expectNothingLeft()
-        #expect(HTTP2RequestFailure.unprocessed.maySendAgain)
+        #expect(HTTP2RequestFailure.unprocessed.isRetryable)
         for other in [HTTP2RequestFailure.reset(code: 2), .noAnswer, .connectionEnded, .answerTooLong] {
-            #expect(!other.maySendAgain)
+            #expect(!other.isRetryable)
         }
     }
 
@@ -211,11 +212,11 @@ import Testing
     func twoGoAways() {
         let desk = Desk()
         for _ in 0..<3 { desk.send() }
-        desk.hear(Desk.goAway(last: 0x7FFF_FFFF))
+        desk.receive(Desk.goAway(last: 0x7FFF_FFFF))
         #expect(desk.events() == ["leaving 0 "])
-        desk.hear(Desk.goAway(last: 3))
+        desk.receive(Desk.goAway(last: 3))
         #expect(desk.events() == ["5: unprocessed"])
-        desk.hear(Desk.answer(3) + Desk.answer(1))
+        desk.receive(Desk.answer(3) + Desk.answer(1))
         #expect(desk.events() == ["3: 200 ", "1: 200 ", "ended: finished"])
     }
 
@@ -224,9 +225,9 @@ import Testing
         let desk = Desk()
         desk.send()
         desk.send(listens: false)
-        desk.hear(Desk.goAway(last: 0x7FFF_FFFF))
+        desk.receive(Desk.goAway(last: 0x7FFF_FFFF))
         #expect(desk.events() == ["leaving 0 ", "3: unprocessed"] && desk.peer.answers[3] == nil)
-        desk.hear(Desk.answer(1))
+        desk.receive(Desk.answer(1))
         #expect(desk.events() == ["1: 200 ", "ended: finished"])
         desk.expectNothingLeft()
     }
@@ -235,9 +236,9 @@ import Testing
     func resets() {
         let desk = Desk()
         for _ in 0..<4 { desk.send() }
-        desk.hear(Frames.reset(1, code: 7) + Frames.reset(3, code: 2) + Frames.reset(5, code: 0))
+        desk.receive(Frames.reset(1, code: 7) + Frames.reset(3, code: 2) + Frames.reset(5, code: 0))
         #expect(desk.events() == ["1: unprocessed", "3: reset(code: 2)", "5: reset(code: 0)"])
-        desk.hear(Frames.headers(7, [(":status", "200")]) + Frames.reset(7, code: 1))
+        desk.receive(Frames.headers(7, [(":status", "200")]) + Frames.reset(7, code: 1))
         #expect(desk.events() == ["7: reset(code: 1)"] && desk.connection.failure == nil)
         desk.expectNothingLeft()
     }
@@ -261,8 +262,8 @@ import Testing
         desk.connection.shutDown()
         desk.flush()
         #expect(desk.events() == ["leaving 0 "] && desk.send() == "leaving")
-        #expect(desk.peer.goodbye?.code == 0)
-        desk.hear(Desk.answer(1))
+        #expect(desk.peer.goAway?.code == 0)
+        desk.receive(Desk.answer(1))
         #expect(desk.events() == ["1: 200 ", "ended: finished"])
         let idle = Desk()
         idle.connection.shutDown()
@@ -279,7 +280,7 @@ import Testing
         desk.connection.cancel(9)
         desk.flush()
         #expect(desk.peer.answers[1]?.reset == 8 && desk.peer.answers[3] == nil)
-        desk.hear(Desk.answer(1, "late"))
+        desk.receive(Desk.answer(1, "late"))
         #expect(desk.events().isEmpty && desk.connection.failure == nil)
         desk.expectNothingLeft()
     }

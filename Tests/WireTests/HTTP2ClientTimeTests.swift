@@ -22,7 +22,7 @@ import Testing
         #expect(desk.events().isEmpty)
         desk.pass(seconds: 1)
         #expect(desk.events() == ["1: connectionEnded", "ended: silent"])
-        #expect(desk.peer.goodbye?.code == 0)
+        #expect(desk.peer.goAway?.code == 0)
         desk.expectNothingLeft()
     }
 
@@ -35,13 +35,13 @@ import Testing
         #expect(desk.peer.frames(6).isEmpty)
         desk.pass(seconds: 1)
         #expect(desk.peer.frames(6).count == 1)
-        desk.hear(try pong(desk))
+        desk.receive(try pong(desk))
         desk.pass(seconds: Limits.HTTP2Client.pingSeconds)
         #expect(desk.peer.frames(6).count == 2)
-        desk.hear(try pong(desk))
+        desk.receive(try pong(desk))
         desk.pass(seconds: Limits.HTTP2Client.answerSeconds - 2 * Limits.HTTP2Client.pingSeconds)
         #expect(desk.events() == ["1: noAnswer"] && desk.peer.answers[1]?.reset == 8)
-        desk.hear(Desk.answer(1, "late"))
+        desk.receive(Desk.answer(1, "late"))
         #expect(desk.events().isEmpty && desk.connection.failure == nil)
         desk.expectNothingLeft()
     }
@@ -62,7 +62,7 @@ import Testing
         let desk = Desk()
         desk.send()
         desk.pass(seconds: Limits.HTTP2Client.pingSeconds)
-        desk.hear(Frames.headers(1, [(":status", "200")]))
+        desk.receive(Frames.headers(1, [(":status", "200")]))
         desk.pass(seconds: Limits.HTTP2Client.pingSeconds - 1)
         #expect(desk.peer.frames(6).count == 1 && desk.connection.failure == nil)
     }
@@ -74,12 +74,12 @@ import Testing
         #expect(desk.peer.frames(6).isEmpty)
         desk.pass(seconds: 1)
         #expect(desk.peer.frames(6).count == 1)
-        desk.hear(try pong(desk))
+        desk.receive(try pong(desk))
         desk.pass(seconds: Limits.HTTP2Client.staleSeconds - 1)
         desk.send()
         desk.pass(seconds: Limits.HTTP2Client.pingSeconds - 1)
         #expect(desk.peer.frames(6).count == 1)
-        desk.hear(Desk.answer(1))
+        desk.receive(Desk.answer(1))
         desk.pass(seconds: Limits.HTTP2Client.staleSeconds)
         desk.send()
         desk.send()
@@ -96,16 +96,16 @@ import Testing
         desk.send()
         // The server allows only two, so the third one waits within the session.
         desk.send(listens: false)
-        desk.hear(Frames.settings([(3, 0)]))
+        desk.receive(Frames.settings([(3, 0)]))
         for _ in 0..<Limits.HTTP2Client.answerSeconds + 4 {
             desk.now = desk.now.advanced(seconds: 1)
-            desk.hear(Frames.ping)
+            desk.receive(Frames.ping)
             desk.connection.wake(now: desk.now)
             desk.flush()
         }
         #expect(desk.events() == ["1: noAnswer", "3: noAnswer", "5: unprocessed"])
         #expect(desk.peer.answers[5] == nil && desk.connection.failure == nil)
-        desk.hear(Frames.settings([(3, 2)]))
+        desk.receive(Frames.settings([(3, 2)]))
         #expect(desk.peer.answers[5] == nil)
         desk.expectNothingLeft()
     }
@@ -116,7 +116,7 @@ import Testing
         #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.HTTP2Client.idlePingSeconds))
         desk.send()
         #expect(desk.connection.deadline == desk.now.advanced(seconds: Limits.HTTP2Client.pingSeconds))
-        desk.hear(Desk.answer(1))
+        desk.receive(Desk.answer(1))
         desk.pass(seconds: Limits.HTTP2Client.answerSeconds)
         #expect(desk.connection.deadline > desk.now.advanced(seconds: Limits.HTTP2Client.staleSeconds))
     }

@@ -10,8 +10,8 @@ import Testing
     @Test("Too long bodies are refused, announced or not, and the connection continues")
     func longBodies() {
         let desk = HTTP2Desk()
-        let told = [("content-length", "\(Limits.HTTP.requestBodyBytes + 1)")]
-        desk.send(Frames.headers(1, Frames.request("POST", "/", told)))
+        let announced = [("content-length", "\(Limits.HTTP.requestBodyBytes + 1)")]
+        desk.send(Frames.headers(1, Frames.request("POST", "/", announced)))
         #expect(desk.peer.answers[1]?.status == "413" && desk.peer.answers[1]?.reset == 0)
         desk.send(Frames.headers(3, Frames.request("POST", "/")))
         let piece = [UInt8](repeating: 0x61, count: 8_192)
@@ -149,22 +149,22 @@ import Testing
         let field = [0x40] + Frames.text("a") + Frames.text(String(repeating: "b", count: 4_000))
         let block = Frames.block(Frames.request("GET", "/")) + field + [UInt8](repeating: 0xBE, count: 10_000)
         desk.send(Frames.frame(1, flags: 5, stream: 1, block))
-        #expect(desk.connection.failure == .flood && desk.peer.goodbye?.code == 11)
+        #expect(desk.connection.failure == .flood && desk.peer.goAway?.code == 11)
         #expect(desk.next() == nil)
     }
 
     @Test("Endless CONTINUATION frames end the connection", arguments: [0, 1, 100])
-    func continuations(octets: Int) {
+    func continuations(bytes: Int) {
         let desk = HTTP2Desk()
         desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true, isWhole: false))
         let limit = Limits.HTTP.requestHeadBytes * Limits.HTTP2.headBombFactor
         var sent = 0
         while desk.connection.failure == nil, sent <= 2 * limit {
-            desk.send(Frames.continuation(1, [UInt8](repeating: 0x82, count: octets), isLast: false))
-            sent += 9 + octets
+            desk.send(Frames.continuation(1, [UInt8](repeating: 0x82, count: bytes), isLast: false))
+            sent += 9 + bytes
         }
-        #expect(desk.connection.failure == .flood && sent <= limit + 9 + octets)
-        #expect(desk.peer.goodbye?.code == 11)
+        #expect(desk.connection.failure == .flood && sent <= limit + 9 + bytes)
+        #expect(desk.peer.goAway?.code == 11)
     }
 
     @Test("A CONTINUATION received byte by byte is one frame")
@@ -172,7 +172,7 @@ import Testing
         let desk = HTTP2Desk()
         let block = Frames.block(Frames.request("GET", "/long"))
         desk.send(Frames.frame(1, flags: 1, stream: 1, Array(block[..<10])))
-        for octet in Frames.continuation(1, Array(block[10...]), isLast: true) { desk.send([octet]) }
+        for byte in Frames.continuation(1, Array(block[10...]), isLast: true) { desk.send([byte]) }
         #expect(desk.next() == "1 GET /long " && desk.connection.failure == nil)
     }
 
@@ -195,7 +195,7 @@ import Testing
 
     /// Frames with their cost; nghttp2 ignores frames of unknown types without a callback.
     static let counted: [([UInt8], Int)] = [
-        (Frames.ping, 1), (Frames.settings(), 1), (Frames.room(0, 1), 1), (Frames.frame(99), 0),
+        (Frames.ping, 1), (Frames.settings(), 1), (Frames.windowUpdate(0, 1), 1), (Frames.frame(99), 0),
         (Frames.frame(2, stream: 9, [0, 0, 0, 0, 1]), 1), (Frames.data(1, []), 1),
         (Frames.data(1, [1]), 1), (Frames.data(1, [UInt8](repeating: 1, count: 64)), 0),
         (Frames.data(1, [], ends: true), 0), (Frames.headers(3, Frames.request("GET", "/")), 0),
@@ -288,7 +288,8 @@ import Testing
         (Frames.data(0, [1]), 1), (Frames.data(7, [1]), 1), (Frames.reset(0), 1), (Frames.reset(7), 1),
         (Frames.frame(6, [1, 2, 3]), 6), (Frames.frame(4, [1, 2, 3]), 6), (Frames.frame(8, [0, 0]), 6),
         (Frames.settings([(4, 0x8000_0000)]), 3), (Frames.settings([(5, 1)]), 1),
-        (Frames.settings([(2, 2)]), 1), (Frames.room(0, 0), 1), (Frames.room(0, 0x7FFF_FFFF), 3),
+        (Frames.settings([(2, 2)]), 1), (Frames.windowUpdate(0, 0), 1),
+        (Frames.windowUpdate(0, 0x7FFF_FFFF), 3),
         (Frames.frame(9, flags: 4, stream: 1, [0x82]), 1), (Frames.frame(5, stream: 1, [0, 0, 0, 2]), 1),
         (Frames.frame(0, stream: 1, [], length: 0xFF_FFFF), 6),
     ]
@@ -298,7 +299,7 @@ import Testing
         let desk = HTTP2Desk()
         desk.send(frame)
         #expect(desk.connection.failure != nil, "\(frame)")
-        #expect(desk.peer.goodbye?.code == code)
+        #expect(desk.peer.goAway?.code == code)
         desk.send(Frames.headers(9, Frames.request("GET", "/"), ends: true))
         #expect(desk.next() == nil)
     }
@@ -335,7 +336,7 @@ import Testing
         var random = SeededRandom(seed: UInt64(seed))
         let proper =
             Frames.hello + Frames.headers(1, Frames.request("POST", "/a", [("content-length", "3")]))
-            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.room(0, 100) + Frames.ping
+            + Frames.data(1, Array("abc".utf8), ends: true) + Frames.windowUpdate(0, 100) + Frames.ping
             + Frames.headers(3, Frames.request("GET", "/x"), ends: true) + Frames.reset(3)
         for _ in 0..<200 {
             var stream = proper

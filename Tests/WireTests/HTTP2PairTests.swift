@@ -19,7 +19,7 @@ import Testing
         }
 
         /// Passes bytes in both directions until there are none.
-        func settle() {
+        func exchange() {
             while client.canWrite || server.canWrite {
                 var out = ByteBuffer()
                 client.write(upTo: 20_000, to: &out)
@@ -70,35 +70,37 @@ import Testing
         arguments: [1, 7, 1_000, 100_000])
     func bodies(step: Int) throws {
         let pair = Pair(step: step)
-        pair.settle()
+        pair.exchange()
         var expected: [UInt32: String] = [:]
         for length in step == 1 ? [0, 1, 9_000] : [0, 1, 8_192, 8_193, 65_536, 200_000] {
             expected[try pair.send("/\(length)", [UInt8](repeating: 1, count: length))] =
                 "/\(length) \(length)"
         }
         for _ in 0..<20 {
-            pair.settle()
+            pair.exchange()
             pair.answerAll()
         }
-        pair.settle()
+        pair.exchange()
         #expect(pair.answers() == expected)
         #expect(pair.client.failure == nil && pair.server.failure == nil && pair.server.isEmpty)
-        #expect(pair.client.underWay == 0 && pair.client.unsentBytes == 0 && pair.client.answersBytes == 0)
+        #expect(
+            pair.client.requestsInFlight == 0 && pair.client.unsentBytes == 0 && pair.client.answersBytes == 0
+        )
     }
 
     @Test(
         "The allowed number of requests runs in parallel, and ten thousand in sequence leave no state")
     func many() throws {
         let pair = Pair()
-        pair.settle()
-        #expect(pair.client.room == Limits.HTTP2.streams)
+        pair.exchange()
+        #expect(pair.client.availableStreams == Limits.HTTP2.streams)
         var answered = 0
         while answered < 10_000 {
-            while pair.client.room > 0 { _ = try pair.send("/", [1]) }
+            while pair.client.availableStreams > 0 { _ = try pair.send("/", [1]) }
             #expect(throws: HTTP2SendFailure.busy) { try pair.send("/") }
-            pair.settle()
+            pair.exchange()
             pair.answerAll()
-            pair.settle()
+            pair.exchange()
             answered += pair.answers().count
             #expect(pair.client.streams.isEmpty && pair.server.isEmpty)
         }
@@ -108,10 +110,10 @@ import Testing
     @Test("A request that was refused unprocessed succeeds when retried")
     func refused() throws {
         let pair = Pair()
-        pair.settle()
+        pair.exchange()
         // More than the limit of an unauthenticated peer, so the server refuses some.
         let body = [UInt8](repeating: 1, count: 8_000)
-        var underWay: [UInt32: Int] = [:]
+        var requestsInFlight: [UInt32: Int] = [:]
         var waiting = Array(0..<Limits.HTTP2.streams)
         var answers: Set<String> = []
         var refused = 0
@@ -119,38 +121,38 @@ import Testing
             // Several batches arrive before the server answers.
             for _ in 0..<5 {
                 while let at = waiting.last, let stream = try? pair.send("/\(at)", body) {
-                    underWay[stream] = at
+                    requestsInFlight[stream] = at
                     waiting.removeLast()
                 }
-                pair.settle()
+                pair.exchange()
             }
             for event in pair.events() {
                 switch event {
                 case .answered(_, let answer): answers.insert(answer.text)
                 case .failed(let stream, let failure):
-                    #expect(failure.maySendAgain)
+                    #expect(failure.isRetryable)
                     refused += 1
-                    waiting.append(try #require(underWay[stream]))
+                    waiting.append(try #require(requestsInFlight[stream]))
                 case .leaving, .ended: Issue.record("\(event)")
                 }
             }
             pair.answerAll()
         }
         #expect(refused > 0, "canary: the server refuses some requests")
-        #expect(answers.count == Limits.HTTP2.streams && pair.client.underWay == 0)
+        #expect(answers.count == Limits.HTTP2.streams && pair.client.requestsInFlight == 0)
     }
 
     @Test("A server that shuts down finishes its requests, and the client then ends")
     func shutDown() throws {
         let pair = Pair()
-        pair.settle()
+        pair.exchange()
         let stream = try pair.send("/a")
-        pair.settle()
+        pair.exchange()
         pair.server.shutDown()
-        pair.settle()
+        pair.exchange()
         #expect(throws: HTTP2SendFailure.leaving) { try pair.send("/b") }
         pair.answerAll()
-        pair.settle()
+        pair.exchange()
         let events = pair.events()
         guard events.count == 3, case .leaving(0, []) = events[0], case .answered(stream, _) = events[1],
             case .ended(.finished) = events[2]
@@ -163,14 +165,14 @@ import Testing
     @Test("A client that shuts down gets its answers, and the server sees its GOAWAY")
     func clientLeaves() throws {
         let pair = Pair()
-        pair.settle()
+        pair.exchange()
         _ = try pair.send("/a")
-        pair.settle()
+        pair.exchange()
         pair.client.shutDown()
-        pair.settle()
-        #expect(pair.server.peerLeaves && !pair.server.isFinished)
+        pair.exchange()
+        #expect(pair.server.hasPeerLeft && !pair.server.isFinished)
         pair.answerAll()
-        pair.settle()
+        pair.exchange()
         #expect(pair.client.failure == .finished && pair.server.isFinished && pair.server.failure == nil)
     }
 }

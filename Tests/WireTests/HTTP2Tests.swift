@@ -104,7 +104,7 @@ final class HTTP2Desk {
         let request = desk.connection.next()?.request
         #expect(request?.header("access_token_auth") == Array("true".utf8))
         #expect(request?.header("authorization") == Array("key=a:b".utf8))
-        #expect(request?.header(":path") == nil && request?.tellsBodyEnd == true)
+        #expect(request?.header(":path") == nil && request?.delimitsBody == true)
     }
 
     @Test("Answers are sent when they are ready, with the headers of HTTP/1.1 in lower case")
@@ -177,7 +177,7 @@ final class HTTP2Desk {
         desk.send(Frames.headers(3, Frames.request("POST", "/3")))
         desk.connection.shutDown()
         desk.flush()
-        #expect(desk.peer.goodbye?.last == 3 && desk.peer.goodbye?.code == 0)
+        #expect(desk.peer.goAway?.last == 3 && desk.peer.goAway?.code == 0)
         desk.send(Frames.headers(5, Frames.request("GET", "/5"), ends: true))
         desk.send(Frames.data(3, [0x61], ends: true))
         #expect(desk.next() == "1 GET /1 ")
@@ -193,21 +193,21 @@ final class HTTP2Desk {
     @Test("A long answer waits for the peer's flow control, and counts until it is written")
     func windows() {
         let desk = HTTP2Desk(greets: false)
-        desk.send(Frames.preface + Frames.settings([(4, 10)]) + Frames.settingsKnown)
+        desk.send(Frames.preface + Frames.settings([(4, 10)]) + Frames.settingsAck)
         desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true))
         _ = desk.next()
         desk.answer(1, String(repeating: "a", count: 100))
         #expect(desk.peer.answers[1]?.body.count == 10 && desk.connection.unwrittenBytes == 90)
-        desk.send(Frames.room(1, 50))
+        desk.send(Frames.windowUpdate(1, 50))
         #expect(desk.peer.answers[1]?.body.count == 60 && desk.connection.writtenBytes == 60)
-        desk.send(Frames.room(1, 50))
+        desk.send(Frames.windowUpdate(1, 50))
         #expect(desk.peer.answers[1]?.isWhole == true && desk.connection.unwrittenBytes == 0)
     }
 
     @Test("Writing stops at its limit and continues with the next call")
     func limit() {
         let desk = HTTP2Desk(greets: false)
-        desk.send(Frames.preface + Frames.settings([(4, 1_000_000)]) + Frames.room(0, 1_000_000))
+        desk.send(Frames.preface + Frames.settings([(4, 1_000_000)]) + Frames.windowUpdate(0, 1_000_000))
         desk.send(Frames.headers(1, Frames.request("GET", "/"), ends: true))
         _ = desk.next()
         let body = [UInt8](repeating: 0x61, count: 100_000)

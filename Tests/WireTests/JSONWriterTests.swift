@@ -27,7 +27,7 @@ private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
     }
 
     @Test("the reader accepts the output for any bytes", arguments: 0..<50 as Range<UInt64>)
-    func anyOctets(seed: UInt64) throws {
+    func anyBytes(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let content = (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }
         for place in [JSONWriter.Place.document, .element] {

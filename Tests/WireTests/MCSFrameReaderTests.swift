@@ -50,7 +50,7 @@ import Wire
         #expect(throws: MCSError.invalidTag(16)) { try mcsFrames(of: [41, 16]) }
         #expect(throws: MCSError.invalidTag(42)) { try mcsFrames(of: [41, 0, 0, 42]) }
         #expect(throws: MCSError.tooLarge(101)) { try mcsFrames(of: [41, 8, 101], limit: 100) }
-        #expect(throws: MCSError.varintOverflow) { try mcsFrames(of: [41, 8] + mcsOctets("8080808080")) }
+        #expect(throws: MCSError.varintOverflow) { try mcsFrames(of: [41, 8] + mcsBytes("8080808080")) }
     }
 
     @Test("a small size encoded in two bytes is read, as one client writes it")

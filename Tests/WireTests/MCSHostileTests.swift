@@ -33,7 +33,7 @@ struct HostileMCS: Sendable, CustomTestStringConvertible {
                 start.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             guard name.hasSuffix(".hex"), let text = text(of: folder + "/" + name) else { continue }
-            files.append(HostileMCS(name: String(name.dropLast(4)), stream: octets(text)))
+            files.append(HostileMCS(name: String(name.dropLast(4)), stream: bytes(text)))
         }
         return files.sorted { $0.name < $1.name }
     }()
@@ -50,7 +50,7 @@ struct HostileMCS: Sendable, CustomTestStringConvertible {
         }
     }
 
-    private static func octets(_ text: String) -> [UInt8] {
+    private static func bytes(_ text: String) -> [UInt8] {
         text.split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap { line in
             let parts = line.split(separator: "*")
             let unit = Hex.bytes(String(parts.first ?? "")) ?? []
@@ -108,8 +108,8 @@ extension MCSError {
     func memory(file: HostileMCS) {
         var reader = MCS.FrameReader(limit: 1_000)
         var most = 0
-        for octet in file.stream {
-            guard (try? reader.read([octet].raw, { _, _ in true })) != nil else { break }
+        for byte in file.stream {
+            guard (try? reader.read([byte].raw, { _, _ in true })) != nil else { break }
             most = max(most, reader.heldBytes)
         }
         #expect(most <= 1_000 + 6)
@@ -119,14 +119,14 @@ extension MCSError {
     func memoryOfLogins(file: HostileMCS) {
         var reader = MCS.FrameReader(loginLimit: Limits.MCS.loginFrameBytes)
         var most = 0
-        for octet in file.stream {
-            guard (try? reader.read([octet].raw, { _, _ in true })) != nil else { break }
+        for byte in file.stream {
+            guard (try? reader.read([byte].raw, { _, _ in true })) != nil else { break }
             most = max(most, reader.heldBytes)
         }
         #expect(
             most
                 <= max(
-                    Limits.MCS.frameBytes + 6, Limits.MCS.afterLoginBytes + 2 * Limits.MCS.loginIDBytes + 20))
+                    Limits.MCS.frameBytes + 6, Limits.MCS.otherLoginBytes + 2 * Limits.MCS.loginIDBytes + 20))
         #expect(most <= file.stream.count)
     }
 

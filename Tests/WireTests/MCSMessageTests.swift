@@ -12,16 +12,16 @@ import WireSupport
         (.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5, status: 1)), "01 04 10 05 18 01"),
         (.heartbeatAck(MCS.Heartbeat(streamID: -1)), "01 0B 08 FFFFFFFFFFFFFFFFFF01"),
         (.close(MCS.Close()), "04 00"),
-        (.iq(MCS.Iq(.streamAck, lastStreamIDReceived: 3)), "07 0C 10 01 1A 00 3A 04 08 0D 12 00 50 03"),
-        (.iq(MCS.Iq(.selectiveAck([]))), "07 0A 10 01 1A 00 3A 04 08 0C 12 00"),
-        (.iq(MCS.Iq(.selectiveAck([mcsText("ab")]))), "07 0E 10 01 1A 00 3A 08 08 0C 12 04 0A 02 6162"),
+        (.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 3)), "07 0C 10 01 1A 00 3A 04 08 0D 12 00 50 03"),
+        (.iq(MCS.IqStanza(.selectiveAck([]))), "07 0A 10 01 1A 00 3A 04 08 0C 12 00"),
+        (.iq(MCS.IqStanza(.selectiveAck([mcsText("ab")]))), "07 0E 10 01 1A 00 3A 08 08 0C 12 04 0A 02 6162"),
         (.streamError(MCS.StreamError(type: mcsText("t"))), "0A 03 0A 01 74"),
     ]
 
     @Test("a message has the bytes derived by hand", arguments: goldens)
-    func golden(message: MCS.Message, octetsText: String) throws {
-        #expect(mcsWritten(message) == mcsOctets(octetsText))
-        #expect(try mcsFirstMessage(of: mcsOctets(octetsText)) == message)
+    func golden(message: MCS.Message, hex: String) throws {
+        #expect(mcsWritten(message) == mcsBytes(hex))
+        #expect(try mcsFirstMessage(of: mcsBytes(hex)) == message)
     }
 
     @Test("a login response has the right field numbers")
@@ -32,12 +32,12 @@ import WireSupport
         response.lastStreamIDReceived = 1
         response.serverTimestamp = 128
         #expect(
-            mcsWritten(.loginResponse(response)) == mcsOctets("03 0F 0A0178 1205 31406D2F31 3001 408001"))
+            mcsWritten(.loginResponse(response)) == mcsBytes("03 0F 0A0178 1205 31406D2F31 3001 408001"))
         response.error = MCS.ErrorInfo(code: 401)
         response.jid = nil
         response.lastStreamIDReceived = nil
         response.serverTimestamp = nil
-        #expect(mcsWritten(.loginResponse(response)) == mcsOctets("03 08 0A0178 1A03 089103"))
+        #expect(mcsWritten(.loginResponse(response)) == mcsBytes("03 08 0A0178 1A03 089103"))
     }
 
     @Test("a data message has the right field numbers, and a field over 15 has a tag of two bytes")
@@ -47,7 +47,7 @@ import WireSupport
         message.from = mcsText("F")
         message.category = mcsText("C")
         message.token = mcsText("T")
-        message.body = mcsOctets("3A06 0A016B 120176")
+        message.body = mcsBytes("3A06 0A016B 120176")
         message.fromTrustedServer = false
         message.persistentID = mcsText("P")
         message.timeToLive = 60
@@ -55,7 +55,7 @@ import WireSupport
         message.immediateAck = true
         #expect(
             mcsWritten(.dataMessage(message))
-                == mcsOctets(
+                == mcsBytes(
                     """
                     08 22 120149 1A0146 2A0143 320154 3A06 0A016B 120176 4000 4A0150 88013C 900101 C00101
                     """))
@@ -112,7 +112,7 @@ import WireSupport
 
     @Test("canary: a wrong field number would be detected")
     func canary() {
-        #expect(mcsWritten(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5))) != mcsOctets("01 02 08 05"))
+        #expect(mcsWritten(.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: 5))) != mcsBytes("01 02 08 05"))
     }
 }
 
@@ -122,7 +122,7 @@ import WireSupport
     func pairs() throws {
         var body = ByteBuffer()
         AppData.append(key: "k", text: "v", to: &body)
-        #expect(body.copied() == mcsOctets("3A06 0A016B 120176"))
+        #expect(body.copied() == mcsBytes("3A06 0A016B 120176"))
         let long = [UInt8](repeating: 0x61, count: 200)
         AppData.append(key: mcsText("k").raw, value: long.raw, to: &body)
         var seen: [String] = []
@@ -139,7 +139,7 @@ import WireSupport
     func canonical() throws {
         var expected = MCS.DataMessage()
         expected.category = mcsText("C")
-        expected.body = mcsOctets("3A06 0A016B 120176")
+        expected.body = mcsBytes("3A06 0A016B 120176")
         #expect(
             try mcsMessage(tag: .dataMessage, "2A0143 3A08 120176 2001 0A016B") == .dataMessage(expected))
     }
@@ -153,11 +153,11 @@ import WireSupport
             ("3A04 0A027373 3A06 0A0173", "3A04 0A027373 3A06 0A0173"),
         ])
     func leavingOut(body: String, expected: String) {
-        let octets = mcsOctets(body)
+        let bytes = mcsBytes(body)
         var buffer = ByteBuffer()
         buffer.append(byte: 1)
-        AppData.append(octets.raw, leavingOut: "s", to: &buffer)
-        #expect(buffer.copied() == [1] + mcsOctets(expected))
+        AppData.append(bytes.raw, leavingOut: "s", to: &buffer)
+        #expect(buffer.copied() == [1] + mcsBytes(expected))
     }
 
     @Test("a pair without key or value is an error", arguments: ["3A03 120176", "3A03 0A016B", "3A00"])

@@ -4,7 +4,7 @@ import Wire
 import WireSupport
 
 /// Returns the bytes of hexadecimal text; whitespace is ignored.
-func mcsOctets(_ text: String) -> [UInt8] { Hex.bytes(text.filter { !$0.isWhitespace }) ?? [] }
+func mcsBytes(_ text: String) -> [UInt8] { Hex.bytes(text.filter { !$0.isWhitespace }) ?? [] }
 
 /// Returns the UTF-8 of text.
 func mcsText(_ text: String) -> [UInt8] { Array(text.utf8) }
@@ -96,8 +96,8 @@ enum MCSSamples {
         .heartbeatPing(MCS.Heartbeat()),
         .heartbeatAck(MCS.Heartbeat(streamID: -1, lastStreamIDReceived: .max, status: .min)),
         .loginRequest(login), .loginResponse(response), .close(MCS.Close()),
-        .iq(MCS.Iq(.streamAck, lastStreamIDReceived: 42)), .iq(MCS.Iq(.selectiveAck([]))),
-        .iq(MCS.Iq(.selectiveAck([mcsText("a"), [], mcsText("b")]))), .iq(MCS.Iq(.other)),
+        .iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 42)), .iq(MCS.IqStanza(.selectiveAck([]))),
+        .iq(MCS.IqStanza(.selectiveAck([mcsText("a"), [], mcsText("b")]))), .iq(MCS.IqStanza(.other)),
         .dataMessage(message), .dataMessage(MCS.DataMessage()),
         .streamError(MCS.StreamError(type: mcsText("t"), text: mcsText("x"))),
     ]
@@ -110,7 +110,7 @@ func mcsMessage(tag: MCS.Tag, _ bytes: [UInt8]) throws(MCSError) -> MCS.Message?
 
 /// Decodes a message from hexadecimal text.
 func mcsMessage(tag: MCS.Tag, _ text: String) throws(MCSError) -> MCS.Message? {
-    try mcsMessage(tag: tag, mcsOctets(text))
+    try mcsMessage(tag: tag, mcsBytes(text))
 }
 
 /// Returns the first message of a stream without its version byte.
@@ -121,7 +121,7 @@ func mcsFirstMessage(of stream: [UInt8]) throws(MCSError) -> MCS.Message? {
 
 /// Returns the number of bytes of keys and values in a body.
 func mcsPayloadBytes(_ text: String) throws(MCSError) -> Int {
-    let body = mcsOctets(text)
+    let body = mcsBytes(text)
     return try AppData.payloadBytes(of: body.raw)
 }
 

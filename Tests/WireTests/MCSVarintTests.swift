@@ -13,7 +13,7 @@ import Wire
     func golden(number: UInt64, text: String) throws {
         var buffer = ByteBuffer()
         Varint.append(number, to: &buffer)
-        #expect(buffer.copied() == mcsOctets(text))
+        #expect(buffer.copied() == mcsBytes(text))
         #expect(Varint.size(number) == buffer.count)
         #expect(try mcsVarint(buffer.copied()) == (number, buffer.count))
     }
@@ -32,9 +32,9 @@ import Wire
 
     @Test("longer encodings are read, more than 64 bits are not")
     func bounds() throws {
-        #expect(try mcsVarint(mcsOctets("8000")) == (0, 2))
+        #expect(try mcsVarint(mcsBytes("8000")) == (0, 2))
         for text in ["FFFFFFFFFFFFFFFFFF02", "FFFFFFFFFFFFFFFFFFFF01", "80808080808080808080"] {
-            #expect(throws: MCSError.varintOverflow) { try mcsVarint(mcsOctets(text)) }
+            #expect(throws: MCSError.varintOverflow) { try mcsVarint(mcsBytes(text)) }
         }
     }
 
@@ -42,6 +42,6 @@ import Wire
     func canary() {
         var buffer = ByteBuffer()
         Varint.append(301, to: &buffer)
-        #expect(buffer.copied() != mcsOctets("AC02"))
+        #expect(buffer.copied() != mcsBytes("AC02"))
     }
 }

@@ -70,8 +70,8 @@ struct AttackTests {
     @Test("attacks have distinct names, and the baseline is first")
     func names() {
         let names = Attack.all.map(\.name)
-        #expect(names.first == Attack.calm && Set(names).count == names.count && names.count > 20)
-        #expect(Attack.all.dropFirst().allSatisfy { $0.script != nil || $0.deed != .none })
+        #expect(names.first == Attack.baseline && Set(names).count == names.count && names.count > 20)
+        #expect(Attack.all.dropFirst().allSatisfy { $0.script != nil || $0.effect != .action != .none })
     }
 
     @Test("Canary: an attack is reported with the effect and its minimum when the effect did not occur")
@@ -96,8 +96,8 @@ struct AttackTests {
             #expect(!reached.isEmpty && reached.allSatisfy(\.isMissing), "\(attack.name)")
             #expect(reached.allSatisfy { $0.floor >= 1 }, "\(attack.name)")
         }
-        let deeds = Set(Attack.all.flatMap { $0.aims.map(\.deed) })
-        #expect(Set(deeds.map(\.word)).count == deeds.count)
+        let effects = Set(Attack.all.flatMap { $0.aims.map(\.effect) })
+        #expect(Set(effects.map(\.word)).count == effects.count)
         let silence = try #require(Attack.all.first { $0.name == "silence" })
         #expect(
             silence.reached(AttackEvidence(), seconds: 60, scale: 10).contains {
@@ -111,17 +111,17 @@ struct AttackTests {
     }
 
     @Test("every effect of an attack is counted when the server or the attackers report it")
-    func deeds() {
+    func effects() {
         var evidence = AttackEvidence(
-            daemon: DaemonCounts(Self.everySample), blocks: 1, receivedBytes: 1, heldOn: 1,
+            daemon: DaemonCounts(Self.everySample), blocks: 1, receivedBytes: 1, stillConnected: 1,
             answers: ["ack": 1, "GOAWAY": 1, "RST_STREAM": 1], renegotiationsRefused: 1)
         for attack in Attack.all {
             for aim in attack.aims {
-                #expect(aim.deed.count(in: evidence) > 0, "\(attack.name): \(aim.deed.word)")
+                #expect(aim.effect.count(in: evidence) > 0, "\(attack.name): \(aim.effect.word)")
             }
         }
         evidence.daemon = evidence.daemon.since(evidence.daemon)
-        #expect(AttackDeed.closed(.flood).count(in: evidence) == 0)
+        #expect(AttackEffect.closed(.flood).count(in: evidence) == 0)
     }
 
     /// Each sample of each metric, counted once.
@@ -179,7 +179,7 @@ struct AttackTests {
             var types: [UInt8] = []
             for start in stride(from: 0, to: bytes.count, by: size) {
                 let piece = Array(bytes[start..<min(start + size, bytes.count)])
-                scanner.take(piece.raw) { types.append($0) }
+                scanner.consume(piece.raw) { types.append($0) }
             }
             #expect(types == [4, 0, 3, 7], "pieces of \(size)")
         }
@@ -202,7 +202,7 @@ struct AttackTests {
         #expect(bomb.count < 65_600)
         func failure(_ limit: Int) -> GzipFailure? {
             do throws(GzipFailure) {
-                _ = try Gzip.unpacked(bomb, limit: limit)
+                _ = try Gzip.decompressed(bomb, limit: limit)
                 return nil
             } catch { return error }
         }

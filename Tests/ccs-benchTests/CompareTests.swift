@@ -8,7 +8,7 @@ struct CompareTests {
     /// A measurement of one second with the given CPU time of server and generator.
     private static func result(messages: Int, server: Int64, own: Int64) -> LoadResult {
         let counters = LoadCounters()
-        counters.answerTimes.note(2_000_000)
+        counters.answerTimes.record(2_000_000)
         var begin = LoadSample(counters, Idle())
         var end = begin
         begin.time = Instant(nanoseconds: 0)
@@ -45,7 +45,7 @@ struct CompareTests {
         #expect(CompareRow.floor(of: rows)?.contestant == .relay)
         #expect(abs((rows[1].ratio(to: rows[0]) ?? 0) - 4.5) < 1e-9)
         #expect(rows[1].ratio(to: CompareRow.floor(of: [rows[1]])) == nil)
-        #expect(rows[1].calm.map { abs($0 - 2_000) < 100 } == true && rows[0].calm == nil)
+        #expect(rows[1].halfRateP99.map { abs($0 - 2_000) < 100 } == true && rows[0].halfRateP99 == nil)
     }
 
     @Test("Canary: the table has a warning when the generator uses all of its processor")

@@ -9,7 +9,7 @@ struct HistogramTests {
     func precision() {
         for scale: Int64 in [1, 1_000, 1_000_000, 1_000_000_000, 100_000_000_000] {
             var histogram = Histogram()
-            for step in 1...1_000 { histogram.note(Int64(step) * scale) }
+            for step in 1...1_000 { histogram.record(Int64(step) * scale) }
             for share in [0.01, 0.5, 0.9, 0.99, 0.999, 1] {
                 let exact = (1_000 * share).rounded(.up) * Double(scale) / 1_000
                 let found = histogram.microseconds(at: share) ?? -1
@@ -23,7 +23,7 @@ struct HistogramTests {
         var histogram = Histogram()
         #expect(histogram.microseconds(at: 0.5) == nil)
         var random = SeededRandom(seed: 5)
-        for _ in 0..<10_000 { histogram.note(Int64.random(in: 0...1 << 40, using: &random)) }
+        for _ in 0..<10_000 { histogram.record(Int64.random(in: 0...1 << 40, using: &random)) }
         let shares = stride(from: 0.0, through: 1, by: 0.001).compactMap { histogram.microseconds(at: $0) }
         #expect(shares.count == 1_001 && shares == shares.sorted())
         histogram.reset()
@@ -33,7 +33,7 @@ struct HistogramTests {
     @Test("Canary: p99.9 shows a slow message, and p50 does not, when one in a hundred is slow")
     func canary() {
         var histogram = Histogram()
-        for number in 0..<1_000 { histogram.note(number % 100 == 0 ? 1_000_000_000 : 1_000) }
+        for number in 0..<1_000 { histogram.record(number % 100 == 0 ? 1_000_000_000 : 1_000) }
         let found = Latencies(histogram)
         #expect(found.count == 1_000 && found.p50 < 1.1 && found.p90 < 1.1)
         #expect(found.p999 > 960_000 && found.p999 <= 1_000_000)

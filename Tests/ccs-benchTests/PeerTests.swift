@@ -6,12 +6,12 @@ import Testing
 /// The bench's side of other servers' protocols, with streams split anywhere.
 struct PeerTests {
     /// Returns every split of bytes into two pieces, and some into many.
-    private static func cuts(_ octets: [UInt8]) -> [[[UInt8]]] {
-        var ways = (0...octets.count).map { [Array(octets[..<$0]), Array(octets[$0...])] }
+    private static func cuts(_ bytes: [UInt8]) -> [[[UInt8]]] {
+        var ways = (0...bytes.count).map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
         for size in [1, 2, 3, 7] {
             ways.append(
-                stride(from: 0, to: octets.count, by: size).map {
-                    Array(octets[$0..<min(octets.count, $0 + size)])
+                stride(from: 0, to: bytes.count, by: size).map {
+                    Array(bytes[$0..<min(bytes.count, $0 + size)])
                 })
         }
         return ways
@@ -48,7 +48,7 @@ struct PeerTests {
         for number in [0, 1, 4_095, 4_096, 32_767, 32_768, 65_535, 1_000_000] {
             let identifier = MQTT.identifier(of: number)
             #expect(identifier > 0)
-            #expect(MQTT.number(of: identifier) % Underway.kept == number % Underway.kept)
+            #expect(MQTT.number(of: identifier) % PendingMessages.kept == number % PendingMessages.kept)
         }
     }
 
@@ -60,7 +60,7 @@ struct PeerTests {
             var answers: [Answer] = []
             _ = Self.written { outbox in
                 for piece in way {
-                    #expect(talk.take(piece.raw, &outbox) { answers.append($0) } == .fine)
+                    #expect(talk.consume(piece.raw, &outbox) { answers.append($0) } == .fine)
                 }
             }
             #expect(talk.isReady && answers == [.number(0), .number(257)], "split into \(way.map(\.count))")
@@ -75,7 +75,7 @@ struct PeerTests {
             var talk = SubscriberTalk(client: "s", topic: "t", quality: 1)
             var times: [Int64] = []
             let answer = Self.written { outbox in
-                for piece in way { #expect(talk.take(piece.raw, &outbox) { times.append($0) } == .fine) }
+                for piece in way { #expect(talk.consume(piece.raw, &outbox) { times.append($0) } == .fine) }
             }
             #expect(talk.isReady && times == [0xABC, 0xABC], "split into \(way.map(\.count))")
             #expect(
@@ -84,7 +84,7 @@ struct PeerTests {
         var plain = SubscriberTalk(client: "s", topic: "t", quality: 0)
         let quiet = Self.sent(.packet(topic: "t", size: 60, hasIdentifier: false), number: 6, time: 5)
         var times: [Int64] = []
-        let answer = Self.written { _ = plain.take(quiet.raw, &$0) { times.append($0) } }
+        let answer = Self.written { _ = plain.consume(quiet.raw, &$0) { times.append($0) } }
         #expect(times == [5] && answer == [])
     }
 
@@ -92,13 +92,13 @@ struct PeerTests {
     func refusal() {
         var outbox = Outbox()
         var publisher = PublisherTalk(client: "p")
-        #expect(publisher.take([0x20, 2, 0, 5].raw, &outbox) { _ in } != .fine)
+        #expect(publisher.consume([0x20, 2, 0, 5].raw, &outbox) { _ in } != .fine)
         #expect(!publisher.isReady)
         var subscriber = SubscriberTalk(client: "s", topic: "t", quality: 1)
-        #expect(subscriber.take([0x90, 3, 0, 1, 0x80].raw, &outbox) { _ in } != .fine)
+        #expect(subscriber.consume([0x90, 3, 0, 1, 0x80].raw, &outbox) { _ in } != .fine)
         #expect(!subscriber.isReady)
         var stranger = PublisherTalk(client: "p")
-        #expect(stranger.take([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF].raw, &outbox) { _ in } != .fine)
+        #expect(stranger.consume([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF].raw, &outbox) { _ in } != .fine)
     }
 
     // MARK: NATS
@@ -129,7 +129,7 @@ struct PeerTests {
             var times: [Int64] = []
             let said = Self.written { outbox in
                 talk.begin(&outbox)
-                for piece in way { #expect(talk.take(piece.raw, &outbox) { times.append($0) } == .fine) }
+                for piece in way { #expect(talk.consume(piece.raw, &outbox) { times.append($0) } == .fine) }
             }
             #expect(talk.isReady && times == [0xABC, 0xABC], "split into \(way.map(\.count))")
             #expect(said == NATS.connect + Array("SUB bench.3 1\r\nPING\r\nPONG\r\nPONG\r\n".utf8))
@@ -142,16 +142,16 @@ struct PeerTests {
         var publisher = NATSPublisherTalk()
         let refusal = Array("-ERR 'Authorization Violation'\r\nPONG\r\n".utf8)
         #expect(
-            publisher.take(refusal.raw, &outbox) { _ in }
+            publisher.consume(refusal.raw, &outbox) { _ in }
                 == .failed("the server refused: -ERR 'Authorization Violation'"))
         #expect(!publisher.isReady)
         for stranger in ["HTTP/1.1 400 Bad Request\r\n", "\r\n", String(repeating: "I", count: 70_000)] {
             var talk = NATSSubscriberTalk(subject: "s")
-            #expect(talk.take(Array(stranger.utf8).raw, &outbox) { _ in } != .fine)
+            #expect(talk.consume(Array(stranger.utf8).raw, &outbox) { _ in } != .fine)
             #expect(!talk.isReady)
         }
         var hasty = NATSSubscriberTalk(subject: "s")
-        #expect(hasty.take(Array(Self.natsGreeting.utf8).raw, &outbox) { _ in } == .fine && !hasty.isReady)
+        #expect(hasty.consume(Array(Self.natsGreeting.utf8).raw, &outbox) { _ in } == .fine && !hasty.isReady)
     }
 
     // MARK: XMPP
@@ -175,7 +175,7 @@ struct PeerTests {
         var verdict = TalkVerdict.fine
         let said = written { outbox in
             talk.begin(&outbox)
-            for turn in turns { verdict = talk.take(Array(turn.utf8).raw, &outbox) { _ in } }
+            for turn in turns { verdict = talk.consume(Array(turn.utf8).raw, &outbox) { _ in } }
         }
         return (String(decoding: said, as: UTF8.self), verdict)
     }
@@ -221,7 +221,7 @@ struct PeerTests {
         #expect(Self.converse(&talk, login).1 == .fine && talk.isReady)
         var outbox = Outbox()
         let error = Array("<message type='error'><error/></message>".utf8)
-        #expect(talk.take(error.raw, &outbox) { _ in } != .fine)
+        #expect(talk.consume(error.raw, &outbox) { _ in } != .fine)
     }
 
     @Test("a receiver reports the time of each stanza, and sends a receipt when the sender requests one")
@@ -233,10 +233,10 @@ struct PeerTests {
                 StreamCredential(user: "u", domain: "d", password: "p"), receiptsTo: "s@d/r")
             var times: [Int64] = []
             _ = Self.written { outbox in
-                for turn in login { _ = talk.take(turn.raw, &outbox) { _ in } }
+                for turn in login { _ = talk.consume(turn.raw, &outbox) { _ in } }
             }
             let answer = Self.written { outbox in
-                for piece in way { _ = talk.take(piece.raw, &outbox) { times.append($0) } }
+                for piece in way { _ = talk.consume(piece.raw, &outbox) { times.append($0) } }
             }
             #expect(times == [0xF0, 0xF0], "split into \(way.map(\.count))")
             let receipt =

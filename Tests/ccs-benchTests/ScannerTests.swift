@@ -7,12 +7,12 @@ import Testing
 struct ScannerTests {
     /// Returns every split of bytes into two pieces, and some into many.
     private static func cuts(_ text: String) -> [[[UInt8]]] {
-        let octets = Array(text.utf8)
-        var ways = (0...octets.count).map { [Array(octets[..<$0]), Array(octets[$0...])] }
+        let bytes = Array(text.utf8)
+        var ways = (0...bytes.count).map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
         for size in [1, 2, 3, 7] {
             ways.append(
-                stride(from: 0, to: octets.count, by: size).map {
-                    Array(octets[$0..<min(octets.count, $0 + size)])
+                stride(from: 0, to: bytes.count, by: size).map {
+                    Array(bytes[$0..<min(bytes.count, $0 + size)])
                 })
         }
         return ways

@@ -152,7 +152,7 @@ struct SoakTests {
             longest = max(longest, leave.awayMilliseconds)
         }
         #expect(kinds.count == 2 && longest > 10_000)
-        #expect(Flapping.mostOwed < Limits.Mailbox.storedMessages)
+        #expect(Flapping.maximumUndelivered < Limits.Mailbox.storedMessages)
         var short = Flapping(seed: 7, seconds: 10)
         #expect(
             (0..<100).allSatisfy { _ in short.stay() <= 2_500 }, "some must reconnect in a short run as well")

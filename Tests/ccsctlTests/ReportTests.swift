@@ -24,7 +24,7 @@ import WireSupport
         {"name":"app_server","address":"::1","port":5235}],"app_servers":2,"devices":10,
         "connections":{"accepted":9,"open":0,"closed":{},"refused":{"address_full":7,"no_descriptor":2}},
         "downstream":{"accepted":5,"delivered":4,"expired":0},"upstream":{},
-        "topics":{"under_way":0,"accepted":0,"recipients":0},
+        "topics":{"in_progress":0,"accepted":0,"recipients":0},
         "store":{"kind":"rocksdb","path":"/d","healthy":false,"partitions":16},
         "registry":{"bytes":0,"limit":0,"full":false},"certificate_not_after":"2027-01-01T00:00:00.000Z"}
         """
@@ -53,7 +53,7 @@ import WireSupport
     @Test("status shows messages to topics, and a clock in doubt, if there are any")
     func statusOfMore() throws {
         var status = try ShowStatus.Answer(json: JSONValue(parsing: Self.status))
-        status.topics = .init(underWay: 1, accepted: 2, recipients: 3)
+        status.topics = .init(inProgress: 1, accepted: 2, recipients: 3)
         status.clockProblem = "the clock is behind"
         let text = ShowStatus.text(of: status)
         #expect(text.contains("\ntopics       2 messages to 3 devices, 1 in progress\n"))
@@ -226,7 +226,7 @@ import WireSupport
                 "expires_at":"2026-11-20T12:03:04.003Z","online":false,"connection":null,
                 "registrations":[{"number":1,"token":"tok","category":"com.a","subtype":"","sender_id":"5","kind":"app",
                 "waiting":3,"created_at":"2026-11-20T12:03:04.000Z"}],"mailbox":{"messages":3,"with_collapse_key":1,
-                "deleted_markers":0,"send_errors":0,"receipts_owed":2},"pending":[{"persistent_id":"0:1%2",
+                "deleted_markers":0,"send_errors":0,"pending_receipts":2},"pending":[{"persistent_id":"0:1%2",
                 "registration":1,"expires_at":"2026-11-20T12:03:04.000Z"}]}
                 """)
         #expect(
@@ -293,7 +293,7 @@ import WireSupport
     }
 
     private static func audit(_ holds: Bool, unreadable: [String]) -> AuditStore.Answer {
-        let law = AuditStore.Law(
+        let law = AuditStore.Counts(
             accepted: 3, delivered: 1, replaced: 0, expired: 1, discarded: 0, removed: 0, pending: 1)
         return AuditStore.Answer(
             holds: holds, downstream: law, upstream: law, devices: 1, registrations: 1, senders: 1, groups: 0,

@@ -20,7 +20,7 @@ import Wire
     private func make(
         _ more: [String] = [], sender: String = "5",
         ask: (AddAccount) throws(Failure) -> AddAccount.Answer
-    ) throws -> ServiceAccountFile.Made {
+    ) throws -> ServiceAccountFile.CreatedAccount {
         let words = ["service-accounts", "add", sender, "--out", path] + more
         guard case .run(let invocation) = try ArgumentParser.parse(words, for: .ccsctl) else {
             throw Failure(.usage, "it prints")
@@ -46,10 +46,10 @@ import Wire
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         let descriptor = open(path, O_RDONLY)
-        var octets = [UInt8](repeating: 0, count: 16_384)
-        let count = read(descriptor, &octets, octets.count)
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        let count = read(descriptor, &bytes, bytes.count)
         close(descriptor)
-        let file = try JSONValue(parsing: Array(octets.prefix(max(0, count))).raw)
+        let file = try JSONValue(parsing: Array(bytes.prefix(max(0, count))).raw)
         #expect(file["type"] == "service_account" && file["project_id"] == "ccs-5")
         #expect(file["private_key_id"] == "0a1b" && file["universe_domain"] == "googleapis.com")
         #expect(file["client_email"] == "a@ccs-5.iam.gserviceaccount.com")

@@ -41,11 +41,11 @@ extension TokenSeal {
 
     /// Decodes the bytes of a token. Returns `nil` if the text is not canonical: Base64 is read in two alphabets, but each
     /// token has only one text.
-    static func octets(ofToken text: RawSpan) -> [UInt8]? {
-        guard let octets = Base64.bytes(text) else { return nil }
+    static func bytes(ofToken text: RawSpan) -> [UInt8]? {
+        guard let bytes = Base64.bytes(text) else { return nil }
         var again = ByteBuffer()
-        Base64.append(octets.raw, urlSafe: true, padded: false, to: &again)
-        return again.bytes.equals(text) ? octets : nil
+        Base64.append(bytes.raw, urlSafe: true, padded: false, to: &again)
+        return again.bytes.equals(text) ? bytes : nil
     }
 
     /// Decodes an access token. Returns `nil` if this server did not seal it. The caller checks the expiry.
@@ -53,11 +53,11 @@ extension TokenSeal {
         let start = Self.accessPrefix.utf8CodeUnitCount
         guard text.byteCount == start + ((Self.accessBytes + 16) * 4 + 2) / 3,
             text.extracting(0..<start).equals(Self.accessPrefix),
-            let octets = Self.octets(ofToken: text.extracting(start..<text.byteCount))
+            let bytes = Self.bytes(ofToken: text.extracting(start..<text.byteCount))
         else { return nil }
-        let plain = octets.raw.extracting(0..<Self.accessBytes)
+        let plain = bytes.raw.extracting(0..<Self.accessBytes)
         let expected = tag(plain)
-        let given = (octets.raw.word(at: Self.accessBytes), octets.raw.word(at: Self.accessBytes + 8))
+        let given = (bytes.raw.word(at: Self.accessBytes), bytes.raw.word(at: Self.accessBytes + 8))
         guard (expected.0 ^ given.0) | (expected.1 ^ given.1) == 0, plain.byte(at: 0) == Self.accessVersion
         else { return nil }
         return AccessToken(

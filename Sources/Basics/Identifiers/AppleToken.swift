@@ -17,26 +17,26 @@ public enum AppleToken {
 }
 
 extension TokenSeal {
-    private static let placeVersion: UInt8 = 4
+    private static let indexKeyVersion: UInt8 = 4
     private static let deviceVersion: UInt8 = 5
 
     /// The key under which the registrations of an app are indexed by its APNs token. It has the length of an installation ID,
     /// and cannot be made without the secret, so that it never collides with one.
-    public func place(ofBundle bundle: [UInt8], token: [UInt8]) -> [UInt8] {
-        var plain = [Self.placeVersion]
+    public func indexKey(ofBundle bundle: [UInt8], token: [UInt8]) -> [UInt8] {
+        var plain = [Self.indexKeyVersion]
         withLittleEndian(UInt64(bundle.count)) { plain.append(contentsOf: $0) }
         let tag = tag((plain + bundle + token).raw)
-        var octets: [UInt8] = []
-        withLittleEndian(tag.0) { octets.append(contentsOf: $0) }
-        withLittleEndian(tag.1) { octets.append(contentsOf: $0) }
-        return Array(Base64.text(octets, urlSafe: true, padded: false).utf8)
+        var bytes: [UInt8] = []
+        withLittleEndian(tag.0) { bytes.append(contentsOf: $0) }
+        withLittleEndian(tag.1) { bytes.append(contentsOf: $0) }
+        return Array(Base64.text(bytes, urlSafe: true, padded: false).utf8)
     }
 
     /// A number for the sender's device under such a key, spread evenly over 64 bits. It is the same each time, so that two
     /// concurrent imports create one device.
-    public func deviceNumber(ofPlace place: [UInt8], sender: SenderID) -> UInt64 {
+    public func deviceNumber(ofIndexKey key: [UInt8], sender: SenderID) -> UInt64 {
         var plain = [Self.deviceVersion]
         withLittleEndian(sender.number) { plain.append(contentsOf: $0) }
-        return tag((plain + place).raw).0
+        return tag((plain + key).raw).0
     }
 }

@@ -48,11 +48,11 @@ public struct RegistrationNumber: Hashable, Sendable, Comparable {
 /// The position of a stored message in the mailbox of its device or sender; it grows and is never reused.
 ///
 /// It is made from the wall clock in microseconds, so it also gives the time.
-public struct Sequence: Hashable, Sendable, Comparable {
+public struct SequenceNumber: Hashable, Sendable, Comparable {
     /// Microseconds since 1970, made unique.
     public var number: UInt64
     public init(_ number: UInt64) { self.number = number }
-    public static func < (a: Sequence, b: Sequence) -> Bool { a.number < b.number }
+    public static func < (a: SequenceNumber, b: SequenceNumber) -> Bool { a.number < b.number }
 }
 
 /// A live connection: the reactor that owns it, its slot, and the generation of the slot.

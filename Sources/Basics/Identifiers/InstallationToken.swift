@@ -64,18 +64,18 @@ extension TokenSeal {
     /// Decodes an installation token. Returns `nil` if this server did not seal it. The caller checks the expiry.
     public func installationToken(_ text: borrowing RawSpan) -> InstallationToken? {
         guard text.byteCount == (Self.plainBytes + 16) * 4 / 3 + 1,
-            let octets = Self.octets(ofToken: copy text)
+            let bytes = Self.bytes(ofToken: copy text)
         else { return nil }
-        let plain = octets.raw.extracting(0..<Self.plainBytes)
+        let plain = bytes.raw.extracting(0..<Self.plainBytes)
         let expected = tag(plain)
-        let given = (octets.raw.word(at: Self.plainBytes), octets.raw.word(at: Self.plainBytes + 8))
+        let given = (bytes.raw.word(at: Self.plainBytes), bytes.raw.word(at: Self.plainBytes + 8))
         guard (expected.0 ^ given.0) | (expected.1 ^ given.1) == 0,
             plain.byte(at: 0) == Self.installationVersion,
             let purpose = InstallationToken.Purpose(rawValue: plain.byte(at: 1))
         else { return nil }
         let end = 2 + InstallationToken.idLength
         return InstallationToken(
-            purpose: purpose, installation: Array(octets[2..<end]),
+            purpose: purpose, installation: Array(bytes[2..<end]),
             sender: SenderID(recorded: plain.word(at: end)),
             expiresAt: Int64(bitPattern: plain.word(at: end + 8)),
             mark: plain.word(at: end + 16))

@@ -4,11 +4,11 @@
 /// accepts, without `|` and newline.
 public struct PersistentID: Hashable, Sendable {
     /// Position in the device's mailbox.
-    public var sequence: Sequence
+    public var sequence: SequenceNumber
     /// Drawn anew by each process, so that IDs stay unique after the clock is set back.
     public var salt: UInt32
 
-    public init(sequence: Sequence, salt: UInt32) {
+    public init(sequence: SequenceNumber, salt: UInt32) {
         self.sequence = sequence
         self.salt = salt
     }
@@ -37,7 +37,7 @@ public struct PersistentID: Hashable, Sendable {
             salt = salt << 4 | UInt32(digit)
         }
         for at in 0..<8 where text.byte(at: cursor + 9 + at) != Self.tail.byte(at: at) { return nil }
-        self.init(sequence: Sequence(sequence), salt: salt)
+        self.init(sequence: SequenceNumber(sequence), salt: salt)
     }
 
     /// Appends the text form.

@@ -77,20 +77,20 @@ public struct TokenSeal: Sendable {
     public func name(of token: borrowing RawSpan) -> RegistrationName? {
         let start = Self.headLength + Self.marker.utf8CodeUnitCount
         // The sealed part, then the head, which is derived from it, so that each token has only one text.
-        var octets = InlineArray<108, UInt8>(repeating: 0)
+        var bytes = InlineArray<108, UInt8>(repeating: 0)
         guard token.byteCount == Self.length,
             token.extracting(Self.headLength..<start).equals(Self.marker),
-            Self.decode(token.extracting(start..<Self.length), into: &octets, at: 0),
-            Self.decode(token.extracting(0..<Self.headLength), into: &octets, at: Self.sealedBytes)
+            Self.decode(token.extracting(start..<Self.length), into: &bytes, at: 0),
+            Self.decode(token.extracting(0..<Self.headLength), into: &bytes, at: Self.sealedBytes)
         else { return nil }
-        let tag = unsafe (octets.span.bytes.word(at: 0), octets.span.bytes.word(at: 8))
+        let tag = unsafe (bytes.span.bytes.word(at: 0), bytes.span.bytes.word(at: 8))
         for block in 0..<3 {
             let word = mask.hash(tag.0 ^ (tag.1 &+ UInt64(block)))
             for at in 0..<(block < 2 ? 8 : 1) {
-                octets[16 + 8 * block + at] ^= UInt8(truncatingIfNeeded: word >> UInt64(8 * at))
+                bytes[16 + 8 * block + at] ^= UInt8(truncatingIfNeeded: word >> UInt64(8 * at))
             }
         }
-        let opened = unsafe octets.span.bytes
+        let opened = unsafe bytes.span.bytes
         let plain = opened.extracting(16..<Self.sealedBytes)
         let expected = seal.hash128(plain)
         guard (expected.0 ^ tag.0) | (expected.1 ^ tag.1) == 0, plain.byte(at: 0) == Self.version,
@@ -108,7 +108,7 @@ public struct TokenSeal: Sendable {
 
     /// Decodes unpadded base64url from an offset. Returns `false` unless the text is canonical.
     private static func decode(
-        _ text: RawSpan, into octets: inout InlineArray<108, UInt8>, at offset: Int
+        _ text: RawSpan, into bytes: inout InlineArray<108, UInt8>, at offset: Int
     ) -> Bool {
         var place = offset
         var at = 0
@@ -120,9 +120,9 @@ public struct TokenSeal: Sendable {
             let (c, d) = (digit(four >> 16), digit(four >> 24))
             unknown |= a | b | c | d | four & 0x8080_8080
             let word = a << 18 | b << 12 | c << 6 | d
-            octets[place] = UInt8(truncatingIfNeeded: word >> 16)
-            octets[place &+ 1] = UInt8(truncatingIfNeeded: word >> 8)
-            octets[place &+ 2] = UInt8(truncatingIfNeeded: word)
+            bytes[place] = UInt8(truncatingIfNeeded: word >> 16)
+            bytes[place &+ 1] = UInt8(truncatingIfNeeded: word >> 8)
+            bytes[place &+ 2] = UInt8(truncatingIfNeeded: word)
             at &+= 4
             place &+= 3
         }
@@ -135,7 +135,7 @@ public struct TokenSeal: Sendable {
             at &+= 1
             guard (at &- groups) & 3 != 1 else { continue }
             // The second, third and fourth digit of a group each complete a byte, with 4, 2 and 0 bits to spare.
-            octets[place] = UInt8(truncatingIfNeeded: word >> UInt32(6 &- 2 &* ((at &- groups &- 1) & 3)))
+            bytes[place] = UInt8(truncatingIfNeeded: word >> UInt32(6 &- 2 &* ((at &- groups &- 1) & 3)))
             place &+= 1
         }
         let spare = UInt32(truncatingIfNeeded: text.byteCount &* 6 & 7)

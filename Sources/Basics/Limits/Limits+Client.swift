@@ -13,12 +13,12 @@ extension Limits {
         /// Milliseconds between two checks of a simulated device for work of its own, such as pings and upstream messages.
         public static let activityMilliseconds: Int64 = 20
         /// Milliseconds before the first attempt to reconnect.
-        public static let reconnectLeastMilliseconds: Int64 = 250
+        public static let reconnectMinimumMilliseconds: Int64 = 250
         /// Milliseconds before a device reconnects that the server has closed: another login of the device may want to finish
         /// first.
         public static let reconnectAfterCloseMilliseconds: Int64 = 2_000
         /// Longest wait between two attempts to reconnect, in milliseconds.
-        public static let reconnectMostMilliseconds: Int64 = 30_000
+        public static let reconnectMaximumMilliseconds: Int64 = 30_000
         /// Bytes of a server key read from a file or standard input: a longer one is the wrong file.
         public static let keyFileBytes = 4_096
         /// Columns of a progress bar.

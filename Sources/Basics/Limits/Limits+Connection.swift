@@ -43,10 +43,10 @@ extension Limits {
         public static let reactorMailbox = 262_144
         /// Descriptors reserved for the store (sorted files and logs), listeners and the control socket: a store that cannot
         /// open a file refuses all writes, and unauthenticated peers must not cause that.
-        public static let descriptorsKept = 768
+        public static let reservedDescriptors = 768
         /// Descriptors that connections always leave free, even if the limit was lowered after the start: enough for a new log
         /// of the store, the sorted file written from the old one, and a compaction.
-        public static let descriptorsSpared = 64
+        public static let alwaysFreeDescriptors = 64
         /// Free bytes within malloc above which they are returned to the system: fewer are soon used again.
         public static let freeMemoryBytes = 16_777_216
         /// Bytes by which resident memory must have grown before free memory is returned again: the same number, so that memory

@@ -19,7 +19,7 @@ extension Limits {
         public static let idleInMemory = 100_000
         /// How many of these may be transient, loaded only for a topic message: a million subscribers must not displace devices
         /// with other activity. The state of their rates is lost with them.
-        public static let visitingInMemory = 4_096
+        public static let transientInMemory = 4_096
         /// Events that wait for the state of one device to be loaded.
         public static let waitingEvents = 1_000
         /// Seconds after which a login updates the time a device was last seen: a write for each login would be of no use.
@@ -30,11 +30,11 @@ extension Limits {
         public static let expirySeconds = 23_328_000
         /// Devices whose last contact could not be written to the store yet: the number of connections of a large server, 160
         /// KiB.
-        public static let unwrittenContacts = 10_000
+        public static let pendingLastSeen = 10_000
         /// How many of those are retried at each tick: a failing store gets little load.
-        public static let contactsPerTick = 50
+        public static let lastSeenPerTick = 50
         /// Device records examined in one search for devices that have been away for too long.
-        public static let perSweep = 500
+        public static let examinedPerSweep = 500
         /// Devices forgotten after one such search: each may have hundreds of messages, which are removed with it.
         public static let expiredPerSweep = 50
         /// Milliseconds between two such searches, over all partitions: one round over ten million devices takes six hours.

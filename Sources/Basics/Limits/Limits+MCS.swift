@@ -6,7 +6,7 @@ extension Limits {
         /// Bytes of a login frame: some clients list all IDs that they have ever received, here a hundred thousand.
         public static let loginFrameBytes = 4_194_304
         /// Bytes of all other fields of a login frame that is longer than `frameBytes`: real ones have under 500.
-        public static let afterLoginBytes = 16_384
+        public static let otherLoginBytes = 16_384
         /// Bytes of the newest received IDs kept of such a login: those of a thousand messages, more than wait for an ack.
         public static let loginIDBytes = 49_152
         /// Bytes of one received ID in such a login; the server's have 39, and longer ones are ignored.

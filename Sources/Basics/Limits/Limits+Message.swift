@@ -31,7 +31,7 @@ extension Limits {
         /// Pairs in one upstream message: the payload limit counts keys and values alone, so empty ones need their own.
         public static let upstreamPairs = 1_024
         /// Seconds after which an unacknowledged receipt leaves the window: most clients never acknowledge receipts.
-        public static let receiptSettleSeconds = 30
+        public static let receiptAckSeconds = 30
         /// Milliseconds that an upstream message with a lifetime of 0 may wait to be written and still count as immediate.
         public static let promptMilliseconds: Int64 = 1_000
         /// Seconds for which upstream messages are remembered, to drop a device's duplicates.

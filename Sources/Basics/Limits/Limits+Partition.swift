@@ -7,27 +7,27 @@ extension Limits {
         /// negligible.
         public static let count = 16
         /// Partitions of a store at most: four slots each, so that their sizes differ by a quarter at most.
-        public static let most = 1_024
+        public static let maximumCount = 1_024
         /// Batches that one turn refuses because an invariant failed: the refusal of the first may find another; more are a
         /// loop.
         public static let batchesRefusedPerTurn = 8
         /// Offline devices that one partition may keep in memory at least.
         public static let leastIdleDevices = 64
         /// How many of these may be transient at least: what one page of a topic's subscribers needs.
-        public static let leastVisitingDevices = Limits.Topic.page
+        public static let leastTransientDevices = Limits.Topic.page
         /// Changes of one partition that may wait for the store at least: the size of one commit.
         public static let leastWaitingWrites = Limits.Store.writesPerCommit
         /// Expired messages that one partition removes in one sweep at least: one sender's mailbox may hold a million, in one
         /// partition.
         public static let leastExpiredPerSweep = 1_000
         /// Last contacts of devices that one partition remembers at least while the store fails.
-        public static let leastUnwrittenContacts = 64
+        public static let leastPendingLastSeen = 64
         /// Messages to topics that one partition may have in progress at least: those of one sender.
         public static let leastTopicJobs = Limits.Topic.jobsPerSender
         /// Requests of one kind that may wait in one partition at least: ten times those of one connection.
         public static let leastWaitingRequests = 1_000
         /// Empty mailboxes that one partition may keep in memory at least.
-        public static let leastKeptMailboxes = 16
+        public static let leastEmptyMailboxes = 16
         /// Parts of a tick over which a reactor distributes its partitions, so that not all of them search the store at once.
         public static let tickParts = 8
         /// Milliseconds between two ticks of the core: half of the longest delay of an expiry.

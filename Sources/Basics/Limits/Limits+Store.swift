@@ -17,10 +17,10 @@ extension Limits {
         /// and less than any process takes to start, so that no number of restarts drives the sequences ahead of the clock.
         public static let sequenceLeaseMilliseconds = 20
         /// Queries that wait for the store; each login makes two.
-        public static let waitingLoads = 65_536
+        public static let waitingQueries = 65_536
         /// Queries that the store answers in one batch: they share the fixed cost of a read, and the first result waits for the
         /// last, a few milliseconds.
-        public static let loadsPerRound = 256
+        public static let queriesPerBatch = 256
         /// Names of unreadable records that one audit lists.
         public static let unreadableNames = 1_000
         /// Bytes of the cache of uncompressed blocks, which index and filter blocks share.
@@ -33,14 +33,14 @@ extension Limits {
         /// Sorted files that the store keeps open.
         public static let openFiles = 512
         /// Bytes of a manifest that is searched for a torn end; usual are some tens of thousands.
-        public static let listBytes = 67_108_864
+        public static let manifestBytes = 67_108_864
         /// Bytes that must be free on the device before the store is opened: recovery flushes the contents of the logs.
         public static let freeBytes = 16_777_216
         /// Threads for compaction: one core is left to the connections.
         public static let backgroundJobs = 2
         /// Duplicates of upstream messages that one commit drops from memory, once they are in sorted files: more than one
         /// commit adds on average, few enough not to delay it.
-        public static let forgottenPerCommit = 4_096
+        public static let duplicatesDroppedPerCommit = 4_096
     }
 }
 
@@ -54,9 +54,9 @@ extension Limits {
         public static let recentBytes = 25_165_824
         /// Empty mailboxes kept in memory, beyond the number of those in use, before the empty ones are freed: most owners get
         /// their next message soon. An empty one costs 100 bytes and its reserved storage.
-        public static let keptMailboxes = 1_024
+        public static let emptyMailboxes = 1_024
         /// Messages for which an emptied mailbox keeps storage (40 bytes each): most mailboxes never have more at once.
-        public static let keptMailboxSlots = 64
+        public static let emptyMailboxSlots = 64
         /// Bytes of the journal after which the engine is asked to flush, so that old segments can be deleted; at twice this
         /// size commits wait for it. Bounds what recovery reads.
         public static let bytes = 67_108_864
@@ -64,6 +64,6 @@ extension Limits {
         public static let fileBytes = 1_073_741_824
         /// Bytes at the end of the manifest that a power failure may have torn: the engine writes fewer before it syncs them,
         /// one change for each column family that it flushes.
-        public static let tornListBytes = 16_384
+        public static let manifestTailBytes = 16_384
     }
 }

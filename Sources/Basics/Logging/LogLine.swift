@@ -27,7 +27,7 @@ struct LogLine: ~Copyable {
         bytes.append(isJSON ? "\":" : "=")
         switch value {
         case .number(let number): bytes.append(decimal: number)
-        case .truth(let truth): bytes.append(truth ? "true" : "false")
+        case .boolean(let boolean): bytes.append(boolean ? "true" : "false")
         case .text(let text): add(text)
         }
     }

@@ -41,13 +41,13 @@ final class LogSink: Sendable {
     ) {
         let now = clock()
         state.withLock { state in
-            let note = RepeatedLine(level: level, event: event, fields: fields)
+            let context = RepeatedLine(level: level, event: event, fields: fields)
             let key = "\(event) \(key)"
-            switch state.repeated.add(key, note, occurrences: occurrences, every: seconds, now: now) {
+            switch state.repeated.add(key, context, occurrences: occurrences, every: seconds, now: now) {
             case .report: output(line(level, event, fields, at: now.wall, ("repeated", 0)))
             case .reportRepeated(let count):
                 output(line(level, event, fields, at: now.wall, ("repeated", count)))
-            case .hold: state.suppressed += occurrences
+            case .suppress: state.suppressed += occurrences
             }
         }
     }
@@ -55,11 +55,11 @@ final class LogSink: Sendable {
     func flushRepeated() {
         let now = clock()
         state.withLock { state in
-            for due in state.repeated.takeDue(now: now.monotonic) {
-                let note = due.note
+            for due in state.repeated.removeDue(now: now.monotonic) {
+                let context = due.context
                 output(
                     line(
-                        note.level, note.event, note.fields, at: now.wall, ("repeated", due.count),
+                        context.level, context.event, context.fields, at: now.wall, ("repeated", due.count),
                         lastAt: due.lastAt))
             }
         }

@@ -3,14 +3,14 @@ public enum LogValue: Sendable, Equatable {
     /// Text; untrusted content is escaped and cut when written.
     case text(String)
     case number(Int64)
-    case truth(Bool)
+    case boolean(Bool)
 }
 
 extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
 {
     public init(stringLiteral value: String) { self = .text(value) }
     public init(integerLiteral value: Int64) { self = .number(value) }
-    public init(booleanLiteral value: Bool) { self = .truth(value) }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
     /// A number of any integer type; values out of range are clamped.
     public init(_ value: some BinaryInteger) { self = .number(Int64(clamping: value)) }
     /// The raw value of an enum: a close reason, a milestone, a level.

@@ -12,7 +12,7 @@ where Kind.RawValue == String {
     public subscript(kind: Kind) -> Int { counts[kind] ?? 0 }
 
     /// Counts a kind as reached `count` times more.
-    public mutating func note(_ kind: Kind, _ count: Int = 1) { counts[kind, default: 0] += count }
+    public mutating func record(_ kind: Kind, _ count: Int = 1) { counts[kind, default: 0] += count }
 
     /// Adds the counts of another tally.
     public mutating func add(_ other: ReachTally) { counts.merge(other.counts) { $0 + $1 } }

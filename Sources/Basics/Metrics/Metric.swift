@@ -17,7 +17,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     case upstreamDuplicates
     case unknownAcks
     case keepalives
-    case oddLogins
+    case inconsistentLogins
     /// Failed invariants, by what was ended for them.
     case invariantFailures
     case httpRequests
@@ -97,7 +97,7 @@ public enum Metric: Int, CaseIterable, Sendable {
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were parsed.
     public static let refusalReasons =
-        refusalWords + ["malformed", "unauthorized", "too_many_strangers", "registry_full"]
+        refusalWords + ["malformed", "unauthorized", "too_many_unauthenticated", "registry_full"]
 
     /// The first cell of each metric, followed by the total number of cells.
     static let offsets: [Int] = {

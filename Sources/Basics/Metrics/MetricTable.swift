@@ -30,7 +30,7 @@ extension Metric {
             metric: .connectionsRefused, name: "ccs_connections_refused_total", kind: .counter,
             help: "Connections closed at accept; they do not count as accepted.",
             labels: [
-                label("listener", listeners), label("reason", DoorRefusal.allCases.map(\.rawValue)),
+                label("listener", listeners), label("reason", ConnectionRefusal.allCases.map(\.rawValue)),
             ]),
         Row(
             metric: .handshakes, name: "ccs_tls_handshakes_total", kind: .counter,
@@ -72,7 +72,7 @@ extension Metric {
             metric: .keepalives, name: "ccs_keepalives_total", kind: .counter,
             help: "Keepalives and pings sent to idle peers.", labels: [label("kind", sessionKinds)]),
         Row(
-            metric: .oddLogins, name: "ccs_odd_logins_total", kind: .counter,
+            metric: .inconsistentLogins, name: "ccs_inconsistent_logins_total", kind: .counter,
             help: "Logins of devices whose fields contradict each other; they are served nevertheless."),
         Row(
             metric: .invariantFailures, name: "ccs_invariant_failures_total", kind: .counter,

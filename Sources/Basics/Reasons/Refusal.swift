@@ -12,7 +12,7 @@ public enum Refusal: Error, Sendable, Equatable {
     /// A word that is not among the allowed ones.
     case notAllowed(field: String, value: String, allowed: String)
     /// More bytes than the limit.
-    case tooLarge(field: String, octets: Int, limit: Int)
+    case tooLarge(field: String, bytes: Int, limit: Int)
     /// A `data` key that is reserved for the service.
     case reservedKey(String)
     /// Two fields that exclude each other, or a field that this protocol does not accept.
@@ -51,7 +51,7 @@ public enum Refusal: Error, Sendable, Equatable {
         /// The field is missing.
         case missing(field: String)
         /// The field is not a string; `found` is its text, cut.
-        case noString(field: String, found: String)
+        case notAString(field: String, found: String)
         /// No such message is pending on this connection; `messageID` is cut.
         case unknown(messageID: String)
     }

@@ -7,7 +7,7 @@ public enum RefusalReason: Sendable, Equatable {
     /// The credentials are missing, wrong or expired.
     case unauthorized
     /// It would have grown the registry without authentication, and the limit for such requests was reached in this minute.
-    case tooManyStrangers
+    case tooManyUnauthenticated
     /// It would have grown the registry, which has reached its limit.
     case registryFull
 
@@ -17,7 +17,7 @@ public enum RefusalReason: Sendable, Equatable {
         case .refusal(let refusal): refusal.word
         case .malformed: "malformed"
         case .unauthorized: "unauthorized"
-        case .tooManyStrangers: "too_many_strangers"
+        case .tooManyUnauthenticated: "too_many_unauthenticated"
         case .registryFull: "registry_full"
         }
     }
@@ -28,7 +28,7 @@ public enum RefusalReason: Sendable, Equatable {
         case .refusal(let refusal): refusal.position
         case .malformed: Metric.refusalWords.count
         case .unauthorized: Metric.refusalWords.count + 1
-        case .tooManyStrangers: Metric.refusalWords.count + 2
+        case .tooManyUnauthenticated: Metric.refusalWords.count + 2
         case .registryFull: Metric.refusalWords.count + 3
         }
     }

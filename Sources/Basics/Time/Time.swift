@@ -58,11 +58,11 @@ public struct Now: Sendable, Equatable {
 
     /// The time for expiry checks, in milliseconds since 1970: the wall clock, or a time before all others while it is in
     /// doubt, so that nothing expires.
-    public var ended: UnixMilliseconds { latestInDoubt == nil ? wall : .min }
+    public var expiryCutoff: UnixMilliseconds { latestInDoubt == nil ? wall : .min }
 
     /// Returns the expiry of a lifetime of `milliseconds` that starts now: never too early, even if the clock is in doubt. A
     /// lifetime of 0 ends now.
-    public func end(after milliseconds: Int64) -> UnixMilliseconds {
+    public func expiry(after milliseconds: Int64) -> UnixMilliseconds {
         milliseconds > 0 ? (latestInDoubt ?? wall) + milliseconds : wall
     }
 

@@ -84,7 +84,7 @@ public struct TokenBucket: Sendable, Equatable {
     }
 
     /// Consumes one token, even if the event was not allowed.
-    public mutating func take(_ rate: Rate, now: Instant) {
+    public mutating func consume(_ rate: Rate, now: Instant) {
         guard rate.isLimited else { return }
         fullAt = Instant(nanoseconds: max(fullAt, now).nanoseconds &+ rate.interval)
     }

@@ -21,9 +21,9 @@ int clinux_pin(int process, int processor);
 /// Sets the descriptor limit of a process, up to its hard limit; prlimit needs _GNU_SOURCE.
 int clinux_limit_descriptors(int process, unsigned long long most);
 /// Bytes that malloc counts as free in all its arenas, including those returned to the system; Swift's module has no malloc.h.
-long clinux_free_octets(void);
+long clinux_free_bytes(void);
 /// Returns free pages of all arenas to the system; Swift's module has no malloc.h.
-void clinux_give_back(void);
+void clinux_trim_memory(void);
 /// Number of the process's arguments, its name included. Swift's runtime searches for them next to the environment, and fails if
 /// a preloaded library has moved the environment.
 int clinux_argument_count(void);

@@ -25,7 +25,7 @@ public struct ArgumentParser {
             let word = arguments[at]
             at += 1
             if optionsEnded || word == "-" || !word.hasPrefix("-") {
-                takeWord(word)
+                addWord(word)
             } else if word == "--" {
                 optionsEnded = true
             } else if word == "-h" || word == "--help" {
@@ -33,7 +33,7 @@ public struct ArgumentParser {
             } else if word == "--version" {
                 wantsVersion = true
             } else {
-                try takeOption(word, arguments, &at)
+                try parseOption(word, arguments, &at)
             }
         }
         if wantsVersion { return .print("\(program.name) \(Program.version)\n") }
@@ -44,7 +44,7 @@ public struct ArgumentParser {
     // MARK: Words
 
     /// Adds a word to the command's name while a command with that longer name exists, else to the arguments.
-    private mutating func takeWord(_ word: String) {
+    private mutating func addWord(_ word: String) {
         let longer = words + [word]
         if rest.isEmpty, program.commands.contains(where: { $0.words.starts(with: longer) }) {
             words = longer
@@ -82,7 +82,7 @@ public struct ArgumentParser {
 
     // MARK: Options
 
-    private mutating func takeOption(_ word: String, _ arguments: [String], _ at: inout Int)
+    private mutating func parseOption(_ word: String, _ arguments: [String], _ at: inout Int)
         throws(UsageError)
     {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -102,7 +102,7 @@ public struct ArgumentParser {
         var value = "true"
         if parts.count == 2 {
             value = String(parts[1])
-        } else if kind != .truth {
+        } else if kind != .boolean {
             guard at < arguments.count, arguments[at] != "--" else {
                 throw error("\(name) needs a value", "write \(option.usage)")
             }
@@ -125,7 +125,7 @@ public struct ArgumentParser {
         case .text: break
         case .path:
             if value.isEmpty { throw error("\(option.name) is empty", "write \(option.usage)") }
-        case .truth:
+        case .boolean:
             if value != "true", value != "false" {
                 throw error("invalid \(option.name) \"\(value)\"", "expected true or false")
             }
@@ -156,7 +156,7 @@ public struct ArgumentParser {
             guard allowed.contains(option.name) else {
                 throw error("\(option.name) is not an option of \"\(command.name)\"", helpLine)
             }
-            guard invocation.take(option, value) else {
+            guard invocation.add(option, value) else {
                 throw error("\(option.name) is given twice", "give it once")
             }
         }

@@ -5,7 +5,7 @@ public enum OptionValue: Sendable, Equatable {
     case integer(ClosedRange<Int>)
     case choice([String])
     /// `true` or `false`; the option alone means true.
-    case truth
+    case boolean
 }
 
 /// An option of a command or of all commands of a program.
@@ -52,7 +52,7 @@ public struct Option: Sendable {
 
     /// The form in a usage line: `--socket PATH`.
     public var usage: String {
-        if value == .truth { return "\(name)[=true|false]" }
+        if value == .boolean { return "\(name)[=true|false]" }
         return placeholder.isEmpty ? name : "\(name) \(placeholder)"
     }
 }

@@ -8,7 +8,7 @@ public struct Invocation: Sendable {
     init(command: Command) { self.command = command }
 
     /// Adds the value of an option. Returns `false` if the option was given before and is not repeatable.
-    mutating func take(_ option: Option, _ value: String) -> Bool {
+    mutating func add(_ option: Option, _ value: String) -> Bool {
         guard option.isRepeatable || values[option.name] == nil else { return false }
         values[option.name, default: []].append(value)
         return true

@@ -40,8 +40,8 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case failedLoginsPerMinute = "failed_logins_per_minute"
     case failedLoginsPerAddress = "failed_logins_per_address"
     case anonymousPerAddress = "anonymous_per_address"
-    case strangerRequestsPerAddress = "stranger_requests_per_address"
-    case strangerRequestsPerMinute = "stranger_requests_per_minute"
+    case unauthenticatedRequestsPerAddress = "unauthenticated_requests_per_address"
+    case unauthenticatedRequestsPerMinute = "unauthenticated_requests_per_minute"
     case storePartitions = "store_partitions"
     case registryBytes = "registry_bytes"
     case unusedDeviceSeconds = "unused_device_seconds"
@@ -82,12 +82,12 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     /// The environment variable that sets the key.
     public var variable: String { "CCSD_" + rawValue.uppercased() }
 
-    private static let missing = Entry(type: .truth, preset: .truth(false), help: "", reason: "")
+    private static let missing = Entry(type: .boolean, preset: .boolean(false), help: "", reason: "")
 
     private static let table: [ConfigKey: Entry] =
-        places
+        endpoints
         .merging(runtime) { first, _ in first }
         .merging(rates) { first, _ in first }
-        .merging(strangers) { first, _ in first }
+        .merging(unauthenticated) { first, _ in first }
         .merging(protocols) { first, _ in first }
 }

@@ -2,7 +2,7 @@ import Basics
 
 extension ConfigKey {
     /// Files, addresses, ports and TLS.
-    static let places: [ConfigKey: Entry] = [
+    static let endpoints: [ConfigKey: Entry] = [
         .format: Entry(
             type: .integer(1...1), preset: .integer(1),
             help: "Version of this file's format; required.",
@@ -88,7 +88,7 @@ extension ConfigKey {
             help: "Threads that serve connections; 0 starts one per core.",
             reason: "One per core is best unless the machine is shared."),
         .storePartitions: Entry(
-            type: .integer(0...Limits.Partition.most), preset: .integer(0), unit: "partitions",
+            type: .integer(0...Limits.Partition.maximumCount), preset: .integer(0), unit: "partitions",
             help:
                 "Number of partitions of a new store; 0: \(Limits.Partition.count) for a new store, any number for an existing one.",
             reason:
@@ -159,24 +159,24 @@ extension ConfigKey {
             help: "Messages sent but not yet acknowledged on one app server connection, in each direction.",
             reason: "FCM has 100, and app servers rely on it.", isReloadable: true),
         .strictAcks: Entry(
-            type: .truth, preset: .truth(false),
+            type: .boolean, preset: .boolean(false),
             help: "Answer an ack for a message that was not sent over that connection with BAD_ACK.",
             reason:
                 "CCS did; most libraries end the stream on it, so by default such an ack is ignored and counted.",
             isReloadable: true),
         .controlMessageID: Entry(
-            type: .truth, preset: .truth(false), help: "Add a message_id to control messages.",
+            type: .boolean, preset: .boolean(false), help: "Add a message_id to control messages.",
             reason: "CCS sent none; two old client libraries fail without it.", isReloadable: true),
         .lenientTimeToLive: Entry(
-            type: .truth, preset: .truth(false), help: "Accept time_to_live as text (\"300\").",
+            type: .boolean, preset: .boolean(false), help: "Accept time_to_live as text (\"300\").",
             reason: "CCS refused it; some app servers send it nevertheless.", isReloadable: true),
         .reserveGCMPrefix: Entry(
-            type: .truth, preset: .truth(false),
+            type: .boolean, preset: .boolean(false),
             help:
                 "Refuse all data keys that begin with gcm, not only those that begin with gcm. (with the dot).",
             reason: "Google's documentation of different years disagrees.", isReloadable: true),
         .strictConditions: Entry(
-            type: .truth, preset: .truth(false),
+            type: .boolean, preset: .boolean(false),
             help: "Refuse conditions with more than two operators over XMPP and legacy HTTP.",
             reason:
                 "The legacy reference allows two operators, that is three topics. HTTP v1 allows five topics, and so does ccsd by default in all interfaces.",
@@ -187,19 +187,19 @@ extension ConfigKey {
             help: "Maximum size of the keys and values of a message to a topic or condition.",
             reason: "FCM has 2048, half of what it allows for other messages.", isReloadable: true),
         .scram: Entry(
-            type: .truth, preset: .truth(false),
+            type: .boolean, preset: .boolean(false),
             help:
                 "Offer app servers SCRAM-SHA-256 and, where TLS supports channel binding, SCRAM-SHA-256-PLUS.",
             reason: "CCS offered only PLAIN, and libraries that see SCRAM choose it and log in differently.",
             isReloadable: true),
         .streamManagement: Entry(
-            type: .truth, preset: .truth(false),
+            type: .boolean, preset: .boolean(false),
             help: "Offer app servers stream management (XEP-0198), so that a lost connection can be resumed.",
             reason:
                 "CCS did not offer it, and libraries that see it use it, with acknowledgements of their own.",
             isReloadable: true),
         .idleNotifications: Entry(
-            type: .truth, preset: .truth(false),
+            type: .boolean, preset: .boolean(false),
             help:
                 "Ask devices whether they are idle, and delay messages with delay_while_idle until they are active.",
             reason:

@@ -22,7 +22,7 @@ extension ConfigKey {
         switch entry.type {
         case .integer(let range): .integer(try integer(text, in: range))
         case .port: .integer(try integer(text, in: 0...65_535))
-        case .truth: .truth(try truth(text))
+        case .boolean: .boolean(try boolean(text))
         case .path, .address: .text(try line(text))
         case .choice(let words): .text(try word(text, of: words))
         case .hostName: .text(try hostName(text))
@@ -75,7 +75,7 @@ extension ConfigKey {
         return number
     }
 
-    private func truth(_ text: String) throws(ConfigMistake) -> Bool {
+    private func boolean(_ text: String) throws(ConfigMistake) -> Bool {
         switch text {
         case "true": true
         case "false": false

@@ -2,7 +2,7 @@
 public enum ConfigValue: Sendable, Equatable {
     /// A whole number in the unit of its key.
     case integer(Int)
-    case truth(Bool)
+    case boolean(Bool)
     /// Text, a path, an address or one of several words.
     case text(String)
     case list([String])
@@ -11,7 +11,7 @@ public enum ConfigValue: Sendable, Equatable {
     public var yaml: String {
         switch self {
         case .integer(let number): "\(number)"
-        case .truth(let truth): truth ? "true" : "false"
+        case .boolean(let boolean): boolean ? "true" : "false"
         case .text(let text): Self.quoted(text)
         case .list(let items): "[" + items.map(Self.quoted).joined(separator: ", ") + "]"
         }
@@ -21,7 +21,7 @@ public enum ConfigValue: Sendable, Equatable {
     public var plain: String {
         switch self {
         case .integer(let number): "\(number)"
-        case .truth(let truth): truth ? "true" : "false"
+        case .boolean(let boolean): boolean ? "true" : "false"
         case .text(let text): text
         case .list(let items): items.joined(separator: ",")
         }
@@ -42,7 +42,7 @@ public enum ConfigValue: Sendable, Equatable {
 /// The type of a config key's value.
 public enum ConfigType: Sendable, Equatable {
     case integer(ClosedRange<Int>)
-    case truth
+    case boolean
     /// A TCP port; the help of the key explains 0.
     case port
     /// A path of a file or directory; may be empty if the default is.
@@ -66,7 +66,7 @@ public enum ConfigType: Sendable, Equatable {
         case .integer(let range):
             range.lowerBound == range.upperBound
                 ? "\(range.lowerBound)" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        case .truth: "true or false"
+        case .boolean: "true or false"
         case .port: "a port from 0 to 65535"
         case .path: "a path"
         case .address: "an IPv4 or IPv6 address"
@@ -81,7 +81,7 @@ public enum ConfigType: Sendable, Equatable {
     public var placeholder: String {
         switch self {
         case .integer: "N"
-        case .truth: "true|false"
+        case .boolean: "true|false"
         case .port: "PORT"
         case .path: "PATH"
         case .address: "ADDRESS"

@@ -26,7 +26,7 @@ public enum Completion {
     /// The options that take the next word as their value.
     private static func optionsWithValues(_ program: Program) -> [String] {
         let options = program.options + program.commands.flatMap(\.options)
-        return Set(options.filter { $0.value != nil && $0.value != .truth }.map(\.name)).sorted()
+        return Set(options.filter { $0.value != nil && $0.value != .boolean }.map(\.name)).sorted()
     }
 
     /// The cases that complete the value of an option: its choices, or files.
@@ -40,7 +40,7 @@ public enum Completion {
             case .choice(let words):
                 text += reply("    \(option.name)", "-W '\(words.joined(separator: " "))'", returns: true)
             case .text, .integer: text += "    \(option.name)) COMPREPLY=(); return ;;\n"
-            case .truth, nil: break
+            case .boolean, nil: break
             }
         }
         return text

@@ -71,7 +71,7 @@ extension Program {
         + ConfigKey.allCases.filter { $0 != .format }.map { key in
             let entry = key.entry
             let preset = entry.preset.plain.isEmpty ? nil : entry.preset.plain
-            let placeholder = entry.type == .truth ? "" : entry.type.placeholder
+            let placeholder = entry.type == .boolean ? "" : entry.type.placeholder
             return Option(key.flag, entry.type.option, placeholder, entry.help, preset: preset)
         }
 
@@ -86,7 +86,7 @@ extension ConfigType {
     fileprivate var option: OptionValue {
         switch self {
         case .integer(let range): .integer(range)
-        case .truth: .truth
+        case .boolean: .boolean
         case .port: .integer(0...65_535)
         case .path: .path
         case .choice(let words): .choice(words)

@@ -157,7 +157,7 @@ extension Program {
                 "--state", .path, "FILE", "The state file with the device's identity.",
                 preset: "./ccs-device.json"),
             Option(
-                "--json", .truth, "", "Print one JSON object per line, for programs.",
+                "--json", .boolean, "", "Print one JSON object per line, for programs.",
                 preset: "true if the output is not a terminal"),
         ],
         variables: [],

@@ -64,7 +64,7 @@ extension FieldDescription {
         switch form {
         case .integer(let range), .number(_, let range): .integer(range)
         case .word(let words): .choice(words)
-        case .truth: .truth
+        case .boolean: .boolean
         case .text, .named, .time, .object, .record, .list: .text
         }
     }

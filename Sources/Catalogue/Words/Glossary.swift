@@ -13,7 +13,7 @@ public enum Glossary {
     /// All words, by kind.
     public static let entries: [Entry] =
         CloseReason.allCases.map { Entry(word: $0.rawValue, kind: "close reason", meaning: $0.meaning) }
-        + DoorRefusal.allCases.map {
+        + ConnectionRefusal.allCases.map {
             Entry(word: $0.rawValue, kind: "refusal of a connection", meaning: $0.meaning)
         }
         + (refusals + earlyRefusals).map { Entry(word: $0.word, kind: "refusal", meaning: $0.meaning) }
@@ -67,8 +67,8 @@ public enum Glossary {
         ("malformed", "The request could not be parsed: invalid JSON or form data, or an unknown field."),
         ("unauthorized", "The credentials are missing, wrong or expired; the answer was 401."),
         (
-            "too_many_strangers",
-            "Devices that have never logged in sent too many requests in a minute: see stranger_requests_per_address and stranger_requests_per_minute."
+            "too_many_unauthenticated",
+            "Devices that have never logged in sent too many requests in a minute: see unauthenticated_requests_per_address and unauthenticated_requests_per_minute."
         ),
         (
             "registry_full",

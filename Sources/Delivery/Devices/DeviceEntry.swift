@@ -55,7 +55,7 @@ struct DeviceLink {
         /// The login is accepted once the messages that it reports as received are removed from the store.
         case accepting
         /// A page of its mailbox is being read; `target` is the newest message that the store had confirmed when the read started.
-        case loading(target: Sequence)
+        case loading(target: SequenceNumber)
         /// A read for an earlier connection is still outstanding.
         case queued
         /// A page was sent, or the connection is congested: delivery waits for its next `writable` event.
@@ -88,9 +88,9 @@ struct DeviceLink {
     let connection: ConnectionID
     var mode = Mode.accepting
     /// Every message stored up to here has been sent or need not be.
-    var cursor = Sequence(0) { didSet { given = max(given, cursor) } }
+    var cursor = SequenceNumber(0) { didSet { highestCursor = max(highestCursor, cursor) } }
     /// The highest value that `cursor` has had.
-    private(set) var given = Sequence(0)
+    private(set) var highestCursor = SequenceNumber(0)
     /// Whether its outbound buffer is full.
     var isCongested = false
     /// Messages sent and not acknowledged.
@@ -99,7 +99,7 @@ struct DeviceLink {
     var isIdle = false
 
     /// Whether messages that are not stored may be sent.
-    var takesPassing: Bool {
+    var acceptsUnstored: Bool {
         switch mode {
         case .accepting, .closing: false
         case .loading, .queued, .paused, .live: !isCongested
@@ -151,9 +151,9 @@ final class DeviceEntry {
     /// Whether the current turn has changes to it.
     var isTouched = false
     /// Whether it is in memory only for topic messages; changes only while it is not idle.
-    var isPassing = false
+    var isTransient = false
     /// Whether it has been evicted: the next event of the device makes a new entry.
-    var isForgotten = false
+    var isEvicted = false
     /// When it became idle, as a number in the sequence of all such changes; 0 while it is not idle.
     var idleStamp: UInt64 = 0
     /// The number of upstream messages that are not stored yet, by registration.
@@ -170,7 +170,7 @@ final class DeviceEntry {
     /// Returns the record if the digest is that of the device's security token. Takes as long for an unknown device as for a
     /// wrong token.
     func record(ofToken shown: SecretDigest) -> DeviceRecord? {
-        let expected = record?.token ?? SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+        let expected = record?.token ?? SecretDigest(bytes: [UInt8](repeating: 0, count: 32))
         return expected == shown ? record : nil
     }
 
@@ -266,7 +266,7 @@ final class DeviceEntry {
     func unlink(_ turn: inout Turn) {
         guard link != nil else { return }
         for at in mailbox.slots.indices {
-            setState(mailbox.slots[at].state.unhanded, at: at, &turn)
+            setState(mailbox.slots[at].state.unsent, at: at, &turn)
         }
         let left = link?.unacknowledged ?? 0
         link = nil
@@ -274,15 +274,15 @@ final class DeviceEntry {
     }
 
     /// Moves the cursor back so that messages from `sequence` on are read again. Those that have been sent are not sent again.
-    func rewind(before sequence: Sequence, _ turn: inout Turn) {
+    func rewind(before sequence: SequenceNumber, _ turn: inout Turn) {
         guard let link, sequence <= link.cursor else { return }
-        self.link?.cursor = Sequence(sequence.number &- 1)
+        self.link?.cursor = SequenceNumber(sequence.number &- 1)
         // The page that is being read starts too late.
         if case .loading = link.mode { setMode(.queued, &turn) }
     }
 
     /// Replaces the state in memory by that of the store. The connection stays, and messages that it was sent count as sent.
-    private func take(_ state: DeviceState, _ turn: inout Turn) {
+    private func adopt(_ state: DeviceState, _ turn: inout Turn) {
         record = state.record
         let old = (registrations: registrations, mailbox: mailbox)
         registrations = state.registrations.map { known in
@@ -307,7 +307,7 @@ final class DeviceEntry {
                 MailboxSlot(
                     entry: entry, state: .waiting(isStored: true), isCounted: before?.isCounted ?? false),
                 registrationAt: at, &turn)
-            guard let link, entry.sequence <= link.given else { continue }
+            guard let link, entry.sequence <= link.highestCursor else { continue }
             switch before?.state {
             case .throttled: setState(.throttled, at: mailbox.slots.count - 1, &turn)
             case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1, &turn)
@@ -350,7 +350,7 @@ final class DeviceEntry {
     /// Replaces the state by that of the store. Returns the events that waited for it.
     func finishLoading(_ read: DeviceState, _ turn: inout Turn) -> [DeviceEvent] {
         let waiting = state.waiting
-        take(read, &turn)
+        adopt(read, &turn)
         state = .ready
         return waiting
     }

@@ -9,9 +9,9 @@ extension DeviceHub {
     ) {
         guard entry.registrations[at].keyed > 0 else { return }
         let number = entry.registrations[at].registration.name.number
-        var waiting: [Sequence] = []
-        var held: [Sequence] = []
-        var delayed: [Sequence] = []
+        var waiting: [SequenceNumber] = []
+        var throttledSequences: [SequenceNumber] = []
+        var delayed: [SequenceNumber] = []
         var index = 0
         while index < entry.mailbox.slots.count {
             let slot = entry.mailbox.slots[index]
@@ -26,11 +26,11 @@ extension DeviceHub {
                 continue
             }
             if slot.state.isWaiting { waiting.append(slot.entry.sequence) }
-            if slot.state == .throttled { held.append(slot.entry.sequence) }
+            if slot.state == .throttled { throttledSequences.append(slot.entry.sequence) }
             if slot.state.isDelayed { delayed.append(slot.entry.sequence) }
             index += 1
         }
-        var leaving: [Sequence] = []
+        var leaving: [SequenceNumber] = []
         if isDelayed {
             // For delayed messages a connected but idle device counts as offline.
             leaving += delayed.prefix(max(0, delayed.count + 1 - turn.settings.collapseKeys))
@@ -40,7 +40,8 @@ extension DeviceHub {
         }
         // Throttled messages of a connected device have the same cap.
         if !entry.registrations[at].bucket.allows(turn.settings.rates.collapsible, now: turn.now.monotonic) {
-            leaving += held.prefix(max(0, held.count + 1 - turn.settings.collapseKeys))
+            leaving += throttledSequences.prefix(
+                max(0, throttledSequences.count + 1 - turn.settings.collapseKeys))
         }
         for sequence in leaving {
             let index = turn.demand(
@@ -79,7 +80,7 @@ extension DeviceHub {
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
             sender: nil, kind: .discardedMarker(count: total), messageID: [],
             acceptedAt: turn.now.wall,
-            expiresAt: turn.now.end(after: Int64(Limits.Message.lifetimeSeconds) * 1_000),
+            expiresAt: turn.now.expiry(after: Int64(Limits.Message.lifetimeSeconds) * 1_000),
             delaysWhileIdle: isDelayed, body: [])
         turn.write(.putMessage(marker), then: .device(entry, .marker(marker)))
         entry.append(

@@ -41,7 +41,7 @@ extension DeviceHub {
             messages.count <= turn.settings.mailboxPage, "a page has more messages than its limit",
             of: entry)
         guard let link = entry.link, let target = pageTarget(entry, link, &turn) else {
-            return entry.state.isStale ? forgetIfUnread(entry, &turn) : rest(entry, &turn)
+            return entry.state.isStale ? evictIfUnread(entry, &turn) : markIfIdle(entry, &turn)
         }
         entry.setMode(.paused, &turn)
         var hasDelivered = false
@@ -54,7 +54,7 @@ extension DeviceHub {
             guard let at = entry.mailbox.index(of: message.sequence),
                 entry.mailbox.slots[at].state.isWaiting
             else { continue }
-            if message.expiresAt <= turn.now.ended {
+            if message.expiresAt <= turn.now.expiryCutoff {
                 remove(at: at, of: entry, reason: .expired, &turn)
             } else {
                 hasDelivered = deliver(message, at: at, to: entry, &turn) || hasDelivered
@@ -65,7 +65,7 @@ extension DeviceHub {
         guard let link = entry.link, case .paused = link.mode else { return }
         turn.demand(isLast || !messages.isEmpty, "an empty page is not the last page", of: entry)
         if hasDelivered {
-            turn.send(.reportWhenReady, to: link.connection)
+            turn.send(.reportWhenWritable, to: link.connection)
         } else {
             proceed(entry, &turn)
         }
@@ -84,7 +84,7 @@ extension DeviceHub {
     /// Returns the sequence up to which the page is complete, or `nil` if it is for an earlier connection or unusable now.
     private mutating func pageTarget(
         _ entry: DeviceEntry, _ link: DeviceLink, _ turn: inout Turn
-    ) -> Sequence? {
+    ) -> SequenceNumber? {
         switch link.mode {
         case .loading(let target) where entry.state.isReady && !link.isCongested:
             return target
@@ -102,7 +102,7 @@ extension DeviceHub {
     mutating func pageLoadFailed(_ device: DeviceID, _ turn: inout Turn) {
         guard let entry = pageAnswered(device, &turn) else { return }
         guard let link = entry.link else {
-            return entry.state.isStale ? forgetIfUnread(entry, &turn) : rest(entry, &turn)
+            return entry.state.isStale ? evictIfUnread(entry, &turn) : markIfIdle(entry, &turn)
         }
         if case .queued = link.mode {
             entry.setMode(.paused, &turn)
@@ -123,7 +123,7 @@ extension DeviceHub {
         else { return }
         turn.demand(message.sequence > link.cursor, "a waiting message is behind the cursor", of: entry)
         entry.link?.cursor = max(link.cursor, message.sequence)
-        guard message.expiresAt > turn.now.ended else {
+        guard message.expiresAt > turn.now.expiryCutoff else {
             return remove(at: at, of: entry, reason: .expired, &turn)
         }
         _ = deliver(message, at: at, to: entry, &turn)

@@ -15,10 +15,10 @@ extension DeviceHub {
                 login.device, .disconnected, detail: CloseReason.replacedByNewerLogin.rawValue)
             entry.unlink(&turn)
         }
-        let hasRemoved = settleReceived(login.received, entry, &turn)
+        let hasRemoved = removeReceived(login.received, entry, &turn)
         entry.link = DeviceLink(connection: login.connection)
         entry.link?.isIdle = login.isIdle
-        noteLogin(entry, record, &turn)
+        recordLogin(entry, record, &turn)
         if hasRemoved {
             turn.wait(.device(entry, .login(login.connection)))
         } else {
@@ -28,7 +28,7 @@ extension DeviceHub {
 
     /// Removes the messages that the device reports as received. Returns whether the login has to wait for their removal, since the
     /// device drops its list when the login is accepted (mcs-device 3.1).
-    private mutating func settleReceived(
+    private mutating func removeReceived(
         _ received: [PersistentID], _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Bool {
         var hasRemoved = false
@@ -36,7 +36,7 @@ extension DeviceHub {
             guard let at = entry.mailbox.index(of: id.sequence),
                 entry.mailbox.slots[at].entry.salt == id.salt
             else { continue }
-            settle(at, of: entry, &turn)
+            removeAcknowledged(at, of: entry, &turn)
             hasRemoved = true
         }
         return hasRemoved && entry.isTouched
@@ -72,9 +72,9 @@ extension DeviceHub {
             turn.traceConnection(entry.device, .disconnected)
             // The device was connected until now, so this is its last contact, not the login.
             if !entry.state.isReady {
-                contacts.note(entry.device, at: turn.contactTime)
+                pendingLastSeen.record(entry.device, at: turn.contactTime)
             } else if let record = entry.record {
-                seen(entry, record, every: Limits.Device.seenAtCloseSeconds, &turn)
+                updateLastSeen(entry, record, every: Limits.Device.seenAtCloseSeconds, &turn)
             }
         } else if !entry.state.isReady {
             entry.dropWaiting(&turn) { event in

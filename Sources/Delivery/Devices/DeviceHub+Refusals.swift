@@ -9,24 +9,24 @@ extension DeviceHub {
             turn.refuse(submission.replyTo, .unavailable)
             turn.effects.downstream.refused += 1
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
-        case .upstreamReceived(let upstream): turn.refuse(upstream.origin, UpstreamRefusal.unavailable)
-        case .checkIn(let request): turn.refuse(request.origin, .serviceNotAvailable)
+        case .upstreamReceived(let upstream): turn.refuse(upstream.requester, UpstreamRefusal.unavailable)
+        case .checkIn(let request): turn.refuse(request.requester, .serviceNotAvailable)
         case .register(let request), .unregister(let request):
-            turn.refuse(request.origin, .serviceNotAvailable)
-        case .registerWeb(let request): turn.refuse(request.origin, .serviceNotAvailable)
-        case .subscribe(let request): turn.refuse(request.origin, .serviceNotAvailable)
-        case .token(let request): turn.reply(.tokenRefused(.unavailable), to: request.origin)
+            turn.refuse(request.requester, .serviceNotAvailable)
+        case .registerWeb(let request): turn.refuse(request.requester, .serviceNotAvailable)
+        case .subscribe(let request): turn.refuse(request.requester, .serviceNotAvailable)
+        case .token(let request): turn.reply(.tokenRefused(.unavailable), to: request.requester)
         case .installationFound(let request, _):
             if request.action.isChange {
                 turn.answerVouch(request, isProved: false)
             } else {
                 turn.refuse(request, .serviceNotAvailable)
             }
-        case .forget(let origin), .unregisterToken(_, let origin):
-            turn.refuse(origin, .serviceNotAvailable)
+        case .forget(let requester), .unregisterToken(_, let requester):
+            turn.refuse(requester, .serviceNotAvailable)
         case .upstreamReturned(let gone):
             // The next search for expired messages returns it again.
-            turn.forward(.upstreamReturnSettled(gone.sender, gone.sequence))
+            turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
             .upstreamAnswered, .receiptRefused:
             break

@@ -47,7 +47,7 @@ extension DeviceHub {
     ) {
         turn.demand(
             gone.author.from.device == entry.device, "a message was returned to another device", of: entry)
-        turn.forward(.upstreamReturnSettled(gone.sender, gone.sequence))
+        turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))
         // The next search for expired messages finds it again.
         guard !outcome.hasFailed else { return }
         let wasGone = outcome.duplicates.contains { $0.0 == gone.sender && $0.1 == gone.sequence }

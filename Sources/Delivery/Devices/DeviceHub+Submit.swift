@@ -6,7 +6,7 @@ extension DeviceHub {
         var submission = given
         let replyTo = submission.replyTo
         if case .topic(let sender, let run) = replyTo, !isMeant(submission, of: sender, entry, turn) {
-            return turn.forward(.topicAnswered(sender, run: run, .passedOver))
+            return turn.forward(.topicAnswered(sender, run: run, .skipped))
         }
         do {
             var at = try check(submission, entry, turn)
@@ -25,7 +25,7 @@ extension DeviceHub {
                 turn.accept(replyTo, nil, canonical: canonical)
             } else if submission.content.lifetimeSeconds <= 0 {
                 count(submission, entry, &turn)
-                passOn(submission, at: at, canonical, entry, &turn)
+                deliverUnstored(submission, at: at, canonical, entry, &turn)
             } else {
                 count(submission, entry, &turn)
                 store(submission, at: at, canonical, entry, &turn)
@@ -75,7 +75,7 @@ extension DeviceHub {
             if !newer.instance.isEmpty, !isOpen, newer.isSameApp(as: entry.registrations[at].registration) {
                 let end = newer.createdAt + Int64(Limits.Registration.replacedSeconds) * 1_000
                 // The clock was wrong when it was made, so its age is unknown.
-                guard newer.createdAt < Limits.Clock.earliest || turn.now.ended < end else {
+                guard newer.createdAt < Limits.Clock.earliest || turn.now.expiryCutoff < end else {
                     throw .notRegistered
                 }
                 return place
@@ -88,14 +88,14 @@ extension DeviceHub {
     /// Charges the rate limits for an accepted message.
     private func count(_ submission: borrowing Submission, _ entry: DeviceEntry, _ turn: inout Turn) {
         let now = turn.now.monotonic
-        entry.buckets.takeMessage(turn.settings.rates, now)
+        entry.buckets.countMessage(turn.settings.rates, now)
         if submission.topic == nil, let sender = submission.sender {
             turn.messageBuckets.take(sender, now: now)
         }
     }
 
     /// Delivers a now-or-never message if the device is connected, and answers at once either way.
-    private mutating func passOn(
+    private mutating func deliverUnstored(
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
@@ -104,7 +104,7 @@ extension DeviceHub {
         turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.effects.downstream.accepted += 1
         turn.traceMessage(message, .accepted, detail: "now_or_never")
-        guard let link = entry.link, link.takesPassing, !waits(message.delaysWhileIdle, for: entry) else {
+        guard let link = entry.link, link.acceptsUnstored, !waits(message.delaysWhileIdle, for: entry) else {
             turn.effects.downstream.expired += 1
             turn.traceMessage(message, .expired, detail: "now_or_never")
             return
@@ -134,7 +134,7 @@ extension DeviceHub {
         turn.batch.downstream.stored += 1
         entry.append(
             MailboxSlot(
-                entry: MailboxEntry(message, origin: submitter),
+                entry: MailboxEntry(message, requester: submitter),
                 state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
             registrationAt: at, &turn)
         if entry.registrations[at].plainWaiting > cap(entry, offline: turn.settings.storedMessages, turn) {
@@ -152,15 +152,15 @@ extension DeviceHub {
         var message = StoredMessage(
             device: submission.target.device, sequence: turn.nextSequence(), salt: turn.salt,
             registration: submission.target.number, sender: submission.sender,
-            text: content.text, acceptedAt: turn.now.wall,
-            expiresAt: turn.now.end(after: lifetime * 1_000),
+            fields: content.fields, acceptedAt: turn.now.wall,
+            expiresAt: turn.now.expiry(after: lifetime * 1_000),
             priority: content.priority, wantsReceipt: content.wantsReceipt,
             delaysWhileIdle: content.delaysWhileIdle)
         if let share = submission.topic {
             // All copies of a topic message expire together, regardless of when they were stored.
             message.acceptedAt = share.acceptedAt
             message.expiresAt = share.expiresAt
-            message.topic = share.origin
+            message.topic = share.reference
         }
         return message
     }
@@ -192,7 +192,7 @@ extension DeviceHub {
         guard let at = entry.index(of: submission.target.number) else { return false }
         let state = entry.registrations[at]
         // A now-or-never message has no lifetime that could be over.
-        if share.expiresAt > share.acceptedAt, share.expiresAt <= turn.now.ended { return false }
+        if share.expiresAt > share.acceptedAt, share.expiresAt <= turn.now.expiryCutoff { return false }
         // Another instance of the app has replaced it, and does not inherit its subscriptions.
         let isReplaced = entry.registrations[(at + 1)...].contains {
             !$0.registration.instance.isEmpty && $0.registration.isSameApp(as: state.registration)

@@ -21,7 +21,7 @@ extension DeviceHub {
             }
             return true
         }
-        entry.registrations[at].bucket.take(rate, now: now)
+        entry.registrations[at].bucket.consume(rate, now: now)
         entry.mailbox.setCounted(at: index)
         return false
     }
@@ -29,7 +29,7 @@ extension DeviceHub {
     /// Releases the throttled apps that are due by an instant; those still above their rate are throttled again.
     mutating func releaseThrottled(dueBy due: Instant, _ turn: inout Turn) {
         var again: [RegistrationName] = []
-        while let name = throttled.take(by: due) {
+        while let name = throttled.popFirst(dueBy: due) {
             guard let entry = table[name.device], let at = entry.index(of: name.number) else { continue }
             guard entry.state.isReady else {
                 // It is being read again; its messages stay throttled.
@@ -49,18 +49,18 @@ extension DeviceHub {
     private mutating func release(
         _ number: RegistrationNumber, of entry: DeviceEntry, _ turn: inout Turn
     ) {
-        var first: Sequence?
+        var first: SequenceNumber?
         for index in entry.mailbox.slots.indices {
             let slot = entry.mailbox.slots[index]
             guard slot.state == .throttled, slot.entry.registration == number else { continue }
             entry.setState(.waiting(isStored: true), at: index, &turn)
             first = first ?? slot.entry.sequence
         }
-        goBack(to: first, entry, &turn)
+        redeliver(from: first, entry, &turn)
     }
 
     /// Delivers again from a message on; messages that have been sent are not sent again.
-    mutating func goBack(to first: Sequence?, _ entry: DeviceEntry, _ turn: inout Turn) {
+    mutating func redeliver(from first: SequenceNumber?, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let first, let link = entry.link else { return }
         entry.rewind(before: first, &turn)
         switch link.mode {

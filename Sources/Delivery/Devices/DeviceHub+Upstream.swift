@@ -11,14 +11,14 @@ extension DeviceHub {
         }
         if let batch = found?.batch, turn.wait(.device(entry, .upstream(upstream)), for: batch) { return }
         turn.traceUpstream(upstream, .received)
-        turn.noteDeviceTime(upstream, entry)
+        turn.confirmClockIfAgreed(upstream, entry)
         guard let name = found?.registration.name else {
             return turn.refuse(upstream, .invalidParameters)
         }
         guard entry.waitingUpstream(of: upstream.category) < turn.settings.waitingUpstream else {
             return turn.refuse(upstream, .tooMany)
         }
-        guard entry.buckets.takeUpstream(turn.settings.rates, turn.now.monotonic) else {
+        guard entry.buckets.countUpstreamIfAllowed(turn.settings.rates, turn.now.monotonic) else {
             return turn.refuse(upstream, .tooMany)
         }
         turn.demand(name.device == entry.device, "a message comes from another device's app", of: entry)
@@ -35,7 +35,7 @@ extension DeviceHub {
         turn.forward(
             .groupUpstream(
                 GroupSubmission(
-                    origin: upstream.origin, sender: upstream.sender, group: group,
+                    requester: upstream.requester, sender: upstream.sender, group: group,
                     author: GroupAuthor(own: own), content: content)))
     }
 }

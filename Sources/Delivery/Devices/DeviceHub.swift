@@ -9,7 +9,7 @@ struct DeviceHub: ~Copyable {
     /// The search for expired devices.
     var sweep: DeviceSweep
     /// Last-seen times that are not in the store yet.
-    var contacts: UnwrittenContacts
+    var pendingLastSeen: PendingLastSeen
     /// The throttled apps.
     var throttled = DueQueue()
     /// This partition's share of each sender's rate limit of subscription changes.
@@ -17,9 +17,9 @@ struct DeviceHub: ~Copyable {
 
     init(hash: SipHash, searchFrom: DeviceID, _ turn: borrowing Turn) {
         table = DeviceTable(
-            hash: hash, idleLimit: turn.shares.idleDevices, passingLimit: turn.shares.passingDevices)
+            hash: hash, idleLimit: turn.shares.idleDevices, transientLimit: turn.shares.transientDevices)
         sweep = DeviceSweep(from: searchFrom)
-        contacts = UnwrittenContacts(limit: turn.shares.unwrittenContacts)
+        pendingLastSeen = PendingLastSeen(limit: turn.shares.pendingLastSeen)
         let rates = turn.settings.rates
         topicBuckets = SenderBuckets(rates.share(rates.topicChanges, of: turn.partitions))
     }
@@ -41,8 +41,8 @@ struct DeviceHub: ~Copyable {
     /// Handles an event of a device in memory.
     private mutating func perform(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
         turn.demand(table.wake(entry), "the count of idle devices is negative", of: entry)
-        turn.demand(!entry.isForgotten, "an event reaches an evicted device", of: entry)
-        if event.needsState, !event.isForTopic { entry.isPassing = false }
+        turn.demand(!entry.isEvicted, "an event reaches an evicted device", of: entry)
+        if event.needsState, !event.isForTopic { entry.isTransient = false }
         switch consume event {
         case .submitted(let submission): submit(submission, entry, &turn)
         case .acknowledged(let connection, let sequences):
@@ -62,20 +62,21 @@ struct DeviceHub: ~Copyable {
         case .register(let request): register(request, entry, &turn)
         case .unregister(let request): unregister(request, entry, &turn)
         case .registerWeb(let request): registerWeb(request, entry, &turn)
-        case .unregisterToken(let claim, let origin): unregisterToken(claim, origin, entry, &turn)
+        case .unregisterToken(let claim, let requester): unregisterToken(claim, requester, entry, &turn)
         case .subscribe(let request): subscribe(request, entry, &turn)
         case .token(let request): self.token(request, entry, &turn)
         case .installationFound(let request, let names):
             installationFound(request, names, entry, &turn)
-        case .forget(let origin): forget(entry, origin, &turn)
+        case .forget(let requester): forget(entry, requester, &turn)
         case .unseen: unseen(entry, &turn)
         }
-        rest(entry, &turn)
+        markIfIdle(entry, &turn)
     }
 
     /// Marks a device idle if it is, so that it may be evicted.
-    mutating func rest(_ entry: DeviceEntry, _ turn: inout Turn) {
-        turn.demand(table.rest(entry), "there are too many idle devices, and none can be evicted", of: entry)
+    mutating func markIfIdle(_ entry: DeviceEntry, _ turn: inout Turn) {
+        turn.demand(
+            table.markIfIdle(entry), "there are too many idle devices, and none can be evicted", of: entry)
     }
 
     mutating func tick(_ turn: inout Turn) {
@@ -89,7 +90,7 @@ struct DeviceHub: ~Copyable {
     /// Queues an event of a device that is not in memory, and reads the device.
     private mutating func wait(_ event: consuming DeviceEvent, for device: DeviceID, _ turn: inout Turn) {
         let entry = DeviceEntry(device)
-        entry.isPassing = event.isForTopic
+        entry.isTransient = event.isForTopic
         entry.wait(event, &turn)
         turn.demand(table.insert(entry), "a device is loaded into memory twice", of: entry)
         turn.load(.device(device))
@@ -97,7 +98,7 @@ struct DeviceHub: ~Copyable {
 
     /// Queues an event until the device has been read.
     private mutating func wait(_ event: consuming DeviceEvent, on entry: DeviceEntry, _ turn: inout Turn) {
-        if !event.isForTopic { entry.isPassing = false }
+        if !event.isForTopic { entry.isTransient = false }
         if entry.state.waiting.count < turn.settings.eventsWaitingForDevice {
             entry.wait(event, &turn)
         } else {
@@ -116,7 +117,7 @@ struct DeviceHub: ~Copyable {
     /// Reads a device again whose state violates an invariant; its connection has been ordered to close.
     func readAgain(_ entry: DeviceEntry, _ turn: inout Turn) {
         entry.link?.mode = .closing
-        guard !entry.isForgotten, !entry.state.isLoading else { return }
+        guard !entry.isEvicted, !entry.state.isLoading else { return }
         entry.becomeStale()
         reload(entry, &turn)
     }
@@ -148,7 +149,7 @@ struct DeviceHub: ~Copyable {
         removeExpired(entry, &turn)
         if entry.link != nil { resume(entry, &turn) }
         for event in waiting { handle(event, of: state.device, &turn) }
-        rest(entry, &turn)
+        markIfIdle(entry, &turn)
     }
 
     mutating func loadFailed(_ device: DeviceID, _ turn: inout Turn) {
@@ -160,15 +161,15 @@ struct DeviceHub: ~Copyable {
         else { return }
         if let link = entry.link {
             turn.send(.close(.storeFailed), to: link.connection)
-            contacts.note(entry.device, at: turn.contactTime)
+            pendingLastSeen.record(entry.device, at: turn.contactTime)
         }
         entry.link = nil
         for event in entry.failLoading() { refuse(event, of: device, &turn) }
-        forgetIfUnread(entry, &turn)
+        evictIfUnread(entry, &turn)
     }
 
     /// Evicts a device that could not be read, unless an answer for it is still outstanding.
-    mutating func forgetIfUnread(_ entry: DeviceEntry, _ turn: inout Turn) {
+    mutating func evictIfUnread(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isStale, entry.link == nil, entry.state.waiting.isEmpty, !entry.isPageAsked,
             entry.batchesInFlight == 0, !entry.isTouched
         else { return }
@@ -183,12 +184,12 @@ struct DeviceHub: ~Copyable {
         for entry in entries {
             turn.demand(entry.batchesInFlight > 0, "a batch is committed twice", of: entry)
             entry.batchesInFlight -= 1
-            if entry.state.isStale { reload(entry, &turn) } else { rest(entry, &turn) }
+            if entry.state.isStale { reload(entry, &turn) } else { markIfIdle(entry, &turn) }
         }
     }
 
     /// Resumes an operation that waited for a batch.
-    mutating func settle(
+    mutating func finish(
         _ waiter: DeviceWaiter, of entry: DeviceEntry, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
         turn.demand(
@@ -210,11 +211,11 @@ struct DeviceHub: ~Copyable {
                 handle(.upstreamReceived(upstream), of: entry.device, &turn)
             }
         // If an earlier batch has failed, the device is read again, and this change is not confirmed.
-        case .reply(let origin, let answer, let failure):
-            turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: origin)
-        case .next(let event, let origin):
+        case .reply(let requester, let answer, let failure):
+            turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: requester)
+        case .next(let event, let requester):
             if outcome.hasFailed || !entry.state.isReady {
-                turn.refuse(origin, .serviceNotAvailable)
+                turn.refuse(requester, .serviceNotAvailable)
             } else {
                 turn.forward(event)
             }

@@ -4,16 +4,16 @@ import Basics
 struct DeviceTable {
     private var table: IdentifierTable<DeviceEntry>
     private let idleLimit: Int
-    private let passingLimit: Int
+    private let transientLimit: Int
     private var idle = IdleDevices()
     /// Idle devices that were loaded only for topic messages: they are evicted first, and few are kept.
-    private var passing = IdleDevices()
+    private var transient = IdleDevices()
     private var stamp: UInt64 = 0
 
-    init(hash: SipHash, idleLimit: Int, passingLimit: Int) {
+    init(hash: SipHash, idleLimit: Int, transientLimit: Int) {
         table = IdentifierTable(hash: hash)
         self.idleLimit = idleLimit
-        self.passingLimit = passingLimit
+        self.transientLimit = transientLimit
     }
 
     /// The number of devices in memory.
@@ -34,7 +34,7 @@ struct DeviceTable {
     @discardableResult mutating func remove(_ entry: DeviceEntry) -> Bool {
         guard entry.batchesInFlight == 0, !entry.isTouched else { return false }
         wake(entry)
-        entry.isForgotten = true
+        entry.isEvicted = true
         table.remove(entry.device.number)
         return true
     }
@@ -43,31 +43,31 @@ struct DeviceTable {
     @discardableResult mutating func wake(_ entry: DeviceEntry) -> Bool {
         guard entry.idleStamp != 0 else { return true }
         entry.idleStamp = 0
-        if entry.isPassing { passing.count -= 1 } else { idle.count -= 1 }
-        return passing.count >= 0 && idle.count >= 0
+        if entry.isTransient { transient.count -= 1 } else { idle.count -= 1 }
+        return transient.count >= 0 && idle.count >= 0
     }
 
     /// Marks a device idle if it is, and evicts the longest idle devices if there are too many. Returns `false` if there are too
     /// many and none can be evicted.
-    @discardableResult mutating func rest(_ entry: DeviceEntry) -> Bool {
+    @discardableResult mutating func markIfIdle(_ entry: DeviceEntry) -> Bool {
         // A device that several events waited for gets here after each event, and once more when all are handled.
-        guard entry.idleStamp == 0, !entry.isForgotten, entry.isIdle else { return true }
+        guard entry.idleStamp == 0, !entry.isEvicted, entry.isIdle else { return true }
         stamp += 1
         entry.idleStamp = stamp
-        if entry.isPassing { passing.append(entry) } else { idle.append(entry) }
-        while passing.count > passingLimit {
-            guard forget(passing.takeOldest()) else { return false }
+        if entry.isTransient { transient.append(entry) } else { idle.append(entry) }
+        while transient.count > transientLimit {
+            guard evict(transient.popOldest()) else { return false }
         }
-        while passing.count + idle.count > idleLimit {
-            guard forget(passing.takeOldest() ?? idle.takeOldest()) else { return false }
+        while transient.count + idle.count > idleLimit {
+            guard evict(transient.popOldest() ?? idle.popOldest()) else { return false }
         }
-        passing.compact(table)
+        transient.compact(table)
         idle.compact(table)
         return true
     }
 
     /// Evicts a device unless it has been used since it became idle. Returns `false` if there is no device or it cannot be evicted.
-    private mutating func forget(_ oldest: IdleDevices.Item?) -> Bool {
+    private mutating func evict(_ oldest: IdleDevices.Item?) -> Bool {
         guard let oldest else { return false }
         guard let entry = table[oldest.number], entry.idleStamp == oldest.stamp else { return true }
         return remove(entry)
@@ -94,7 +94,7 @@ private struct IdleDevices {
     }
 
     /// Removes and returns the first item, which may be stale.
-    mutating func takeOldest() -> Item? {
+    mutating func popOldest() -> Item? {
         guard head < items.count else { return nil }
         head += 1
         return items[head - 1]

@@ -54,7 +54,7 @@ struct MailboxSlot {
         }
 
         /// The state for the next connection, which has been sent nothing.
-        var unhanded: State {
+        var unsent: State {
             switch self {
             case .waiting(let isStored), .delayed(let isStored): .waiting(isStored: isStored)
             case .throttled, .sent: .waiting(isStored: true)
@@ -81,7 +81,7 @@ struct Mailbox {
     private(set) var slots: [MailboxSlot] = []
 
     /// Returns the index of a message in `slots`.
-    func index(of sequence: Sequence) -> Int? {
+    func index(of sequence: SequenceNumber) -> Int? {
         guard let first = slots.first else { return nil }
         if first.entry.sequence == sequence { return 0 }
         let at = lowerBound(sequence)
@@ -89,7 +89,7 @@ struct Mailbox {
     }
 
     /// Returns the index of the first message at or after a sequence.
-    func lowerBound(_ sequence: Sequence) -> Int {
+    func lowerBound(_ sequence: SequenceNumber) -> Int {
         var low = 0
         var high = slots.count
         while low < high {
@@ -115,7 +115,7 @@ struct Mailbox {
     mutating func setState(_ state: MailboxSlot.State, at index: Int) { slots[index].state = state }
 
     /// Whether a stored message after `sequence` has not been sent on the connection.
-    func hasStored(after sequence: Sequence) -> Bool {
+    func hasStored(after sequence: SequenceNumber) -> Bool {
         var at = slots.count
         while at > 0 {
             at -= 1
@@ -126,7 +126,7 @@ struct Mailbox {
     }
 
     /// The newest message that the store has confirmed.
-    var newestStored: Sequence? { slots.last { $0.state.isStored }?.entry.sequence }
+    var newestStored: SequenceNumber? { slots.last { $0.state.isStored }?.entry.sequence }
 
     mutating func removeAll() { slots.removeAll() }
 }

@@ -44,12 +44,12 @@ extension GroupHub {
                 GroupSend(
                     submission: submission, members: members,
                     answers: Array(repeating: nil, count: members.count), pending: members.count))
-            for (place, member) in members.enumerated() {
+            for (index, member) in members.enumerated() {
                 turn.forward(
                     .submitted(
                         Submission(
-                            replyTo: .group(group.sender, GroupSendMember(send: number, place: place)),
-                            submitter: submission.origin.connection, sender: group.sender, target: member,
+                            replyTo: .group(group.sender, GroupSendMember(send: number, index: index)),
+                            submitter: submission.requester.connection, sender: group.sender, target: member,
                             content: submission.content)))
             }
         }
@@ -81,30 +81,30 @@ extension GroupHub {
     /// Records a member's answer, and answers the message once all members have answered.
     mutating func memberAnswered(_ member: GroupSendMember, _ answer: MemberAnswer, _ turn: inout Turn) {
         guard turn.demand(sends.isWaiting(for: member), "a group member answered twice"),
-            let send = sends.note(member, answer)
+            let send = sends.record(member, answer)
         else { return }
         turn.demand(sends.end(), "more group messages ended than started")
-        var told = GroupAnswer(success: 0, failed: [])
+        var result = GroupAnswer(success: 0, failed: [])
         var gone: [RegistrationName] = []
         var replaced: [(old: RegistrationName, new: RegistrationName)] = []
         for (member, answer) in zip(send.members, send.answers) {
             switch answer {
             case .sent(let canonical):
-                told.success += 1
+                result.success += 1
                 if let canonical { replaced.append((member, canonical)) }
             case .refused(let refusal):
-                told.failed.append((member, refusal))
+                result.failed.append((member, refusal))
                 if refusal == .notRegistered { gone.append(member) }
             case nil: turn.demand(false, "a group message ended before its members answered")
             }
         }
-        turn.answer(send.submission, .success(told))
+        turn.answer(send.submission, .success(result))
         guard !gone.isEmpty || !replaced.isEmpty, !send.submission.content.isDryRun else { return }
         let group = send.submission.group
         change(
             GroupRequest(
-                origin: nil, sender: group.sender,
-                operation: .settle(number: group.number, gone: gone, replaced: replaced)), &turn)
+                requester: nil, sender: group.sender,
+                operation: .reconcile(number: group.number, gone: gone, replaced: replaced)), &turn)
     }
 
     /// Answers a message that was sent to no member.
@@ -119,22 +119,22 @@ extension GroupHub {
 extension Turn {
     /// Reports the result of a group message to its submitter.
     mutating func answer(_ submission: GroupSubmission, _ outcome: Result<GroupAnswer, Refusal>) {
-        let origin = submission.origin
+        let requester = submission.requester
         guard let author = submission.author else {
             switch outcome {
-            case .success(let told):
-                reply(.group(told), to: origin)
+            case .success(let result):
+                reply(.group(result), to: requester)
             case .failure(let refusal):
-                reply(.refused(refusal), to: origin)
+                reply(.refused(refusal), to: requester)
             }
             return
         }
         let refusal = Self.upstreamRefusal(outcome)
         if let refusal {
-            send(.upstreamRefused(ticket: origin.ticket, refusal), to: origin.connection)
+            send(.upstreamRefused(requestID: requester.requestID, refusal), to: requester.connection)
             effects.upstream.refused += 1
         } else {
-            send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
+            send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
         }
         let own = demand(
             author.own.last, "a group message has an author without a registration",
@@ -151,9 +151,9 @@ extension Turn {
         case .failure(.unavailable): return .unavailable
         case .failure(.senderRateExceeded): return .tooMany
         case .failure: return .invalidParameters
-        case .success(let told):
-            if told.failed.contains(where: { $0.refusal == .unavailable }) { return .unavailable }
-            let isReached = told.success > 0 || told.failed.allSatisfy { $0.refusal == .notRegistered }
+        case .success(let result):
+            if result.failed.contains(where: { $0.refusal == .unavailable }) { return .unavailable }
+            let isReached = result.success > 0 || result.failed.allSatisfy { $0.refusal == .notRegistered }
             return isReached ? nil : .tooMany
         }
     }

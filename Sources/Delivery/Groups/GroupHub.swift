@@ -61,7 +61,8 @@ struct GroupHub: ~Copyable {
         switch request.operation {
         case .create(let label, _), .find(let label):
             turn.load(.groupLabelled(request.sender, label))
-        case .add(let number, _, _), .remove(let number, _, _), .show(let number), .settle(let number, _, _):
+        case .add(let number, _, _), .remove(let number, _, _), .show(let number),
+            .reconcile(let number, _, _):
             let name = GroupName(sender: request.sender, number: number)
             turn.load(.group(name, isForChange: true))
         }
@@ -78,8 +79,9 @@ struct GroupHub: ~Copyable {
                 answer(request, record, &turn)
                 return nextGroupChange(of: sender, &turn)
             }
-            let isIt = changed.name.sender == sender && record.map { $0.name == changed.name } ?? true
-            guard turn.demand(isIt, "a change replaced one group by another", owner: .sender(sender)) else {
+            let isMatch = changed.name.sender == sender && record.map { $0.name == changed.name } ?? true
+            guard turn.demand(isMatch, "a change replaced one group by another", owner: .sender(sender))
+            else {
                 throw .unavailable
             }
             if changed.members.isEmpty {
@@ -146,22 +148,22 @@ struct GroupHub: ~Copyable {
             let made = GroupRecord(
                 name: name, label: label, members: Self.distinct(members), createdAt: turn.now.wall)
             guard made.members.count <= Limits.Group.members else { throw .tooManyMembers }
-            guard request.origin?.growth != .full else { throw .registryFull }
+            guard request.requester?.growth != .full else { throw .registryFull }
             return made
         case .add(_, let label, let members):
-            var group = try Self.known(record, label)
+            var group = try Self.existing(record, label)
             guard !members.isEmpty else { throw .noMembers }
             group.members = Self.distinct(group.members + members)
             guard group.members.count <= Limits.Group.members else { throw .tooManyMembers }
             guard group != record else { return nil }
-            guard request.origin?.growth != .full else { throw .registryFull }
+            guard request.requester?.growth != .full else { throw .registryFull }
             return group
         case .remove(_, let label, let members):
-            var group = try Self.known(record, label)
+            var group = try Self.existing(record, label)
             group.members.removeAll { members.contains($0) }
             return group == record ? nil : group
-        case .settle(_, let gone, let replaced):
-            var group = try Self.known(record, nil)
+        case .reconcile(_, let gone, let replaced):
+            var group = try Self.existing(record, nil)
             for (old, new) in replaced {
                 if let at = group.members.firstIndex(of: old) { group.members[at] = new }
             }
@@ -171,7 +173,7 @@ struct GroupHub: ~Copyable {
         }
     }
 
-    private static func known(
+    private static func existing(
         _ record: GroupRecord?, _ label: [UInt8]?
     ) throws(GroupRefusal) -> GroupRecord {
         guard let record else { throw .notFound }
@@ -185,12 +187,12 @@ struct GroupHub: ~Copyable {
     }
 
     private func answer(_ request: GroupRequest, _ record: GroupRecord, _ turn: inout Turn) {
-        guard let origin = request.origin else { return }
-        turn.reply(.group(record), to: origin)
+        guard let requester = request.requester else { return }
+        turn.reply(.group(record), to: requester)
     }
 
     private func refuse(_ request: GroupRequest, _ refusal: GroupRefusal, _ turn: inout Turn) {
-        guard let origin = request.origin else { return }
-        turn.reply(.groupRefused(refusal), to: origin)
+        guard let requester = request.requester else { return }
+        turn.reply(.groupRefused(refusal), to: requester)
     }
 }

@@ -3,7 +3,7 @@ import Basics
 /// Identifies one member of a group message: the number of the message, and the index of the member.
 public struct GroupSendMember: Hashable, Sendable {
     var send: UInt32
-    var place: Int
+    var index: Int
 }
 
 /// A message on its way to the members of a group.
@@ -61,14 +61,14 @@ struct GroupSends {
 
     /// Returns whether a member's answer is pending.
     func isWaiting(for member: GroupSendMember) -> Bool {
-        guard let send = open[member.send], send.answers.indices.contains(member.place) else { return false }
-        return send.answers[member.place] == nil && send.pending > 0
+        guard let send = open[member.send], send.answers.indices.contains(member.index) else { return false }
+        return send.answers[member.index] == nil && send.pending > 0
     }
 
     /// Records the answer of a member, which must be pending. Returns the message once all members have answered.
-    mutating func note(_ member: GroupSendMember, _ answer: MemberAnswer) -> GroupSend? {
-        let (number, place) = (member.send, member.place)
-        open[number]?.answers[place] = answer
+    mutating func record(_ member: GroupSendMember, _ answer: MemberAnswer) -> GroupSend? {
+        let (number, index) = (member.send, member.index)
+        open[number]?.answers[index] = answer
         open[number]?.pending -= 1
         guard let send = open[number], send.pending == 0 else { return nil }
         open[number] = nil

@@ -36,19 +36,19 @@ public struct GroupRequest: Sendable {
         /// Read the group with this number.
         case show(number: UInt64)
         /// Apply what a group message has shown: members that are unregistered, and members whose token was replaced.
-        case settle(
+        case reconcile(
             number: UInt64, gone: [RegistrationName],
             replaced: [(old: RegistrationName, new: RegistrationName)])
     }
 
     /// Where the answer is sent; `nil` if the core itself made the request.
-    public var origin: Origin?
+    public var requester: Requester?
     /// The owner of the groups.
     public var sender: SenderID
     public var operation: Operation
 
-    public init(origin: Origin?, sender: SenderID, operation: Operation) {
-        self.origin = origin
+    public init(requester: Requester?, sender: SenderID, operation: Operation) {
+        self.requester = requester
         self.sender = sender
         self.operation = operation
     }
@@ -87,7 +87,7 @@ public struct GroupAuthor: Sendable {
 /// A message for every member of a group.
 public struct GroupSubmission: Sendable {
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     /// The account that it was submitted under, which must be the owner of the group.
     public var sender: SenderID
     public var group: GroupName
@@ -97,10 +97,10 @@ public struct GroupSubmission: Sendable {
     public var content: MessageContent
 
     public init(
-        origin: Origin, sender: SenderID, group: GroupName, author: GroupAuthor? = nil,
+        requester: Requester, sender: SenderID, group: GroupName, author: GroupAuthor? = nil,
         content: MessageContent
     ) {
-        self.origin = origin
+        self.requester = requester
         self.sender = sender
         self.group = group
         self.author = author

@@ -33,7 +33,7 @@ public struct InstallationRecord: Sendable, Equatable {
 
     /// Returns the mark of access tokens that are granted for a refresh token with this digest.
     public static func mark(of refresh: SecretDigest) -> UInt64 {
-        refresh.octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        refresh.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
@@ -83,10 +83,10 @@ struct InstallationTurns {
     }
 
     /// Marks the id as being read for its current change. Returns `false` if there is no change, or it is being read already.
-    mutating func ask(_ id: [UInt8]) -> Bool { changes[id] != nil && asked.insert(id).inserted }
+    mutating func beginReading(_ id: [UInt8]) -> Bool { changes[id] != nil && asked.insert(id).inserted }
 
     /// Marks the id as read. Returns `false` if it was not being read.
-    mutating func answer(_ id: [UInt8]) -> Bool { asked.remove(id) != nil && changes[id] != nil }
+    mutating func endReading(_ id: [UInt8]) -> Bool { asked.remove(id) != nil && changes[id] != nil }
 
     /// Whether there is a current change and the store has answered for it.
     func isUnderWay(_ id: [UInt8]) -> Bool { changes[id] != nil && !asked.contains(id) }

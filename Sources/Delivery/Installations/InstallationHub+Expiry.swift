@@ -50,9 +50,9 @@ extension InstallationHub {
         sweep.isAsking = false
         sweep.from = next ?? []
         if next == nil {
-            let rest = min(
+            let pause = min(
                 Int64(Limits.Device.sweepPauseSeconds) * 1_000, turn.settings.expiryMilliseconds / 8)
-            sweep.next = turn.now.monotonic.advanced(milliseconds: rest)
+            sweep.next = turn.now.monotonic.advanced(milliseconds: pause)
         }
         for id in found {
             handle(.unused(before: before, unlinkedBefore: unlinkedBefore), of: id, &turn)

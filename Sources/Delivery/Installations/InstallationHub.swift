@@ -29,22 +29,22 @@ struct InstallationHub: ~Copyable {
             guard hasRoom else { return turn.refuse(request, .serviceNotAvailable) }
             guard request.action.isChange else {
                 waiting.append(request)
-                return ask(id, isForChange: false, &turn)
+                return read(id, isForChange: false, &turn)
             }
-            if turns.append(.requested(request), of: id) { ask(id, isForChange: true, &turn) }
+            if turns.append(.requested(request), of: id) { read(id, isForChange: true, &turn) }
         case .unused(let before, let unlinkedBefore):
             // The next search finds it again.
             guard hasRoom else { return }
             if turns.append(.unused(before: before, unlinkedBefore: unlinkedBefore), of: id) {
-                ask(id, isForChange: true, &turn)
+                read(id, isForChange: true, &turn)
             }
         }
     }
 
-    private mutating func ask(_ id: [UInt8], isForChange: Bool, _ turn: inout Turn) {
+    private mutating func read(_ id: [UInt8], isForChange: Bool, _ turn: inout Turn) {
         if isForChange {
             turn.demand(
-                turns.ask(id), "an installation is read twice for one change",
+                turns.beginReading(id), "an installation is read twice for one change",
                 owner: .installation(id))
         }
         turn.load(
@@ -58,34 +58,35 @@ struct InstallationHub: ~Copyable {
                 turns.isUnderWay(id), "an installation change ends without having started",
                 owner: .installation(id))
         else { return }
-        if turns.end(id) { ask(id, isForChange: true, &turn) }
+        if turns.end(id) { read(id, isForChange: true, &turn) }
     }
 
     mutating func loadFailed(
         _ installation: [UInt8], isForChange: Bool, _ turn: inout Turn
     ) {
         guard isForChange else {
-            if let request = takeRequest(of: installation, &turn) {
+            if let request = popRequest(of: installation, &turn) {
                 turn.refuse(request, .serviceNotAvailable)
             }
             return
         }
-        guard let change = takeChange(of: installation, &turn) else { return }
+        guard let change = receiveChange(of: installation, &turn) else { return }
         if case .requested(let request) = change { turn.refuse(request, .serviceNotAvailable) }
         endTurn(of: installation, &turn)
     }
 
     /// Removes and returns the oldest request that waits for an installation, once the read has completed or failed.
-    private mutating func takeRequest(of id: [UInt8], _ turn: inout Turn) -> InstallationRequest? {
+    private mutating func popRequest(of id: [UInt8], _ turn: inout Turn) -> InstallationRequest? {
         turn.demand(
-            waiting.take(id), "an installation was read that no request waits for", owner: .installation(id))
+            waiting.popFirst(id), "an installation was read that no request waits for",
+            owner: .installation(id))
     }
 
     /// Marks the installation as read and returns its current change.
-    private mutating func takeChange(of id: [UInt8], _ turn: inout Turn) -> InstallationEvent? {
+    private mutating func receiveChange(of id: [UInt8], _ turn: inout Turn) -> InstallationEvent? {
         guard
             turn.demand(
-                turns.answer(id), "an installation was read that no change waits for",
+                turns.endReading(id), "an installation was read that no change waits for",
                 owner: .installation(id))
         else { return nil }
         return turns.current(id)
@@ -120,7 +121,7 @@ struct InstallationHub: ~Copyable {
         guard isAnswer(record, names, for: id, &turn) else {
             return loadFailed(id, isForChange: true, &turn)
         }
-        switch takeChange(of: id, &turn) {
+        switch receiveChange(of: id, &turn) {
         case .requested(let request): change(request, record, names, &turn)
         case .unused(let before, let unlinkedBefore):
             if let record, expire(record, names.isEmpty ? unlinkedBefore : before, &turn) { return }
@@ -140,7 +141,7 @@ struct InstallationHub: ~Copyable {
                 request.isBound = record != nil
                 return create(request, offer, record, names, &turn)
             case .refresh(let shown):
-                return keep(try verified(record, shown, turn), request, names, &turn)
+                return confirm(try verified(record, shown, turn), request, names, &turn)
             case .end(let shown):
                 _ = try verified(record, shown, turn)
                 return end(request, record, names, &turn)
@@ -177,7 +178,7 @@ struct InstallationHub: ~Copyable {
         _ names: [RegistrationName], _ turn: inout Turn
     ) {
         if let shown = offer.shown, let known = try? verified(record, shown, turn) {
-            return keep(known, request, names, &turn)
+            return confirm(known, request, names, &turn)
         }
         if record == nil, names.isEmpty { return make(request, offer, &turn) }
         if let (device, _) = offer.device, let name = names.first(where: { $0.device == device }) {
@@ -210,7 +211,7 @@ struct InstallationHub: ~Copyable {
             id: request.installation, sender: request.sender, refresh: offer.refresh,
             createdAt: turn.contactTime,
             usedAt: turn.contactTime)
-        if let refusal = turn.refusalToAdd(for: nil, request.origin) {
+        if let refusal = turn.refusalToAdd(for: nil, request.requester) {
             turn.refuse(request, refusal)
             return endTurn(of: request.installation, &turn)
         }
@@ -234,11 +235,11 @@ struct InstallationHub: ~Copyable {
     }
 
     /// Answers with an installation, and updates its time of last use if that is old enough to be worth a write.
-    private mutating func keep(
+    private mutating func confirm(
         _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
         _ turn: inout Turn
     ) {
-        turn.giveBackPlace(of: request.origin)
+        turn.refundQuota(of: request.requester)
         var record = record
         let isNoted = turn.clock.doubt != nil && record.usedAt == Limits.Clock.contactInDoubt
         let granularity = turn.settings.seenGranularity(atMost: Limits.Device.seenGranularitySeconds)
@@ -248,7 +249,7 @@ struct InstallationHub: ~Copyable {
             record.usedAt = turn.contactTime
             return put(record, request, names, &turn)
         }
-        turn.reply(.installation(record, registrations: names.count), to: request.origin)
+        turn.reply(.installation(record, registrations: names.count), to: request.requester)
         endTurn(of: record.id, &turn)
     }
 
@@ -261,7 +262,7 @@ struct InstallationHub: ~Copyable {
             record.id == request.installation, "a write concerns another installation",
             owner: .installation(request.installation))
         turn.write(.putInstallation(record))
-        turn.replyWhenStored(.installation(record, registrations: names.count), to: request.origin)
+        turn.replyWhenStored(.installation(record, registrations: names.count), to: request.requester)
         turn.wait(.installation(record.id))
     }
 
@@ -280,14 +281,14 @@ struct InstallationHub: ~Copyable {
         record.usedAt = turn.contactTime
         turn.write(.putInstallation(record))
         turn.wait(.installation(record.id))
-        let origin = request.origin
+        let requester = request.requester
         guard let first = names.first else {
-            return turn.replyWhenStored(.unregistered, to: origin)
+            return turn.replyWhenStored(.unregistered, to: requester)
         }
-        var rest = InstallationRequest(
-            origin: origin, installation: request.installation, sender: request.sender, action: .remove)
-        rest.isBound = true
-        turn.wait(.next(.installationFound(rest, names, at: first.device), origin))
+        var removal = InstallationRequest(
+            requester: requester, installation: request.installation, sender: request.sender, action: .remove)
+        removal.isBound = true
+        turn.wait(.next(.installationFound(removal, names, at: first.device), requester))
     }
 
     mutating func loaded(
@@ -297,7 +298,7 @@ struct InstallationHub: ~Copyable {
         guard isAnswer(record, names, for: installation, &turn) else {
             return loadFailed(installation, isForChange: false, &turn)
         }
-        guard var request = takeRequest(of: installation, &turn) else { return }
+        guard var request = popRequest(of: installation, &turn) else { return }
         do throws(RegistrationRefusal) { try admit(&request, record) } catch {
             return turn.refuse(request, error)
         }
@@ -316,7 +317,7 @@ struct InstallationHub: ~Copyable {
             }
             // Removing a missing registration is not an error, so that the request can be repeated.
             guard case .remove = request.action else { return turn.refuse(request, .notRegistered) }
-            return turn.reply(.unregistered, to: request.origin)
+            return turn.reply(.unregistered, to: request.requester)
         }
         turn.forward(
             .installationFound(request, names, at: request.imported(among: names)?.device ?? first.device))

@@ -30,7 +30,7 @@ public struct InstallationRequest: Sendable {
         /// Revoke its tokens on behalf of an operator.
         case revoke
         /// Record the app's APNs device token.
-        case apple(AppleAddress)
+        case apple(AppleRegistration)
 
         /// Whether it changes the record of the installation.
         var isChange: Bool {
@@ -42,7 +42,7 @@ public struct InstallationRequest: Sendable {
     }
 
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     /// The installation id.
     public var installation: [UInt8]
     /// The account that it is for. `nil` if the request names none.
@@ -56,9 +56,9 @@ public struct InstallationRequest: Sendable {
 
     /// Creates a request.
     public init(
-        origin: Origin, installation: [UInt8], sender: SenderID?, action: Action, mark: UInt64? = nil
+        requester: Requester, installation: [UInt8], sender: SenderID?, action: Action, mark: UInt64? = nil
     ) {
-        self.origin = origin
+        self.requester = requester
         self.installation = installation
         self.sender = sender
         self.action = action

@@ -5,13 +5,13 @@ extension Turn {
     mutating func refuse(_ request: InstallationRequest, _ refusal: RegistrationRefusal) {
         switch request.action {
         case .send: refuseSend(request, refusal == .notRegistered ? .notRegistered : .unavailable)
-        default: refuse(request.origin, refusal)
+        default: refuse(request.requester, refusal)
         }
     }
 
     /// Refuses a message to an installation.
     mutating func refuseSend(_ request: InstallationRequest, _ refusal: Refusal) {
-        reply(.refused(refusal), to: request.origin)
+        reply(.refused(refusal), to: request.requester)
         effects.downstream.refused += 1
     }
 

@@ -16,7 +16,7 @@ struct WaitingInstallations {
     }
 
     /// Removes and returns the oldest request for an installation. Returns `nil` if there is none.
-    mutating func take(_ installation: [UInt8]) -> InstallationRequest? {
+    mutating func popFirst(_ installation: [UInt8]) -> InstallationRequest? {
         guard let first = requests[installation]?.first else { return nil }
         if requests[installation]?.count == 1 {
             requests[installation] = nil

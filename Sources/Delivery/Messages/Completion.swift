@@ -10,14 +10,14 @@ extension Registration {
             content.collapseKey = category.isEmpty ? nil : category
         }
         // Only the APNs gateway reads this object: for other channels storing it would waste space.
-        if content.apns != nil, !isByAPNs { content.apns = nil }
+        if content.apns != nil, !usesAPNs { content.apns = nil }
         guard content.holdsRawData else { return }
         guard web == nil else {
             throw .conflict(
                 field: "raw_data",
                 reason: "the server encrypts for this token: use \"data\" or \"notification\"")
         }
-        guard !isByAPNs else {
+        guard !usesAPNs else {
             throw .conflict(
                 field: "raw_data", reason: "APNs carries no raw bytes: use \"data\" or \"notification\"")
         }

@@ -10,10 +10,10 @@ public enum Priority: UInt8, Sendable {
 ///
 /// Delivery never parses them: it stores them, counts their bytes and forwards them. The encoding is the concatenation of
 /// the protobuf fields `app_data` (tag 7, length, key, value) of a DataMessageStanza, so that framing is a copy.
-public typealias Body = [UInt8]
+public typealias EncodedAppData = [UInt8]
 
 /// A downstream message as it is stored until the device acknowledges it.
-public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
+public struct StoredMessage: Sendable, Equatable, HasMessageFields {
     /// The kind of a mailbox entry.
     public enum Kind: Sendable, Equatable {
         /// A message of an app server.
@@ -27,7 +27,7 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     /// The device that it is for.
     public var device: DeviceID
     /// Position in the mailbox; together with `salt` the persistent id.
-    public var sequence: Sequence
+    public var sequence: SequenceNumber
     /// Second half of the persistent id.
     public var salt: UInt32
     /// The registration it was sent to.
@@ -37,7 +37,7 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     /// Message, marker or report.
     public var kind: Kind
     /// Its bytes; a marker has neither an id nor pairs.
-    public var text: MessageText
+    public var fields: MessageFields
     /// When it was accepted, milliseconds since 1970.
     public var acceptedAt: UnixMilliseconds
     /// When it expires, milliseconds since 1970.
@@ -49,15 +49,15 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
     /// See `MessageContent.delaysWhileIdle`.
     public var delaysWhileIdle: Bool
     /// The topic message that it is part of, whose pairs it shares in the store. `nil` if there is none.
-    public var topic: TopicOrigin?
+    public var topic: TopicReference?
 
     /// The id under which the device receives and acknowledges it.
     public var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }
 
     /// Creates a message, marker or report whose bytes may be shared.
     public init(
-        device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
-        sender: SenderID?, kind: Kind = .message, text: MessageText, acceptedAt: UnixMilliseconds,
+        device: DeviceID, sequence: SequenceNumber, salt: UInt32, registration: RegistrationNumber,
+        sender: SenderID?, kind: Kind = .message, fields: MessageFields, acceptedAt: UnixMilliseconds,
         expiresAt: UnixMilliseconds, priority: Priority = .normal, wantsReceipt: Bool = false,
         delaysWhileIdle: Bool = false
     ) {
@@ -67,7 +67,7 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
         self.registration = registration
         self.sender = sender
         self.kind = kind
-        self.text = text
+        self.fields = fields
         self.acceptedAt = acceptedAt
         self.expiresAt = expiresAt
         self.priority = priority
@@ -77,14 +77,14 @@ public struct StoredMessage: Sendable, Equatable, HoldsMessageText {
 
     /// Creates a message, marker or report with bytes of its own.
     public init(
-        device: DeviceID, sequence: Sequence, salt: UInt32, registration: RegistrationNumber,
+        device: DeviceID, sequence: SequenceNumber, salt: UInt32, registration: RegistrationNumber,
         sender: SenderID?, kind: Kind = .message, messageID: [UInt8], collapseKey: [UInt8]? = nil,
         acceptedAt: UnixMilliseconds, expiresAt: UnixMilliseconds, priority: Priority = .normal,
-        wantsReceipt: Bool = false, delaysWhileIdle: Bool = false, body: Body
+        wantsReceipt: Bool = false, delaysWhileIdle: Bool = false, body: EncodedAppData
     ) {
         self.init(
             device: device, sequence: sequence, salt: salt, registration: registration, sender: sender,
-            kind: kind, text: MessageText(messageID: messageID, collapseKey: collapseKey, body: body),
+            kind: kind, fields: MessageFields(messageID: messageID, collapseKey: collapseKey, body: body),
             acceptedAt: acceptedAt, expiresAt: expiresAt, priority: priority, wantsReceipt: wantsReceipt,
             delaysWhileIdle: delaysWhileIdle)
     }

@@ -3,13 +3,13 @@ public import Basics
 /// The content of a message and its delivery options, independent of the target, the submitting protocol and the channel.
 ///
 /// `collapseKey` is `appCollapseKey` if the package name of the app is to be the key: only the registration has that name.
-public struct MessageContent: Sendable, HoldsMessageText {
+public struct MessageContent: Sendable, HasMessageFields {
     /// Stands for the package name of the app, the default key of a notification without one (ccs-xmpp 6). It is empty, which is
     /// free: an empty key from an app server counts as no key.
     public static let appCollapseKey: [UInt8] = []
 
     /// Its bytes.
-    public var text: MessageText
+    public var fields: MessageFields
     /// Seconds to live from now, 0 … `Limits.Message.lifetimeSeconds`; 0 is now or never: delivered at once or dropped.
     public var lifetimeSeconds: Int
     /// Delivery priority.
@@ -30,10 +30,11 @@ public struct MessageContent: Sendable, HoldsMessageText {
         messageID: [UInt8], collapseKey: [UInt8]? = nil,
         lifetimeSeconds: Int = Limits.Message.lifetimeSeconds,
         priority: Priority = .normal, wantsReceipt: Bool = false, delaysWhileIdle: Bool = false,
-        isDryRun: Bool = false, restrictedPackage: [UInt8]? = nil, holdsRawData: Bool = false, body: Body,
+        isDryRun: Bool = false, restrictedPackage: [UInt8]? = nil, holdsRawData: Bool = false,
+        body: EncodedAppData,
         apns: [UInt8]? = nil
     ) {
-        text = MessageText(messageID: messageID, collapseKey: collapseKey, body: body, apns: apns)
+        fields = MessageFields(messageID: messageID, collapseKey: collapseKey, body: body, apns: apns)
         self.lifetimeSeconds = lifetimeSeconds
         self.priority = priority
         self.wantsReceipt = wantsReceipt

@@ -17,10 +17,10 @@ public struct Submission: Sendable {
 
     /// Creates a submission that a session received.
     public init(
-        origin: Origin, entitlement: Entitlement, target: RegistrationName, content: MessageContent
+        requester: Requester, entitlement: Entitlement, target: RegistrationName, content: MessageContent
     ) {
-        replyTo = .session(origin)
-        submitter = origin.connection
+        replyTo = .session(requester)
+        submitter = requester.connection
         self.entitlement = entitlement
         self.target = target
         self.content = content
@@ -45,19 +45,19 @@ public struct Submission: Sendable {
 /// The recipient of the outcome of a submission.
 public enum ReplyTo: Hashable, Sendable {
     /// A session.
-    case session(Origin)
+    case session(Requester)
     /// A group message of a sender: the submission is for one member.
     case group(SenderID, GroupSendMember)
     /// A topic message of a sender, by the number of its run: the submission is for one subscriber.
     case topic(SenderID, run: UInt32)
 }
 
-/// The origin of a request: a connection, and which of its open requests waits for the answer.
-public struct Origin: Hashable, Sendable {
+/// The requester of a request: a connection, and which of its open requests waits for the answer.
+public struct Requester: Hashable, Sendable {
     /// The connection that waits for the answer.
     public var connection: ConnectionID
     /// The requester's number for the request; returned unchanged in the answer.
-    public var ticket: UInt32
+    public var requestID: UInt32
     /// The rows that the request may add to the registry.
     public var growth = Growth.unbounded
 
@@ -73,9 +73,9 @@ public struct Origin: Hashable, Sendable {
         case full
     }
 
-    /// Creates the origin of a request.
-    public init(connection: ConnectionID, ticket: UInt32) {
+    /// Creates the requester of a request.
+    public init(connection: ConnectionID, requestID: UInt32) {
         self.connection = connection
-        self.ticket = ticket
+        self.requestID = requestID
     }
 }

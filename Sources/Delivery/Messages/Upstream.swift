@@ -2,8 +2,8 @@ public import Basics
 
 /// A message of a device to an app server, as the device's session parsed it.
 public struct UpstreamSubmission: Sendable {
-    /// The device's connection; `ticket` identifies the frame and is returned when the message is stored or refused.
-    public var origin: Origin
+    /// The device's connection; `requestID` identifies the frame and is returned when the message is stored or refused.
+    public var requester: Requester
     /// The device that sent it.
     public var device: DeviceID
     /// The sender ID that it is addressed to, or that of the group.
@@ -21,17 +21,17 @@ public struct UpstreamSubmission: Sendable {
     public var persistentID: [UInt8]
     /// Remaining lifetime in seconds, 0 … `Limits.Message.upstreamLifetimeSeconds`; 0 is now or never.
     public var lifetimeSeconds: Int
-    /// The pairs, encoded as `Body`.
-    public var body: Body
+    /// The pairs, encoded as `EncodedAppData`.
+    public var body: EncodedAppData
     /// When it was sent by the device's own clock, milliseconds since 1970. `nil` if the device does not report it.
     public var sentAt: UnixMilliseconds?
 
     /// Creates a message that a device sent.
     public init(
-        origin: Origin, device: DeviceID, sender: SenderID, isFCMDomain: Bool, category: [UInt8],
-        messageID: [UInt8], persistentID: [UInt8], lifetimeSeconds: Int, body: Body
+        requester: Requester, device: DeviceID, sender: SenderID, isFCMDomain: Bool, category: [UInt8],
+        messageID: [UInt8], persistentID: [UInt8], lifetimeSeconds: Int, body: EncodedAppData
     ) {
-        self.origin = origin
+        self.requester = requester
         self.device = device
         self.sender = sender
         self.isFCMDomain = isFCMDomain
@@ -56,7 +56,7 @@ public struct StoredUpstream: Sendable, Equatable {
     /// The account it is for.
     public var sender: SenderID
     /// Position in the sender's mailbox.
-    public var sequence: Sequence
+    public var sequence: SequenceNumber
     /// Message or receipt.
     public var kind: Kind
     /// The registration that it came from; its token is the `from` of the stanza.
@@ -74,15 +74,15 @@ public struct StoredUpstream: Sendable, Equatable {
     /// The lifetime that the device requested, seconds.
     public var lifetimeSeconds: Int
     /// The pairs; empty for a receipt.
-    public var body: Body
+    public var body: EncodedAppData
     /// For a receipt, the connection that submitted the original, preferred while it is open (ccs-xmpp 3.6). Never stored.
-    public var origin: ConnectionID?
+    public var requester: ConnectionID?
 
     /// Creates a message or receipt.
     public init(
-        sender: SenderID, sequence: Sequence, kind: Kind = .message, from: RegistrationName,
+        sender: SenderID, sequence: SequenceNumber, kind: Kind = .message, from: RegistrationName,
         isFCMDomain: Bool = false, category: [UInt8], messageID: [UInt8], persistentID: [UInt8] = [],
-        expiresAt: UnixMilliseconds, lifetimeSeconds: Int, body: Body
+        expiresAt: UnixMilliseconds, lifetimeSeconds: Int, body: EncodedAppData
     ) {
         self.sender = sender
         self.sequence = sequence
@@ -124,7 +124,7 @@ public struct UpstreamReturn: Sendable, Equatable {
     /// The account that it was for.
     public var sender: SenderID
     /// Its position in the sender's mailbox, returned to the sender's partition once it is removed there.
-    public var sequence: Sequence
+    public var sequence: SequenceNumber
     /// When it expired, milliseconds since 1970.
     public var expiresAt: UnixMilliseconds
     /// The author, to whom the expiry is reported.
@@ -132,7 +132,7 @@ public struct UpstreamReturn: Sendable, Equatable {
 
     /// Creates the return of a message.
     public init(
-        sender: SenderID, sequence: Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor
+        sender: SenderID, sequence: SequenceNumber, expiresAt: UnixMilliseconds, author: UpstreamAuthor
     ) {
         self.sender = sender
         self.sequence = sequence
@@ -146,7 +146,7 @@ public struct ReceiptDue: Sendable {
     /// The message that was delivered.
     public var message: RegistrationName
     /// Its position in the device's mailbox, returned to the device's partition once the receipt is stored.
-    public var sequence: Sequence
+    public var sequence: SequenceNumber
     /// The account that requested the receipt.
     public var sender: SenderID
     /// The submitter's id of the message.
@@ -156,12 +156,12 @@ public struct ReceiptDue: Sendable {
     /// When the device acknowledged it, milliseconds since 1970.
     public var deliveredAt: UnixMilliseconds
     /// The connection that submitted the original. `nil` if it is no longer known.
-    public var origin: ConnectionID?
+    public var requester: ConnectionID?
 
     /// Creates the request.
     public init(
-        message: RegistrationName, sequence: Sequence, sender: SenderID, messageID: [UInt8],
-        category: [UInt8], deliveredAt: UnixMilliseconds, origin: ConnectionID?
+        message: RegistrationName, sequence: SequenceNumber, sender: SenderID, messageID: [UInt8],
+        category: [UInt8], deliveredAt: UnixMilliseconds, requester: ConnectionID?
     ) {
         self.message = message
         self.sequence = sequence
@@ -169,6 +169,6 @@ public struct ReceiptDue: Sendable {
         self.messageID = messageID
         self.category = category
         self.deliveredAt = deliveredAt
-        self.origin = origin
+        self.requester = requester
     }
 }

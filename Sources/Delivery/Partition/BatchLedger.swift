@@ -9,13 +9,13 @@ enum Waiter {
     /// A group change: answer the request with the changed group.
     indirect case group(GroupRequest, GroupRecord)
     /// A message to topics: acknowledge it, then start it.
-    indirect case topicJob(TopicJob, Origin)
+    indirect case topicJob(TopicJob, Requester)
     /// A change of an installation: the next change of the same ID may start.
     case installation([UInt8])
     /// Any other request: send one of the two answers.
-    indirect case reply(Origin, RequestReply, orFailed: RequestReply)
+    indirect case reply(Requester, RequestReply, orFailed: RequestReply)
     /// A request that continues at another owner.
-    indirect case next(Event, Origin)
+    indirect case next(Event, Requester)
 }
 
 /// A continuation for a change to a device's mailbox.
@@ -34,17 +34,17 @@ enum DeviceWaiter {
     /// report of the message's end.
     case upstream(UpstreamSubmission)
     /// A request that also depends on earlier batches: it succeeds only if none of them failed.
-    indirect case reply(Origin, RequestReply, orFailed: RequestReply)
+    indirect case reply(Requester, RequestReply, orFailed: RequestReply)
     /// A request that continues at another owner, under the same condition.
-    indirect case next(Event, Origin)
+    indirect case next(Event, Requester)
 }
 
 /// A continuation for a change to a sender's mailbox.
 enum SenderWaiter {
     /// A device's message: acknowledge it to the device, then route it.
-    case upstream(StoredUpstream, Origin)
+    case upstream(StoredUpstream, Requester)
     /// A receipt: remove its message, then route the receipt.
-    case receipt(StoredUpstream, ofMessage: Sequence)
+    case receipt(StoredUpstream, ofMessage: SequenceNumber)
 }
 
 /// A batch on its way to the store.
@@ -65,31 +65,31 @@ struct BatchLedger {
     private var records: [BatchRecord?] = []
     private var head = 0
     /// Number of the batch at `head`.
-    private var firstTicket: UInt64 = 1
+    private var firstBatchNumber: UInt64 = 1
     /// Mutations in all unanswered batches.
     private(set) var mutations = 0
 
     var unanswered: Int { records[head...].count { $0 != nil } }
 
     /// Number of the next batch.
-    var nextTicket: UInt64 { firstTicket + UInt64(records.count - head) }
+    var nextBatchNumber: UInt64 { firstBatchNumber + UInt64(records.count - head) }
 
-    /// Appends a batch under the number `nextTicket`.
+    /// Appends a batch under the number `nextBatchNumber`.
     mutating func append(_ record: BatchRecord) {
         mutations += record.mutations.count
         records.append(record)
     }
 
     /// Removes a batch and returns it. Returns `nil` if no unanswered batch has the number.
-    mutating func take(_ ticket: UInt64) -> BatchRecord? {
-        guard ticket >= firstTicket, ticket < nextTicket else { return nil }
-        let at = head + Int(ticket - firstTicket)
+    mutating func remove(_ batchNumber: UInt64) -> BatchRecord? {
+        guard batchNumber >= firstBatchNumber, batchNumber < nextBatchNumber else { return nil }
+        let at = head + Int(batchNumber - firstBatchNumber)
         guard let record = records[at] else { return nil }
         records[at] = nil
         mutations -= record.mutations.count
         while head < records.count, records[head] == nil {
             head += 1
-            firstTicket += 1
+            firstBatchNumber += 1
         }
         if head == records.count || head >= 256 {
             records.removeFirst(head)
@@ -99,16 +99,16 @@ struct BatchLedger {
     }
 
     /// Returns whether a batch is still gathered or unanswered.
-    func isOpen(_ ticket: UInt64) -> Bool {
-        if ticket >= nextTicket { return true }
-        guard ticket >= firstTicket else { return false }
-        return records[head + Int(ticket - firstTicket)] != nil
+    func isOpen(_ batchNumber: UInt64) -> Bool {
+        if batchNumber >= nextBatchNumber { return true }
+        guard batchNumber >= firstBatchNumber else { return false }
+        return records[head + Int(batchNumber - firstBatchNumber)] != nil
     }
 
     /// Adds a continuation to an unanswered batch. Returns `false` if the batch has been answered.
-    mutating func wait(_ waiter: Waiter, for ticket: UInt64) -> Bool {
-        guard ticket >= firstTicket, ticket < nextTicket else { return false }
-        let at = head + Int(ticket - firstTicket)
+    mutating func wait(_ waiter: Waiter, for batchNumber: UInt64) -> Bool {
+        guard batchNumber >= firstBatchNumber, batchNumber < nextBatchNumber else { return false }
+        let at = head + Int(batchNumber - firstBatchNumber)
         guard records[at] != nil else { return false }
         records[at]?.waiters.append(waiter)
         return true

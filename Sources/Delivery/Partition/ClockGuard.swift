@@ -138,7 +138,7 @@ public struct ClockGuard: Sendable {
     func mark(at core: Now) -> UnixMilliseconds? { anchor == nil ? nil : max(0, core.wall) }
 
     /// A reading for callers outside the core: the machine's time, by which nothing expires while the clock is in doubt.
-    func outside(_ machine: Now) -> Now {
+    func externalReading(_ machine: Now) -> Now {
         var reading = machine
         if open != nil { reading.latestInDoubt = Limits.Clock.latest }
         return reading

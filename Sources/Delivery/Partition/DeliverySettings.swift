@@ -31,7 +31,7 @@ public struct DeliverySettings: Sendable {
     /// Topics of one registration.
     public var subscriptionsPerRegistration = Limits.Installation.subscriptionsPerRegistration
     /// Seconds after which an unacknowledged receipt counts as received.
-    public var receiptSettleSeconds = Limits.Message.receiptSettleSeconds
+    public var receiptAckSeconds = Limits.Message.receiptAckSeconds
     /// Seconds without contact after which a device and its registrations are removed. 0 disables the expiry.
     public var deviceExpirySeconds = Limits.Device.expirySeconds
     /// Seconds after check-in at which a device that has neither logged in nor registered is removed. 0 disables the expiry.

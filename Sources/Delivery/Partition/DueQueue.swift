@@ -23,7 +23,7 @@ public struct DueQueue: Sendable {
     }
 
     /// Removes and returns the earliest registration if its time has come; otherwise returns `nil`.
-    public mutating func take(by now: Instant) -> RegistrationName? {
+    public mutating func popFirst(dueBy now: Instant) -> RegistrationName? {
         guard let first = items.first, first.due <= now else { return nil }
         items.swapAt(0, items.count - 1)
         items.removeLast()

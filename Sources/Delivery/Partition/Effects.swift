@@ -55,7 +55,7 @@ public enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
     case notPermitted = "PERMISSION_DENIED"
     case serviceNotAvailable = "SERVICE_NOT_AVAILABLE"
     /// Unauthenticated peers have sent too many requests in this minute.
-    case tooManyStrangers = "QUOTA_EXCEEDED"
+    case tooManyUnauthenticated = "QUOTA_EXCEEDED"
     /// The registry has reached its maximum size. Clients do not understand this word, so each answer carries one that its client
     /// does.
     case registryFull = "REGISTRY_FULL"
@@ -70,7 +70,7 @@ public struct Effects: Sendable {
     /// For the store: written together, in order, as the batch of this turn.
     public var mutations: [Mutation] = []
     /// Questions to the store.
-    public var loads: [Load] = []
+    public var loads: [StoreQuery] = []
     /// Downstream messages that reached each milestone, for metrics.
     public var downstream = MilestoneCounts()
     /// Upstream messages that reached each milestone, for metrics.

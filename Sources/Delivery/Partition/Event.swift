@@ -1,7 +1,7 @@
 public import Basics
 
 /// An input of the core. The address is part of the event: a device, a sender (with its groups and topics), an installation, or the
-/// partition as a whole. Sessions and the shell create events with the functions of `Event+Making.swift`.
+/// partition as a whole. Sessions and the shell create events with the functions of `Event+Constructors.swift`.
 public enum Event: Sendable {
     case device(DeviceID, DeviceEvent)
     case sender(SenderID, SenderEvent)
@@ -29,8 +29,8 @@ public enum DeviceEvent: Sendable {
     /// The device requests to log in.
     case login(DeviceLogin)
     /// The device acknowledged these messages.
-    case acknowledged(ConnectionID, [Sequence])
-    /// Its connection accepts more: what was sent has been written (requested by `reportWhenReady`, and after congestion).
+    case acknowledged(ConnectionID, [SequenceNumber])
+    /// Its connection accepts more: what was sent has been written (requested by `reportWhenWritable`, and after congestion).
     case writable(ConnectionID)
     /// Its connection is congested: send nothing more until `writable`.
     case congested(ConnectionID)
@@ -45,9 +45,9 @@ public enum DeviceEvent: Sendable {
     /// Its upstream message expired or was refused before an app server acknowledged it: the device receives a report.
     case upstreamReturned(UpstreamReturn)
     /// The receipt of a message is on disk: the message can be removed.
-    case receiptStored(Sequence)
+    case receiptStored(SequenceNumber)
     /// The receipt of a message could not be stored: the message stays.
-    case receiptRefused(Sequence)
+    case receiptRefused(SequenceNumber)
     /// The device checks in.
     case checkIn(CheckIn)
     /// An app registers.
@@ -57,7 +57,7 @@ public enum DeviceEvent: Sendable {
     /// A web app requests a token whose messages the server encrypts.
     case registerWeb(WebRegistrationRequest)
     /// An app unregisters a token.
-    case unregisterToken(TokenClaim, Origin)
+    case unregisterToken(TokenClaim, Requester)
     /// A registration subscribes to a topic or unsubscribes.
     case subscribe(TopicRequest)
     /// An app server requests information on a registration, or subscribes it to a topic of its sender.
@@ -65,7 +65,7 @@ public enum DeviceEvent: Sendable {
     /// A request of an installation continues at the device that has the first of its registrations.
     indirect case installationFound(InstallationRequest, [RegistrationName])
     /// An operator removes the device: its registrations and messages are removed, and its connection is closed.
-    case forget(Origin)
+    case forget(Requester)
     /// The store has not seen the device for so long that it may have expired: the device is removed if it has.
     case unseen
 }
@@ -75,7 +75,7 @@ public enum SenderEvent: Sendable {
     /// An app server requests to log in with the key of this digest.
     case login(ConnectionID, key: SecretDigest)
     /// An app server requests to prove a key without revealing it (SCRAM): answered with `loginKeys`.
-    case keysWanted(ConnectionID)
+    case keysRequested(ConnectionID)
     /// The session has bound its resource and accepts upstream messages.
     case bound(ConnectionID)
     /// The session drains: it gets no new upstream messages, but its acknowledgements still count.
@@ -91,15 +91,15 @@ public enum SenderEvent: Sendable {
     /// Its connection is lost, and this state of its stream is left; `closed` follows.
     case streamDetached(ConnectionID, ResumableStream)
     /// The session requests to resume the stream of this ID.
-    case streamWanted(ConnectionID, id: String)
+    case streamRequested(ConnectionID, id: String)
     /// The session answered an upstream message or receipt, or no answer is expected.
-    case upstreamSettled(ConnectionID, Sequence, UpstreamSettlement)
+    case upstreamFinished(ConnectionID, SequenceNumber, UpstreamOutcome)
     /// A device's upstream message with the registration that the device's partition resolved.
     case upstreamResolved(UpstreamSubmission, from: RegistrationName)
     /// A device's message to a group, which counts towards the rate of its sender.
     indirect case groupUpstream(GroupSubmission)
     /// An expired message has left the sender's mailbox through its device, or that failed.
-    case upstreamReturnSettled(Sequence)
+    case upstreamReturnFinished(SequenceNumber)
     /// A receipt is due to the sender.
     case receiptDue(ReceiptDue)
 }
@@ -136,7 +136,7 @@ public enum PartitionEvent: Sendable {
     /// The store reports the outcome of a batch.
     case committed(CommitOutcome)
     /// The store answers a query of this partition.
-    case loaded(Loaded)
+    case loaded(StoreResult)
     /// The senders changed.
     case senders(SenderDirectory)
     /// An operator changed settings.
@@ -146,13 +146,13 @@ public enum PartitionEvent: Sendable {
     /// Time has passed: sent at least twice a second.
     case tick
     /// An operator traces a device: `traced` reports each step of its messages from now on.
-    case trace(DeviceID, Origin)
+    case trace(DeviceID, Requester)
     /// An operator stops tracing.
-    case untrace(Origin)
+    case untrace(Requester)
 }
 
 /// How an app server's session finished an upstream message.
-public enum UpstreamSettlement: Sendable {
+public enum UpstreamOutcome: Sendable {
     /// Acknowledged.
     case acknowledged
     /// The app server answered `nack`: the message is not sent again.

@@ -9,10 +9,10 @@ extension Partition {
     public var clockGraceEnds: Instant? { turn.clock.graceEnds(after: turn.settings.clockGraceSeconds) }
 
     /// The time for sessions: the machine's, by which nothing expires while the clock is in doubt.
-    public func sessionTime(_ machine: Now) -> Now { turn.clock.outside(machine) }
+    public func sessionTime(_ machine: Now) -> Now { turn.clock.externalReading(machine) }
 
     mutating func tick() {
-        noteClock()
+        recordClock()
         searchForExpired()
         devices.tick(&turn)
         installations.tick(&turn)
@@ -22,7 +22,7 @@ extension Partition {
 
     /// Records the time for the next process, at intervals and whenever the clock becomes doubted or believed. All partitions use
     /// the same clock, so it does not matter whose record is the last.
-    private mutating func noteClock() {
+    private mutating func recordClock() {
         let isDoubted = turn.clock.doubt != nil
         guard turn.now.monotonic >= clockMark.next || clockMark.isDoubted != isDoubted else { return }
         clockMark.isDoubted = isDoubted
@@ -50,7 +50,7 @@ extension Turn {
 
     /// Lets a device that existed before the doubt confirm the clock: its clock is independent of ours, so where the two agree they
     /// are right. The clock of a device created later does not count, as it may belong to an attacker.
-    mutating func noteDeviceTime(_ upstream: UpstreamSubmission, _ entry: DeviceEntry) {
+    mutating func confirmClockIfAgreed(_ upstream: UpstreamSubmission, _ entry: DeviceEntry) {
         guard clock.doubt != nil, let time = upstream.sentAt, let record = entry.record,
             clock.isConfirmed(by: time, madeAt: record.createdAt)
         else { return }

@@ -39,7 +39,7 @@ extension DeviceEntry {
             return "wrong count of unacknowledged messages"
         }
         if state.isReady, link == nil,
-            slots.contains(where: { $0.state != $0.state.unhanded })
+            slots.contains(where: { $0.state != $0.state.unsent })
         {
             return "a message is marked as sent without a connection"
         }

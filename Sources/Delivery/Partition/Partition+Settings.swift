@@ -15,8 +15,8 @@ extension Partition {
 
     mutating func replaceDirectory(_ directory: SenderDirectory) {
         turn.directory = directory
-        turn.messageBuckets.keep { directory[$0] != nil }
-        devices.topicBuckets.keep { directory[$0] != nil }
+        turn.messageBuckets.retainSenders { directory[$0] != nil }
+        devices.topicBuckets.retainSenders { directory[$0] != nil }
         senders.directoryChanged(&turn)
     }
 }

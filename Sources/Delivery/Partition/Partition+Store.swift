@@ -3,8 +3,8 @@ import Basics
 /// Handling of the store's reports: outcomes of batches and answers to queries.
 extension Partition {
     mutating func committed(_ outcome: CommitOutcome) {
-        let isKnown = outcome.ticket < turn.ledger.nextTicket
-        guard let record = turn.ledger.take(outcome.ticket) else {
+        let isKnown = outcome.batchNumber < turn.ledger.nextBatchNumber
+        guard let record = turn.ledger.remove(outcome.batchNumber) else {
             turn.demand(!isKnown, "a batch was answered twice")
             return
         }
@@ -19,7 +19,7 @@ extension Partition {
             turn.effects.downstream.add(record.downstream)
             turn.effects.upstream.add(record.upstream)
         }
-        for waiter in record.waiters { settle(waiter, outcome) }
+        for waiter in record.waiters { resume(waiter, outcome) }
         if record.removesUpstream { senders.removalsCommitted(record, outcome) }
         devices.committed(record.devices, &turn)
     }
@@ -35,7 +35,7 @@ extension Partition {
         for mutation in record.mutations {
             switch mutation {
             case .putUpstream(let message, _): senders.rewind(message.sender, before: message.sequence)
-            case .putDevice(let device): devices.contacts.note(device.device, at: device.seenAt)
+            case .putDevice(let device): devices.pendingLastSeen.record(device.device, at: device.seenAt)
             // A process that ends before the next record is due must still leave one.
             case .putMark(.clock, _): clockMark.next = .distantPast
             default: break
@@ -44,27 +44,27 @@ extension Partition {
         topics.changesFailed(record)
     }
 
-    private mutating func settle(_ waiter: Waiter, _ outcome: CommitOutcome) {
+    private mutating func resume(_ waiter: Waiter, _ outcome: CommitOutcome) {
         switch waiter {
-        case .device(let entry, let waiter): devices.settle(waiter, of: entry, outcome, &turn)
-        case .sender(let sender, let waiter): senders.settle(waiter, of: sender, outcome, &turn)
-        case .topicJob(let job, let origin):
-            topics.jobCommitted(job, origin, hasFailed: outcome.hasFailed, &turn)
+        case .device(let entry, let waiter): devices.finish(waiter, of: entry, outcome, &turn)
+        case .sender(let sender, let waiter): senders.finish(waiter, of: sender, outcome, &turn)
+        case .topicJob(let job, let requester):
+            topics.jobCommitted(job, requester, hasFailed: outcome.hasFailed, &turn)
         case .group(let request, let changed):
             groups.changeCommitted(request, changed, hasFailed: outcome.hasFailed, &turn)
         case .installation(let id): installations.endTurn(of: id, &turn)
-        case .reply(let origin, let success, let failure):
-            turn.reply(outcome.hasFailed ? failure : success, to: origin)
-        case .next(let event, let origin):
+        case .reply(let requester, let success, let failure):
+            turn.reply(outcome.hasFailed ? failure : success, to: requester)
+        case .next(let event, let requester):
             if outcome.hasFailed {
-                turn.refuse(origin, .serviceNotAvailable)
+                turn.refuse(requester, .serviceNotAvailable)
             } else {
                 turn.forward(event)
             }
         }
     }
 
-    mutating func loaded(_ answer: Loaded) {
+    mutating func loaded(_ answer: StoreResult) {
         switch answer {
         case .device(let state): devices.loaded(state, &turn)
         case .messages(let device, let messages, let isLast):
@@ -78,8 +78,8 @@ extension Partition {
             expirySweep.isAsking = false
             for entry in entries { expired(entry) }
         case .group(let name, let record, let isForChange):
-            let isIt = record.map { $0.name == name } ?? true
-            guard turn.demand(isIt, "the store returned another group", owner: .sender(name.sender))
+            let isMatch = record.map { $0.name == name } ?? true
+            guard turn.demand(isMatch, "the store returned another group", owner: .sender(name.sender))
             else { return loadFailed(.group(name, isForChange: isForChange)) }
             if isForChange {
                 groups.changeLoaded(name.sender, record, &turn)
@@ -87,8 +87,9 @@ extension Partition {
                 groups.membersLoaded(name, record, &turn)
             }
         case .groupLabelled(let sender, let label, let record):
-            let isIt = record.map { $0.name.sender == sender && $0.label == label } ?? true
-            guard turn.demand(isIt, "the store returned a group with another label", owner: .sender(sender))
+            let isMatch = record.map { $0.name.sender == sender && $0.label == label } ?? true
+            guard
+                turn.demand(isMatch, "the store returned a group with another label", owner: .sender(sender))
             else { return loadFailed(.groupLabelled(sender, label)) }
             groups.changeLoaded(sender, record, &turn)
         case .unseen(let found, let next): devices.unseenLoaded(found, next: next, &turn)
@@ -118,7 +119,7 @@ extension Partition {
         }
     }
 
-    private mutating func loadFailed(_ question: Load) {
+    private mutating func loadFailed(_ question: StoreQuery) {
         switch question {
         case .device(let device): devices.loadFailed(device, &turn)
         case .messages(let device, _, _): devices.pageLoadFailed(device, &turn)

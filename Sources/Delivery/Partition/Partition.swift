@@ -91,7 +91,7 @@ public struct Partition: ~Copyable {
     /// If an invariant was broken, the batch is refused as if the store had failed; answering its waiters may create another batch.
     public mutating func endTurn(effects: inout Effects) -> WriteBatch? {
         swap(&turn.effects, &effects)
-        var batch = turn.takeBatch()
+        var batch = turn.closeBatch()
         var refused = 0
         while turn.refusesBatch {
             precondition(
@@ -99,17 +99,17 @@ public struct Partition: ~Copyable {
                 "too many batches refused in one turn for broken invariants")
             refused += 1
             turn.refusesBatch = false
-            guard let ticket = batch?.ticket else { break }
-            committed(CommitOutcome(ticket: ticket, hasFailed: true))
-            batch = turn.takeBatch()
+            guard let batchNumber = batch?.batchNumber else { break }
+            committed(CommitOutcome(batchNumber: batchNumber, hasFailed: true))
+            batch = turn.closeBatch()
         }
-        if !turn.broken.isEmpty { mendBroken() }
+        if !turn.broken.isEmpty { reloadBroken() }
         swap(&turn.effects, &effects)
         return batch
     }
 
     /// Has the in-memory state of owners with a broken invariant read again.
-    private mutating func mendBroken() {
+    private mutating func reloadBroken() {
         var broken = BrokenStates()
         swap(&broken, &turn.broken)
         for entry in broken.devices { devices.readAgain(entry, &turn) }

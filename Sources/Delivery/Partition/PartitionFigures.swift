@@ -12,7 +12,7 @@ public struct PartitionFigures: Sendable, Equatable {
     /// Sessions of app servers.
     public var sessions = 0
     /// Contact times that are not yet written to the store.
-    public var unwrittenContacts = 0
+    public var pendingLastSeen = 0
     /// Upstream messages that were read from the store and not yet sent.
     public var backlog = 0
     /// Upstream messages and receipts that app servers have not acknowledged.
@@ -28,7 +28,7 @@ extension Partition {
     public var figures: PartitionFigures {
         var figures = PartitionFigures()
         figures.batches = turn.ledger.unanswered
-        figures.unwrittenContacts = devices.contacts.count
+        figures.pendingLastSeen = devices.pendingLastSeen.count
         for entry in devices.table.all {
             figures.devices += 1
             figures.connectedDevices += entry.link == nil ? 0 : 1

@@ -32,7 +32,7 @@ public enum PartitionKey: Hashable, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    private static func fnv1a(_ octets: [UInt8]) -> UInt64 {
-        octets.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    private static func fnv1a(_ bytes: [UInt8]) -> UInt64 {
+        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }

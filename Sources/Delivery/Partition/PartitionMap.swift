@@ -14,7 +14,7 @@ public struct PartitionMap: Sendable {
     /// Assigns the partitions to the reactors.
     public init(partitions: Int, reactors: Int) {
         precondition(
-            (1...Limits.Partition.most).contains(partitions) && reactors > 0,
+            (1...Limits.Partition.maximumCount).contains(partitions) && reactors > 0,
             "invalid number of partitions or reactors")
         self.partitions = partitions
         self.reactors = reactors

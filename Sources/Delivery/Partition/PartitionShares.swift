@@ -4,16 +4,16 @@ import Basics
 /// limits, but at least what one device, sender or request needs (`LimitsPartitions.swift`).
 ///
 /// Where these minimums add up to more than the total, the store still bounds what waits for it (`Limits.Store.waitingWrites`,
-/// `Limits.Store.waitingLoads`).
+/// `Limits.Store.waitingQueries`).
 struct PartitionShares {
     /// Idle devices in memory, and how many of them can be transient.
     let idleDevices: Int
-    let passingDevices: Int
+    let transientDevices: Int
     /// Mutations waiting for the store above which submissions are refused.
     let waitingWrites: Int
     /// Contact times of devices that are still to be written, and how many are retried per tick.
-    let unwrittenContacts: Int
-    let contactsPerTick: Int
+    let pendingLastSeen: Int
+    let lastSeenPerTick: Int
     /// Expired messages removed per search.
     let expiredPerSweep: Int
     /// Milliseconds between two searches of this partition for unused devices or installations: the partitions take turns, so that
@@ -33,11 +33,12 @@ struct PartitionShares {
     init(of settings: borrowing DeliverySettings, among count: Int) {
         func share(_ whole: Int, atLeast least: Int = 1) -> Int { max(min(whole, least), whole / count) }
         idleDevices = share(settings.idleDevicesInMemory, atLeast: Limits.Partition.leastIdleDevices)
-        passingDevices = share(Limits.Device.visitingInMemory, atLeast: Limits.Partition.leastVisitingDevices)
+        transientDevices = share(
+            Limits.Device.transientInMemory, atLeast: Limits.Partition.leastTransientDevices)
         waitingWrites = share(settings.waitingWrites, atLeast: Limits.Partition.leastWaitingWrites)
-        unwrittenContacts = share(
-            Limits.Device.unwrittenContacts, atLeast: Limits.Partition.leastUnwrittenContacts)
-        contactsPerTick = share(Limits.Device.contactsPerTick)
+        pendingLastSeen = share(
+            Limits.Device.pendingLastSeen, atLeast: Limits.Partition.leastPendingLastSeen)
+        lastSeenPerTick = share(Limits.Device.lastSeenPerTick)
         expiredPerSweep = share(Limits.Store.expiredPerSweep, atLeast: Limits.Partition.leastExpiredPerSweep)
         sweepMilliseconds = Int64(Limits.Device.sweepMilliseconds * count)
         forgottenDevices = Rate(

@@ -49,7 +49,7 @@ struct SenderBuckets {
 
     /// Counts one use of the sender's rate.
     mutating func take(_ sender: SenderID, now: Instant) {
-        if rate.isLimited { buckets[sender, default: TokenBucket()].take(rate, now: now) }
+        if rate.isLimited { buckets[sender, default: TokenBucket()].consume(rate, now: now) }
     }
 
     /// Applies another share.
@@ -60,7 +60,7 @@ struct SenderBuckets {
     }
 
     /// Removes senders that are no longer in the directory.
-    mutating func keep(_ isKnown: (SenderID) -> Bool) {
+    mutating func retainSenders(_ isKnown: (SenderID) -> Bool) {
         if !buckets.isEmpty { buckets = buckets.filter { isKnown($0.key) } }
     }
 }
@@ -84,15 +84,15 @@ struct DeviceBuckets {
     }
 
     /// Counts a message to the device.
-    mutating func takeMessage(_ rates: Rates, _ now: Instant) {
-        short.take(rates.deviceShort, now: now)
-        long.take(rates.deviceLong, now: now)
+    mutating func countMessage(_ rates: Rates, _ now: Instant) {
+        short.consume(rates.deviceShort, now: now)
+        long.consume(rates.deviceLong, now: now)
     }
 
     /// Counts an upstream message of the device if its rate allows one more. Returns whether it does.
-    mutating func takeUpstream(_ rates: Rates, _ now: Instant) -> Bool {
+    mutating func countUpstreamIfAllowed(_ rates: Rates, _ now: Instant) -> Bool {
         guard upstream.allows(rates.deviceUpstream, now: now) else { return false }
-        upstream.take(rates.deviceUpstream, now: now)
+        upstream.consume(rates.deviceUpstream, now: now)
         return true
     }
 }

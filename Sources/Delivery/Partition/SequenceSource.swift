@@ -9,11 +9,11 @@ struct SequenceSource {
     init(floor: UInt64) { last = floor }
 
     /// Returns a number greater than all earlier ones.
-    mutating func next(_ now: Now) -> Sequence {
+    mutating func next(_ now: Now) -> SequenceNumber {
         last = max(last &+ 1, UInt64(clamping: now.wall) &* 1_000)
-        return Sequence(last)
+        return SequenceNumber(last)
     }
 
     /// Raises the watermark to a number that was found in the store.
-    mutating func observe(_ sequence: Sequence) { last = max(last, sequence.number) }
+    mutating func observe(_ sequence: SequenceNumber) { last = max(last, sequence.number) }
 }

@@ -10,9 +10,9 @@ public enum SessionCommand: Sendable {
     /// For the session of a device.
     case device(DeviceCommand)
     /// The answer to a message that an app server, an HTTP request or an operator submitted under this request ID.
-    case submission(ticket: UInt32, SubmissionReply)
+    case submission(requestID: UInt32, SubmissionReply)
     /// The answer to another request of an HTTP session or an operator.
-    case reply(ticket: UInt32, RequestReply)
+    case reply(requestID: UInt32, RequestReply)
     /// For every kind of session.
     case connection(ConnectionCommand)
 }
@@ -28,9 +28,9 @@ public enum AppServerCommand: Sendable {
     /// Write the stanza of an upstream message or receipt. Indirect, so that commands stay small.
     indirect case deliver(StoredUpstream)
     /// Report a receipt as unanswered as soon as it is written: the window has no room for newer receipts.
-    case release(Sequence)
+    case release(SequenceNumber)
     /// Forget an upstream message or receipt that has left the window: it is not written any more, and a late answer to it is ignored.
-    case withdraw(Sequence)
+    case withdraw(SequenceNumber)
     /// Resume this stream (XEP-0198).
     case streamResumed(ResumableStream)
     /// The requested stream does not exist.
@@ -48,11 +48,11 @@ public enum DeviceCommand: Sendable {
     /// Write the frame of a message or marker. Indirect, so that commands stay small.
     indirect case deliver(DeviceDelivery)
     /// A full page has been sent: answer with `deviceWritable` once it is written.
-    case reportWhenReady
+    case reportWhenWritable
     /// The upstream message of a request is on disk, or is a duplicate: its frame can be acknowledged.
-    case upstreamStored(ticket: UInt32)
+    case upstreamStored(requestID: UInt32)
     /// The upstream message of a request is refused.
-    case upstreamRefused(ticket: UInt32, UpstreamRefusal)
+    case upstreamRefused(requestID: UInt32, UpstreamRefusal)
 }
 
 /// The answer to a message that an app server, an HTTP request or an operator submitted.
@@ -92,7 +92,7 @@ public enum RequestReply: Sendable {
     /// An operator's request removed a device; with the counts of what was removed.
     case forgotten(registrations: Int, messages: Int)
     /// A step of a message of the traced device.
-    indirect case traced(TraceNote)
+    indirect case traced(TraceRecord)
 }
 
 /// A command to any kind of session.
@@ -103,6 +103,6 @@ public enum ConnectionCommand: Sendable {
     case endWhenIdle(from: Instant, CloseReason)
     /// End the stream as the protocol defines, then close.
     case close(CloseReason)
-    /// The request came from an authenticated device: release its slot among unauthenticated peers (`Origin.Growth.counted`).
-    case placeUnused
+    /// The request came from an authenticated device: release its slot among unauthenticated peers (`Requester.Growth.counted`).
+    case refundQuota
 }

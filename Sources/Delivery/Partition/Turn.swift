@@ -49,7 +49,7 @@ struct Turn: ~Copyable {
     mutating func read(_ machine: Now) { now = clock.read(machine, grace: settings.clockGraceSeconds) }
 
     /// Returns a sequence number greater than all earlier ones.
-    mutating func nextSequence() -> Sequence {
+    mutating func nextSequence() -> SequenceNumber {
         let before = sequences.last
         let next = sequences.next(now)
         demand(next.number > before, "a sequence number does not exceed the previous one")
@@ -70,7 +70,7 @@ struct Turn: ~Copyable {
     mutating func forward(_ event: Event) { effects.forwards.append(event) }
 
     /// Adds a query to the store.
-    mutating func load(_ question: Load) { effects.loads.append(question) }
+    mutating func load(_ question: StoreQuery) { effects.loads.append(question) }
 
     /// Adds a mutation to the batch of this turn.
     mutating func write(_ mutation: Mutation) { effects.mutations.append(mutation) }
@@ -79,8 +79,8 @@ struct Turn: ~Copyable {
     mutating func wait(_ waiter: Waiter) { batch.waiters.append(waiter) }
 
     /// Adds a continuation to the batch of this turn or to an unanswered one. Returns `false` if the batch has been answered.
-    mutating func wait(_ waiter: Waiter, for ticket: UInt64) -> Bool {
-        guard ticket == ledger.nextTicket else { return ledger.wait(waiter, for: ticket) }
+    mutating func wait(_ waiter: Waiter, for batchNumber: UInt64) -> Bool {
+        guard batchNumber == ledger.nextBatchNumber else { return ledger.wait(waiter, for: batchNumber) }
         wait(waiter)
         return true
     }
@@ -94,20 +94,20 @@ struct Turn: ~Copyable {
     /// Marks a device as changed by the batch of this turn.
     mutating func touch(_ entry: DeviceEntry) {
         demand(entry.state.isReady, "a device changed before it was read", of: entry)
-        demand(!entry.isForgotten, "a device changed after it was evicted", of: entry)
+        demand(!entry.isEvicted, "a device changed after it was evicted", of: entry)
         guard !entry.isTouched else { return }
         entry.isTouched = true
         batch.devices.append(entry)
     }
 
     /// Closes the batch of this turn, records it in the ledger and returns it. Returns `nil` if nothing changes.
-    mutating func takeBatch() -> WriteBatch? {
+    mutating func closeBatch() -> WriteBatch? {
         if effects.mutations.isEmpty {
             let isEmpty = batch.waiters.isEmpty && batch.devices.isEmpty && !batch.removesUpstream
             // Waiters of an empty batch are answered by refusing it.
             if demand(isEmpty, "a continuation waits for a batch without mutations") { return nil }
         }
-        let ticket = ledger.nextTicket
+        let batchNumber = ledger.nextBatchNumber
         var record = BatchRecord()
         swap(&record, &batch)
         record.mutations = effects.mutations
@@ -116,11 +116,11 @@ struct Turn: ~Copyable {
         for entry in record.devices {
             demand(entry.isTouched, "a device is in a batch that does not change it", of: entry)
             entry.isTouched = false
-            entry.lastBatch = ticket
+            entry.lastBatch = batchNumber
             entry.batchesInFlight += 1
         }
         let batch = WriteBatch(
-            ticket: ticket, mutations: record.mutations, isDurable: !record.waiters.isEmpty)
+            batchNumber: batchNumber, mutations: record.mutations, isDurable: !record.waiters.isEmpty)
         ledger.append(record)
         return batch
     }
@@ -140,37 +140,37 @@ struct Turn: ~Copyable {
     }
 
     /// Answers a request other than a submission.
-    mutating func reply(_ reply: RequestReply, to origin: Origin) {
-        effects.commands.append((origin.connection, .reply(ticket: origin.ticket, reply)))
+    mutating func reply(_ reply: RequestReply, to requester: Requester) {
+        effects.commands.append((requester.connection, .reply(requestID: requester.requestID, reply)))
     }
 
     /// Answers a submission.
-    mutating func reply(_ reply: SubmissionReply, to origin: Origin) {
-        effects.commands.append((origin.connection, .submission(ticket: origin.ticket, reply)))
+    mutating func reply(_ reply: SubmissionReply, to requester: Requester) {
+        effects.commands.append((requester.connection, .submission(requestID: requester.requestID, reply)))
     }
 
     /// Answers a request once the batch of this turn is on disk, or with `failure` if it cannot be stored.
     mutating func replyWhenStored(
-        _ reply: RequestReply, to origin: Origin,
+        _ reply: RequestReply, to requester: Requester,
         orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable)
     ) {
-        wait(.reply(origin, reply, orFailed: failure))
+        wait(.reply(requester, reply, orFailed: failure))
     }
 
     /// Answers a request once a batch is on disk: that of this turn or an unanswered one. Answers at once if the batch has been
     /// answered or is `nil`.
     mutating func reply(
-        _ reply: RequestReply, to origin: Origin, whenStored batch: UInt64?,
+        _ reply: RequestReply, to requester: Requester, whenStored batch: UInt64?,
         orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable)
     ) {
-        if let batch, wait(.reply(origin, reply, orFailed: failure), for: batch) { return }
-        self.reply(reply, to: origin)
+        if let batch, wait(.reply(requester, reply, orFailed: failure), for: batch) { return }
+        self.reply(reply, to: requester)
     }
 
     /// Accepts a submission; `id` is `nil` for a dry run.
     mutating func accept(_ replyTo: ReplyTo, _ id: PersistentID?, canonical: RegistrationName?) {
         switch replyTo {
-        case .session(let origin): reply(.accepted(id: id, canonical: canonical), to: origin)
+        case .session(let requester): reply(.accepted(id: id, canonical: canonical), to: requester)
         case .group(let sender, let member):
             forward(.memberAnswered(sender, member, .sent(canonical: canonical)))
         case .topic(let sender, let run): forward(.topicAnswered(sender, run: run, .reached))
@@ -180,27 +180,27 @@ struct Turn: ~Copyable {
     /// Refuses a submission.
     mutating func refuse(_ replyTo: ReplyTo, _ refusal: Refusal) {
         switch replyTo {
-        case .session(let origin): reply(.refused(refusal), to: origin)
+        case .session(let requester): reply(.refused(refusal), to: requester)
         case .group(let sender, let member): forward(.memberAnswered(sender, member, .refused(refusal)))
         case .topic(let sender, let run):
-            forward(.topicAnswered(sender, run: run, refusal == .unavailable ? .unavailable : .passedOver))
+            forward(.topicAnswered(sender, run: run, refusal == .unavailable ? .unavailable : .skipped))
         }
     }
 
     /// Refuses an upstream message.
-    mutating func refuse(_ origin: Origin, _ refusal: UpstreamRefusal) {
-        send(.upstreamRefused(ticket: origin.ticket, refusal), to: origin.connection)
+    mutating func refuse(_ requester: Requester, _ refusal: UpstreamRefusal) {
+        send(.upstreamRefused(requestID: requester.requestID, refusal), to: requester.connection)
         effects.upstream.refused += 1
     }
 
     /// Refuses an upstream message and records that in the trace.
     mutating func refuse(_ upstream: UpstreamSubmission, _ refusal: UpstreamRefusal) {
         traceUpstream(upstream, .refused, detail: refusal.rawValue)
-        refuse(upstream.origin, refusal)
+        refuse(upstream.requester, refusal)
     }
 
     /// Refuses a registry request.
-    mutating func refuse(_ origin: Origin, _ refusal: RegistrationRefusal) {
-        reply(.registrationRefused(refusal), to: origin)
+    mutating func refuse(_ requester: Requester, _ refusal: RegistrationRefusal) {
+        reply(.registrationRefused(refusal), to: requester)
     }
 }

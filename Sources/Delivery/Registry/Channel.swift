@@ -28,5 +28,5 @@ extension Registration {
     }
 
     /// Whether messages reach the app through APNs.
-    public var isByAPNs: Bool { !apnsToken.isEmpty && web == nil }
+    public var usesAPNs: Bool { !apnsToken.isEmpty && web == nil }
 }

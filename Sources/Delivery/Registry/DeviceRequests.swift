@@ -29,7 +29,7 @@ public struct DeviceLogin: Sendable {
 /// A check-in (mcs-device 5.1). It brings fresh random numbers, since the core generates no secrets.
 public struct CheckIn: Sendable {
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     /// The device that it claims to be, with the token that it presents. `nil` for a new device.
     public var claimed: (DeviceID, SecretDigest)?
     /// The Android id for a new device.
@@ -43,10 +43,10 @@ public struct CheckIn: Sendable {
 
     /// Creates a check-in.
     public init(
-        origin: Origin, claimed: (DeviceID, SecretDigest)?, freshDevice: DeviceID, freshToken: UInt64,
+        requester: Requester, claimed: (DeviceID, SecretDigest)?, freshDevice: DeviceID, freshToken: UInt64,
         freshDigest: SecretDigest, refusesWrongToken: Bool
     ) {
-        self.origin = origin
+        self.requester = requester
         self.claimed = claimed
         self.freshDevice = freshDevice
         self.freshToken = freshToken
@@ -58,7 +58,7 @@ public struct CheckIn: Sendable {
 /// A request to register or unregister an app (mcs-device 5.2, 5.3).
 public struct RegistrationRequest: Sendable {
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     /// The device that the request claims to come from.
     public var device: DeviceID
     /// Digest of the security token that it presents.
@@ -84,10 +84,10 @@ public struct RegistrationRequest: Sendable {
 
     /// Creates a request to register or unregister.
     public init(
-        origin: Origin, device: DeviceID, token: SecretDigest, category: [UInt8], subtype: [UInt8],
+        requester: Requester, device: DeviceID, token: SecretDigest, category: [UInt8], subtype: [UInt8],
         senderText: [UInt8], instance: [UInt8] = []
     ) {
-        self.origin = origin
+        self.requester = requester
         self.device = device
         self.token = token
         self.category = category
@@ -108,7 +108,7 @@ public struct WebRegistrationRequest: Sendable {
     }
 
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     /// The registration of the endpoint, which must be a web push endpoint.
     public var endpoint: RegistrationName
     /// The keys to encrypt messages with.
@@ -126,10 +126,10 @@ public struct WebRegistrationRequest: Sendable {
 
     /// Creates a request for a token.
     public init(
-        origin: Origin, endpoint: RegistrationName, keys: WebKeys, project: Project,
+        requester: Requester, endpoint: RegistrationName, keys: WebKeys, project: Project,
         instance: [UInt8] = [], renewed: TokenClaim? = nil
     ) {
-        self.origin = origin
+        self.requester = requester
         self.endpoint = endpoint
         self.keys = keys
         self.project = project

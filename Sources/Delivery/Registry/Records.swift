@@ -3,10 +3,10 @@ public import Basics
 /// The SHA-256 digest of a secret, stored in place of the secret and compared in constant time.
 public struct SecretDigest: Sendable, Equatable {
     /// The 32 bytes of the digest.
-    public var octets: [UInt8]
+    public var bytes: [UInt8]
     /// Creates a digest from its bytes.
-    public init(octets: [UInt8]) { self.octets = octets }
-    public static func == (a: Self, b: Self) -> Bool { ConstantTime.equal(a.octets, b.octets) }
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+    public static func == (a: Self, b: Self) -> Bool { ConstantTime.equal(a.bytes, b.bytes) }
 }
 
 /// The stored record of a device, made at check-in.

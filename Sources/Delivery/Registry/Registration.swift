@@ -239,8 +239,8 @@ extension Registration {
     /// The Firebase installation that it was made for. `nil` if the instance does not have the form of an installation ID.
     public var installation: [UInt8]? {
         guard instance.count == InstallationToken.idLength,
-            instance.allSatisfy({ octet in
-                switch octet {
+            instance.allSatisfy({ byte in
+                switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
                 default: false
                 }

@@ -7,33 +7,34 @@ import Basics
 extension Turn {
     /// Returns why a request may not add rows, or `nil` if it may. If the quota of unauthenticated peers is used up, only a device
     /// that has logged in may; if the registry is full, no request may. `device` is `nil` for a new device.
-    func refusalToAdd(for device: DeviceRecord?, _ origin: Origin) -> RegistrationRefusal? {
-        switch origin.growth {
+    func refusalToAdd(for device: DeviceRecord?, _ requester: Requester) -> RegistrationRefusal? {
+        switch requester.growth {
         case .unbounded, .counted: nil
-        case .knownOnly: device?.hasLoggedIn == true ? nil : .tooManyStrangers
+        case .knownOnly: device?.hasLoggedIn == true ? nil : .tooManyUnauthenticated
         case .full: .registryFull
         }
     }
 
     /// Refunds the quota of unauthenticated peers for a request whose peer has proved to be known.
-    mutating func giveBackPlace(of origin: Origin) {
-        guard origin.growth == .counted else { return }
-        send(.placeUnused, to: origin.connection)
+    mutating func refundQuota(of requester: Requester) {
+        guard requester.growth == .counted else { return }
+        send(.refundQuota, to: requester.connection)
     }
 }
 
 extension Event {
     /// What this request may add to the registry. `nil` if it adds nothing. Each endpoint that makes rows needs a line here to
     /// be bounded.
-    public var growth: Origin.Growth? {
+    public var growth: Requester.Growth? {
         get {
             switch self {
             case .device(_, let event): event.growth
-            case .group(_, .requested(let request)) where request.operation.addsRows: request.origin?.growth
+            case .group(_, .requested(let request)) where request.operation.addsRows:
+                request.requester?.growth
             case .installation(_, .requested(let request)):
                 switch request.action {
                 case .vouch(for: let event), .claim(for: let event, by: _): event.growth
-                default: request.action.addsRows ? request.origin.growth : nil
+                default: request.action.addsRows ? request.requester.growth : nil
                 }
             case .group, .sender, .topic, .installation, .partition: nil
             }
@@ -45,7 +46,7 @@ extension Event {
                 event.growth = newValue
                 self = .device(device, event)
             case .group(let sender, .requested(var request)):
-                request.origin?.growth = newValue
+                request.requester?.growth = newValue
                 self = .group(sender, .requested(request))
             case .installation(let id, .requested(let request)):
                 self = .installation(id, .requested(request.with(newValue)))
@@ -73,14 +74,14 @@ extension Event {
 }
 
 extension DeviceEvent {
-    fileprivate var growth: Origin.Growth? {
+    fileprivate var growth: Requester.Growth? {
         get {
             switch self {
-            case .checkIn(let checkIn): checkIn.origin.growth
-            case .register(let request): request.origin.growth
-            case .registerWeb(let request): request.origin.growth
-            case .subscribe(let request) where !request.isEnd: request.origin.growth
-            case .token(let request) where request.action.addsRows: request.origin.growth
+            case .checkIn(let checkIn): checkIn.requester.growth
+            case .register(let request): request.requester.growth
+            case .registerWeb(let request): request.requester.growth
+            case .subscribe(let request) where !request.isEnd: request.requester.growth
+            case .token(let request) where request.action.addsRows: request.requester.growth
             default: nil
             }
         }
@@ -88,19 +89,19 @@ extension DeviceEvent {
             guard let newValue else { return }
             switch consume self {
             case .checkIn(var checkIn):
-                checkIn.origin.growth = newValue
+                checkIn.requester.growth = newValue
                 self = .checkIn(checkIn)
             case .register(var request):
-                request.origin.growth = newValue
+                request.requester.growth = newValue
                 self = .register(request)
             case .registerWeb(var request):
-                request.origin.growth = newValue
+                request.requester.growth = newValue
                 self = .registerWeb(request)
             case .subscribe(var request):
-                request.origin.growth = newValue
+                request.requester.growth = newValue
                 self = .subscribe(request)
             case .token(var request):
-                request.origin.growth = newValue
+                request.requester.growth = newValue
                 self = .token(request)
             case let other: self = other
             }
@@ -110,9 +111,9 @@ extension DeviceEvent {
 
 extension InstallationRequest {
     /// Returns this request, including the request that it wraps, with its growth set.
-    fileprivate func with(_ growth: Origin.Growth) -> InstallationRequest {
+    fileprivate func with(_ growth: Requester.Growth) -> InstallationRequest {
         var request = self
-        request.origin.growth = growth
+        request.requester.growth = growth
         switch request.action {
         case .vouch(for: var event):
             event.growth = growth
@@ -145,7 +146,7 @@ extension GroupRequest.Operation {
     fileprivate var addsRows: Bool {
         switch self {
         case .create, .add: true
-        case .remove, .find, .show, .settle: false
+        case .remove, .find, .show, .reconcile: false
         }
     }
 }

@@ -34,11 +34,11 @@ extension SenderRecord {
 
     /// Whether a text is a valid project id, accepted by all client libraries and in paths.
     public static func isProjectID(_ text: String) -> Bool {
-        let octets = Array(text.utf8)
-        guard Limits.Operator.projectBytes.contains(octets.count), (0x61...0x7A).contains(octets[0]),
-            octets.last != UInt8(ascii: "-")
+        let bytes = Array(text.utf8)
+        guard Limits.Operator.projectBytes.contains(bytes.count), (0x61...0x7A).contains(bytes[0]),
+            bytes.last != UInt8(ascii: "-")
         else { return false }
-        return octets.allSatisfy {
+        return bytes.allSatisfy {
             switch $0 {
             case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"): true
             default: false

@@ -35,7 +35,7 @@ extension DeviceHub {
     /// Returns the index of the claimed registration, or `nil` if it does not exist.
     ///
     /// Throws `authenticationFailed` or `notPermitted` if the claim does not entitle to change or end it.
-    func place(
+    func index(
         of claim: TokenClaim, _ entry: DeviceEntry, _ turn: borrowing Turn
     ) throws(RegistrationRefusal) -> Int? {
         if case .device(let device, let token) = claim.proof {

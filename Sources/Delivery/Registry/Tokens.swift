@@ -14,7 +14,7 @@ public struct TokenRequest: Sendable {
     }
 
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     /// The registration.
     public var name: RegistrationName
     /// The sender of the app server; the registration must allow it.
@@ -23,8 +23,8 @@ public struct TokenRequest: Sendable {
     public var action: Action
 
     /// Creates a request.
-    public init(origin: Origin, name: RegistrationName, sender: SenderID, action: Action) {
-        self.origin = origin
+    public init(requester: Requester, name: RegistrationName, sender: SenderID, action: Action) {
+        self.requester = requester
         self.name = name
         self.sender = sender
         self.action = action

@@ -12,7 +12,7 @@ public struct SenderDirectory: Sendable {
     public init(_ records: [SenderRecord] = []) {
         self.records = Dictionary(records.map { ($0.sender, $0) }) { _, newer in newer }
         let pairs = self.records.values.flatMap { record in
-            record.keys.map { ($0.digest.octets, record.sender) }
+            record.keys.map { ($0.digest.bytes, record.sender) }
         }
         // If two accounts have the same key, the lower id wins, so that every run decides alike.
         owners = Dictionary(pairs) { min($0, $1) }
@@ -39,7 +39,7 @@ public struct SenderDirectory: Sendable {
 
     /// Returns the sender of a key that was presented without a sender ID (http 1.3), or `nil` if the key is not valid now.
     public func sender(withKey key: SecretDigest, at now: UnixMilliseconds) -> SenderID? {
-        guard let sender = owners[key.octets], check(sender, key: key, at: now) == nil else { return nil }
+        guard let sender = owners[key.bytes], check(sender, key: key, at: now) == nil else { return nil }
         return sender
     }
 
@@ -60,7 +60,7 @@ public struct SenderDirectory: Sendable {
     /// Checks a key. Returns why it is refused, or `nil` if it is valid. Takes as long for an unknown sender as for a wrong key.
     public func check(_ sender: SenderID, key: SecretDigest, at now: UnixMilliseconds) -> LoginRefusal? {
         guard let record = records[sender] else {
-            _ = key == SecretDigest(octets: [UInt8](repeating: 0, count: 32))
+            _ = key == SecretDigest(bytes: [UInt8](repeating: 0, count: 32))
             return .wrongCredentials
         }
         var match: ServerKey?

@@ -2,7 +2,7 @@ import Basics
 
 /// An upstream message or receipt that was sent to an app server and is not answered.
 struct OutstandingUpstream {
-    let sequence: Sequence
+    let sequence: SequenceNumber
     let expiresAt: UnixMilliseconds
     /// The device that it came from, for order; 0 for a receipt.
     let device: UInt64
@@ -35,7 +35,7 @@ struct PendingWindow {
     }
 
     /// Removes and returns an item. Returns `nil` if it is not there.
-    mutating func remove(_ sequence: Sequence) -> OutstandingUpstream? {
+    mutating func remove(_ sequence: SequenceNumber) -> OutstandingUpstream? {
         if let at = messages.firstIndex(where: { $0.sequence == sequence }) { return messages.remove(at: at) }
         if let at = receipts.firstIndex(where: { $0.sequence == sequence }) { return removeReceipt(at: at) }
         return nil
@@ -53,14 +53,14 @@ struct PendingWindow {
     }
 
     /// Returns the oldest receipt that is to be released, if more than `limit` would be kept without that; once for each.
-    mutating func nextRelease(keeping limit: Int) -> Sequence? {
+    mutating func nextRelease(keeping limit: Int) -> SequenceNumber? {
         guard receipts.count - releasing > limit else { return nil }
         releasing += 1
         return receipts[releasing - 1].sequence
     }
 
     /// Whether the window has an item with a sequence.
-    func contains(_ sequence: Sequence) -> Bool {
+    func contains(_ sequence: SequenceNumber) -> Bool {
         messages.contains { $0.sequence == sequence } || receipts.contains { $0.sequence == sequence }
     }
 }
@@ -112,9 +112,9 @@ final class SenderEntry {
     /// A read of a page of the mailbox.
     struct Load {
         /// The cursor when the read started.
-        let after: Sequence
+        let after: SequenceNumber
         /// The newest message known to be on disk when the read started.
-        let target: Sequence
+        let target: SequenceNumber
     }
 
     let sender: SenderID
@@ -124,9 +124,9 @@ final class SenderEntry {
     /// Messages that are read and wait since their device's session is full. Oldest first, none after `cursor`.
     var backlog: [StoredUpstream] = []
     /// Every message on disk up to here is in a window, in the backlog or being removed from the store.
-    var cursor = Sequence(0)
+    var cursor = SequenceNumber(0)
     /// The newest message known to be on disk.
-    var newest = Sequence(0)
+    var newest = SequenceNumber(0)
     /// Whether there may be messages on disk after `cursor`.
     var isBehind = true
     var load: Load?
@@ -155,7 +155,7 @@ final class SenderEntry {
     func setMode(_ mode: AppServerSessionState.Mode, at index: Int, _ turn: inout Turn) {
         guard
             turn.demand(
-                sessions[index].mode.mayBecome(mode), "a session cannot go to this mode", of: self)
+                sessions[index].mode.mayBecome(mode), "a session cannot change to this mode", of: self)
         else { return }
         sessions[index].mode = mode
     }
@@ -175,8 +175,10 @@ final class SenderEntry {
     }
 
     /// Returns the session for a receipt: that of the original message, else the one with the fewest receipts that accepts it.
-    func sessionForReceipt(from origin: ConnectionID?, window: Int) -> Int? {
-        if let origin, let at = index(of: origin), sessions[at].takesReceipt(window: window) { return at }
+    func sessionForReceipt(from requester: ConnectionID?, window: Int) -> Int? {
+        if let requester, let at = index(of: requester), sessions[at].takesReceipt(window: window) {
+            return at
+        }
         var best: Int?
         for at in sessions.indices where sessions[at].takesReceipt(window: window) {
             let count = sessions[at].window.receipts.count
@@ -190,8 +192,8 @@ final class SenderEntry {
     var hasReadySession: Bool { sessions.contains { $0.mode == .ready } }
 
     /// Moves the cursor back so that all messages from `sequence` on are read again.
-    func rewind(before sequence: Sequence) {
-        let before = Sequence(sequence.number &- 1)
+    func rewind(before sequence: SequenceNumber) {
+        let before = SequenceNumber(sequence.number &- 1)
         isBehind = true
         guard before < cursor else { return }
         cursor = before
@@ -199,7 +201,7 @@ final class SenderEntry {
     }
 
     /// Whether a message is outstanding on a session or being removed.
-    func holds(_ sequence: Sequence) -> Bool {
+    func holds(_ sequence: SequenceNumber) -> Bool {
         leaving.contains(sequence.number) || sessions.contains { $0.window.contains(sequence) }
     }
 
@@ -207,9 +209,9 @@ final class SenderEntry {
     func released(_ item: OutstandingUpstream, _ turn: inout Turn) {
         guard !item.isReceipt else { return }
         let sticky = turn.demand(
-            self.sticky[item.device], "a message leaves a session whose device has none there", of: self)
+            self.sticky[item.device], "a message leaves a session that has none of its device", of: self)
         guard var sticky else { return }
-        turn.demand(sticky.count > 0, "more messages of a device leave sessions than came", of: self)
+        turn.demand(sticky.count > 0, "the count of outstanding messages of a device is negative", of: self)
         sticky.count -= 1
         self.sticky[item.device] = sticky.count > 0 ? sticky : nil
     }
@@ -218,8 +220,8 @@ final class SenderEntry {
     func countRemoved() { stored = max(0, stored - 1) }
 
     /// Drops the messages that were read, and recounts those outstanding on sessions.
-    func startAnew() {
-        rewind(before: Sequence(1))
+    func reset() {
+        rewind(before: SequenceNumber(1))
         sticky = [:]
         for session in sessions {
             for item in session.window.messages {

@@ -11,17 +11,17 @@ extension SenderHub {
         let receipt = StoredUpstream(
             sender: due.sender, sequence: turn.nextSequence(), kind: .receipt(sentAt: due.deliveredAt),
             from: due.message, category: due.category, messageID: due.messageID,
-            expiresAt: turn.now.end(after: Int64(Limits.Message.upstreamLifetimeSeconds) * 1_000),
+            expiresAt: turn.now.expiry(after: Int64(Limits.Message.upstreamLifetimeSeconds) * 1_000),
             lifetimeSeconds: 0,
             body: [])
         let entry = table.entry(due.sender)
         turn.demand(
             receipt.sequence > entry.newest && receipt.sequence > entry.cursor,
-            "a receipt is older than what is stored", of: entry)
+            "a receipt's sequence is not the newest", of: entry)
         entry.stored += 1
         // The stored receipt has no connection, so the waiter carries it.
         var routed = receipt
-        routed.origin = due.origin
+        routed.requester = due.requester
         turn.write(
             .putUpstream(receipt, now: turn.now.wall),
             then: .sender(due.sender, .receipt(routed, ofMessage: due.sequence)))
@@ -29,7 +29,7 @@ extension SenderHub {
 
     /// Answers a receipt whose batch is on disk or has failed, and routes it.
     mutating func receiptCommitted(
-        _ receipt: StoredUpstream, ofMessage sequence: Sequence, hasFailed: Bool, _ turn: inout Turn
+        _ receipt: StoredUpstream, ofMessage sequence: SequenceNumber, hasFailed: Bool, _ turn: inout Turn
     ) {
         let device = receipt.from.device
         guard !hasFailed else { return turn.forward(.receiptRefused(device, sequence)) }

@@ -11,7 +11,7 @@ extension SenderHub {
         for message: borrowing StoredUpstream, of entry: SenderEntry, isForced: Bool, _ turn: borrowing Turn
     ) -> Int? {
         guard message.kind == .message else {
-            return entry.sessionForReceipt(from: message.origin, window: turn.settings.pendingWindow)
+            return entry.sessionForReceipt(from: message.requester, window: turn.settings.pendingWindow)
         }
         if let sticky = entry.sticky[message.from.device.number], let at = entry.index(of: sticky.connection),
             entry.sessions[at].mode == .ready
@@ -23,23 +23,23 @@ extension SenderHub {
     }
 
     /// Sends a message to a session and records it as outstanding there.
-    mutating func hand(
+    mutating func deliver(
         _ message: StoredUpstream, toSessionAt at: Int, of entry: SenderEntry, isStored: Bool,
         _ turn: inout Turn
     ) {
         let isReceipt = message.kind != .message
         let window = turn.settings.pendingWindow
-        turn.demand(message.sender == entry.sender, "a message is handed to another sender", of: entry)
+        turn.demand(message.sender == entry.sender, "a message is sent to another sender", of: entry)
         turn.demand(
             isReceipt
                 ? entry.sessions[at].takesReceipt(window: window)
                 : entry.sessions[at].takesMessage(window: window),
-            "a message is handed to a session that takes none", of: entry)
+            "a message is sent to a session that does not accept it", of: entry)
         turn.demand(
-            !isStored || message.sequence <= entry.cursor, "a message is handed out before its turn",
+            !isStored || message.sequence <= entry.cursor, "a message after the cursor is sent",
             of: entry)
         turn.demand(
-            !isStored || message.expiresAt > turn.now.ended, "a message is handed out after its end",
+            !isStored || message.expiresAt > turn.now.expiryCutoff, "an expired message is sent",
             of: entry)
         let connection = entry.sessions[at].connection
         let device = isReceipt ? 0 : message.from.device.number
@@ -70,17 +70,17 @@ extension SenderHub {
         let isQueued =
             message.kind == .message
             && entry.backlog.contains { $0.from.device == message.from.device && $0.kind == .message }
-        if message.expiresAt <= turn.now.ended {
+        if message.expiresAt <= turn.now.expiryCutoff {
             entry.cursor = message.sequence
             expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
         } else if !isQueued, let at = choose(for: message, of: entry, isForced: false, turn) {
             entry.cursor = message.sequence
-            hand(message, toSessionAt: at, of: entry, isStored: true, &turn)
+            deliver(message, toSessionAt: at, of: entry, isStored: true, &turn)
         } else if entry.hasReadySession, entry.backlog.count < turn.settings.mailboxPage {
             entry.cursor = message.sequence
             let newest = entry.backlog.last?.sequence
             turn.demand(
-                newest.map { $0 < message.sequence } ?? true, "what waits for a session is out of order",
+                newest.map { $0 < message.sequence } ?? true, "the backlog is out of order",
                 of: entry)
             entry.backlog.append(message)
         } else {
@@ -91,18 +91,18 @@ extension SenderHub {
     /// Delivers as many messages as the sessions accept, and reads the next page if there is room.
     mutating func pump(_ entry: SenderEntry, _ turn: inout Turn) {
         guard entry.hasReadySession else { return }
-        if !entry.backlog.isEmpty { handOutBacklog(entry, &turn) }
+        if !entry.backlog.isEmpty { deliverBacklog(entry, &turn) }
         guard entry.isBehind, entry.load == nil, entry.backlog.count <= turn.settings.mailboxPage / 2,
             entry.leastOutstanding(window: turn.settings.pendingWindow) != nil
         else { return }
         turn.demand(
             entry.backlog.last.map { $0.sequence <= entry.cursor } ?? true,
-            "what waits for a session goes beyond what was read", of: entry)
+            "the backlog extends beyond the cursor", of: entry)
         entry.load = SenderEntry.Load(after: entry.cursor, target: entry.newest)
         turn.load(.upstream(entry.sender, after: entry.cursor, limit: turn.settings.mailboxPage))
     }
 
-    private mutating func handOutBacklog(
+    private mutating func deliverBacklog(
         _ entry: SenderEntry, _ turn: inout Turn
     ) {
         let backlog = entry.backlog
@@ -110,10 +110,10 @@ extension SenderHub {
         // Up to half a page may wait for a full session; beyond that, throughput takes precedence over the order of one device.
         var surplus = backlog.count - turn.settings.mailboxPage / 2
         for message in backlog {
-            if message.expiresAt <= turn.now.ended {
+            if message.expiresAt <= turn.now.expiryCutoff {
                 expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
             } else if let at = choose(for: message, of: entry, isForced: surplus > 0, turn) {
-                hand(message, toSessionAt: at, of: entry, isStored: true, &turn)
+                deliver(message, toSessionAt: at, of: entry, isStored: true, &turn)
             } else {
                 entry.backlog.append(message)
                 continue
@@ -127,10 +127,10 @@ extension SenderHub {
     ) {
         guard let (entry, load) = pageAnswered(sender, &turn) else { return }
         turn.demand(
-            messages.count <= turn.settings.mailboxPage, "a page has more messages than were asked for",
+            messages.count <= turn.settings.mailboxPage, "a page has more messages than its limit",
             of: entry)
         turn.demand(
-            isLast || !messages.isEmpty, "an empty page is not the last", of: entry)
+            isLast || !messages.isEmpty, "an empty page is not the last page", of: entry)
         // No session is ready, or the cursor was moved back meanwhile: the page is read again.
         guard entry.hasReadySession, load.after == entry.cursor else { return pump(entry, &turn) }
         for message in messages {
@@ -139,7 +139,7 @@ extension SenderHub {
             else { return }
             entry.cursor = message.sequence
             if entry.holds(message.sequence) { continue }
-            if message.expiresAt <= turn.now.ended {
+            if message.expiresAt <= turn.now.expiryCutoff {
                 expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
             } else {
                 entry.backlog.append(message)
@@ -152,7 +152,7 @@ extension SenderHub {
         }
         turn.demand(
             entry.backlog.count <= turn.settings.mailboxPage + turn.settings.mailboxPage / 2,
-            "more messages wait for a session than there is room for", of: entry)
+            "the backlog exceeds its limit", of: entry)
         if let newest = messages.last?.sequence { turn.sequences.observe(newest) }
         pump(entry, &turn)
     }
@@ -162,11 +162,13 @@ extension SenderHub {
     /// Marks the read of a page as answered. Returns the sender and the read, or `nil` if no read was outstanding.
     private func pageAnswered(_ sender: SenderID, _ turn: inout Turn) -> (SenderEntry, SenderEntry.Load)? {
         let entry = turn.demand(
-            table[sender], "a page of a sender that is not in memory", owner: .sender(sender))
-        guard let entry, let load = turn.demand(entry.load, "a page that nobody asked for", of: entry) else {
+            table[sender], "a page was read for a sender that is not in memory", owner: .sender(sender))
+        guard let entry,
+            let load = turn.demand(entry.load, "a page was read that was not requested", of: entry)
+        else {
             return nil
         }
-        turn.demand(load.target <= entry.newest, "a newer message was known than is now", of: entry)
+        turn.demand(load.target <= entry.newest, "the newest known message has moved backward", of: entry)
         entry.load = nil
         return (entry, load)
     }
@@ -177,27 +179,27 @@ extension SenderHub {
     ///
     /// All but the last count as delivered, since the message has reached an app server. `removed` is for messages removed by an
     /// operator or an unregistration.
-    mutating func upstreamSettled(
-        _ connection: ConnectionID, _ sender: SenderID, _ sequence: Sequence,
-        _ settlement: UpstreamSettlement, _ turn: inout Turn
+    mutating func upstreamFinished(
+        _ connection: ConnectionID, _ sender: SenderID, _ sequence: SequenceNumber,
+        _ outcome: UpstreamOutcome, _ turn: inout Turn
     ) {
         // An answer counts only on the connection that was sent the message (ccs-xmpp 4.2).
         guard let entry = table[sender], let at = entry.index(of: connection),
             let item = entry.sessions[at].window.remove(sequence)
         else { return }
         entry.released(item, &turn)
-        if settlement == .expired, item.isStored, !item.isReceipt {
+        if outcome == .expired, item.isStored, !item.isReceipt {
             // It is read again, since the report to its device needs its ID.
             entry.rewind(before: sequence)
         } else {
-            remove(item, of: entry, reason: settlement == .expired ? .expired : .delivered, &turn)
+            remove(item, of: entry, reason: outcome == .expired ? .expired : .delivered, &turn)
         }
         pump(entry, &turn)
     }
 
     /// Ends a message or receipt that the store has found to be expired.
     mutating func expired(
-        _ sender: SenderID, _ sequence: Sequence, _ expiresAt: UnixMilliseconds,
+        _ sender: SenderID, _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds,
         _ author: UpstreamAuthor?, _ turn: inout Turn
     ) {
         // The sender stays in memory until the removal is confirmed, so that the message is returned once only.
@@ -215,7 +217,7 @@ extension SenderHub {
 
     /// Removes an expired receipt from the sender's mailbox, or returns an expired message to its device, which removes it.
     private mutating func expire(
-        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ author: UpstreamAuthor?,
+        _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, _ author: UpstreamAuthor?,
         of entry: SenderEntry, _ turn: inout Turn
     ) {
         guard let author else {
@@ -224,7 +226,7 @@ extension SenderHub {
         entry.leaving.insert(sequence.number)
         entry.countRemoved()
         entry.shares.remove(author.from.device, endingAt: expiresAt)
-        turn.demand(entry.shares.isSound, "more places of devices are given back than were taken", of: entry)
+        turn.demand(entry.shares.isSound, "the message count of the devices is negative", of: entry)
         turn.forward(
             .upstreamReturned(
                 UpstreamReturn(
@@ -247,11 +249,12 @@ extension SenderHub {
     }
 
     private mutating func remove(
-        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, isReceipt: Bool, of entry: SenderEntry,
+        _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, isReceipt: Bool, of entry: SenderEntry,
         reason: Milestone, _ turn: inout Turn
     ) {
         turn.demand(
-            reason.isTerminal && reason != .refused, "a message is removed that has not ended", of: entry)
+            reason.isTerminal && reason != .refused, "a message is removed for a reason that does not end it",
+            of: entry)
         turn.write(.removeUpstream(entry.sender, sequence, expiresAt: expiresAt, reason: reason))
         entry.leaving.insert(sequence.number)
         entry.countRemoved()

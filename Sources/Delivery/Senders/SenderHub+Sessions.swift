@@ -69,7 +69,7 @@ extension SenderHub {
             }
         }
         turn.demand(
-            !entry.sessions.isEmpty || entry.sticky.isEmpty, "messages are with a session that is gone",
+            !entry.sessions.isEmpty || entry.sticky.isEmpty, "messages are outstanding without a session",
             of: entry)
         leaveBacklogToStore(entry)
         pump(entry, &turn)

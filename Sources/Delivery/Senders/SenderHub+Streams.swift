@@ -16,7 +16,7 @@ extension SenderHub {
     private func demandBound(of entry: SenderEntry, _ turn: inout Turn) {
         turn.demand(
             entry.streams.count <= entry.sessions.count + Limits.AppServer.resumableStreamsPerSender,
-            "more streams are kept than there is room for", of: entry)
+            "there are more resumable streams than the limit", of: entry)
     }
 
     /// Saves the stream of a session that has lost its connection; `appServerClosed` follows.
@@ -27,7 +27,7 @@ extension SenderHub {
             let at = entry.streams.firstIndex(where: { $0.connection == connection && $0.id == remains.id })
         else { return }
         turn.demand(
-            entry.index(of: connection) != nil, "a stream lives on a connection that is gone", of: entry)
+            entry.index(of: connection) != nil, "a stream has no connection", of: entry)
         var stream = entry.streams.remove(at: at)
         if let waiting = stream.waiting {
             turn.send(.streamResumed(remains), to: waiting)
@@ -45,7 +45,7 @@ extension SenderHub {
     }
 
     /// Resumes a stream on a new connection.
-    mutating func streamWanted(
+    mutating func streamRequested(
         _ connection: ConnectionID, _ sender: SenderID, id: String, _ turn: inout Turn
     ) {
         guard let entry = table[sender], let at = entry.streams.firstIndex(where: { $0.id == id }),
@@ -56,7 +56,7 @@ extension SenderHub {
         }
         let (isLost, hasRemains) = (entry.streams[at].connection == nil, entry.streams[at].remains != nil)
         turn.demand(
-            isLost == hasRemains, "what is left of a stream is kept while it lives, or lost with it",
+            isLost == hasRemains, "a stream has both a connection and a saved state, or neither",
             of: entry)
         if let remains = entry.streams[at].remains {
             entry.streams.remove(at: at)

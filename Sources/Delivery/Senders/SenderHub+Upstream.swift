@@ -12,20 +12,20 @@ extension SenderHub {
         guard entry.bucket.allows(turn.settings.rates.senderUpstream, now: turn.now.monotonic) else {
             return refuse(upstream, from: name, .tooMany, &turn)
         }
-        entry.bucket.take(turn.settings.rates.senderUpstream, now: turn.now.monotonic)
+        entry.bucket.consume(turn.settings.rates.senderUpstream, now: turn.now.monotonic)
         let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.Message.upstreamLifetimeSeconds)
         let message = StoredUpstream(
             sender: upstream.sender, sequence: turn.nextSequence(), from: name,
             isFCMDomain: upstream.isFCMDomain, category: upstream.category,
             messageID: upstream.messageID, persistentID: upstream.persistentID,
-            expiresAt: turn.now.end(after: Int64(lifetime) * 1_000), lifetimeSeconds: lifetime,
+            expiresAt: turn.now.expiry(after: Int64(lifetime) * 1_000), lifetimeSeconds: lifetime,
             body: upstream.body)
-        turn.demand(name.device == upstream.device, "a message is of the app of another device", of: entry)
+        turn.demand(name.device == upstream.device, "a message comes from another device's app", of: entry)
         turn.demand(
             message.sequence > entry.newest && message.sequence > entry.cursor,
-            "a message is older than what is stored", of: entry)
+            "a message's sequence is not the newest", of: entry)
         if lifetime == 0 {
-            passOn(message, upstream, entry, &turn)
+            deliverUnstored(message, upstream, entry, &turn)
         } else if entry.stored >= turn.settings.storedUpstreamPerSender
             || entry.shares.places(of: upstream.device, turn.now.wall)
                 >= turn.settings.storedUpstreamPerDevice
@@ -34,18 +34,19 @@ extension SenderHub {
         } else if turn.isOverloaded {
             refuse(upstream, from: name, .unavailable, &turn)
         } else {
-            turn.demand(entry.stored >= 0, "more messages left a mailbox than came", of: entry)
-            turn.demand(message.expiresAt > turn.now.wall, "a message ends before it begins", of: entry)
+            turn.demand(entry.stored >= 0, "the message count of a mailbox is negative", of: entry)
+            turn.demand(
+                message.expiresAt > turn.now.wall, "a message expires before it is accepted", of: entry)
             entry.stored += 1
             entry.shares.add(upstream.device, endingAt: message.expiresAt, turn.now.wall)
             turn.write(
                 .putUpstream(message, now: turn.now.wall),
-                then: .sender(entry.sender, .upstream(message, upstream.origin)))
+                then: .sender(entry.sender, .upstream(message, upstream.requester)))
         }
     }
 
     /// Delivers a now-or-never message to a session with room, or refuses it.
-    private mutating func passOn(
+    private mutating func deliverUnstored(
         _ message: StoredUpstream, _ upstream: UpstreamSubmission, _ entry: SenderEntry, _ turn: inout Turn
     ) {
         guard let at = choose(for: message, of: entry, isForced: true, turn) else {
@@ -53,10 +54,10 @@ extension SenderHub {
         }
         turn.effects.upstream.accepted += 1
         turn.traceUpstream(upstream, .accepted, detail: "now_or_never")
-        let origin = upstream.origin
-        turn.send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
+        let requester = upstream.requester
+        turn.send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
         turn.forward(.upstreamAnswered(message.from))
-        hand(message, toSessionAt: at, of: entry, isStored: false, &turn)
+        deliver(message, toSessionAt: at, of: entry, isStored: false, &turn)
     }
 
     func refuse(
@@ -69,7 +70,7 @@ extension SenderHub {
 
     /// Answers a message whose batch is on disk or has failed, and routes it.
     mutating func upstreamCommitted(
-        _ origin: Origin, _ message: StoredUpstream, _ outcome: CommitOutcome, _ turn: inout Turn
+        _ requester: Requester, _ message: StoredUpstream, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
         let isDuplicate = outcome.duplicates.contains {
             $0.0 == message.sender && $0.1 == message.sequence
@@ -78,16 +79,16 @@ extension SenderHub {
             entry.countRemoved()
             entry.shares.remove(message.from.device, endingAt: message.expiresAt)
             turn.demand(
-                entry.shares.isSound, "more places of devices are given back than were taken", of: entry)
+                entry.shares.isSound, "the message count of the devices is negative", of: entry)
         }
         guard !outcome.hasFailed else {
             turn.traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue)
-            turn.refuse(origin, UpstreamRefusal.unavailable)
+            turn.refuse(requester, UpstreamRefusal.unavailable)
             return turn.forward(.upstreamAnswered(message.from))
         }
         // Also if it expired before it was on disk: its retransmissions are acknowledged, so its expiry is reported to the device
         // like that of any other message.
-        turn.send(.upstreamStored(ticket: origin.ticket), to: origin.connection)
+        turn.send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
         turn.forward(.upstreamAnswered(message.from))
         guard !isDuplicate else { return turn.traceUpstream(message, .duplicate) }
         turn.traceUpstream(message, .stored)
@@ -108,7 +109,7 @@ extension SenderHub {
         guard entry.bucket.allows(rate, now: turn.now.monotonic) else {
             return turn.answer(submission, .failure(.senderRateExceeded))
         }
-        entry.bucket.take(rate, now: turn.now.monotonic)
+        entry.bucket.consume(rate, now: turn.now.monotonic)
         turn.forward(.groupSubmitted(submission))
     }
 }

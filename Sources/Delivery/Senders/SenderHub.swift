@@ -7,12 +7,13 @@ struct SenderHub: ~Copyable {
     init(hash: SipHash) { table = SenderTable(hash: hash) }
 
     mutating func handle(_ event: consuming SenderEvent, of sender: SenderID, _ turn: inout Turn) {
-        guard turn.demand(event.isFor(sender), "an event of another sender", owner: .sender(sender)) else {
+        guard turn.demand(event.isFor(sender), "an event is for another sender", owner: .sender(sender))
+        else {
             return refuse(event, &turn)
         }
         switch consume event {
         case .login(let connection, let key): login(connection, sender, key, &turn)
-        case .keysWanted(let connection):
+        case .keysRequested(let connection):
             turn.send(.loginKeys(turn.directory.provableKeys(of: sender)), to: connection)
         case .bound(let connection): bound(connection, sender, &turn)
         case .draining(let connection): draining(connection, sender, &turn)
@@ -22,12 +23,12 @@ struct SenderHub: ~Copyable {
         case .streamManaged(let connection, let id): streamManaged(connection, sender, id: id, &turn)
         case .streamDetached(let connection, let stream):
             streamDetached(connection, sender, stream, &turn)
-        case .streamWanted(let connection, let id): streamWanted(connection, sender, id: id, &turn)
-        case .upstreamSettled(let connection, let sequence, let settlement):
-            upstreamSettled(connection, sender, sequence, settlement, &turn)
+        case .streamRequested(let connection, let id): streamRequested(connection, sender, id: id, &turn)
+        case .upstreamFinished(let connection, let sequence, let outcome):
+            upstreamFinished(connection, sender, sequence, outcome, &turn)
         case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, &turn)
         case .groupUpstream(let submission): groupUpstream(submission, &turn)
-        case .upstreamReturnSettled(let sequence): table[sender]?.leaving.remove(sequence.number)
+        case .upstreamReturnFinished(let sequence): table[sender]?.leaving.remove(sequence.number)
         case .receiptDue(let receipt): receiptDue(receipt, &turn)
         }
     }
@@ -37,13 +38,13 @@ struct SenderHub: ~Copyable {
         switch event {
         case .login(let connection, _):
             turn.send(AppServerCommand.loginRefused(.unavailable), to: connection)
-        case .keysWanted(let connection): turn.send(.loginKeys([]), to: connection)
-        case .streamWanted(let connection, _): turn.send(.streamNotResumed, to: connection)
+        case .keysRequested(let connection): turn.send(.loginKeys([]), to: connection)
+        case .streamRequested(let connection, _): turn.send(.streamNotResumed, to: connection)
         case .upstreamResolved(let upstream, let name): refuse(upstream, from: name, .unavailable, &turn)
         case .groupUpstream(let submission): turn.answer(submission, .failure(.unavailable))
         case .receiptDue(let due): turn.forward(.receiptRefused(due.message.device, due.sequence))
         case .bound, .draining, .congested, .writable, .closed, .streamManaged, .streamDetached,
-            .upstreamSettled, .upstreamReturnSettled:
+            .upstreamFinished, .upstreamReturnFinished:
             break
         }
     }
@@ -51,20 +52,20 @@ struct SenderHub: ~Copyable {
     /// Resets a sender whose state violates an invariant; its connections have been ordered to close.
     func readAgain(_ entry: SenderEntry) {
         for at in entry.sessions.indices { entry.sessions[at].mode = .draining }
-        entry.startAnew()
+        entry.reset()
     }
 
     // MARK: Commits
 
     /// Resumes an operation that waited for a batch.
-    mutating func settle(
+    mutating func finish(
         _ waiter: SenderWaiter, of sender: SenderID, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
         switch waiter {
-        case .upstream(let message, let origin):
+        case .upstream(let message, let requester):
             turn.demand(
                 message.sender == sender, "a message was stored for another sender", owner: .sender(sender))
-            upstreamCommitted(origin, message, outcome, &turn)
+            upstreamCommitted(requester, message, outcome, &turn)
         case .receipt(let receipt, let sequence):
             turn.demand(
                 receipt.sender == sender, "a receipt was stored for another sender", owner: .sender(sender))
@@ -73,7 +74,9 @@ struct SenderHub: ~Copyable {
     }
 
     /// Moves the cursor back after a failed put, since the message may be on disk all the same.
-    func rewind(_ sender: SenderID, before sequence: Sequence) { table[sender]?.rewind(before: sequence) }
+    func rewind(_ sender: SenderID, before sequence: SequenceNumber) {
+        table[sender]?.rewind(before: sequence)
+    }
 
     /// Marks the removals of a batch as confirmed; those of a failed batch are tried again at the next tick.
     func removalsCommitted(_ record: borrowing BatchRecord, _ outcome: CommitOutcome) {
@@ -113,7 +116,7 @@ struct SenderHub: ~Copyable {
     // MARK: Time
 
     mutating func tick(_ turn: inout Turn) {
-        let settleBy = turn.now.monotonic.advanced(seconds: -turn.settings.receiptSettleSeconds)
+        let settleBy = turn.now.monotonic.advanced(seconds: -turn.settings.receiptAckSeconds)
         for entry in table.all {
             // On a congested connection the receipts may not have been written.
             for at in entry.sessions.indices where !entry.sessions[at].isCongested {
@@ -125,7 +128,7 @@ struct SenderHub: ~Copyable {
             if !entry.failedRemovals.isEmpty {
                 turn.demand(
                     entry.failedRemovals.count <= Limits.Store.expiredPerSweep,
-                    "more failed removals are kept than there is room for", of: entry)
+                    "there are more failed removals than the limit", of: entry)
                 turn.effects.mutations += entry.failedRemovals
                 entry.failedRemovals = []
                 turn.batch.removesUpstream = true
@@ -142,7 +145,8 @@ struct SenderHub: ~Copyable {
             turn.directory[entry.sender] == nil
         else { return }
         turn.demand(
-            entry.sticky.isEmpty && entry.backlog.isEmpty, "a sender leaves memory with messages under way",
+            entry.sticky.isEmpty && entry.backlog.isEmpty,
+            "a sender is removed from memory with outstanding messages",
             of: entry)
         table.remove(entry.sender)
     }

@@ -28,7 +28,7 @@ public enum Mutation: Sendable, Equatable {
     /// For a message of a topic job this also marks its registration as done in the job; the message shares the job's pairs.
     case putMessage(StoredMessage)
     /// Removes a message and counts `reason` (a terminal milestone), unless it is a marker or already removed.
-    case removeMessage(DeviceID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+    case removeMessage(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds, reason: Milestone)
 
     // Topic.
     /// Puts a topic job, and the body that its messages share.
@@ -57,11 +57,11 @@ public enum Mutation: Sendable, Equatable {
     /// senders, sends new messages under old IDs.
     case putUpstream(StoredUpstream, now: UnixMilliseconds)
     /// Removes an upstream message and counts `reason`, unless it is a receipt or already removed.
-    case removeUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, reason: Milestone)
+    case removeUpstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, reason: Milestone)
     /// Removes an upstream message, counts it as expired, and puts the report for its device into the device's mailbox, atomically.
     /// `report` is `nil` if no app is left to receive it. If the message is already removed, or is a receipt, nothing is put: its
     /// sequence number is reported in the outcome's `duplicates`.
-    case returnUpstream(SenderID, Sequence, expiresAt: UnixMilliseconds, report: StoredMessage?)
+    case returnUpstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, report: StoredMessage?)
 
     // Server.
     /// Stores a number for the next process.
@@ -79,7 +79,7 @@ public enum Mutation: Sendable, Equatable {
 
 extension Mutation {
     /// The sequence number that it was assigned when it was made; `nil` if it has none.
-    public var sequence: Sequence? {
+    public var sequence: SequenceNumber? {
         switch self {
         case .putMessage(let message): message.sequence
         case .putUpstream(let message, _): message.sequence
@@ -97,20 +97,20 @@ public enum StoreMark: String, Sendable {
     case clock = "clock_mark"
 
     /// Encodes a number as the value of the setting.
-    public static func octets(_ number: UInt64) -> [UInt8] {
+    public static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
     /// Decodes the value of a setting.
-    public static func number(_ octets: [UInt8]) -> UInt64 {
-        octets.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    public static func number(_ bytes: [UInt8]) -> UInt64 {
+        bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
 /// The mutations of one turn of one partition, in order.
 public struct WriteBatch: Sendable {
     /// The batch number, assigned by the partition; returned in the outcome.
-    public var ticket: UInt64
+    public var batchNumber: UInt64
     /// Applied in this order.
     public var mutations: [Mutation]
     /// Whether the outcome can be reported only once the mutations are on disk.
@@ -118,9 +118,9 @@ public struct WriteBatch: Sendable {
     /// The partition that wrote it, as far as its messages are to be checked against that; `nil` for the control plane.
     public var partition: Int?
 
-    public init(ticket: UInt64, mutations: [Mutation], isDurable: Bool, partition: Int? = nil) {
+    public init(batchNumber: UInt64, mutations: [Mutation], isDurable: Bool, partition: Int? = nil) {
         self.partition = partition
-        self.ticket = ticket
+        self.batchNumber = batchNumber
         self.mutations = mutations
         self.isDurable = isDurable
     }
@@ -129,33 +129,33 @@ public struct WriteBatch: Sendable {
 /// The outcome of a batch.
 public struct CommitOutcome: Sendable, Equatable {
     /// The batch number.
-    public var ticket: UInt64
+    public var batchNumber: UInt64
     /// Sequence numbers of upstream messages that were not put as duplicates, or were already removed when they were to be
     /// returned.
-    public var duplicates: [(SenderID, Sequence)]
+    public var duplicates: [(SenderID, SequenceNumber)]
     /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged.
     public var hasFailed: Bool
 
-    public init(ticket: UInt64, duplicates: [(SenderID, Sequence)] = [], hasFailed: Bool = false) {
-        self.ticket = ticket
+    public init(batchNumber: UInt64, duplicates: [(SenderID, SequenceNumber)] = [], hasFailed: Bool = false) {
+        self.batchNumber = batchNumber
         self.duplicates = duplicates
         self.hasFailed = hasFailed
     }
 
     public static func == (a: Self, b: Self) -> Bool {
-        a.ticket == b.ticket && a.hasFailed == b.hasFailed
+        a.batchNumber == b.batchNumber && a.hasFailed == b.hasFailed
             && a.duplicates.elementsEqual(b.duplicates) { $0.0 == $1.0 && $0.1 == $1.1 }
     }
 }
 
 /// A query of the store, answered by an event. It sees every batch whose outcome was reported before.
-public enum Load: Sendable, Equatable {
+public enum StoreQuery: Sendable, Equatable {
     /// The state of a device, without message bodies.
     case device(DeviceID)
     /// Messages of a device with their bodies, oldest first, after a sequence number, up to `limit`.
-    case messages(DeviceID, after: Sequence, limit: Int)
+    case messages(DeviceID, after: SequenceNumber, limit: Int)
     /// Upstream messages of a sender, oldest first, after a sequence number, up to `limit`.
-    case upstream(SenderID, after: Sequence, limit: Int)
+    case upstream(SenderID, after: SequenceNumber, limit: Int)
     /// A group. The answer repeats `isForChange`, so that a change never starts from a group that was read for a message.
     case group(GroupName, isForChange: Bool)
     /// The group of a sender with this label.
@@ -185,7 +185,7 @@ public enum Load: Sendable, Equatable {
 /// A message in a mailbox, without its body.
 public struct MailboxEntry: Sendable, Equatable {
     /// Sequence number in the mailbox.
-    public var sequence: Sequence
+    public var sequence: SequenceNumber
     /// Second half of the persistent ID.
     public var salt: UInt32
     public var registration: RegistrationNumber
@@ -198,8 +198,8 @@ public struct MailboxEntry: Sendable, Equatable {
     /// Contents of the receipt, if one is owed.
     public var receipt: ReceiptRequest?
 
-    /// The entry of a message; `origin` is the connection that submitted it, if known.
-    public init(_ message: StoredMessage, origin: ConnectionID? = nil) {
+    /// The entry of a message; `requester` is the connection that submitted it, if known.
+    public init(_ message: StoredMessage, requester: ConnectionID? = nil) {
         sequence = message.sequence
         salt = message.salt
         registration = message.registration
@@ -209,7 +209,7 @@ public struct MailboxEntry: Sendable, Equatable {
         receipt =
             message.wantsReceipt
             ? message.sender.map {
-                ReceiptRequest(sender: $0, messageID: message.messageID, origin: origin)
+                ReceiptRequest(sender: $0, messageID: message.messageID, requester: requester)
             } : nil
     }
 }
@@ -221,7 +221,7 @@ public struct ReceiptRequest: Sendable, Equatable {
     /// The submitter's ID of the message.
     public var messageID: [UInt8]
     /// The connection that requested it; `nil` after the mailbox was read from the store, which does not contain the connection.
-    public var origin: ConnectionID?
+    public var requester: ConnectionID?
 }
 
 /// The stored state of a device, without message bodies.
@@ -251,9 +251,9 @@ public struct DeviceState: Sendable, Equatable {
 /// An expired message or upstream message.
 public enum ExpiredEntry: Sendable, Equatable {
     /// Downstream.
-    case message(DeviceID, Sequence, expiresAt: UnixMilliseconds)
+    case message(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds)
     /// Upstream; `author` is to receive a report, `nil` for a receipt.
-    case upstream(SenderID, Sequence, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
+    case upstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, author: UpstreamAuthor?)
     /// The shared body of a topic job.
     case topicBody(TopicJobName, expiresAt: UnixMilliseconds)
 
@@ -275,7 +275,7 @@ extension DeviceRecord {
 }
 
 /// The answer to a query.
-public enum Loaded: Sendable {
+public enum StoreResult: Sendable {
     /// To `.device`.
     case device(DeviceState)
     /// To `.messages`; `isLast` if no message follows.
@@ -301,5 +301,5 @@ public enum Loaded: Sendable {
     /// To `.groupLabelled`; the record is `nil` if the group does not exist.
     case groupLabelled(SenderID, [UInt8], GroupRecord?)
     /// The store failed to answer.
-    case failed(Load)
+    case failed(StoreQuery)
 }

@@ -27,19 +27,19 @@ struct TopicHub: ~Copyable {
     func refuse(_ event: TopicEvent, _ turn: inout Turn) {
         guard case .submitted(let submission) = event else { return }
         turn.effects.downstream.refused += 1
-        turn.reply(.refused(.unavailable), to: submission.origin)
+        turn.reply(.refused(.unavailable), to: submission.requester)
     }
 
     private mutating func submit(_ submission: TopicSubmission, _ turn: inout Turn) {
-        let (origin, sender, content) = (submission.origin, submission.sender, submission.content)
+        let (requester, sender, content) = (submission.requester, submission.sender, submission.content)
         do throws(Refusal) {
             try check(sender, turn)
         } catch {
             turn.effects.downstream.refused += 1
-            return turn.reply(.refused(error), to: origin)
+            return turn.reply(.refused(error), to: requester)
         }
         guard !content.isDryRun else {
-            return turn.reply(.accepted(id: nil, canonical: nil), to: origin)
+            return turn.reply(.accepted(id: nil, canonical: nil), to: requester)
         }
         turn.messageBuckets.take(sender, now: turn.now.monotonic)
         let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
@@ -48,13 +48,14 @@ struct TopicHub: ~Copyable {
             target: submission.target, messageID: content.messageID, collapseKey: content.collapseKey,
             priority: content.priority, wantsReceipt: content.wantsReceipt,
             delaysWhileIdle: content.delaysWhileIdle, restrictedPackage: content.restrictedPackage,
-            acceptedAt: turn.now.wall, expiresAt: turn.now.end(after: lifetime * 1_000), body: content.body,
+            acceptedAt: turn.now.wall, expiresAt: turn.now.expiry(after: lifetime * 1_000),
+            body: content.body,
             apns: content.apns)
         guard job.isStored else {
-            begin(job, origin, &turn)
+            begin(job, requester, &turn)
             return askForTopicPages(&turn)
         }
-        turn.write(.putTopicJob(job), then: .topicJob(job, origin))
+        turn.write(.putTopicJob(job), then: .topicJob(job, requester))
     }
 
     /// Throws the refusal if a sender cannot submit another topic message now.
@@ -69,9 +70,9 @@ struct TopicHub: ~Copyable {
     }
 
     /// Accepts a job and starts it.
-    private mutating func begin(_ job: TopicJob, _ origin: Origin, _ turn: inout Turn) {
+    private mutating func begin(_ job: TopicJob, _ requester: Requester, _ turn: inout Turn) {
         let id = PersistentID(sequence: job.name.sequence, salt: job.salt)
-        turn.reply(.accepted(id: id, canonical: nil), to: origin)
+        turn.reply(.accepted(id: id, canonical: nil), to: requester)
         turn.effects.topicJobs += 1
         turn.effects.topicJobsOpen += 1
         turn.demand(runs.insert(job), "a topic message was started twice", owner: .sender(job.name.sender))
@@ -79,18 +80,18 @@ struct TopicHub: ~Copyable {
 
     /// Handles the outcome of a job's batch.
     mutating func jobCommitted(
-        _ job: TopicJob, _ origin: Origin, hasFailed: Bool, _ turn: inout Turn
+        _ job: TopicJob, _ requester: Requester, hasFailed: Bool, _ turn: inout Turn
     ) {
         turn.demand(
             job.isStored && job.cursor == TopicCursor(),
             "a topic message was stored after it had been started",
             owner: .sender(job.name.sender))
         guard hasFailed else {
-            begin(job, origin, &turn)
+            begin(job, requester, &turn)
             return askForTopicPages(&turn)
         }
         turn.effects.downstream.refused += 1
-        turn.reply(.refused(.unavailable), to: origin)
+        turn.reply(.refused(.unavailable), to: requester)
         // It may be on disk nevertheless, although its submitter has been refused.
         runs.failed.append(.removeTopicJob(job.name, marked: []))
     }
@@ -99,7 +100,7 @@ struct TopicHub: ~Copyable {
 
     /// Requests pages until the maximum is in progress.
     private mutating func askForTopicPages(_ turn: inout Turn) {
-        while let number = runs.takeReady(pages: turn.shares.topicPages) {
+        while let number = runs.dequeueReady(pages: turn.shares.topicPages) {
             guard let run = turn.demand(runs[number], "a page is due for an unknown topic message") else {
                 continue
             }
@@ -115,7 +116,7 @@ struct TopicHub: ~Copyable {
                 continue
             }
             var topic: TopicName?
-            if case .topic(let place) = run.passes[job.cursor.pass] { topic = job.target.topics[place] }
+            if case .topic(let index) = run.passes[job.cursor.pass] { topic = job.target.topics[index] }
             // For an expired job only the remaining marks are requested.
             let limit = isOver(job, turn) ? 0 : Limits.Topic.page
             runs[number]?.isAsking = true
@@ -124,7 +125,7 @@ struct TopicHub: ~Copyable {
     }
 
     private func isOver(_ job: TopicJob, _ turn: borrowing Turn) -> Bool {
-        job.isStored && job.expiresAt <= turn.now.ended
+        job.isStored && job.expiresAt <= turn.now.expiryCutoff
     }
 
     /// Sends the message to the subscribers of a page.
@@ -220,7 +221,7 @@ struct TopicHub: ~Copyable {
         case .reached:
             runs[number]?.reached += 1
             turn.effects.topicMembers += 1
-        case .passedOver: break
+        case .skipped: break
         case .unavailable: runs[number]?.isRefused = true
         }
         if run.pending == 1 { topicPageDone(number, &turn) }
@@ -297,7 +298,7 @@ struct TopicHub: ~Copyable {
             turn.effects.mutations += runs.failed
             runs.failed = []
         }
-        runs.wake(turn.now.monotonic)
+        runs.requeueRefused(turn.now.monotonic)
         askForTopicPages(&turn)
         guard !resumption.isDone, !resumption.isAsking else { return }
         resumption.isAsking = true

@@ -5,9 +5,9 @@ public struct TopicJobName: Hashable, Sendable, Comparable {
     /// The owner of the topics.
     public var sender: SenderID
     /// The number of the message.
-    public var sequence: Sequence
+    public var sequence: SequenceNumber
 
-    public init(sender: SenderID, sequence: Sequence) {
+    public init(sender: SenderID, sequence: SequenceNumber) {
         self.sender = sender
         self.sequence = sequence
     }
@@ -60,8 +60,8 @@ public struct TopicJob: Sendable, Equatable {
     /// When it and all of its messages expire, in milliseconds since 1970; `acceptedAt` for a now-or-never message.
     public var expiresAt: UnixMilliseconds
     /// The pairs.
-    public var body: Body
-    /// See `MessageText`.
+    public var body: EncodedAppData
+    /// See `MessageFields`.
     public var apns: [UInt8]?
     /// Its progress.
     public var cursor = TopicCursor()
@@ -71,7 +71,7 @@ public struct TopicJob: Sendable, Equatable {
         name: TopicJobName, salt: UInt32, target: TopicTarget, messageID: [UInt8],
         collapseKey: [UInt8]? = nil, priority: Priority = .normal, wantsReceipt: Bool = false,
         delaysWhileIdle: Bool = false, restrictedPackage: [UInt8]? = nil, acceptedAt: UnixMilliseconds,
-        expiresAt: UnixMilliseconds, body: Body, apns: [UInt8]? = nil
+        expiresAt: UnixMilliseconds, body: EncodedAppData, apns: [UInt8]? = nil
     ) {
         self.name = name
         self.salt = salt
@@ -98,7 +98,7 @@ public struct TopicJob: Sendable, Equatable {
 }
 
 /// What the messages of one job have in common. A class, because every message has the reference and most have none.
-public final class TopicOrigin: Sendable, Equatable {
+public final class TopicReference: Sendable, Equatable {
     /// The job.
     public let job: TopicJobName
     /// `from` of the frame; empty for the sender's number, as in other messages.
@@ -109,13 +109,15 @@ public final class TopicOrigin: Sendable, Equatable {
         self.path = path
     }
 
-    public static func == (a: TopicOrigin, b: TopicOrigin) -> Bool { a.job == b.job && a.path == b.path }
+    public static func == (a: TopicReference, b: TopicReference) -> Bool {
+        a.job == b.job && a.path == b.path
+    }
 }
 
 /// The job's part in a submission to one of its recipients.
 public final class TopicShare: Sendable {
     /// The reference of the message to its job.
-    public let origin: TopicOrigin
+    public let reference: TopicReference
     /// The recipients of the job.
     public let target: TopicTarget
     /// Index of the pass that found the recipient.
@@ -126,7 +128,7 @@ public final class TopicShare: Sendable {
     public let expiresAt: UnixMilliseconds
 
     init(_ job: TopicJob) {
-        origin = TopicOrigin(job: job.name, path: job.target.path)
+        reference = TopicReference(job: job.name, path: job.target.path)
         target = job.target
         pass = job.cursor.pass
         acceptedAt = job.acceptedAt
@@ -137,7 +139,7 @@ public final class TopicShare: Sendable {
 /// A topic message as an app server submitted it.
 public struct TopicSubmission: Sendable {
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     /// The account that it was submitted under, which owns the topics.
     public var sender: SenderID
     /// The recipients.
@@ -145,8 +147,8 @@ public struct TopicSubmission: Sendable {
     /// The message that each recipient gets.
     public var content: MessageContent
 
-    public init(origin: Origin, sender: SenderID, target: TopicTarget, content: MessageContent) {
-        self.origin = origin
+    public init(requester: Requester, sender: SenderID, target: TopicTarget, content: MessageContent) {
+        self.requester = requester
         self.sender = sender
         self.target = target
         self.content = content
@@ -174,7 +176,7 @@ public enum TopicAnswer: Sendable {
     /// The message was accepted for it.
     case reached
     /// It is not a recipient, or cannot be sent the message.
-    case passedOver
+    case skipped
     /// The store is unavailable.
     case unavailable
 }

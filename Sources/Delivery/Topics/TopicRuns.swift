@@ -97,7 +97,7 @@ struct TopicRuns {
     }
 
     /// Removes and returns the next run that can request a page, and counts the page as in progress. Returns `nil` if `pages` are.
-    mutating func takeReady(pages: Int) -> UInt32? {
+    mutating func dequeueReady(pages: Int) -> UInt32? {
         while readyHead < ready.count, pagesInFlight < pages {
             let number = ready[readyHead]
             readyHead += 1
@@ -126,7 +126,7 @@ struct TopicRuns {
     }
 
     /// Makes the runs to be retried ready when their time has come.
-    mutating func wake(_ now: Instant) {
+    mutating func requeueRefused(_ now: Instant) {
         guard !refused.isEmpty, now >= retryAt else { return }
         ready += refused
         refused = []

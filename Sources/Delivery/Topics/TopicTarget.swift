@@ -34,7 +34,7 @@ public struct TopicTarget: Sendable, Equatable {
     }
 
     /// `from` of the frame: the topic; empty for a condition, whose messages name the sender.
-    public var path: [UInt8] { isCondition ? [] : Array("/topics/".utf8) + topics[0].octets }
+    public var path: [UInt8] { isCondition ? [] : Array("/topics/".utf8) + topics[0].bytes }
 
     /// One pass through the possible recipients.
     public enum Pass: Sendable, Equatable {
@@ -58,13 +58,13 @@ public struct TopicTarget: Sendable, Equatable {
     /// has found the app instance.
     public func reaches(on pass: Int, _ has: (TopicName) -> Bool) -> Bool {
         var set: UInt32 = 0
-        for (place, topic) in topics.enumerated() where has(topic) { set |= 1 << UInt32(place) }
+        for (index, topic) in topics.enumerated() where has(topic) { set |= 1 << UInt32(index) }
         guard truth >> set & 1 == 1 else { return false }
         guard pass < passes.count else { return false }
         for earlier in passes[..<pass] {
-            if case .topic(let place) = earlier, set >> UInt32(place) & 1 == 1 { return false }
+            if case .topic(let index) = earlier, set >> UInt32(index) & 1 == 1 { return false }
         }
-        if case .topic(let place) = passes[pass] { return set >> UInt32(place) & 1 == 1 }
+        if case .topic(let index) = passes[pass] { return set >> UInt32(index) & 1 == 1 }
         return true
     }
 }

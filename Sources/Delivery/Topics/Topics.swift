@@ -3,13 +3,13 @@ public import Basics
 /// The name of a topic, without the prefix `/topics/`.
 public struct TopicName: Hashable, Sendable, Comparable {
     /// 1 to `Limits.Topic.nameBytes` of `a-z A-Z 0-9 - _ . ~ %`.
-    public let octets: [UInt8]
+    public let bytes: [UInt8]
 
     /// Creates a name. Returns `nil` if it is invalid (mcs-device 5.4).
-    public init?(_ octets: some Collection<UInt8>) {
-        guard !octets.isEmpty, octets.count <= Limits.Topic.nameBytes,
-            octets.allSatisfy({ octet in
-                switch octet {
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard !bytes.isEmpty, bytes.count <= Limits.Topic.nameBytes,
+            bytes.allSatisfy({ byte in
+                switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"),
                     UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "%"):
                     true
@@ -17,7 +17,7 @@ public struct TopicName: Hashable, Sendable, Comparable {
                 }
             })
         else { return nil }
-        self.octets = Array(octets)
+        self.bytes = Array(bytes)
     }
 
     /// Creates a name from its form with the prefix `/topics/`. Returns `nil` for anything else.
@@ -27,7 +27,7 @@ public struct TopicName: Hashable, Sendable, Comparable {
         self.init(path.dropFirst(prefix.count))
     }
 
-    public static func < (a: Self, b: Self) -> Bool { a.octets.lexicographicallyPrecedes(b.octets) }
+    public static func < (a: Self, b: Self) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
 }
 
 /// A registration's subscription to a topic of a sender. Equal topic names of different senders are unrelated.
@@ -53,7 +53,7 @@ public struct Subscription: Sendable, Equatable {
 /// A device's request to subscribe one of its registrations to a topic or to unsubscribe it (mcs-device 5.4).
 public struct TopicRequest: Sendable {
     /// Where the answer is sent.
-    public var origin: Origin
+    public var requester: Requester
     public var name: RegistrationName
     /// Digest of the device's security token.
     public var token: SecretDigest
@@ -62,9 +62,9 @@ public struct TopicRequest: Sendable {
     public var isEnd: Bool
 
     public init(
-        origin: Origin, name: RegistrationName, token: SecretDigest, topic: TopicName, isEnd: Bool
+        requester: Requester, name: RegistrationName, token: SecretDigest, topic: TopicName, isEnd: Bool
     ) {
-        self.origin = origin
+        self.requester = requester
         self.name = name
         self.token = token
         self.topic = topic
@@ -73,7 +73,7 @@ public struct TopicRequest: Sendable {
 }
 
 /// The APNs address of an iOS app that registers by its installation alone (mcs-device 5.6) or not at all (http 7.4).
-public struct AppleAddress: Sendable, Equatable {
+public struct AppleRegistration: Sendable, Equatable {
     /// The bundle ID: the category of its registration.
     public var bundle: [UInt8]
     /// See `Registration.apnsToken`.

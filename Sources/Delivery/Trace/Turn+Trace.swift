@@ -3,45 +3,45 @@ import Basics
 /// The watchers of a device, and the IDs of the messages seen so far: removals name only the sequence number.
 struct Trace {
     /// The requests to which each step is reported.
-    var watchers: [Origin] = []
+    var watchers: [Requester] = []
     /// By direction and sequence number.
-    private var names: [Place: Named] = [:]
+    private var messages: [Key: MessageInfo] = [:]
 
-    struct Place: Hashable {
+    struct Key: Hashable {
         var isUpstream: Bool
-        var sequence: Sequence
+        var sequence: SequenceNumber
     }
 
     /// What is known of a message.
-    struct Named {
+    struct MessageInfo {
         var messageID: [UInt8]
         var registration: RegistrationNumber?
         var sender: SenderID?
     }
 
     /// Stores what a step reveals of its message, or adds what earlier steps revealed. Terminal steps remove the message.
-    mutating func complete(_ note: inout TraceNote) {
-        guard let sequence = note.place?.sequence else { return }
-        let place = Place(isUpstream: note.direction == .upstream, sequence: sequence)
-        if note.messageID.isEmpty {
-            guard let known = names[place] else { return }
-            note.messageID = known.messageID
-            note.registration = note.registration ?? known.registration
-            if note.sender == nil { note.sender = known.sender }
+    mutating func complete(_ record: inout TraceRecord) {
+        guard let sequence = record.persistentID?.sequence else { return }
+        let key = Key(isUpstream: record.direction == .upstream, sequence: sequence)
+        if record.messageID.isEmpty {
+            guard let known = messages[key] else { return }
+            record.messageID = known.messageID
+            record.registration = record.registration ?? known.registration
+            if record.sender == nil { record.sender = known.sender }
         } else {
-            if names.count >= Limits.Operator.tracedMessages { names.removeAll(keepingCapacity: true) }
-            names[place] = Named(
-                messageID: note.messageID, registration: note.registration, sender: note.sender)
+            if messages.count >= Limits.Operator.tracedMessages { messages.removeAll(keepingCapacity: true) }
+            messages[key] = MessageInfo(
+                messageID: record.messageID, registration: record.registration, sender: record.sender)
         }
-        switch note.step {
-        case .delivered, .replaced, .expired, .discarded, .removed: names[place] = nil
+        switch record.step {
+        case .delivered, .replaced, .expired, .discarded, .removed: messages[key] = nil
         default: break
         }
     }
 
     /// Returns whether an upstream message of the device has been seen.
-    func knowsUpstream(_ sequence: Sequence) -> Bool {
-        names[Place(isUpstream: true, sequence: sequence)] != nil
+    func containsUpstream(_ sequence: SequenceNumber) -> Bool {
+        messages[Key(isUpstream: true, sequence: sequence)] != nil
     }
 }
 
@@ -53,12 +53,12 @@ extension Turn {
     var isTracing: Bool { !traces.isEmpty }
 
     /// Starts to report the steps of a device.
-    mutating func trace(_ device: DeviceID, _ watcher: Origin) {
+    mutating func trace(_ device: DeviceID, _ watcher: Requester) {
         traces[device, default: Trace()].watchers.append(watcher)
     }
 
     /// Stops the reports of a request.
-    mutating func untrace(_ watcher: Origin) {
+    mutating func untrace(_ watcher: Requester) {
         for device in Array(traces.keys) {
             traces[device]?.watchers.removeAll { $0 == watcher }
             if traces[device]?.watchers.isEmpty == true { traces[device] = nil }
@@ -66,12 +66,12 @@ extension Turn {
     }
 
     /// Reports a step to the watchers of a device.
-    private mutating func report(_ note: TraceNote, of device: DeviceID) {
+    private mutating func report(_ record: TraceRecord, of device: DeviceID) {
         guard traces[device] != nil else { return }
-        var note = note
-        traces[device]?.complete(&note)
+        var record = record
+        traces[device]?.complete(&record)
         for watcher in traces[device]?.watchers ?? [] {
-            reply(.traced(note), to: watcher)
+            reply(.traced(record), to: watcher)
         }
     }
 
@@ -79,102 +79,102 @@ extension Turn {
 
     /// Reports a step of a submission.
     mutating func traceSubmission(
-        _ submission: borrowing Submission, _ step: TraceNote.Step, detail: String = ""
+        _ submission: borrowing Submission, _ step: TraceRecord.Step, detail: String = ""
     ) {
         guard isTracing else { return }
-        var note = TraceNote(.downstream, step)
-        note.messageID = submission.content.messageID
-        note.registration = submission.target.number
-        note.sender = submission.sender
-        note.detail = detail
-        report(note, of: submission.target.device)
+        var record = TraceRecord(.downstream, step)
+        record.messageID = submission.content.messageID
+        record.registration = submission.target.number
+        record.sender = submission.sender
+        record.detail = detail
+        report(record, of: submission.target.device)
     }
 
     /// Reports a step of a stored message.
     mutating func traceMessage(
-        _ message: borrowing StoredMessage, _ step: TraceNote.Step, detail: String = ""
+        _ message: borrowing StoredMessage, _ step: TraceRecord.Step, detail: String = ""
     ) {
         guard isTracing else { return }
-        var note = TraceNote(.downstream, step)
-        note.messageID = message.messageID
-        note.place = message.persistentID
-        note.registration = message.registration
-        note.sender = message.sender
-        note.detail = message.kind.detail ?? detail
-        report(note, of: message.device)
+        var record = TraceRecord(.downstream, step)
+        record.messageID = message.messageID
+        record.persistentID = message.persistentID
+        record.registration = message.registration
+        record.sender = message.sender
+        record.detail = message.kind.detail ?? detail
+        report(record, of: message.device)
     }
 
     /// Reports a step of a message in a mailbox, of which only the entry is known.
     mutating func traceEntry(
-        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceNote.Step
+        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step
     ) {
         guard isTracing else { return }
-        var note = TraceNote(.downstream, step)
-        note.place = PersistentID(sequence: entry.sequence, salt: entry.salt)
-        note.registration = entry.registration
-        if let detail = entry.kind.detail { note.detail = detail }
-        report(note, of: device)
+        var record = TraceRecord(.downstream, step)
+        record.persistentID = PersistentID(sequence: entry.sequence, salt: entry.salt)
+        record.registration = entry.registration
+        if let detail = entry.kind.detail { record.detail = detail }
+        report(record, of: device)
     }
 
     // MARK: Upstream
 
     /// Reports a step of an upstream message before it is stored.
     mutating func traceUpstream(
-        _ upstream: borrowing UpstreamSubmission, _ step: TraceNote.Step, detail: String = ""
+        _ upstream: borrowing UpstreamSubmission, _ step: TraceRecord.Step, detail: String = ""
     ) {
         guard isTracing else { return }
-        var note = TraceNote(.upstream, step)
-        note.messageID = upstream.messageID
-        note.sender = upstream.sender
-        note.detail = detail
-        report(note, of: upstream.device)
+        var record = TraceRecord(.upstream, step)
+        record.messageID = upstream.messageID
+        record.sender = upstream.sender
+        record.detail = detail
+        report(record, of: upstream.device)
     }
 
     /// Reports a step of a stored upstream message. Receipts are not reported.
     mutating func traceUpstream(
-        _ upstream: borrowing StoredUpstream, _ step: TraceNote.Step, detail: String = ""
+        _ upstream: borrowing StoredUpstream, _ step: TraceRecord.Step, detail: String = ""
     ) {
         guard isTracing, upstream.kind == .message else { return }
-        var note = TraceNote(.upstream, step)
-        note.messageID = upstream.messageID
-        note.place = PersistentID(sequence: upstream.sequence, salt: 0)
-        note.registration = upstream.from.number
-        note.sender = upstream.sender
-        note.detail = detail
-        report(note, of: upstream.from.device)
+        var record = TraceRecord(.upstream, step)
+        record.messageID = upstream.messageID
+        record.persistentID = PersistentID(sequence: upstream.sequence, salt: 0)
+        record.registration = upstream.from.number
+        record.sender = upstream.sender
+        record.detail = detail
+        report(record, of: upstream.from.device)
     }
 
     /// Reports that an upstream message has expired and is returned to its device.
     mutating func traceReturned(_ gone: UpstreamReturn) {
         guard isTracing else { return }
-        var note = TraceNote(.upstream, .expired)
-        note.messageID = gone.author.messageID
-        note.place = PersistentID(sequence: gone.sequence, salt: 0)
-        note.registration = gone.author.from.number
-        note.sender = gone.sender
-        report(note, of: gone.author.from.device)
+        var record = TraceRecord(.upstream, .expired)
+        record.messageID = gone.author.messageID
+        record.persistentID = PersistentID(sequence: gone.sequence, salt: 0)
+        record.registration = gone.author.from.number
+        record.sender = gone.sender
+        report(record, of: gone.author.from.device)
     }
 
     /// Reports that a message left a sender's mailbox. Only its sequence number is known; the device is the one whose trace
     /// contains it.
-    mutating func traceUpstreamEnd(_ sequence: Sequence, _ reason: Milestone) {
-        guard isTracing, let device = traces.first(where: { $0.value.knowsUpstream(sequence) })?.key
+    mutating func traceUpstreamEnd(_ sequence: SequenceNumber, _ reason: Milestone) {
+        guard isTracing, let device = traces.first(where: { $0.value.containsUpstream(sequence) })?.key
         else { return }
-        var note = TraceNote(.upstream, TraceNote.Step(reason))
-        note.place = PersistentID(sequence: sequence, salt: 0)
-        report(note, of: device)
+        var record = TraceRecord(.upstream, TraceRecord.Step(reason))
+        record.persistentID = PersistentID(sequence: sequence, salt: 0)
+        report(record, of: device)
     }
 
     // MARK: Connection
 
     /// Reports a step of the device's connection.
     mutating func traceConnection(
-        _ device: DeviceID, _ step: TraceNote.Step, detail: String = ""
+        _ device: DeviceID, _ step: TraceRecord.Step, detail: String = ""
     ) {
         guard isTracing else { return }
-        var note = TraceNote(.connection, step)
-        note.detail = detail
-        report(note, of: device)
+        var record = TraceRecord(.connection, step)
+        record.detail = detail
+        report(record, of: device)
     }
 }
 

@@ -11,7 +11,7 @@ public struct AuditStore: OperatorCommand {
     public static let fields = Fields(AuditStore.init)
 
     /// The message counts of one direction.
-    public struct Law: Record {
+    public struct Counts: Record {
         public var accepted: Int
         public var delivered: Int
         public var replaced: Int
@@ -35,7 +35,7 @@ public struct AuditStore: OperatorCommand {
         }
 
         public static let fields = Fields(
-            Law.init(accepted:delivered:replaced:expired:discarded:removed:pending:),
+            Counts.init(accepted:delivered:replaced:expired:discarded:removed:pending:),
             .required("accepted", .whole, \.accepted, "Messages that were accepted."),
             .required("delivered", .whole, \.delivered, "Messages that the receiver acknowledged."),
             .required(
@@ -50,8 +50,8 @@ public struct AuditStore: OperatorCommand {
     /// The counts of the store, and whether they are consistent.
     public struct Answer: Record {
         public var holds: Bool
-        public var downstream: Law
-        public var upstream: Law
+        public var downstream: Counts
+        public var upstream: Counts
         public var devices: Int
         public var registrations: Int
         public var senders: Int
@@ -64,7 +64,7 @@ public struct AuditStore: OperatorCommand {
 
         /// Creates an answer.
         public init(
-            holds: Bool, downstream: Law, upstream: Law, devices: Int, registrations: Int, senders: Int,
+            holds: Bool, downstream: Counts, upstream: Counts, devices: Int, registrations: Int, senders: Int,
             groups: Int, installations: Int, subscriptions: Int, topicMessages: Int, partitions: Int,
             unreadable: [String]
         ) {
@@ -87,7 +87,7 @@ public struct AuditStore: OperatorCommand {
                 holds:downstream:upstream:devices:registrations:senders:groups:installations:subscriptions:
                 topicMessages:partitions:unreadable:),
             .required(
-                "holds", .truth, \.holds,
+                "holds", .boolean, \.holds,
                 "Whether no message is missing or counted twice, and every record can be read."),
             .required("downstream", .record, \.downstream, "Messages to devices."),
             .required("upstream", .record, \.upstream, "Messages to app servers."),

@@ -17,25 +17,25 @@ public struct ShowClock: OperatorCommand {
         public var time: UnixMilliseconds
         public var isInDoubt: Bool
         public var problem: String?
-        public var believedInSeconds: Int?
+        public var trustedInSeconds: Int?
 
         /// Creates an answer.
         public init(
-            time: UnixMilliseconds, isInDoubt: Bool, problem: String? = nil, believedInSeconds: Int? = nil
+            time: UnixMilliseconds, isInDoubt: Bool, problem: String? = nil, trustedInSeconds: Int? = nil
         ) {
             self.time = time
             self.isInDoubt = isInDoubt
             self.problem = problem
-            self.believedInSeconds = believedInSeconds
+            self.trustedInSeconds = trustedInSeconds
         }
 
         public static let fields = Fields(
-            Answer.init(time:isInDoubt:problem:believedInSeconds:),
+            Answer.init(time:isInDoubt:problem:trustedInSeconds:),
             .required("time", .time, \.time, "The time of the clock."),
-            .required("in_doubt", .truth, \.isInDoubt, "Whether the clock is not trusted."),
+            .required("in_doubt", .boolean, \.isInDoubt, "Whether the clock is not trusted."),
             .optional("problem", .text, \.problem, "Why the clock is not trusted."),
             .optional(
-                "believed_in_seconds", .count, \.believedInSeconds,
+                "trusted_in_seconds", .count, \.trustedInSeconds,
                 "Seconds until the clock is trusted without confirmation."))
     }
 }
@@ -67,7 +67,8 @@ public struct AcceptClock: OperatorCommand {
         public static let fields = Fields(
             Answer.init(wasInDoubt:time:),
             .required(
-                "accepted", .truth, \.wasInDoubt, "Whether the clock was in doubt before, and is now trusted."
+                "accepted", .boolean, \.wasInDoubt,
+                "Whether the clock was in doubt before, and is now trusted."
             ),
             .required("time", .time, \.time, "The time of the clock."))
     }

@@ -25,7 +25,7 @@ public struct CheckConfiguration: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(isSound:findings:leftOut:),
-            .required("ok", .truth, \.isSound, "Whether the daemon would start with this configuration."),
+            .required("ok", .boolean, \.isSound, "Whether the daemon would start with this configuration."),
             .required("findings", .list(.record), \.findings, "The findings, in the order of the checks."),
             .required("left_out", .count, \.leftOut, "The number of mistakes that are not listed."))
     }
@@ -155,7 +155,7 @@ public struct ReloadConfiguration: OperatorCommand {
 
         public static let fields = Fields(
             Answer.init(isReloaded:changed:needsRestart:),
-            .required("reloaded", .truth, \.isReloaded, "Whether the new configuration is in use."),
+            .required("reloaded", .boolean, \.isReloaded, "Whether the new configuration is in use."),
             .required("changed", .list(.text), \.changed, "The keys whose new values are in use."),
             .required(
                 "needs_restart", .list(.text), \.needsRestart, "The keys whose new values need a restart."))

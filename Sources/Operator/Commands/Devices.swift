@@ -114,7 +114,7 @@ public struct ShowDevice: OperatorCommand {
             .required("created_at", .time, \.createdAt, "When the device was added."),
             .nullable("seen_at", .time, \.seenAt, "The last contact; null if the clock was in doubt then."),
             .optional("expires_at", .time, \.expiresAt, "When the device expires without further contact."),
-            .required("online", .truth, \.isOnline, "Whether the device is connected."),
+            .required("online", .boolean, \.isOnline, "Whether the device is connected."),
             .nullable("connection", .record, \.connection, "The connection of the device."),
             .required("registrations", .list(.record), \.registrations, "The registrations of the device."),
             .required("mailbox", .record, \.mailbox, "The counts of pending data."),
@@ -167,21 +167,21 @@ public struct ShowDevice: OperatorCommand {
         public var withCollapseKey: Int
         public var deletedMarkers: Int
         public var sendErrors: Int
-        public var receiptsOwed: Int
+        public var pendingReceipts: Int
 
         /// Creates the counts.
         public init(
-            messages: Int, withCollapseKey: Int, deletedMarkers: Int, sendErrors: Int, receiptsOwed: Int
+            messages: Int, withCollapseKey: Int, deletedMarkers: Int, sendErrors: Int, pendingReceipts: Int
         ) {
             self.messages = messages
             self.withCollapseKey = withCollapseKey
             self.deletedMarkers = deletedMarkers
             self.sendErrors = sendErrors
-            self.receiptsOwed = receiptsOwed
+            self.pendingReceipts = pendingReceipts
         }
 
         public static let fields = Fields(
-            MailboxCounts.init(messages:withCollapseKey:deletedMarkers:sendErrors:receiptsOwed:),
+            MailboxCounts.init(messages:withCollapseKey:deletedMarkers:sendErrors:pendingReceipts:),
             .required("messages", .count, \.messages, "Pending messages."),
             .required(
                 "with_collapse_key", .count, \.withCollapseKey, "Pending messages with a collapse key."),
@@ -190,7 +190,7 @@ public struct ShowDevice: OperatorCommand {
                 "send_errors", .count, \.sendErrors,
                 "Pending errors about upstream messages that no app server accepted."),
             .required(
-                "receipts_owed", .count, \.receiptsOwed,
+                "pending_receipts", .count, \.pendingReceipts,
                 "Delivered messages whose delivery receipt is still to be sent."))
     }
 

@@ -30,7 +30,7 @@ public struct InstallationRow: Record {
         .nullable(
             "sender_id", .sender, \.sender, "The sender of the installation's project; null if it names none."
         ),
-        .required("ended", .truth, \.hasEnded, "Whether its tokens have been revoked or have expired."),
+        .required("ended", .boolean, \.hasEnded, "Whether its tokens have been revoked or have expired."),
         .required("created_at", .time, \.createdAt, "When the installation was created."),
         .nullable("used_at", .time, \.usedAt, "The last use; null if the clock was in doubt then."),
         .required("registrations", .count, \.registrations, "The number of its registrations."))

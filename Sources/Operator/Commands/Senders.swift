@@ -107,7 +107,8 @@ public struct ListSenders: OperatorCommand {
             .required("project", .text, \.project, "The project ID."),
             .required("keys", .count, \.keys, "The number of its keys."),
             .required("created_at", .time, \.createdAt, "When the sender was added."),
-            .required("suspended", .truth, \.isSuspended, "Whether the sender is suspended and may not send.")
+            .required(
+                "suspended", .boolean, \.isSuspended, "Whether the sender is suspended and may not send.")
         )
     }
 

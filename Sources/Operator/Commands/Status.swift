@@ -128,20 +128,20 @@ extension ShowStatus.Answer {
 
     /// The counts of messages to topics.
     public struct Topics: Record {
-        public var underWay: Int
+        public var inProgress: Int
         public var accepted: Int
         public var recipients: Int
 
         /// Creates the counts.
-        public init(underWay: Int, accepted: Int, recipients: Int) {
-            self.underWay = underWay
+        public init(inProgress: Int, accepted: Int, recipients: Int) {
+            self.inProgress = inProgress
             self.accepted = accepted
             self.recipients = recipients
         }
 
         public static let fields = Fields(
-            Topics.init(underWay:accepted:recipients:),
-            .required("under_way", .count, \.underWay, "Messages that are still being sent."),
+            Topics.init(inProgress:accepted:recipients:),
+            .required("in_progress", .count, \.inProgress, "Messages that are still being sent."),
             .required("accepted", .count, \.accepted, "Messages accepted since the start."),
             .required(
                 "recipients", .count, \.recipients,
@@ -167,7 +167,7 @@ extension ShowStatus.Answer {
             Store.init(kind:path:isHealthy:partitions:),
             .required("kind", .text, \.kind, "The engine."),
             .required("path", .text, \.path, "The folder of the store."),
-            .required("healthy", .truth, \.isHealthy, "Whether the store accepts writes."),
+            .required("healthy", .boolean, \.isHealthy, "Whether the store accepts writes."),
             .required("partitions", .count, \.partitions, "The number of partitions."))
     }
 
@@ -188,6 +188,6 @@ extension ShowStatus.Answer {
             Registry.init(bytes:limit:isFull:),
             .required("bytes", .count, \.bytes, "The size on the disk in bytes."),
             .required("limit", .count, \.limit, "The limit in bytes; 0 if there is no limit."),
-            .required("full", .truth, \.isFull, "Whether the limit is reached, so that nothing is added."))
+            .required("full", .boolean, \.isFull, "Whether the limit is reached, so that nothing is added."))
     }
 }

@@ -1,7 +1,7 @@
 public import Basics
 
 /// The keys of arguments in an audit line, in the order in which they are written.
-public enum AuditWord: String, Sendable, CaseIterable, Comparable {
+public enum AuditKey: String, Sendable, CaseIterable, Comparable {
     case sender
     case label
     case project
@@ -11,7 +11,7 @@ public enum AuditWord: String, Sendable, CaseIterable, Comparable {
     /// The recipient of a message, or the device of a command.
     case target
 
-    public static func < (a: AuditWord, b: AuditWord) -> Bool { a.position < b.position }
+    public static func < (a: AuditKey, b: AuditKey) -> Bool { a.position < b.position }
 
     private var position: Int {
         switch self {
@@ -37,6 +37,6 @@ public struct AuditEntry: Sendable {
     }
 
     /// The key in the audit line.
-    public let word: AuditWord
+    public let key: AuditKey
     public let value: Value
 }

@@ -17,7 +17,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
 
     private init<Kind>(
         _ name: String, _ kind: FieldKind<Kind>, _ path: FieldPath<Root, Value>,
-        _ presence: FieldDescription.Presence, audit: AuditWord?, _ documentation: String,
+        _ presence: FieldDescription.Presence, audit: AuditKey?, _ documentation: String,
         read: @escaping @Sendable (JSONValue?) throws(FieldProblem) -> Value,
         write: @escaping @Sendable (Value) -> JSONValue?
     ) {
@@ -32,7 +32,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
     /// A field that must be present.
     static func required(
         _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>,
-        audit: AuditWord? = nil, _ documentation: String
+        audit: AuditKey? = nil, _ documentation: String
     ) -> Field {
         Field(
             name, kind, path, .required, audit: audit, documentation,
@@ -45,7 +45,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
     /// A field that is omitted if there is no value.
     static func optional<Wrapped>(
         _ name: String, _ kind: FieldKind<Wrapped>, _ path: FieldPath<Root, Value>,
-        audit: AuditWord? = nil, _ documentation: String
+        audit: AuditKey? = nil, _ documentation: String
     ) -> Field where Value == Wrapped? {
         Field(
             name, kind, path, .optional, audit: audit, documentation,
@@ -71,7 +71,7 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
     /// A field that has a default when it is omitted.
     static func preset(
         _ name: String, _ kind: FieldKind<Value>, _ path: FieldPath<Root, Value>, _ preset: Value,
-        audit: AuditWord? = nil, _ documentation: String
+        audit: AuditKey? = nil, _ documentation: String
     ) -> Field where Value: Equatable {
         let words = kind.encode(preset)
         return Field(
@@ -101,6 +101,6 @@ public struct Field<Root: Sendable, Value: Sendable>: Sendable {
         guard let word = description.audit, let value = write(root[keyPath: path]),
             let text = value.text ?? value.integer.map({ String($0) })
         else { return nil }
-        return AuditEntry(word: word, value: description.isSecret ? .recipient(Redacted(text)) : .text(text))
+        return AuditEntry(key: word, value: description.isSecret ? .recipient(Redacted(text)) : .text(text))
     }
 }

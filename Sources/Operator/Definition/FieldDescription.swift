@@ -21,7 +21,7 @@ public struct FieldDescription: Sendable, Equatable {
     /// Whether it may be left out.
     public let presence: Presence
     /// The key of its value in the audit line; `nil` if it is not recorded.
-    public let audit: AuditWord?
+    public let audit: AuditKey?
     /// A description in one sentence.
     public let documentation: String
 

@@ -43,7 +43,7 @@ public struct FieldKind<Value: Sendable>: Sendable {
 
 extension FieldKind where Value == Bool {
     /// `true` or `false`.
-    static var truth: FieldKind { scalar(.truth, parse: { $0.boolean }, encode: { .boolean($0) }) }
+    static var boolean: FieldKind { scalar(.boolean, parse: { $0.boolean }, encode: { .boolean($0) }) }
 }
 
 extension FieldKind where Value == Int {

@@ -81,6 +81,6 @@ private struct PackedFields<Root: Sendable, each Value: Sendable>: FieldCoding {
     func auditEntries(of root: Root) -> [AuditEntry] {
         var entries: [AuditEntry] = []
         for field in repeat each fields { if let entry = field.auditEntry(root) { entries.append(entry) } }
-        return entries.sorted { $0.word < $1.word }
+        return entries.sorted { $0.key < $1.key }
     }
 }

@@ -1,6 +1,6 @@
 /// The form of a value, for documentation, for front ends that parse text, and for error messages.
 public indirect enum ValueForm: Sendable, Equatable {
-    case truth
+    case boolean
     case integer(ClosedRange<Int>)
     /// Text with a length in UTF-8 bytes.
     case text(ClosedRange<Int>)
@@ -22,7 +22,7 @@ public indirect enum ValueForm: Sendable, Equatable {
     /// The phrase that follows "expected".
     public var expected: String {
         switch self {
-        case .truth: "true or false"
+        case .boolean: "true or false"
         case .integer(let range): Self.numbers(range)
         case .text(let range): Self.text(range)
         case .word(let words): "one of \(words.joined(separator: ", "))"

@@ -24,7 +24,7 @@ struct EngineEnd {
         guard let format = try unsafe Self.decimal(MetaKey.format, "format", database) else { return }
         try Self.demandLayout(format, path)
         partitions = try unsafe Self.decimal(MetaKey.partitions, "partitions", database)
-        guard let partitions, (1...Limits.Partition.most).contains(partitions) else {
+        guard let partitions, (1...Limits.Partition.maximumCount).contains(partitions) else {
             throw StoreError(.corrupt, "\(path): meta/partitions is no number of partitions")
         }
         commit =

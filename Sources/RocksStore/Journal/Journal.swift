@@ -10,12 +10,12 @@ import Store
 struct Journal: ~Copyable, Sendable {
     private struct Segment: Sendable {
         var first: UInt64
-        var octets: Int
+        var bytes: Int
     }
 
     private let path: String
     private let sizes: EngineSizes
-    private let note: SyncNote
+    private let note: SyncMark
     private var file: OpenFile
     private var segments: [Segment]
     /// The last commit that was written.
@@ -30,7 +30,7 @@ struct Journal: ~Copyable, Sendable {
         _ path: String, _ sizes: EngineSizes, after commit: UInt64, noteGoesOn isNoted: Bool
     ) throws(StoreError) {
         let old = try StoreFiles.names(in: path, beginning: JournalFolder.head)
-        let note = try SyncNote(path, first: isNoted ? nil : commit)
+        let note = try SyncMark(path, first: isNoted ? nil : commit)
         let name = JournalFolder.name(commit + 1)
         file = try Self.begin(path, name)
         self.path = path
@@ -38,7 +38,7 @@ struct Journal: ~Copyable, Sendable {
         self.note = note
         self.commit = commit
         synced = commit
-        segments = [Segment(first: commit + 1, octets: 0)]
+        segments = [Segment(first: commit + 1, bytes: 0)]
         for old in old where old != name && JournalFolder.first(of: old) != nil {
             _ = unsafe unlink("\(path)/\(old)")
         }
@@ -46,7 +46,7 @@ struct Journal: ~Copyable, Sendable {
     }
 
     /// Bytes in all files.
-    var octets: Int { segments.reduce(0) { $0 + $1.octets } }
+    var bytes: Int { segments.reduce(0) { $0 + $1.bytes } }
 
     /// Writes a commit; its number. After a failure nobody knows what of it is there, and the store is to be opened anew.
     mutating func append(_ writer: inout JournalWriter) throws(StoreError) -> UInt64 {
@@ -55,12 +55,12 @@ struct Journal: ~Copyable, Sendable {
         try demand(segments[last].first <= commit + 1, "a file of the journal begins behind its commit")
         try demand(!writer.isEmpty, "a commit without entries is written")
         try demand(
-            segments[last].octets + writer.frame.count <= Limits.Journal.fileBytes,
+            segments[last].bytes + writer.frame.count <= Limits.Journal.fileBytes,
             "a commit makes a file of the journal too large to be read back")
         commit += 1
         writer.seal(commit: commit, segment: segments[last].first)
         try StoreFiles.append(writer.frame.bytes, to: file.descriptor, path)
-        segments[last].octets += writer.frame.count
+        segments[last].bytes += writer.frame.count
         return commit
     }
 
@@ -73,14 +73,14 @@ struct Journal: ~Copyable, Sendable {
     }
 
     /// Whether the file is large enough for another one to be begun.
-    var isSegmentFull: Bool { segments[segments.count - 1].octets >= sizes.segment }
+    var isSegmentFull: Bool { segments[segments.count - 1].bytes >= sizes.segment }
 
     /// Begins the next file; what the one before holds is on the disk first, so that no commit is ever missing before another.
     mutating func rotate() throws(StoreError) {
         try demand(segments[segments.count - 1].first <= commit, "a file of the journal without commits ends")
         try sync()
         file = try Self.begin(path, JournalFolder.name(commit + 1))
-        segments.append(Segment(first: commit + 1, octets: 0))
+        segments.append(Segment(first: commit + 1, bytes: 0))
     }
 
     private static func begin(_ path: String, _ name: String) throws(StoreError) -> OpenFile {

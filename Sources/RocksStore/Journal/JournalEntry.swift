@@ -98,9 +98,9 @@ struct JournalWriter: ~Copyable {
         JournalFrame.seal(&frame, commit: commit, segment: segment)
     }
 
-    private mutating func append(sized octets: borrowing RawSpan) {
-        frame.append(word: UInt64(octets.byteCount))
-        frame.append(octets)
+    private mutating func append(sized bytes: borrowing RawSpan) {
+        frame.append(word: UInt64(bytes.byteCount))
+        frame.append(bytes)
     }
 }
 
@@ -128,12 +128,13 @@ struct JournalReader {
             let key = try take(JournalEntry.seenKey)
             return .seen(key: key, time: try take(JournalEntry.seenTime))
         case .putRow, .removeRow:
-            let octet = try take(1)
-            guard let family = Family(rawValue: Int(file.byte(at: octet.lowerBound))) else { throw .version }
+            let byte = try take(1)
+            guard let family = Family(rawValue: Int(file.byte(at: byte.lowerBound))) else { throw .version }
             let key = try sized(file)
             return .row(family, key: key, value: kind == .putRow ? try sized(file) : nil)
         case .tally:
-            guard let partition = Int(exactly: try word(file)), partition < Limits.Partition.most else {
+            guard let partition = Int(exactly: try word(file)), partition < Limits.Partition.maximumCount
+            else {
                 throw .value
             }
             return .tally(partition, try sized(file))

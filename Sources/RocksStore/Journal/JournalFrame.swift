@@ -29,7 +29,7 @@ enum JournalFrame {
         return start + head..<end
     }
 
-    private static func hash(_ octets: borrowing RawSpan, _ commit: UInt64, _ segment: UInt64) -> UInt64 {
-        SipHash(key: (segment, commit)).hash(octets)
+    private static func hash(_ bytes: borrowing RawSpan, _ commit: UInt64, _ segment: UInt64) -> UInt64 {
+        SipHash(key: (segment, commit)).hash(bytes)
     }
 }

@@ -6,11 +6,11 @@ import Store
 /// How far a closed store can be read: what its engine has, and behind it what stands in its journal. Nothing is changed.
 ///
 /// The journal is read up to the first frame that is not whole. That is the torn end of what was never synced, or it is damage:
-/// the note of what was synced tells which (`SyncNote`).
+/// the note of what was synced tells which (`SyncMark`).
 struct JournalScan {
     /// A file, with the frames that count: those of commits that the engine does not have.
     struct Segment {
-        var octets: [UInt8]
+        var bytes: [UInt8]
         var frames: [Range<Int>] = []
     }
 
@@ -62,13 +62,13 @@ struct JournalScan {
     }
 
     private mutating func read(_ name: String, _ first: UInt64) throws(StoreError) {
-        guard let octets = try StoreFiles.read("\(path)/\(name)", limit: Limits.Journal.fileBytes) else {
+        guard let bytes = try StoreFiles.read("\(path)/\(name)", limit: Limits.Journal.fileBytes) else {
             throw StoreError(
-                .corrupt, "\(path)/\(name) is larger than \(Limits.Journal.fileBytes) octets, or gone")
+                .corrupt, "\(path)/\(name) is larger than \(Limits.Journal.fileBytes) bytes, or gone")
         }
-        var segment = Segment(octets: octets)
+        var segment = Segment(bytes: bytes)
         var (at, next) = (0, first)
-        while let entries = JournalFrame.entries(in: octets.raw, at: at, commit: next, segment: first) {
+        while let entries = JournalFrame.entries(in: bytes.raw, at: at, commit: next, segment: first) {
             if next > commit {
                 segment.frames.append(entries)
                 commit = next
@@ -77,9 +77,9 @@ struct JournalScan {
             next += 1
         }
         segments.append(segment)
-        if at < octets.count {
+        if at < bytes.count {
             unread.append(name)
-            words = "\(path)/\(name) cannot be read behind octet \(at) of \(octets.count)"
+            words = "\(path)/\(name) cannot be read behind byte \(at) of \(bytes.count)"
         } else {
             words = "\(path)/\(name) is cut short, or a later one is missing"
         }

@@ -25,18 +25,18 @@ struct Replay: ~Copyable {
         for (number, segment) in scan.segments.enumerated() {
             try demand(
                 zip(segment.frames, segment.frames.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }
-                    && segment.frames.last?.upperBound ?? 0 <= segment.octets.count,
+                    && segment.frames.last?.upperBound ?? 0 <= segment.bytes.count,
                 "the commits of a file of the journal overlap")
             tallies = [:]
             do throws(RecordFault) {
-                for frame in segment.frames { try read(frame, number, segment.octets) }
+                for frame in segment.frames { try read(frame, number, segment.bytes) }
             } catch { throw StoreError(.corrupt, "journal: \(error.rawValue)") }
             for (partition, record) in tallies {
                 let key = MetaKey.tally(partition)
-                batch.put(.meta, key.raw, segment.octets.raw.extracting(record))
+                batch.put(.meta, key.raw, segment.bytes.raw.extracting(record))
             }
         }
-        for (place, at) in live { try put(place, scan.segments[at.segment].octets, at.record) }
+        for (place, at) in live { try put(place, scan.segments[at.segment].bytes, at.record) }
         try demand(highest >= before, "the highest sequence goes back")
         engine.note(settled: scan.commit, highest: highest, in: batch)
         let (format, now) = (MetaKey.format, [UInt8]("\(MetaKey.formatNow)".utf8))

@@ -15,20 +15,20 @@ enum StoreFiles {
         defer { Glibc.close(file) }
         let size = lseek(file, 0, SEEK_END)
         guard size >= 0, size <= limit else { return nil }
-        var octets = [UInt8](repeating: 0, count: Int(size))
-        let count = unsafe octets.withUnsafeMutableBytes { octets in
-            unsafe pread(file, octets.baseAddress, octets.count, 0)
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe pread(file, bytes.baseAddress, bytes.count, 0)
         }
-        guard count == octets.count else { throw .system("read \(path)") }
-        return octets
+        guard count == bytes.count else { throw .system("read \(path)") }
+        return bytes
     }
 
     /// Writes all of some bytes at the end of an open file.
-    static func append(_ octets: borrowing RawSpan, to file: Int32, _ path: String) throws(StoreError) {
-        let isWritten = unsafe octets.withUnsafeBytes { octets in
+    static func append(_ bytes: borrowing RawSpan, to file: Int32, _ path: String) throws(StoreError) {
+        let isWritten = unsafe bytes.withUnsafeBytes { bytes in
             var at = 0
-            while at < octets.count {
-                let count = unsafe write(file, octets.baseAddress.unsafelyUnwrapped + at, octets.count - at)
+            while at < bytes.count {
+                let count = unsafe write(file, bytes.baseAddress.unsafelyUnwrapped + at, bytes.count - at)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return false }
                 at += count

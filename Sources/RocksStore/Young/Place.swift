@@ -30,8 +30,8 @@ struct Place: Hashable, CustomStringConvertible {
     /// What a removal must know of the record that stands there.
     func header(_ record: borrowing RawSpan) throws(RecordFault) -> MessageRecord.Header {
         kind == .message
-            ? try MessageRecord.header(record, device: DeviceID(owner), sequence: Sequence(sequence))
-            : try UpstreamRecord.header(record, sender: SenderID(owner), sequence: Sequence(sequence))
+            ? try MessageRecord.header(record, device: DeviceID(owner), sequence: SequenceNumber(sequence))
+            : try UpstreamRecord.header(record, sender: SenderID(owner), sequence: SequenceNumber(sequence))
     }
 }
 

@@ -54,7 +54,7 @@ struct Young: Sendable {
     init(tallies: [Tally]) {
         self.tallies = tallies
         let kept = max(
-            Limits.Partition.leastKeptMailboxes, Limits.Journal.keptMailboxes / max(1, tallies.count))
+            Limits.Partition.leastEmptyMailboxes, Limits.Journal.emptyMailboxes / max(1, tallies.count))
         parts = Array(repeating: Part(kept: kept), count: tallies.count)
     }
 
@@ -157,7 +157,7 @@ struct Young: Sendable {
     }
 
     /// What it has to say to a question.
-    func part(of load: Load) -> YoungPart {
+    func part(of load: StoreQuery) -> YoungPart {
         switch load {
         case .device(let device):
             let part = parts[partition(of: .device(device))]

@@ -7,7 +7,7 @@ import Store
 /// message are none of the store's business (they were a fifth of the committing thread's work).
 struct YoungFrames: Sendable {
     private struct Frame: Sendable {
-        var octets: [UInt8]
+        var bytes: [UInt8]
         /// How many need it.
         var uses: Int
     }
@@ -18,8 +18,8 @@ struct YoungFrames: Sendable {
     var count: Int { frames.count - free.count }
 
     /// Keeps the bytes of a commit for one that needs them; their number.
-    mutating func keep(_ octets: borrowing RawSpan) -> Int32 {
-        let frame = Frame(octets: [UInt8](copying: octets), uses: 1)
+    mutating func keep(_ bytes: borrowing RawSpan) -> Int32 {
+        let frame = Frame(bytes: [UInt8](copying: bytes), uses: 1)
         if let number = free.popLast() {
             frames[Int(number)] = frame
             return number
@@ -43,10 +43,10 @@ struct YoungFrames: Sendable {
         try demand(uses(number) > 0, "the bytes of a commit are released more often than they were used")
         frames[Int(number)].uses -= 1
         guard frames[Int(number)].uses == 0 else { return }
-        frames[Int(number)].octets = []
+        frames[Int(number)].bytes = []
         free.append(number)
     }
 
     /// All bytes of a commit.
-    subscript(number: Int32) -> [UInt8] { frames[Int(number)].octets }
+    subscript(number: Int32) -> [UInt8] { frames[Int(number)].bytes }
 }

@@ -24,7 +24,7 @@ struct YoungIndex: Sendable {
         var commit: UInt64
         var places: Int
         var seen: Int
-        var octets: Int
+        var bytes: Int
     }
 
     private var places: [Place: Entry] = [:]
@@ -38,7 +38,7 @@ struct YoungIndex: Sendable {
     /// No message that is young, or was, has a higher sequence.
     private(set) var highest: UInt64 = 0
     /// Bytes of the journal in commits that have not been settled.
-    private(set) var octets = 0
+    private(set) var bytes = 0
 
     /// The last commit that was ended, and the last one that was settled.
     private var ended: UInt64 = 0
@@ -74,12 +74,12 @@ struct YoungIndex: Sendable {
     }
 
     /// The commit is in the journal, with so many bytes.
-    mutating func end(_ commit: UInt64, octets: Int) throws(StoreError) {
+    mutating func end(_ commit: UInt64, bytes: Int) throws(StoreError) {
         try demand(commit > ended, "commits end out of order")
-        try demand(octets > 0, "a commit ends without bytes")
+        try demand(bytes > 0, "a commit ends without bytes")
         ended = commit
-        marks.append(Mark(commit: commit, places: made.places, seen: made.seen, octets: octets))
-        self.octets += octets
+        marks.append(Mark(commit: commit, places: made.places, seen: made.seen, bytes: bytes))
+        self.bytes += bytes
         made = (0, 0)
     }
 
@@ -97,12 +97,12 @@ struct YoungIndex: Sendable {
     /// Takes out the oldest commits, until no more than so many bytes are left.
     mutating func settle(to limit: Int) throws(StoreError) -> Survivors {
         var left = Survivors()
-        while octets > limit, let mark = marks.first {
+        while bytes > limit, let mark = marks.first {
             marks.removeFirst()
             try demand(mark.commit > settled, "commits leave memory out of order")
             settled = mark.commit
-            octets -= mark.octets
-            try demand(octets >= 0, "more bytes leave memory than came")
+            bytes -= mark.bytes
+            try demand(bytes >= 0, "more bytes leave memory than came")
             left.commit = mark.commit
             for _ in 0..<mark.places {
                 let place = try demand(putPlaces.popFirst(), "a commit has put more messages than are queued")
@@ -117,7 +117,7 @@ struct YoungIndex: Sendable {
                 settledSeen.append((put.key, mark.commit))
             }
         }
-        try demand(octets == 0 || marks.first != nil, "bytes are kept of no commit")
+        try demand(bytes == 0 || marks.first != nil, "bytes are kept of no commit")
         return left
     }
 

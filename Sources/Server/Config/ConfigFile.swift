@@ -4,13 +4,13 @@ import Glibc
 /// Reads the bytes of a configuration file.
 enum ConfigFile {
     /// Returns the content of a file. Throws the problem and a hint if it cannot be read.
-    static func read(_ path: String) throws(ConfigMistakeOfFile) -> [UInt8] {
+    static func read(_ path: String) throws(ConfigFileError) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw ConfigMistakeOfFile("cannot be read: \(reason())", hint(errno)) }
+        guard descriptor >= 0 else { throw ConfigFileError("cannot be read: \(reason())", hint(errno)) }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ConfigMistakeOfFile("cannot be read: not a regular file", "give the path of a YAML file")
+            throw ConfigFileError("cannot be read: not a regular file", "give the path of a YAML file")
         }
         var bytes = [UInt8](repeating: 0, count: Limits.Config.bytes + 1)
         var filled = 0
@@ -20,12 +20,12 @@ enum ConfigFile {
                 unsafe Glibc.read(descriptor, buffer.baseAddress.unsafelyUnwrapped + filled, room)
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw ConfigMistakeOfFile("cannot be read: \(reason())", "") }
+            guard count >= 0 else { throw ConfigFileError("cannot be read: \(reason())", "") }
             if count == 0 { break }
             filled += count
         }
         guard filled <= Limits.Config.bytes else {
-            throw ConfigMistakeOfFile(
+            throw ConfigFileError(
                 "is longer than \(Limits.Config.bytes) bytes", "give the path of a configuration file")
         }
         return Array(bytes[..<filled])
@@ -43,7 +43,7 @@ enum ConfigFile {
 }
 
 /// Why a file could not be read.
-struct ConfigMistakeOfFile: Error {
+struct ConfigFileError: Error {
     var problem: String
     var hint: String
 

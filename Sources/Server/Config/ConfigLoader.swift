@@ -33,9 +33,9 @@ public struct ConfigLoader {
         flags: [(key: ConfigKey, value: String)] = []
     ) -> LoadedConfiguration {
         var loader = ConfigLoader()
-        if let file { loader.take(file: file) }
-        for (name, value) in environment { loader.take(variable: name, value) }
-        for (key, value) in flags { loader.take(key, value, at: .flag(key.flag)) }
+        if let file { loader.apply(file: file) }
+        for (name, value) in environment { loader.apply(variable: name, value) }
+        for (key, value) in flags { loader.apply(key, value, at: .flag(key.flag)) }
         loader.checkTogether()
         return LoadedConfiguration(
             configuration: loader.configuration, places: loader.places, faulty: loader.faulty,
@@ -45,7 +45,7 @@ public struct ConfigLoader {
     /// Reads the bytes of a file as `load` does, for the fuzzer and tests; `name` is the file name in messages.
     public static func load(bytes: [UInt8], name: String) throws(ConfigProblems) -> Configuration {
         var loader = ConfigLoader()
-        loader.take(bytes, file: name)
+        loader.apply(bytes, file: name)
         loader.checkTogether()
         guard loader.problems.list.isEmpty else { throw loader.problems }
         return loader.configuration
@@ -53,16 +53,16 @@ public struct ConfigLoader {
 
     // MARK: File
 
-    private mutating func take(file: String) {
-        do throws(ConfigMistakeOfFile) {
-            take(try ConfigFile.read(file), file: file)
+    private mutating func apply(file: String) {
+        do throws(ConfigFileError) {
+            apply(try ConfigFile.read(file), file: file)
         } catch {
             isReadable = false
             add("", error.problem, error.hint, at: .file(file, line: 0, column: 0))
         }
     }
 
-    private mutating func take(_ bytes: [UInt8], file: String) {
+    private mutating func apply(_ bytes: [UInt8], file: String) {
         let whole = ConfigProblem.Place.file(file, line: 1, column: 1)
         let root: YAMLNode?
         do throws(YAMLError) {
@@ -84,7 +84,7 @@ public struct ConfigLoader {
                 "", "is \(root.kind), not a table of keys", "keys and values look like  format: 1", at: place)
         }
         var seen: [String: Int] = [:]
-        for (key, value) in pairs { take(key, value, file, &seen) }
+        for (key, value) in pairs { apply(key, value, file, &seen) }
         if seen[ConfigKey.format.rawValue] == nil {
             add(
                 ConfigKey.format.rawValue, "is missing",
@@ -92,7 +92,7 @@ public struct ConfigLoader {
         }
     }
 
-    private mutating func take(
+    private mutating func apply(
         _ key: YAMLNode, _ value: YAMLNode, _ file: String, _ seen: inout [String: Int]
     ) {
         let keyPlace = ConfigProblem.Place.file(file, line: key.line, column: key.column)
@@ -106,7 +106,7 @@ public struct ConfigLoader {
         guard let known = ConfigKey(rawValue: name) else {
             return add(shown(name), "is not a known key", Self.nearest(name), at: keyPlace)
         }
-        do throws(ConfigMistakeAt) {
+        do throws(LocatedConfigMistake) {
             configuration[known] = try Self.value(of: known, value)
             places[known] = .file(file, line: value.line, column: value.column)
         } catch {
@@ -117,12 +117,13 @@ public struct ConfigLoader {
     }
 
     /// A mistake with the value that has it.
-    private struct ConfigMistakeAt: Error {
+    private struct LocatedConfigMistake: Error {
         var node: YAMLNode
         var mistake: ConfigMistake
     }
 
-    private static func value(of key: ConfigKey, _ node: YAMLNode) throws(ConfigMistakeAt) -> ConfigValue {
+    private static func value(of key: ConfigKey, _ node: YAMLNode) throws(LocatedConfigMistake) -> ConfigValue
+    {
         do throws(ConfigMistake) {
             if case .sequence(let items) = node.content, key.entry.type.isList {
                 return .list(try texts(of: items, key))
@@ -130,10 +131,10 @@ public struct ConfigLoader {
             return try scalar(of: key, node)
         } catch {
             guard case .sequence(let items) = node.content, key.entry.type.isList else {
-                throw ConfigMistakeAt(node: node, mistake: error)
+                throw LocatedConfigMistake(node: node, mistake: error)
             }
             let wrong = items.first { (try? texts(of: [$0], key)) == nil }
-            throw ConfigMistakeAt(node: wrong ?? node, mistake: error)
+            throw LocatedConfigMistake(node: wrong ?? node, mistake: error)
         }
     }
 
@@ -160,7 +161,7 @@ public struct ConfigLoader {
         switch key.entry.type {
         case .hostNames, .networks:
             throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
-        case .integer, .port, .truth:
+        case .integer, .port, .boolean:
             guard isPlain else { throw ConfigMistake("is text in quotes", hint: "\(write), without quotes") }
         case .path, .address, .choice, .hostName: break
         }
@@ -169,17 +170,17 @@ public struct ConfigLoader {
 
     // MARK: Environment and flags
 
-    private mutating func take(variable name: String, _ value: String) {
+    private mutating func apply(variable name: String, _ value: String) {
         guard name.hasPrefix("CCSD_"), name != "CCSD_CONFIG" else { return }
         guard let key = ConfigKey.allCases.first(where: { $0.variable == name }) else {
             let near = NearestName.of(name, among: ConfigKey.allCases.map { $0.variable.lowercased() })
             let hint = near.map { "did you mean \($0.uppercased())?" } ?? "ccsctl config docs lists all keys"
             return add("", "is not a known setting", hint, at: .variable(name))
         }
-        take(key, value, at: .variable(name))
+        apply(key, value, at: .variable(name))
     }
 
-    private mutating func take(_ key: ConfigKey, _ text: String, at place: ConfigProblem.Place) {
+    private mutating func apply(_ key: ConfigKey, _ text: String, at place: ConfigProblem.Place) {
         do throws(ConfigMistake) {
             configuration[key] = try key.value(of: text)
             places[key] = place

@@ -29,13 +29,13 @@ extension Configuration {
     /// Maximum seconds of a shutdown.
     public var shutdownSeconds: Int { number(.shutdownSeconds) }
     /// Whether an unknown ack is answered with BAD_ACK.
-    public var strictAcks: Bool { self[.strictAcks] == .truth(true) }
+    public var strictAcks: Bool { self[.strictAcks] == .boolean(true) }
     /// Whether control messages have a message_id.
-    public var controlMessageID: Bool { self[.controlMessageID] == .truth(true) }
+    public var controlMessageID: Bool { self[.controlMessageID] == .boolean(true) }
     /// Whether `time_to_live` may be text.
-    public var lenientTimeToLive: Bool { self[.lenientTimeToLive] == .truth(true) }
+    public var lenientTimeToLive: Bool { self[.lenientTimeToLive] == .boolean(true) }
     /// Whether all data keys that begin with `gcm` are reserved.
-    public var reserveGCMPrefix: Bool { self[.reserveGCMPrefix] == .truth(true) }
+    public var reserveGCMPrefix: Bool { self[.reserveGCMPrefix] == .boolean(true) }
     /// Host name of this server that check-in sends to browsers; empty sends none.
     public var advertisedHost: String { word(.advertisedHost) }
     /// Public port of check-in and registration.
@@ -43,11 +43,11 @@ extension Configuration {
     /// Public port of devices.
     public var advertisedDevicePort: Int { number(.advertisedDevicePort) }
     /// Whether XEP-0198 is offered.
-    public var streamManagement: Bool { self[.streamManagement] == .truth(true) }
+    public var streamManagement: Bool { self[.streamManagement] == .boolean(true) }
     /// Whether devices are asked for their idle state.
-    public var idleNotifications: Bool { self[.idleNotifications] == .truth(true) }
+    public var idleNotifications: Bool { self[.idleNotifications] == .boolean(true) }
     /// Whether SCRAM-SHA-256 is offered.
-    public var scram: Bool { self[.scram] == .truth(true) }
+    public var scram: Bool { self[.scram] == .boolean(true) }
 
     /// Messages to one device per minute; here and below 0 disables the limit.
     public var deviceMessagesPerMinute: Int { number(.deviceMessagesPerMinute) }
@@ -67,7 +67,7 @@ extension Configuration {
     public var topicChangesPerSecond: Int { number(.topicChangesPerSecond) }
 
     /// Whether conditions with more than two operators are refused, except in HTTP v1.
-    public var strictConditions: Bool { self[.strictConditions] == .truth(true) }
+    public var strictConditions: Bool { self[.strictConditions] == .boolean(true) }
     /// Maximum bytes of keys and values of a message to a topic.
     public var topicPayloadBytes: Int { number(.topicPayloadBytes) }
 
@@ -82,9 +82,9 @@ extension Configuration {
     /// Connections without a login from one address.
     public var anonymousPerAddress: Int { number(.anonymousPerAddress) }
     /// Check-ins and registrations of unauthenticated devices from one address per minute.
-    public var strangerRequestsPerAddress: Int { number(.strangerRequestsPerAddress) }
+    public var unauthenticatedRequestsPerAddress: Int { number(.unauthenticatedRequestsPerAddress) }
     /// Check-ins and registrations of unauthenticated devices from all addresses per minute.
-    public var strangerRequestsPerMinute: Int { number(.strangerRequestsPerMinute) }
+    public var unauthenticatedRequestsPerMinute: Int { number(.unauthenticatedRequestsPerMinute) }
     /// The number of partitions that a new store gets and an existing one must have; `nil` if it is not configured.
     public var storePartitions: Int? { number(.storePartitions) == 0 ? nil : number(.storePartitions) }
     /// The size of the registry in bytes at which nothing more is added.

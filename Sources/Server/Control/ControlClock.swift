@@ -10,7 +10,7 @@ extension ControlServer {
         var answer = ShowClock.Answer(
             time: now.wall, isInDoubt: state != nil, problem: state?.doubt.text)
         if let end = state?.graceEnds {
-            answer.believedInSeconds = Int(max(0, end.milliseconds(since: now.monotonic)) / 1_000)
+            answer.trustedInSeconds = Int(max(0, end.milliseconds(since: now.monotonic)) / 1_000)
         }
         return answer
     }

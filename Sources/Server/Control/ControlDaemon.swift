@@ -10,7 +10,7 @@ import Transport
 extension ControlServer {
     func showStatus() -> ShowStatus.Answer {
         let metrics = daemon.metrics
-        let registry = daemon.storeThread.registry
+        let registry = daemon.storeThreads.registry
         return ShowStatus.Answer(
             version: Program.version, process: Int(getpid()),
             uptimeSeconds: Int(
@@ -21,11 +21,11 @@ extension ControlServer {
             connections: connections(), downstream: milestones(direction: 0),
             upstream: milestones(direction: 1),
             topics: .init(
-                underWay: metrics.value(.topicMessagesOpen), accepted: metrics.value(.topicMessages),
+                inProgress: metrics.value(.topicMessagesOpen), accepted: metrics.value(.topicMessages),
                 recipients: metrics.value(.topicRecipients)),
             store: .init(
                 kind: "rocksdb", path: daemon.configuration.storePath,
-                isHealthy: daemon.storeThread.isHealthy, partitions: daemon.store.partitions),
+                isHealthy: daemon.storeThreads.isHealthy, partitions: daemon.store.partitions),
             registry: .init(bytes: registry.bytes, limit: registry.limit, isFull: registry.isFull),
             certificateNotAfter: daemon.certificates.notAfter)
     }
@@ -37,7 +37,7 @@ extension ControlServer {
         let closed = CloseReason.allCases.enumerated().map { position, reason in
             WordCount(reason.rawValue, metrics.value(.connectionsClosed, position))
         }
-        let refused = DoorRefusal.allCases.map { reason in
+        let refused = ConnectionRefusal.allCases.map { reason in
             WordCount(
                 reason.rawValue,
                 listeners.reduce(0) { $0 + metrics.value(.connectionsRefused, $1, reason.position) })
@@ -56,19 +56,19 @@ extension ControlServer {
 
     func audit() throws(OperatorProblem) -> AuditStore.Answer {
         // Forces lazy batches to be committed, so that the audit sees everything reported before it.
-        _ = daemon.storeThread.commitAndWait([])
+        _ = daemon.storeThreads.commitAndWait([])
         let audit = try reading { () throws(StoreError) in try daemon.store.audit() }
         return AuditStore.Answer(
-            holds: audit.holds, downstream: law(audit.downstream, pending: audit.downstreamPending),
-            upstream: law(audit.upstream, pending: audit.upstreamPending), devices: audit.devices,
+            holds: audit.holds, downstream: counts(audit.downstream, pending: audit.downstreamPending),
+            upstream: counts(audit.upstream, pending: audit.upstreamPending), devices: audit.devices,
             registrations: audit.registrations, senders: audit.senders, groups: audit.groups,
             installations: audit.installations, subscriptions: audit.subscriptions,
             topicMessages: audit.topicJobs, partitions: daemon.store.partitions,
             unreadable: audit.unreadable)
     }
 
-    private func law(_ counts: MilestoneCounts, pending: Int) -> AuditStore.Law {
-        AuditStore.Law(
+    private func counts(_ counts: MilestoneCounts, pending: Int) -> AuditStore.Counts {
+        AuditStore.Counts(
             accepted: counts[.accepted], delivered: counts[.delivered], replaced: counts[.replaced],
             expired: counts[.expired], discarded: counts[.discarded], removed: counts[.removed],
             pending: pending)
@@ -96,7 +96,7 @@ extension ControlServer {
 
     func reload(_ command: ReloadConfiguration) throws(OperatorProblem) -> ReloadConfiguration.Answer {
         do {
-            let reloaded = try daemon.reload(handed: command.handedCertificate)
+            let reloaded = try daemon.reload(supplied: command.suppliedCertificate)
             return ReloadConfiguration.Answer(
                 isReloaded: true, changed: reloaded.applied.map(\.rawValue),
                 needsRestart: reloaded.waiting.map(\.rawValue))
@@ -109,7 +109,7 @@ extension ControlServer {
 
 extension ReloadConfiguration {
     /// The certificate and key in the command; `nil` if the configured files are used.
-    fileprivate var handedCertificate: CertificateContent? {
+    fileprivate var suppliedCertificate: CertificateContent? {
         guard let certificate, let privateKey else { return nil }
         var names: TLSFileNames?
         if let certificateFile, let privateKeyFile {

@@ -59,7 +59,7 @@ extension ControlServer {
             withCollapseKey: mailbox.count { $0.collapseKey != nil },
             deletedMarkers: mailbox.count { if case .discardedMarker = $0.kind { true } else { false } },
             sendErrors: mailbox.count { $0.kind == .sendError },
-            receiptsOwed: mailbox.count { $0.receipt != nil })
+            pendingReceipts: mailbox.count { $0.receipt != nil })
     }
 
     private func row(_ entry: MailboxEntry) -> ShowDevice.PendingRow {

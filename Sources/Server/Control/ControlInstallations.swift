@@ -32,10 +32,10 @@ extension ControlServer {
     func revokeInstallation(
         _ command: RevokeInstallation, _ call: Call
     ) throws(OperatorProblem) -> InstallationRow {
-        let answer = try submit(from: call.connection) { origin in
+        let answer = try submit(from: call.connection) { requester in
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: Array(command.installation.utf8), sender: nil,
+                    requester: requester, installation: Array(command.installation.utf8), sender: nil,
                     action: .revoke))
         }
         switch answer {

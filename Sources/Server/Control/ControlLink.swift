@@ -72,7 +72,7 @@ final class ControlLink: Link {
     }
 
     /// Stores the latch of a request, which the core's answer with this request ID fulfils.
-    func expect(_ ticket: UInt32, _ latch: Latch<SessionCommand>) { latches[ticket] = latch }
+    func expect(_ requestID: UInt32, _ latch: Latch<SessionCommand>) { latches[requestID] = latch }
 
     /// Starts to report the steps of a trace.
     func begin(_ trace: RunningTrace) { self.trace = trace }
@@ -84,7 +84,7 @@ final class ControlLink: Link {
     }
 
     override func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {
-        trace?.isHeldUp = outboundIsCongested
+        trace?.isCongested = outboundIsCongested
     }
 
     override func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
@@ -94,14 +94,14 @@ final class ControlLink: Link {
 
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
-        case .reply(let ticket, .traced(let note)):
-            if let step = trace?.step(of: note, ticket: ticket, at: now.wall) {
+        case .reply(let requestID, .traced(let note)):
+            if let step = trace?.step(of: note, requestID: requestID, at: now.wall) {
                 reply(OperatorReply(TraceDevice.Line.step(step)))
             }
-        case .submission(let ticket, _), .reply(let ticket, _):
-            latches.removeValue(forKey: ticket)?.fulfil(command)
+        case .submission(let requestID, _), .reply(let requestID, _):
+            latches.removeValue(forKey: requestID)?.fulfil(command)
         case .connection(.close(let reason)): connection.close(reason)
-        case .connection(.drain), .connection(.endWhenIdle), .connection(.placeUnused): break
+        case .connection(.drain), .connection(.endWhenIdle), .connection(.refundQuota): break
         case .appServer, .device:
             assertionFailure("command for another kind of session: \(command)")
             connection.close(.internalError)

@@ -45,7 +45,7 @@ extension ControlServer {
                 seal: settings.seal,
                 rules: settings.rules)
         } catch let refusal as Refusal {
-            return .submission(ticket: 0, .refused(refusal))
+            return .submission(requestID: 0, .refused(refusal))
         } catch {
             daemon.metrics.shards[0].add(
                 to: .refusals, RefusalInterface.control.position, RefusalReason.malformed.position)

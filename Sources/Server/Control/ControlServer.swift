@@ -23,7 +23,7 @@ final class ControlServer: Sendable {
 
     let daemon: Daemon
     let mailboxes: [ReactorMailbox]
-    private let tickets = Atomic<UInt32>(1)
+    private let requestIDs = Atomic<UInt32>(1)
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -112,13 +112,13 @@ final class ControlServer: Sendable {
 
     /// Submits an event to the core for a control connection, and waits for the answer with its request ID.
     func submit(
-        from connection: ConnectionID, _ event: (Origin) -> Event
+        from connection: ConnectionID, _ event: (Requester) -> Event
     ) throws(OperatorProblem) -> SessionCommand {
-        let origin = origin(of: connection)
+        let requester = requester(of: connection)
         let latch = Latch<SessionCommand>()
-        let event = event(origin)
+        let event = event(requester)
         mailboxes[Int(connection.reactor)].post { host in
-            (host.link(connection) as? ControlLink)?.expect(origin.ticket, latch)
+            (host.link(connection) as? ControlLink)?.expect(requester.requestID, latch)
             host.accept(event, now: host.reactor.now)
         }
         guard let answer = latch.wait() else {
@@ -130,8 +130,8 @@ final class ControlServer: Sendable {
     }
 
     /// Returns a reply-to address with a new request ID for a connection.
-    func origin(of connection: ConnectionID) -> Origin {
-        Origin(connection: connection, ticket: tickets.add(1, ordering: .relaxed).newValue)
+    func requester(of connection: ConnectionID) -> Requester {
+        Requester(connection: connection, requestID: requestIDs.add(1, ordering: .relaxed).newValue)
     }
 
     /// Converts an error of the store into a problem for the operator.

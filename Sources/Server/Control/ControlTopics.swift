@@ -13,7 +13,7 @@ extension ControlServer {
         }
         let rows = found.prefix(command.limit).map { count in
             ListTopics.Row(
-                sender: count.sender, topic: Self.text(count.topic.octets), subscribers: count.subscribers)
+                sender: count.sender, topic: Self.text(count.topic.bytes), subscribers: count.subscribers)
         }
         let isLast = found.count <= command.limit
         return ListTopics.Answer(
@@ -48,7 +48,7 @@ extension ControlServer {
                 done += all - (try subscribers(of: job.name.sender, topic, after: after))
             }
         }
-        let topics = job.target.topics.map { Self.text($0.octets) }
+        let topics = job.target.topics.map { Self.text($0.bytes) }
         return ListRunningTopics.Row(
             sender: job.name.sender, messageID: Self.text(job.messageID),
             to: job.target.isCondition ? "condition" : "/topics/\(topics[0])", topics: topics,

@@ -7,28 +7,30 @@ import Transport
 /// A trace of a device on a control connection, confined to the connection's reactor.
 struct RunningTrace {
     /// The request ID of the trace command.
-    let ticket: UInt32
+    let requestID: UInt32
     /// The registration whose messages are reported; `nil` for all.
     let registration: RegistrationNumber?
     /// Fulfilled when the connection is closed.
     let ended = Latch<Bool>()
     /// Whether the caller reads too slowly, so that steps are left out.
-    var isHeldUp = false
+    var isCongested = false
     /// The number of reported steps.
     private(set) var lines = 0
     /// The number of steps left out because the caller read too slowly.
     private(set) var leftOut = 0
 
-    init(ticket: UInt32, registration: RegistrationNumber?) {
-        self.ticket = ticket
+    init(requestID: UInt32, registration: RegistrationNumber?) {
+        self.requestID = requestID
         self.registration = registration
     }
 
     /// Counts a step. Returns the line to report, or `nil` if the step is not reported.
-    mutating func step(of note: TraceNote, ticket: UInt32, at time: UnixMilliseconds) -> TraceDevice.Step? {
-        guard ticket == self.ticket else { return nil }
+    mutating func step(of note: TraceRecord, requestID: UInt32, at time: UnixMilliseconds) -> TraceDevice
+        .Step?
+    {
+        guard requestID == self.requestID else { return nil }
         if let registration, let own = note.registration, own != registration { return nil }
-        guard !isHeldUp else {
+        guard !isCongested else {
             leftOut += 1
             return nil
         }
@@ -39,12 +41,12 @@ struct RunningTrace {
 
 extension TraceDevice.Step {
     /// Creates the line for a step; unknown values are left out.
-    fileprivate init(_ note: TraceNote, at time: UnixMilliseconds) {
+    fileprivate init(_ note: TraceRecord, at time: UnixMilliseconds) {
         self.init(
             time: time, direction: note.direction.rawValue, step: note.step.rawValue,
             messageID: note.messageID.isEmpty ? nil : String(decoding: note.messageID, as: UTF8.self),
             // The persistent ID of an upstream message is internal; clients identify it by its message_id.
-            persistentID: note.direction == .downstream ? note.place?.text : nil,
+            persistentID: note.direction == .downstream ? note.persistentID?.text : nil,
             registration: note.registration.map { Int($0.number) },
             sender: note.sender,
             detail: note.detail.isEmpty ? nil : note.detail)
@@ -57,14 +59,14 @@ extension ControlServer {
         let (device, registration) = try resolved(command.device)
         let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
         guard case .device(let state) = loaded, state.record != nil else { throw unknown(device) }
-        let origin = origin(of: call.connection)
-        let trace = RunningTrace(ticket: origin.ticket, registration: registration)
+        let requester = requester(of: call.connection)
+        let trace = RunningTrace(requestID: requester.requestID, registration: registration)
         _ = try ask { host in
-            (host.link(origin.connection) as? ControlLink)?.begin(trace)
-            host.accept(.trace(device, origin), now: host.reactor.now)
+            (host.link(requester.connection) as? ControlLink)?.begin(trace)
+            host.accept(.trace(device, requester), now: host.reactor.now)
         }
         defer {
-            for mailbox in mailboxes { mailbox.post { $0.accept(.untrace(origin), now: $0.reactor.now) } }
+            for mailbox in mailboxes { mailbox.post { $0.accept(.untrace(requester), now: $0.reactor.now) } }
         }
         call.send(OperatorReply(TraceDevice.Line.started(TraceDevice.Start(device: device))))
         let start = Now.read().monotonic
@@ -76,7 +78,7 @@ extension ControlServer {
             call.report(
                 min(command.seconds, Int((spent + turn) / 1_000)), command.seconds, "seconds traced")
         }
-        let done = try ask { host in (host.link(origin.connection) as? ControlLink)?.endTrace() }
+        let done = try ask { host in (host.link(requester.connection) as? ControlLink)?.endTrace() }
             .compactMap { $0 }.first
         return TraceDevice.Answer(lines: done?.lines ?? 0, leftOut: done?.leftOut ?? 0)
     }

@@ -26,8 +26,8 @@ struct OperatorRecord {
         command = request.name.rawValue
         named = request.auditEntries.map { entry in
             switch entry.value {
-            case .text(let text): (entry.word.rawValue, text)
-            case .recipient(let text): (entry.word.rawValue, Self.target(text.revealed, seal))
+            case .text(let text): (entry.key.rawValue, text)
+            case .recipient(let text): (entry.key.rawValue, Self.target(text.revealed, seal))
             }
         }
         switch outcome {

@@ -47,7 +47,7 @@ struct CommitQueue {
     /// An orchestrator sends no traffic to a daemon that is not ready, so nothing else would detect the recovery.
     mutating func ensureNext() -> Bool {
         guard entries.isEmpty else { return false }
-        let nothing = WriteBatch(ticket: 0, mutations: [], isDurable: true)
+        let nothing = WriteBatch(batchNumber: 0, mutations: [], isDurable: true)
         return add(Entry(batch: nothing, listener: .caller { _ in }))
     }
 

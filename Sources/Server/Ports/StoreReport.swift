@@ -13,14 +13,14 @@ public struct PartitionBatch: Sendable {
 }
 
 /// A query of one partition to the store.
-public struct PartitionLoad: Sendable {
+public struct PartitionQuery: Sendable {
     public var partition: Int
-    public var load: Load
+    public var query: StoreQuery
 
     /// Creates a query of a partition.
-    public init(partition: Int, _ load: Load) {
+    public init(partition: Int, _ query: StoreQuery) {
         self.partition = partition
-        self.load = load
+        self.query = query
     }
 }
 

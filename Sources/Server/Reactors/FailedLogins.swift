@@ -46,7 +46,7 @@ final class FailedLogins: Sendable {
     func change(to bounds: Bounds) { counts.withLock { $0.bounds = bounds } }
 
     /// Counts a failure; `claim` is the number of the sender or device that the peer claimed to be.
-    func note(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) {
+    func record(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) {
         guard let network = peer.network else { return }
         let place = Place(network: network, listener: listener)
         counts.withLock { counts in

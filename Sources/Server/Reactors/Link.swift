@@ -63,7 +63,7 @@ class Link: ConnectionDelegate {
     }
 
     /// Whether the host has paused reading on this connection because another reactor is overloaded.
-    var isPressed = false
+    var hasBackpressure = false
 
     /// Passes a command to the session.
     func perform(_ command: SessionCommand, now: Now) {}
@@ -72,10 +72,10 @@ class Link: ConnectionDelegate {
     final var peerName: String { peerNumber.map { String($0) } ?? "" }
 
     /// Records the identity that the peer claims; a second login attempt may claim another one.
-    final func note(_ claim: LoginClaim) { peerNumber = claim.number }
+    final func record(_ claim: LoginClaim) { peerNumber = claim.number }
 
     /// The PROXY header has named the client, whose address may have too many failed logins.
-    func connectionIntroduced(_ connection: Connection, now: Now) {
+    func connectionReceivedProxyHeader(_ connection: Connection, now: Now) {
         if host.refuses(connection.peer, kind, isAccepting: false) { connection.abort(.tooManyLogins) }
     }
 
@@ -102,7 +102,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     override func perform(_ command: SessionCommand, now: Now) {
-        note(command)
+        record(command)
         let now = host.sessionTime(now)
         call(now) { session, io in session.perform(command, now: now, io: &io) }
     }
@@ -141,8 +141,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         var io = host.takeIO()
         session.ended(reason, now: now, io: &io)
         host.accept(&io.events, from: self, now: now)
-        host.tally.take(&io.responses)
-        if !io.refusals.isEmpty { noteRefusals(&io.refusals) }
+        host.tally.collect(&io.responses)
+        if !io.refusals.isEmpty { recordRefusals(&io.refusals) }
         io.out.removeAll()
         io.hostRequests.removeAll()
         io.loginClaim = nil
@@ -161,12 +161,13 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         body(&session, &io)
         if io.out.bytes.count != waiting { host.tally.sent(io.out.bytes.count - waiting, kind) }
         if io.counts.misdirectedCommands > 0 { logMisdirected() }
-        if io.counts.oddLogins > 0 {
-            host.log.debug("odd_login", ["listener": LogValue(kind), "peer": .text("\(connection.peer)")])
+        if io.counts.inconsistentLogins > 0 {
+            host.log.debug(
+                "inconsistent_login", ["listener": LogValue(kind), "peer": .text("\(connection.peer)")])
         }
-        host.tally.take(&io.counts, kind)
-        host.tally.take(&io.responses)
-        if !io.refusals.isEmpty { noteRefusals(&io.refusals) }
+        host.tally.collect(&io.counts, kind)
+        host.tally.collect(&io.responses)
+        if !io.refusals.isEmpty { recordRefusals(&io.refusals) }
         swap(&io.out, &connection.outbox)
         isReadingWanted = io.isReading
         let close = io.close
@@ -174,14 +175,14 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         let requests = io.hostRequests
         if !requests.isEmpty { io.hostRequests.removeAll() }
         if let claim = io.loginClaim {
-            note(claim)
+            record(claim)
             io.loginClaim = nil
         }
         host.accept(&io.events, from: self, now: now)
         host.giveBack(io)
 
         if !connection.outbox.isEmpty { connection.setNeedsFlush() }
-        let isReading = isReadingWanted && !isPressed
+        let isReading = isReadingWanted && !hasBackpressure
         if connection.isReading != isReading { connection.isReading = isReading }
         for request in requests { answer(request, now: now) }
         if session.deadline < connection.deadline { connection.deadline = session.deadline }
@@ -191,8 +192,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     private final var isReadingWanted = true
 
     /// Whether the host has paused reading on this connection because another reactor is overloaded.
-    override var isPressed: Bool {
-        didSet { connection.isReading = isReadingWanted && !isPressed }
+    override var hasBackpressure: Bool {
+        didSet { connection.isReading = isReadingWanted && !hasBackpressure }
     }
 
     /// Answers a request for a page of the daemon itself.
@@ -209,16 +210,16 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     @inline(__always)
-    private func note(_ command: SessionCommand) {
+    private func record(_ command: SessionCommand) {
         switch command {
         // The two commands of every message come first: nothing is recorded or copied for them.
         case .submission(_, .accepted), .device(.deliver): break
-        default: noteOthers(command)
+        default: recordOthers(command)
         }
     }
 
     @inline(never)
-    private func noteOthers(_ command: SessionCommand) {
+    private func recordOthers(_ command: SessionCommand) {
         switch command {
         case .appServer(.loginAccepted), .device(.loginAccepted):
             isLoggedIn = true
@@ -245,14 +246,14 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                     "name": .text(peerName),
                     "reason": LogValue(refusal),
                 ])
-            if refusal == .wrongCredentials { host.noteFailedLogin(of: self) }
+            if refusal == .wrongCredentials { host.countFailedLogin(of: self) }
         case .submission(_, .refused(let refusal)):
             host.refused(TurnRefusals.Row(kind, .refusal(refusal), name: peerNumber, peer: connection.peer))
-        case .connection(.placeUnused):
-            host.door.strangers.giveBack(connection.peer, now: host.reactor.now.monotonic)
-        case .reply(_, .registrationRefused(.tooManyStrangers)):
+        case .connection(.refundQuota):
+            host.admission.unauthenticatedRequests.withdraw(connection.peer, now: host.reactor.now.monotonic)
+        case .reply(_, .registrationRefused(.tooManyUnauthenticated)):
             host.refused(
-                TurnRefusals.Row(kind, .tooManyStrangers, name: nil, peer: connection.peer))
+                TurnRefusals.Row(kind, .tooManyUnauthenticated, name: nil, peer: connection.peer))
         case .reply(_, .registrationRefused(.registryFull)), .reply(_, .groupRefused(.registryFull)),
             .reply(_, .tokenRefused(.registryFull)):
             host.refused(TurnRefusals.Row(kind, .registryFull, name: peerNumber, peer: connection.peer))
@@ -265,7 +266,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     /// Counts and logs the refusals made by the session itself, and empties the array.
-    private func noteRefusals(_ refusals: inout [RefusalNote]) {
+    private func recordRefusals(_ refusals: inout [RefusalNote]) {
         for note in refusals {
             var row = TurnRefusals.Row(
                 kind, note.reason, name: note.sender?.number ?? peerNumber, peer: connection.peer)

@@ -20,13 +20,13 @@ final class ReactorHost: ReactorDelegate {
     private var spareIO: SessionIO?
     private let mailboxes: [ReactorMailbox]
     private var outgoing: [Parcel]
-    private let store: StoreThread
-    private let clock: ClockBoard
-    let door: Door
-    private var pressed: [Link] = []
+    private let store: StoreThreads
+    private let clock: ClockStatus
+    let admission: Admission
+    private var backpressured: [Link] = []
     private var refusals = TurnRefusals()
     /// Bytes buffered by all unauthenticated HTTP connections together.
-    var strangersBytes = 0
+    var unauthenticatedBytes = 0
     private var closes = CloseSchedule()
     private var closeTimer: TimerID?
     private var ended: (() -> Void)?
@@ -36,7 +36,7 @@ final class ReactorHost: ReactorDelegate {
     init(
         index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
         mailboxes: [ReactorMailbox],
-        store: StoreThread, clock: ClockBoard, door: Door, tally: ReactorTally, log: Log
+        store: StoreThreads, clock: ClockStatus, admission: Admission, tally: ReactorTally, log: Log
     ) {
         self.index = index
         self.reactor = reactor
@@ -45,12 +45,12 @@ final class ReactorHost: ReactorDelegate {
         self.mailboxes = mailboxes
         self.store = store
         self.clock = clock
-        self.door = door
+        self.admission = admission
         self.tally = tally
         self.log = log
         outgoing = mailboxes.map { _ in Parcel() }
         reactor.report = { [unowned self] in
-            tally.note($0)
+            tally.count($0)
             write($0)
         }
     }
@@ -67,7 +67,8 @@ final class ReactorHost: ReactorDelegate {
         case .refused(let listener, let peer, let reason):
             logRefusal(of: peer, listener: listener.rawValue, reason: reason.rawValue)
         case .clientFull(let listener, let client):
-            logRefusal(of: client, listener: listener.rawValue, reason: DoorRefusal.addressFull.rawValue)
+            logRefusal(
+                of: client, listener: listener.rawValue, reason: ConnectionRefusal.addressFull.rawValue)
         }
     }
 
@@ -95,9 +96,9 @@ final class ReactorHost: ReactorDelegate {
             accept(event, now: now)
         }
         events.removeAll(keepingCapacity: true)
-        if mailboxes.count > 1, !link.isPressed, mailboxes.contains(where: { $0.isPressed }) {
-            link.isPressed = true
-            pressed.append(link)
+        if mailboxes.count > 1, !link.hasBackpressure, mailboxes.contains(where: { $0.hasBackpressure }) {
+            link.hasBackpressure = true
+            backpressured.append(link)
         }
     }
 
@@ -139,14 +140,14 @@ final class ReactorHost: ReactorDelegate {
         for event in parcel.events { accept(event, now: now) }
         for (connection, command) in parcel.commands { perform(command, on: connection, now: now) }
         for job in parcel.jobs { job(self) }
-        releasePressed()
+        releaseBackpressure()
     }
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
-        settleEffects(now)
+        applyEffects(now)
         store.submit(partitions.takeBatches())
         store.load(partitions.takeLoads())
-        noteCounts()
+        collectCounters()
         partitions.endTurn()
         refusals.flush(to: log)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
@@ -191,9 +192,9 @@ final class ReactorHost: ReactorDelegate {
     private func tick(_ now: Now) {
         let parts = min(Limits.Partition.tickParts, max(1, partitions.count))
         partitions.tick(tickPart, of: parts, now: now)
-        if tickPart == 0 { noteClock() }
+        if tickPart == 0 { publishClock() }
         tickPart = (tickPart + 1) % parts
-        releasePressed()
+        releaseBackpressure()
         reactor.schedule(
             at: now.monotonic.advanced(milliseconds: Limits.Partition.tickMilliseconds / Int64(parts))
         ) {
@@ -204,12 +205,12 @@ final class ReactorHost: ReactorDelegate {
 
     /// Applies the commands and forwarded events of the partitions until there are none, since a command may cause further
     /// events.
-    private func settleEffects(_ now: Now) {
-        var hasNews = true
-        while hasNews {
-            hasNews = false
+    private func applyEffects(_ now: Now) {
+        var hasOutput = true
+        while hasOutput {
+            hasOutput = false
             if !answers.isEmpty {
-                hasNews = true
+                hasOutput = true
                 var round: [(ConnectionID, SessionCommand)] = []
                 swap(&round, &answers)
                 perform(&round, now)
@@ -219,10 +220,10 @@ final class ReactorHost: ReactorDelegate {
             while at < partitions.active.count {
                 let hosted = partitions.active[at]
                 at += 1
-                guard hosted.hasNews else { continue }
-                hasNews = true
+                guard hosted.hasOutput else { continue }
+                hasOutput = true
                 // Moved out, since applying them may add more of both.
-                var (commands, forwards) = hosted.takeNews()
+                var (commands, forwards) = hosted.takeOutput()
                 perform(&commands, now)
                 for event in forwards { accept(event, now: now) }
                 hosted.giveBack(&commands, &forwards)
@@ -246,7 +247,7 @@ final class ReactorHost: ReactorDelegate {
     }
 
     /// Counts and logs violated invariants.
-    private func note(_ failures: inout [InvariantFailure]) {
+    private func record(_ failures: inout [InvariantFailure]) {
         tally.invariantFailures(failures.count)
         for failure in failures {
             log.repeating(
@@ -257,15 +258,15 @@ final class ReactorHost: ReactorDelegate {
     }
 
     /// Collects the counters of the partitions for this turn.
-    private func noteCounts() {
+    private func collectCounters() {
         var (expired, unused) = (0, 0)
         for hosted in partitions.active {
-            tally.take(&hosted.effects)
+            tally.collect(&hosted.effects)
             expired += hosted.effects.expiredDevices
             unused += hosted.effects.unusedDevices
             hosted.effects.expiredDevices = 0
             hosted.effects.unusedDevices = 0
-            if !hosted.effects.invariantFailures.isEmpty { note(&hosted.effects.invariantFailures) }
+            if !hosted.effects.invariantFailures.isEmpty { record(&hosted.effects.invariantFailures) }
             if hosted.effects.confirmsClock {
                 hosted.effects.confirmsClock = false
                 confirmClock()
@@ -279,17 +280,17 @@ final class ReactorHost: ReactorDelegate {
     }
 
     /// Publishes the state of the clock, as the first partition sees it for all; logs an error while the clock is in doubt.
-    func noteClock() {
+    func publishClock() {
         guard index == 0, let core = partitions.leader else { return }
         let before = clock.current
         let state = core.core.clockDoubt.map {
-            ClockBoard.State(doubt: $0, graceEnds: core.core.clockGraceEnds)
+            ClockStatus.State(doubt: $0, graceEnds: core.core.clockGraceEnds)
         }
-        if state != before { clock.note(state) }
+        if state != before { clock.update(state) }
         if let state {
             log.repeating(.error, "clock_in_doubt", ["problem": .text(state.doubt.text)])
         } else if before != nil {
-            log.notice("clock_believed")
+            log.notice("clock_trusted")
         }
     }
 
@@ -302,11 +303,13 @@ final class ReactorHost: ReactorDelegate {
     /// Accepts the clock at the operator's command.
     func acceptClock() {
         partitions.handleInAll(.clockAccepted, now: Now.read())
-        noteClock()
+        publishClock()
     }
 
     /// The time for sessions.
-    func sessionTime(_ now: Now) -> Now { partitions.leader?.core.sessionTime(now) ?? clock.outside(now) }
+    func sessionTime(_ now: Now) -> Now {
+        partitions.leader?.core.sessionTime(now) ?? clock.externalReading(now)
+    }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
         guard Int(connection.reactor) == index else {
@@ -316,10 +319,10 @@ final class ReactorHost: ReactorDelegate {
         link(connection)?.perform(command, now: now)
     }
 
-    private func releasePressed() {
-        guard !pressed.isEmpty, !mailboxes.contains(where: { $0.isPressed }) else { return }
-        for link in pressed { link.isPressed = false }
-        pressed.removeAll()
+    private func releaseBackpressure() {
+        guard !backpressured.isEmpty, !mailboxes.contains(where: { $0.hasBackpressure }) else { return }
+        for link in backpressured { link.hasBackpressure = false }
+        backpressured.removeAll()
     }
 
     // MARK: Links

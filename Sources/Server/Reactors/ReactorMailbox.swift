@@ -60,7 +60,7 @@ final class ReactorMailbox: Sendable {
     /// Whether the queue is so long that producers should pause reading (backpressure, `Limits.Connection.reactorMailbox`).
     ///
     /// Nothing is refused: the window of each connection limits its messages in flight, and so the overrun.
-    var isPressed: Bool { depth.load(ordering: .relaxed) > Limits.Connection.reactorMailbox }
+    var hasBackpressure: Bool { depth.load(ordering: .relaxed) > Limits.Connection.reactorMailbox }
 
     /// Adds a parcel; can be called on any thread.
     func post(_ parcel: Parcel) {

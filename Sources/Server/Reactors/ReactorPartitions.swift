@@ -20,14 +20,14 @@ final class ReactorPartitions {
         }
 
         /// Whether there are commands for sessions or events for other partitions.
-        var hasNews: Bool { !effects.commands.isEmpty || !effects.forwards.isEmpty }
+        var hasOutput: Bool { !effects.commands.isEmpty || !effects.forwards.isEmpty }
 
         /// Removes and returns commands and forwarded events, with their storage.
-        func takeNews() -> (commands: [(ConnectionID, SessionCommand)], forwards: [Event]) {
-            var news: (commands: [(ConnectionID, SessionCommand)], forwards: [Event]) = ([], [])
-            swap(&news.commands, &effects.commands)
-            swap(&news.forwards, &effects.forwards)
-            return news
+        func takeOutput() -> (commands: [(ConnectionID, SessionCommand)], forwards: [Event]) {
+            var output: (commands: [(ConnectionID, SessionCommand)], forwards: [Event]) = ([], [])
+            swap(&output.commands, &effects.commands)
+            swap(&output.forwards, &effects.forwards)
+            return output
         }
 
         /// Returns the storage for reuse, unless there are new effects.
@@ -103,10 +103,10 @@ final class ReactorPartitions {
     }
 
     /// Removes and returns the store queries of this turn.
-    func takeLoads() -> [PartitionLoad] {
-        var loads: [PartitionLoad] = []
+    func takeLoads() -> [PartitionQuery] {
+        var loads: [PartitionQuery] = []
         for hosted in active where !hosted.effects.loads.isEmpty {
-            for load in hosted.effects.loads { loads.append(PartitionLoad(partition: hosted.number, load)) }
+            for load in hosted.effects.loads { loads.append(PartitionQuery(partition: hosted.number, load)) }
             hosted.effects.loads.removeAll(keepingCapacity: true)
         }
         return loads
@@ -115,7 +115,7 @@ final class ReactorPartitions {
     /// Ends the turn, after all effects have been applied.
     func endTurn() {
         for hosted in active {
-            assert(!hosted.hasNews && hosted.effects.mutations.isEmpty, "effects are left over")
+            assert(!hosted.hasOutput && hosted.effects.mutations.isEmpty, "effects are left over")
             hosted.isActive = false
         }
         active.removeAll(keepingCapacity: true)

@@ -31,12 +31,12 @@ struct ReactorTally {
     }
 
     /// Counts connections closed at accept.
-    func refused(_ kind: Link.Kind, _ reason: DoorRefusal, _ count: Int = 1) {
+    func refused(_ kind: Link.Kind, _ reason: ConnectionRefusal, _ count: Int = 1) {
         shard.add(count, to: .connectionsRefused, kind.position, reason.position)
     }
 
     /// Counts a report of a listener.
-    func note(_ report: TransportReport) {
+    func count(_ report: TransportReport) {
         switch report {
         case .acceptFailed(let listener, let reason, _, let dropped):
             if let kind = Link.Kind(rawValue: listener.rawValue) { refused(kind, reason, dropped) }
@@ -97,7 +97,7 @@ struct ReactorTally {
     }
 
     /// Adds and resets the message counters of a partition.
-    func take(_ effects: inout Effects) {
+    func collect(_ effects: inout Effects) {
         add(downstream: effects.downstream, upstream: effects.upstream)
         effects.downstream = MilestoneCounts()
         effects.upstream = MilestoneCounts()
@@ -111,7 +111,7 @@ struct ReactorTally {
     }
 
     /// Counts and removes the responses of an HTTP session.
-    func take(_ responses: inout [HTTPResponseNote]) {
+    func collect(_ responses: inout [HTTPResponseNote]) {
         guard !responses.isEmpty else { return }
         for response in responses { responded(response) }
         responses.removeAll(keepingCapacity: true)
@@ -121,12 +121,12 @@ struct ReactorTally {
     func invariantFailures(_ count: Int) { shard.add(count, to: .invariantFailures, 1) }
 
     /// Adds and resets the counters of a session.
-    func take(_ counts: inout SessionCounts, _ kind: Link.Kind) {
+    func collect(_ counts: inout SessionCounts, _ kind: Link.Kind) {
         guard counts != SessionCounts() else { return }
         shard.add(counts.unknownAcks, to: .unknownAcks)
         shard.add(counts.keepalives, to: .keepalives, kind == .device ? 1 : 0)
         shard.add(counts.requests, to: .httpRequests)
-        shard.add(counts.oddLogins, to: .oddLogins)
+        shard.add(counts.inconsistentLogins, to: .inconsistentLogins)
         shard.add(counts.misdirectedCommands, to: .invariantFailures, 0)
         counts = SessionCounts()
     }

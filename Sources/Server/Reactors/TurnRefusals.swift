@@ -56,7 +56,7 @@ struct TurnRefusals {
             by:
                 "\(row.interface) \(row.reason.word) \(name.isEmpty ? (row.peer.network ?? row.peer).host : name)",
             occurrences: row.count,
-            every: row.reason == .tooManyStrangers || row.reason == .registryFull
+            every: row.reason == .tooManyUnauthenticated || row.reason == .registryFull
                 ? Limits.Login.refusalLogSeconds : Limits.Log.repeatedEventSeconds,
             [
                 "interface": LogValue(row.interface), "reason": .text(row.reason.word), "name": .text(name),

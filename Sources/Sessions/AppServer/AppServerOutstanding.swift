@@ -7,7 +7,7 @@ import Delivery
 /// what the core withdrew last, because a late answer must not be taken for the answer to a newer message with the same ID.
 struct AppServerOutstanding {
     struct Entry {
-        var sequence: Sequence
+        var sequence: SequenceNumber
         /// The device's token: what `to` of the ack must be. Not compared for a receipt.
         var token: [UInt8]
         /// The message's ID; for a receipt that of the original, without `dr2:`.
@@ -17,7 +17,7 @@ struct AppServerOutstanding {
     /// What an answer names.
     enum Answered: Equatable {
         /// A message or receipt that was waiting for it.
-        case outstanding(Sequence)
+        case outstanding(SequenceNumber)
         /// One that the core has withdrawn: the answer is too late.
         case withdrawn
         case unknown
@@ -40,7 +40,7 @@ struct AppServerOutstanding {
     mutating func add(receipt entry: Entry) { receipts.append(entry) }
 
     /// Stops waiting for an answer. Returns whether there was a message or receipt of this sequence.
-    mutating func withdraw(_ sequence: Sequence) -> Bool {
+    mutating func withdraw(_ sequence: SequenceNumber) -> Bool {
         if let index = messages.firstIndex(where: { $0.sequence == sequence }) {
             Self.remember(messages.remove(at: index), in: &withdrawnMessages)
         } else if let index = receipts.firstIndex(where: { $0.sequence == sequence }) {

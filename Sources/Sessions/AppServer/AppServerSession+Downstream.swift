@@ -35,7 +35,7 @@ extension AppServerSession {
             case .acknowledgement: received(acknowledgement: payload, &io)
             case .downstream:
                 stream?.postpone(number)
-                if isDraining || (held.isEmpty && tickets.hasRoom && !isCongested) {
+                if isDraining || (held.isEmpty && submissions.hasRoom && !isCongested) {
                     try submit(payload, number, &io)
                 } else {
                     held.append(text, id: message.id(in: chunk), number: number)
@@ -48,7 +48,7 @@ extension AppServerSession {
         }
     }
 
-    /// Steps 3 to 8 of ccs-xmpp 3.4: refuses the message, or hands it to the core under a ticket.
+    /// Steps 3 to 8 of ccs-xmpp 3.4: refuses the message, or hands it to the core under a request ID.
     ///
     /// `number` is that of the stanza in a managed stream.
     private mutating func submit(
@@ -63,8 +63,8 @@ extension AppServerSession {
             var to: [UInt8] = []
             let request = try translation.sendRequest(
                 payload, messageID: id, to: &to, sender: sender, seal: settings.seal, rules: settings.rules)
-            let ticket = tickets.open(messageID: id, to: to, hash: hash, number: number)
-            io.events.append(request.event(replyTo: Origin(connection: connection, ticket: ticket)))
+            let requestID = submissions.open(messageID: id, to: to, hash: hash, number: number)
+            io.events.append(request.event(replyTo: Requester(connection: connection, requestID: requestID)))
         } catch {
             var to = ByteBuffer()
             payload.append(.to, to: &to)
@@ -80,7 +80,7 @@ extension AppServerSession {
         guard !held.isEmpty else { return }
         var waiting = AppServerHeldMessages()
         swap(&waiting, &held)
-        while !waiting.isEmpty, isDraining || (tickets.hasRoom && !isCongested) {
+        while !waiting.isEmpty, isDraining || (submissions.hasRoom && !isCongested) {
             do throws(PayloadError) {
                 try submit(AppServerPayload(waiting.first), waiting.firstNumber, &io)
             } catch {
@@ -95,42 +95,43 @@ extension AppServerSession {
 
     /// Other bounds hold: what waited for the old one may go on.
     mutating func changePendingWindow(_ window: Int, _ io: inout SessionIO) {
-        tickets.setWindow(window)
+        submissions.setWindow(window)
         submitHeld(&io)
     }
 
-    /// The core says what became of the message of a ticket.
-    mutating func answered(_ ticket: UInt32, _ reply: SubmissionReply, _ io: inout SessionIO) {
+    /// The core says what became of the message of a request ID.
+    mutating func answered(_ requestID: UInt32, _ reply: SubmissionReply, _ io: inout SessionIO) {
         switch reply {
-        case .accepted(_, let canonical): acknowledge(ticket, canonical, &io)
-        case .refused(let refusal): refuse(ticket, refusal, &io)
-        case .group(let answer): acknowledge(ticket, answer, &io)
+        case .accepted(_, let canonical): acknowledge(requestID, canonical, &io)
+        case .refused(let refusal): refuse(requestID, refusal, &io)
+        case .group(let answer): acknowledge(requestID, answer, &io)
         }
     }
 
-    /// The core has taken the message of a ticket.
-    private mutating func acknowledge(_ ticket: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO)
-    {
-        guard stage.isReady || stage.isFinishing, let entry = tickets.close(ticket) else { return }
+    /// The core has taken the message of a request ID.
+    private mutating func acknowledge(
+        _ requestID: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO
+    ) {
+        guard stage.isReady || stage.isFinishing, let entry = submissions.close(requestID) else { return }
         AnswerWriter.appendAck(
             to: entry.to.raw, messageID: entry.messageID.raw,
             canonical: canonical.map { settings.seal.token(for: $0) }, into: &io.out.bytes)
         answered(entry.number, &io)
     }
 
-    /// The core refuses the message of a ticket; where trying again may help, the id is free for it.
-    private mutating func refuse(_ ticket: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
-        guard stage.isReady || stage.isFinishing, let entry = tickets.close(ticket) else { return }
+    /// The core refuses the message of a request ID; where trying again may help, the id is free for it.
+    private mutating func refuse(_ requestID: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
+        guard stage.isReady || stage.isFinishing, let entry = submissions.close(requestID) else { return }
         if refusal.isRetryable { recentIDs.forget(entry.hash) }
         AnswerWriter.appendNack(
             to: entry.to.raw, messageID: entry.messageID.raw, refusal, into: &io.out.bytes)
         answered(entry.number, &io)
     }
 
-    /// The members of a group have been sent the message of a ticket: an ACK with their count, a NACK where none was reached.
-    private mutating func acknowledge(_ ticket: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
-        if let refusal = answer.refusal { return refuse(ticket, refusal, &io) }
-        guard stage.isReady || stage.isFinishing, let entry = tickets.close(ticket) else { return }
+    /// The members of a group have been sent the message of a request ID: an ACK with their count, a NACK where none was reached.
+    private mutating func acknowledge(_ requestID: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
+        if let refusal = answer.refusal { return refuse(requestID, refusal, &io) }
+        guard stage.isReady || stage.isFinishing, let entry = submissions.close(requestID) else { return }
         AnswerWriter.appendGroupAck(
             to: entry.to.raw, messageID: entry.messageID.raw, success: answer.success,
             failed: answer.failed.map { settings.seal.token(for: $0.member) }, into: &io.out.bytes)

@@ -23,7 +23,7 @@ extension AppServerSession {
     }
 
     /// Whether the app server has sent messages that are not answered.
-    var owesAnswers: Bool { tickets.count > 0 || !held.isEmpty }
+    var owesAnswers: Bool { submissions.count > 0 || !held.isEmpty }
 
     /// The app server sends no more; its messages are answered, then the connection ends for this reason.
     mutating func sayFarewell(_ reason: CloseReason) {
@@ -39,7 +39,7 @@ extension AppServerSession {
     /// The host or the core ends the connection.
     mutating func close(_ reason: CloseReason, _ io: inout SessionIO) {
         switch reason {
-        case .systemShutdown where !isDraining || stage.isOpening || tickets.count > 0:
+        case .systemShutdown where !isDraining || stage.isOpening || submissions.count > 0:
             fail(.systemShutdown, reason, &io)
         case .credentialsRevoked: fail(.reset, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)

@@ -94,7 +94,7 @@ extension AppServerSession {
         exchange.account = account
         stage = .checking(exchange)
         io.loginClaim = .sender(account.sender)
-        io.events.append(.appServerKeysWanted(connection, account.sender))
+        io.events.append(.appServerKeysRequested(connection, account.sender))
     }
 
     /// The keys that may be proved: challenges the client, one without a key exactly like any other.
@@ -128,6 +128,6 @@ extension AppServerSession {
         stage = .checking(exchange)
         io.loginClaim = .sender(account.sender)
         io.events.append(
-            .appServerLogin(connection, account.sender, key: key ?? SecretDigest(octets: [])))
+            .appServerLogin(connection, account.sender, key: key ?? SecretDigest(bytes: [])))
     }
 }

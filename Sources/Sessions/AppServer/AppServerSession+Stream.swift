@@ -35,7 +35,7 @@ extension AppServerSession {
             guard let handled, let sender else { return refuseStream(.badRequest, &io) }
             stage = .resuming
             resumedAt = handled
-            io.events.append(.appServerStreamWanted(connection, sender, id: id))
+            io.events.append(.appServerStreamRequested(connection, sender, id: id))
         default: refuseStream(.unexpectedRequest, &io)
         }
     }

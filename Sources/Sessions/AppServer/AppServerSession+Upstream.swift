@@ -24,7 +24,7 @@ extension AppServerSession {
     }
 
     /// Reports a receipt as unanswered, now or when it is written.
-    mutating func release(_ receipt: Sequence, _ io: inout SessionIO) {
+    mutating func release(_ receipt: SequenceNumber, _ io: inout SessionIO) {
         if let index = unwritten.firstIndex(where: { $0.message.sequence == receipt }) {
             unwritten[index].isReleased = true
         } else if outstanding.withdraw(receipt) {
@@ -33,7 +33,7 @@ extension AppServerSession {
     }
 
     /// Forgets what has left the core's window.
-    mutating func withdraw(_ sequence: Sequence) {
+    mutating func withdraw(_ sequence: SequenceNumber) {
         if let index = unwritten.firstIndex(where: { $0.message.sequence == sequence }) {
             unwritten.remove(at: index)
         } else {
@@ -66,13 +66,13 @@ extension AppServerSession {
     /// Whether it is too late to write a message.
     private func isOver(_ message: borrowing StoredUpstream, _ now: Now) -> Bool {
         let isPrompt = message.kind == .message && message.lifetimeSeconds == 0
-        guard message.expiresAt <= now.ended else { return false }
-        return !isPrompt || now.ended - message.expiresAt >= Limits.Message.promptMilliseconds
+        guard message.expiresAt <= now.expiryCutoff else { return false }
+        return !isPrompt || now.expiryCutoff - message.expiresAt >= Limits.Message.promptMilliseconds
     }
 
-    private func settle(_ sequence: Sequence, _ settlement: UpstreamSettlement, _ io: inout SessionIO) {
+    private func settle(_ sequence: SequenceNumber, _ outcome: UpstreamOutcome, _ io: inout SessionIO) {
         guard let sender else { return }
-        io.events.append(.upstreamSettled(connection, sender, sequence, settlement))
+        io.events.append(.upstreamFinished(connection, sender, sequence, outcome))
     }
 
     private func hasRoom(_ io: borrowing SessionIO) -> Bool {

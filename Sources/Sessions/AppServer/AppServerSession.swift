@@ -103,7 +103,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     /// When something was last sent.
     var lastSent: Instant
 
-    var tickets: AppServerTickets
+    var submissions: AppServerSubmissions
     var recentIDs: AppServerMessageIDs
     var held = AppServerHeldMessages()
     var outstanding = AppServerOutstanding()
@@ -125,7 +125,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         let settings = settings.value
         stageDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
         lastSent = now.monotonic
-        tickets = AppServerTickets(window: settings.pendingWindow)
+        submissions = AppServerSubmissions(window: settings.pendingWindow)
         recentIDs = AppServerMessageIDs(key: (settings.random(), settings.random()))
     }
 
@@ -153,7 +153,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         switch command {
-        case .submission(let ticket, let reply): answered(ticket, reply, &io)
+        case .submission(let requestID, let reply): answered(requestID, reply, &io)
         case .appServer(let command): perform(command, now, &io)
         case .connection(let command): perform(command, &io)
         case .device, .reply: io.misdirected(command)
@@ -181,7 +181,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case .endWhenIdle(let from, let reason): idleEnd = (from, reason)
         case .close(let reason): close(reason, &io)
         // Of those that ask without an account; an app server never does.
-        case .placeUnused: break
+        case .refundQuota: break
         }
     }
 

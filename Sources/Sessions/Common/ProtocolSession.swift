@@ -107,7 +107,7 @@ public struct SessionCounts: Sendable, Equatable {
     /// HTTP requests answered.
     public var requests = 0
     /// Device logins whose fields contradict each other (mcs-device 3.1).
-    public var oddLogins = 0
+    public var inconsistentLogins = 0
     /// Commands for another kind of session.
     public var misdirectedCommands = 0
 
@@ -118,7 +118,7 @@ public struct SessionCounts: Sendable, Equatable {
 /// An HTTP request that the daemon itself answers, through `HTTPSession.answer`.
 public struct HostRequest: Sendable {
     /// Which of the session's requests.
-    public var ticket: UInt32
+    public var requestID: UInt32
     /// What is asked for.
     public var page: Page
 
@@ -135,8 +135,8 @@ public struct HostRequest: Sendable {
     }
 
     /// Asks for a page.
-    public init(ticket: UInt32, page: Page) {
-        self.ticket = ticket
+    public init(requestID: UInt32, page: Page) {
+        self.requestID = requestID
         self.page = page
     }
 }

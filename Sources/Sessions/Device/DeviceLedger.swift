@@ -24,7 +24,7 @@ struct DeviceLedger {
     }
 
     /// Takes out all messages of frames up to a stream id.
-    mutating func acknowledge(upTo streamID: Int, into sequences: inout [Sequence]) {
+    mutating func acknowledge(upTo streamID: Int, into sequences: inout [SequenceNumber]) {
         while settled < entries.count, entries[settled].streamID <= streamID {
             sequences.append(entries[settled].message.sequence)
             settled += 1
@@ -33,7 +33,7 @@ struct DeviceLedger {
     }
 
     /// Takes out the messages of these IDs, as their frames carried them, in one pass.
-    mutating func acknowledge(_ texts: [[UInt8]], into sequences: inout [Sequence]) {
+    mutating func acknowledge(_ texts: [[UInt8]], into sequences: inout [SequenceNumber]) {
         guard !texts.isEmpty, count > 0 else { return }
         let ids = Set(texts.compactMap { PersistentID(text: $0.raw) })
         entries.removeFirst(settled)

@@ -101,8 +101,8 @@ extension DeviceSession {
         return text.count >= length && text.raw.extracting(0..<length).equals(prefix)
     }
 
-    /// Answers `deviceReady` once what was handed over has left; where it may not fit, after the host has tried to send it.
-    mutating func reportWhenReady(now: Now, io: inout SessionIO) {
+    /// Answers `deviceWritable` once what was handed over has left; where it may not fit, after the host has tried to send it.
+    mutating func reportWhenWritable(now: Now, io: inout SessionIO) {
         guard !isCongested else { return }
         if io.out.bytes.count <= Limits.Connection.outboundLowBytes {
             tellReady(io: &io)
@@ -125,7 +125,7 @@ extension DeviceSession {
     }
 
     /// Takes in an acknowledgement by stream id, by persistent id, or both.
-    mutating func handle(_ iq: MCS.Iq) {
+    mutating func handle(_ iq: MCS.IqStanza) {
         noteAcknowledged(iq.lastStreamIDReceived)
         guard case .selectiveAck(let ids) = iq.content else { return }
         ledger.acknowledge(ids, into: &acknowledged)

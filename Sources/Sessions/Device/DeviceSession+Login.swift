@@ -15,7 +15,7 @@ extension DeviceSession {
         else { return refuseLogin(.wrongCredentials, loginID: login.id, io: &io) }
         let device = DeviceID(number)
         state = .checking(device, loginID: login.id)
-        if Self.isOdd(login, user: number) { io.counts.oddLogins += 1 }
+        if Self.isOdd(login, user: number) { io.counts.inconsistentLogins += 1 }
         pingSeconds = Self.pingSeconds(wishedIn: login, atMost: settings.devicePingSeconds)
         var text = ByteBuffer()
         text.append(decimal: token)
@@ -51,7 +51,7 @@ extension DeviceSession {
         endFrame(io: &io)
         // One client counts connections that end before any frame but the response (mcs-device 3.7). It lists no upstream message:
         // an ID may be that of a new message, which the client would take for stored. What it sends again is known (mcs-device 4.2).
-        MCS.Iq(.selectiveAck([])).append(to: &io.out.bytes)
+        MCS.IqStanza(.selectiveAck([])).append(to: &io.out.bytes)
         endFrame(io: &io)
         if isAskedWhetherIdle { askWhetherIdle(now: now, io: &io) }
         lastHeard = now.monotonic

@@ -34,10 +34,11 @@ extension DeviceSession {
                 UpstreamRefusal.tooMany.rawValue, category: message.category, messageID: messageID,
                 sender: target.sender, now: now, io: &io)
         }
-        let ticket = upstream.note(
+        let requestID = upstream.note(
             streamID: incoming, category: message.category, messageID: messageID, sender: target.sender)
         var submission = UpstreamSubmission(
-            origin: Origin(connection: connection, ticket: ticket), device: device, sender: target.sender,
+            requester: Requester(connection: connection, requestID: requestID), device: device,
+            sender: target.sender,
             isFCMDomain: target.isFCMDomain, category: message.category, messageID: messageID,
             persistentID: message.persistentID ?? [], lifetimeSeconds: max(0, left), body: message.body)
         submission.group = target.group
@@ -52,9 +53,9 @@ extension DeviceSession {
 
     /// The core will not store a message: tell the device, or leave it unacknowledged where it is to send it again.
     mutating func settleRefused(
-        _ ticket: UInt32, _ refusal: UpstreamRefusal, now: Now, io: inout SessionIO
+        _ requestID: UInt32, _ refusal: UpstreamRefusal, now: Now, io: inout SessionIO
     ) {
-        guard let refused = upstream.settle(ticket) else { return }
+        guard let refused = upstream.settle(requestID) else { return }
         guard refusal != .unavailable else {
             upstream.block(from: refused.streamID)
             if retryDue == .distantFuture {
@@ -84,7 +85,7 @@ extension DeviceSession {
     mutating func writeStreamAck(io: inout SessionIO) {
         streamAckDue = .distantFuture
         guard let count = upstream.takeAcknowledgement(incoming: incoming) else { return }
-        MCS.Iq(.streamAck, lastStreamIDReceived: count).append(to: &io.out.bytes)
+        MCS.IqStanza(.streamAck, lastStreamIDReceived: count).append(to: &io.out.bytes)
         endFrame(io: &io)
     }
 
@@ -152,20 +153,20 @@ extension DeviceSession {
             (message.persistentID?.count ?? 0) <= Limits.AppServer.messageIDBytes,
             isText(messageID), isText(message.category), isText(message.persistentID ?? [])
         else { return UpstreamRefusal.invalidParameters.rawValue }
-        var octets = message.rawData?.count ?? 0
+        var bytes = message.rawData?.count ?? 0
         var pairs = 0
         var isAllText = true
         let body = message.body
         do throws(MCSError) {
             try AppData.forEach(in: body.raw) { key, value in
                 pairs += 1
-                octets += key.byteCount + value.byteCount
+                bytes += key.byteCount + value.byteCount
                 isAllText = isAllText && isText([UInt8](copying: key)) && isText([UInt8](copying: value))
             }
         } catch {
             isAllText = false
         }
-        if octets > Limits.Message.payloadBytes || pairs > Limits.Message.upstreamPairs {
+        if bytes > Limits.Message.payloadBytes || pairs > Limits.Message.upstreamPairs {
             return UpstreamRefusal.tooLarge.rawValue
         }
         return isAllText ? nil : UpstreamRefusal.invalidParameters.rawValue

@@ -39,11 +39,11 @@ extension DeviceSession {
     }
 
     private static func append(
-        _ key: StaticString, _ name: StaticString, _ octets: [UInt8], to buffer: inout ByteBuffer
+        _ key: StaticString, _ name: StaticString, _ bytes: [UInt8], to buffer: inout ByteBuffer
     ) {
         var value = ByteBuffer()
         value.append(name)
-        Base64.append(octets.raw, urlSafe: true, padded: true, to: &value)
+        Base64.append(bytes.raw, urlSafe: true, padded: true, to: &value)
         AppData.append(key: key, value: value.bytes, to: &buffer)
     }
 }

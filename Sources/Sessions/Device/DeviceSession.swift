@@ -48,7 +48,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     /// Stored messages sent and not yet acknowledged.
     var ledger = DeviceLedger()
     /// Sequences acknowledged in this call.
-    var acknowledged: [Sequence] = []
+    var acknowledged: [SequenceNumber] = []
     /// Upstream frames that wait to be stored, and what may be acknowledged.
     var upstream = DeviceUpstreamWindow()
     /// When the stream ack that waits for more is written all the same.
@@ -138,12 +138,12 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         case (.checking(_, let loginID), .loginRefused(let refusal)):
             refuseLogin(refusal, loginID: loginID, io: &io)
         case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)
-        case (.open, .reportWhenReady): reportWhenReady(now: now, io: &io)
-        case (.open, .upstreamStored(let ticket)):
-            upstream.settle(ticket)
+        case (.open, .reportWhenWritable): reportWhenWritable(now: now, io: &io)
+        case (.open, .upstreamStored(let requestID)):
+            upstream.settle(requestID)
             acknowledgeUpstream(now: now, io: &io)
-        case (.open, .upstreamRefused(let ticket, let refusal)):
-            settleRefused(ticket, refusal, now: now, io: &io)
+        case (.open, .upstreamRefused(let requestID, let refusal)):
+            settleRefused(requestID, refusal, now: now, io: &io)
         // What was on its way when the session closed, or was refused.
         case (.awaitingLogin, _), (.checking, _), (.open, _), (.ended, _): return
         }
@@ -158,7 +158,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         // The protocol has no word for it.
         case (_, .drain): return
         // Of those that ask without an account; a device that logs in is known.
-        case (_, .placeUnused): return
+        case (_, .refundQuota): return
         }
     }
 
@@ -221,7 +221,7 @@ extension DeviceSession {
         switch MCS.Tag(rawValue: tag) {
         case .heartbeatPing: handlePing(try MCS.Heartbeat(decoding: message), now: now, io: &io)
         case .heartbeatAck: handleAck(try MCS.Heartbeat(decoding: message), io: &io)
-        case .iq: handle(try MCS.Iq(decoding: message))
+        case .iq: handle(try MCS.IqStanza(decoding: message))
         case .dataMessage: handle(try MCS.DataMessage(decoding: message), now: now, io: &io)
         case .close: end(.peerEndedStream, io: &io)
         case .loginRequest: throw .invalidTag(tag)

@@ -8,7 +8,7 @@ struct DeviceUpstreamWindow {
     /// An upstream message on its way to the store.
     struct Waiting {
         /// Names it towards the core.
-        var ticket: UInt32
+        var requestID: UInt32
         /// Which frame it came in.
         var streamID: Int
         /// The app.
@@ -21,7 +21,7 @@ struct DeviceUpstreamWindow {
 
     /// Oldest first; bounded by `Limits.Device.waitingUpstream`.
     private(set) var waiting: [Waiting] = []
-    private var nextTicket: UInt32 = 0
+    private var nextRequestID: UInt32 = 0
     /// The first frame that is never acknowledged on this connection, because it could not be stored.
     private var barrier = Int.max
     /// What the device was last told.
@@ -38,18 +38,18 @@ struct DeviceUpstreamWindow {
     mutating func note(
         streamID: Int, category: [UInt8], messageID: [UInt8], sender: SenderID
     ) -> UInt32 {
-        nextTicket &+= 1
+        nextRequestID &+= 1
         waiting.append(
             Waiting(
-                ticket: nextTicket, streamID: streamID, category: category, messageID: messageID,
+                requestID: nextRequestID, streamID: streamID, category: category, messageID: messageID,
                 sender: sender))
-        return nextTicket
+        return nextRequestID
     }
 
-    /// Takes out the message of a ticket; nil if it is not waited for.
+    /// Takes out the message of a request ID; nil if it is not waited for.
     @discardableResult
-    mutating func settle(_ ticket: UInt32) -> Waiting? {
-        guard let at = waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+    mutating func settle(_ requestID: UInt32) -> Waiting? {
+        guard let at = waiting.firstIndex(where: { $0.requestID == requestID }) else { return nil }
         return waiting.remove(at: at)
     }
 

@@ -145,9 +145,9 @@ extension HTTPDescription {
     // MARK: Parts
 
     private static let key = JSONValue.string(
-        matching: "^[A-Za-z0-9_+/-]{86,87}=?$", meaning: "P-256 public key, 65 octets in base64url.")
+        matching: "^[A-Za-z0-9_+/-]{86,87}=?$", meaning: "P-256 public key, 65 bytes in base64url.")
     private static let secret = JSONValue.string(
-        matching: "^[A-Za-z0-9_+/-]{22}(==)?$", meaning: "16 octets in base64url.")
+        matching: "^[A-Za-z0-9_+/-]{22}(==)?$", meaning: "16 bytes in base64url.")
 
     /// `web` or `ios`, whichever there is.
     private static let registration = JSONValue.request([

@@ -45,23 +45,24 @@ public struct SendRequest: Sendable {
         self.content = content
     }
 
-    /// Returns the event that submits it; the answer goes to `origin`.
+    /// Returns the event that submits it; the answer goes to `requester`.
     @inline(__always)
-    public consuming func event(replyTo origin: Origin) -> Event {
+    public consuming func event(replyTo requester: Requester) -> Event {
         switch recipient {
         case .registration(let target):
             .submitted(
-                Submission(origin: origin, entitlement: .account(sender), target: target, content: content))
+                Submission(
+                    requester: requester, entitlement: .account(sender), target: target, content: content))
         case .group(let group):
             .groupSubmitted(
-                GroupSubmission(origin: origin, sender: sender, group: group, content: content))
+                GroupSubmission(requester: requester, sender: sender, group: group, content: content))
         case .topic(let target):
             .topicSubmitted(
-                TopicSubmission(origin: origin, sender: sender, target: target, content: content))
+                TopicSubmission(requester: requester, sender: sender, target: target, content: content))
         case .installation(let id):
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: id, sender: sender, action: .send(content)))
+                    requester: requester, installation: id, sender: sender, action: .send(content)))
         }
     }
 }
@@ -69,7 +70,7 @@ public struct SendRequest: Sendable {
 extension MessageContent {
     /// What the fields of a message of XMPP or legacy HTTP say, and the pairs that were made of it (ccs-xmpp 2.2).
     @inline(__always)
-    init(_ message: borrowing DownstreamMessage, messageID: [UInt8], body: Body) {
+    init(_ message: borrowing DownstreamMessage, messageID: [UInt8], body: EncodedAppData) {
         self.init(
             messageID: messageID, collapseKey: Translation.collapseKey(of: message),
             lifetimeSeconds: message.lifetimeSeconds, priority: Translation.priority(of: message),

@@ -6,7 +6,7 @@ extension Translation {
     /// Appends the pairs of an upstream message as a JSON object whose values are strings (ccs-xmpp 3.1, 4.1).
     ///
     /// A body that is none gives what of it could be read.
-    public static func append(dataOf body: Body, to buffer: inout ByteBuffer) {
+    public static func append(dataOf body: EncodedAppData, to buffer: inout ByteBuffer) {
         buffer.append("{")
         let start = buffer.count
         do throws(MCSError) {

@@ -21,14 +21,14 @@ public struct Translation: ~Copyable {
     public mutating func body(
         of message: DownstreamMessage, in payload: borrowing AppServerPayload,
         reservesGCMPrefix: Bool = false, textMeansBody: Bool = false, limit: Int = Limits.Message.payloadBytes
-    ) throws(Refusal) -> Body {
+    ) throws(Refusal) -> EncodedAppData {
         body.removeAll(keepingCapacity: true)
-        var dataOctets = 0
-        var notificationOctets = 0
+        var dataBytes = 0
+        var notificationBytes = 0
         if let data = message.data {
             let members = LastMembers(of: data, in: payload.reader)
             for at in 0..<members.count {
-                dataOctets += try append(
+                dataBytes += try append(
                     members[at], in: payload.reader, reservesGCMPrefix: reservesGCMPrefix)
             }
         }
@@ -37,11 +37,11 @@ public struct Translation: ~Copyable {
             let text: StaticString? =
                 textMeansBody && !members.contains("body", in: payload.reader) ? "text" : nil
             for at in 0..<members.count {
-                notificationOctets += append(notification: members[at], in: payload.reader, body: text)
+                notificationBytes += append(notification: members[at], in: payload.reader, body: text)
             }
             AppData.append(key: "gcm.n.e", text: "1", to: &body)
         }
-        try Self.checkSize(data: dataOctets, notification: notificationOctets, limit)
+        try Self.checkSize(data: dataBytes, notification: notificationBytes, limit)
         if let rawData = message.rawData { try append(rawData: rawData, in: payload.reader) }
         return body.copied()
     }
@@ -56,7 +56,7 @@ public struct Translation: ~Copyable {
         }
         guard bytes.count <= Limits.Message.payloadBytes else {
             throw .tooLarge(
-                field: PayloadField.rawData.name, octets: bytes.count, limit: Limits.Message.payloadBytes)
+                field: PayloadField.rawData.name, bytes: bytes.count, limit: Limits.Message.payloadBytes)
         }
         body.appendField(MCS.DataMessage.Field.rawData, bytes: bytes)
     }
@@ -71,9 +71,9 @@ public struct Translation: ~Copyable {
     public mutating func body(
         ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool,
         limit: Int = Limits.Message.payloadBytes
-    ) throws(Refusal) -> Body {
+    ) throws(Refusal) -> EncodedAppData {
         body.removeAll(keepingCapacity: true)
-        var octets = 0
+        var bytes = 0
         for pair in pairs {
             guard !pair.key.contains(0), !pair.value.contains(0) else {
                 throw .conflict(field: PayloadField.data.name, reason: "it holds U+0000")
@@ -82,16 +82,16 @@ public struct Translation: ~Copyable {
             let value = Array(String(decoding: pair.value, as: UTF8.self).utf8)
             try ReservedKeys.check(key.raw, reservesGCMPrefix: reservesGCMPrefix)
             AppData.append(key: key.raw, value: value.raw, to: &body)
-            octets += key.count + value.count
+            bytes += key.count + value.count
         }
-        try Self.checkSize(data: octets, notification: 0, limit)
+        try Self.checkSize(data: bytes, notification: 0, limit)
         return body.copied()
     }
 
     private static func checkSize(data: Int, notification: Int, _ limit: Int) throws(Refusal) {
         guard data + notification <= limit else {
             throw .tooLarge(
-                field: data >= notification ? "data" : "notification", octets: data + notification,
+                field: data >= notification ? "data" : "notification", bytes: data + notification,
                 limit: limit)
         }
     }

@@ -21,7 +21,7 @@ struct BoundsChecker {
                 figures.batches <= (settings.expiresDevices ? 3 : 1) + seen && figures.devices <= most
                 && figures.waitingEvents <= seen
                 && figures.backlog == 0 && figures.outstanding == 0 && figures.leaving <= 1
-                && figures.stickyDevices == 0 && figures.unwrittenContacts == 0
+                && figures.stickyDevices == 0 && figures.pendingLastSeen == 0
             if !isBounded { found.append("partition \(partition) holds \(figures)") }
         }
         let connected = world.appServers.reduce(0) { $0 + $1.readyLinks }

@@ -24,7 +24,7 @@ final class Checkers {
     // MARK: Downstream
 
     func submitted(_ draft: DownstreamDraft, _ sender: SenderID, _ link: Int, _ world: World) {
-        world.noteMessage()
+        world.countMessage()
         if draft.topic != nil { return fanOuts.submitted(draft, sender, world) }
         var message = Truth.Downstream(
             draft: draft, sender: sender, link: link, submittedAt: world.clock.honest,
@@ -34,7 +34,7 @@ final class Checkers {
             message.link = link
             message.submissions += 1
             message.submittedAt = world.clock.honest
-            world.met(.retried)
+            world.reached(.retried)
         }
         truth.downstream[draft.number] = message
     }
@@ -55,26 +55,26 @@ final class Checkers {
         }
         durability.acknowledged(number, truth, world)
         tokens.acknowledged(message, number, canonical: canonical, truth, world)
-        if message.draft.isDryRun { world.met(.dryRunAnswered) }
+        if message.draft.isDryRun { world.reached(.dryRunAnswered) }
     }
 
-    func deviceHeard(
-        _ heard: HeardMessage, _ port: ObjectIdentifier, unacknowledged: Set<Int>, _ world: World
+    func deviceReceived(
+        _ delivered: DeliveredMessage, _ port: ObjectIdentifier, unacknowledged: Set<Int>, _ world: World
     ) {
         windows.device(unacknowledged, truth, world)
         // A message that waits for the rate of its app, or for the device to be active, may be overtaken.
-        let draft = heard.number.flatMap { truth.downstream[$0] }?.draft
-        if draft?.delaysWhileIdle == true { world.met(.delayedDelivered) }
+        let draft = delivered.number.flatMap { truth.downstream[$0] }?.draft
+        if draft?.delaysWhileIdle == true { world.reached(.delayedDelivered) }
         let waits =
-            draft?.delaysWhileIdle == true || heard.id.map { truth.delayedMarkers.contains($0) } == true
+            draft?.delaysWhileIdle == true || delivered.id.map { truth.delayedMarkers.contains($0) } == true
             || draft?.collapseKey != nil && world.settings.rates.collapsible.isLimited
-        if let id = heard.id, !waits {
+        if let id = delivered.id, !waits {
             order.device(id, port, world)
         }
-        guard let number = heard.number else { return identity.heardMarker(heard, truth, world) }
-        if fanOuts.messages[number] != nil { return fanOuts.heard(number, heard, world) }
-        identity.heard(number, heard, truth, world)
-        truth.downstream[number]?.isHeard = true
+        guard let number = delivered.number else { return identity.deliveredMarker(delivered, truth, world) }
+        if fanOuts.messages[number] != nil { return fanOuts.delivered(number, delivered, world) }
+        identity.delivered(number, delivered, truth, world)
+        truth.downstream[number]?.isDelivered = true
     }
 
     /// Records that a device reported messages as received.
@@ -85,7 +85,7 @@ final class Checkers {
     // MARK: Upstream
 
     func upstreamSent(_ draft: UpstreamDraft, _ device: DeviceID?, _ world: World) {
-        world.noteMessage()
+        world.countMessage()
         guard draft.group == nil else { return }
         truth.upstream[draft.number] = Truth.Upstream(
             draft: draft, device: device, sentAt: world.clock.honest, isCalm: draft.number >= 1_000_000)
@@ -104,8 +104,8 @@ final class Checkers {
     }
 
     /// Checks a report to a device that its message has expired.
-    func returnHeard(_ messageID: [UInt8], _ device: DeviceID, _ world: World) {
-        world.met(.returnHeard)
+    func returnReceived(_ messageID: [UInt8], _ device: DeviceID, _ world: World) {
+        world.reached(.returnReceived)
         guard truth.reports[device]?.contains(messageID) != true else { return }
         world.fail(
             "identity", "a device got a wrong report for \(String(decoding: messageID, as: UTF8.self))")
@@ -114,35 +114,37 @@ final class Checkers {
     /// Records that an app server answered an upstream message.
     func upstreamAnswered(_ number: Int, isRefused: Bool, _ world: World) {
         truth.upstream[number]?.isAnswered = true
-        if isRefused { world.met(.upstreamNacked) }
+        if isRefused { world.reached(.upstreamNacked) }
     }
 
-    func appServerHeard(
+    func appServerReceived(
         _ number: Int, _ handle: UpstreamHandle, _ sender: SenderID, _ link: Int,
-        unsettled: some Collection<Int>,
+        unanswered: some Collection<Int>,
         _ world: World
     ) {
-        windows.appServer(unsettled, truth, world)
+        windows.appServer(unanswered, truth, world)
         order.appServer(number, handle, link, world)
-        truth.upstream[number]?.isHeard = true
+        truth.upstream[number]?.isDelivered = true
         guard let draft = truth.upstream[number]?.draft, draft.sender == sender else {
             return world.fail("identity", "u\(number) was sent to sender \(sender.number)")
         }
-        if draft.lifetimeSeconds == 0 { world.met(.passedUp) }
+        if draft.lifetimeSeconds == 0 { world.reached(.upstreamNowOrNeverSent) }
     }
 
-    func receiptHeard(_ number: Int, _ sender: SenderID, _ world: World) {
+    func receiptReceived(_ number: Int, _ sender: SenderID, _ world: World) {
         guard let message = truth.downstream[number] else {
             return world.fail("receipts", "a receipt for unknown m\(number)")
         }
         if message.sender != sender {
             world.fail("receipts", "the receipt of m\(number) was sent to sender \(sender.number)")
         }
-        if !message.isHeard { world.fail("receipts", "a receipt for m\(number), which was not delivered") }
+        if !message.isDelivered {
+            world.fail("receipts", "a receipt for m\(number), which was not delivered")
+        }
         if !message.draft.wantsReceipt {
             world.fail("receipts", "a receipt for m\(number), which requested none")
         }
-        world.met(.receiptHeard)
+        world.reached(.receiptReceived)
     }
 
     // MARK: Registrations

@@ -5,7 +5,7 @@ import Delivery
 struct ClockChecker {
     func check(_ step: CoreStep, _ world: World) {
         guard world.clock.error != 0 else { return }
-        if !step.mutations.isEmpty { world.met(.wroteInDoubt) }
+        if !step.mutations.isEmpty { world.reached(.wroteInDoubt) }
         for mutation in step.mutations {
             switch mutation {
             case .removeMessage(_, _, expiresAt: _, reason: .expired),

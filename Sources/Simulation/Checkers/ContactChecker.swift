@@ -4,9 +4,9 @@ import Delivery
 /// A device expires, and an unacknowledged receipt counts as received, only after the time in the settings. Covers one process: the
 /// contacts of earlier ones are not considered.
 struct ContactChecker {
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         var sender: SenderID
-        var sequence: Sequence
+        var sequence: SequenceNumber
     }
 
     private let settings: DeliverySettings
@@ -15,8 +15,8 @@ struct ContactChecker {
     /// Wall clock time of each device's last contact.
     private var lastContact: [DeviceID: UnixMilliseconds] = [:]
     /// When each receipt was first sent, in nanoseconds.
-    private var handed: [Place: Int64] = [:]
-    private var removed: Set<Place> = []
+    private var handed: [Key: Int64] = [:]
+    private var removed: Set<Key> = []
 
     init(_ settings: DeliverySettings) { self.settings = settings }
 
@@ -28,7 +28,7 @@ struct ContactChecker {
             guard connected[device] == connection else { break }
             connected[device] = nil
             lastContact[device] = world.clock.honest
-        case .partition(.loaded(.topicJobs(let jobs, _))): for _ in jobs { world.met(.topicResumed) }
+        case .partition(.loaded(.topicJobs(let jobs, _))): for _ in jobs { world.reached(.topicResumed) }
         default: break
         }
         for (id, command) in step.commands {
@@ -39,7 +39,7 @@ struct ContactChecker {
                 lastContact[device] = world.clock.honest
             case .appServer(.deliver(let message)):
                 guard case .receipt = message.kind else { continue }
-                let place = Place(sender: message.sender, sequence: message.sequence)
+                let place = Key(sender: message.sender, sequence: message.sequence)
                 if handed[place] == nil { handed[place] = step.now.monotonic.nanoseconds }
             default: break
             }
@@ -48,13 +48,13 @@ struct ContactChecker {
             switch mutation {
             case .removeDevice(let device): gone(device, step, world)
             case .removeUpstream(let sender, let sequence, _, let reason):
-                let place = Place(sender: sender, sequence: sequence)
+                let place = Key(sender: sender, sequence: sequence)
                 guard removed.insert(place).inserted, reason == .delivered,
                     case .partition(.tick) = step.event,
                     let since = handed[place]
                 else { continue }
-                world.met(.receiptAged)
-                let least = Int64(settings.receiptSettleSeconds) * 1_000_000_000
+                world.reached(.receiptAged)
+                let least = Int64(settings.receiptAckSeconds) * 1_000_000_000
                 if step.now.monotonic.nanoseconds - since < least {
                     world.fail("receipts", "a receipt counted as received too early")
                 }
@@ -65,7 +65,7 @@ struct ContactChecker {
 
     private func gone(_ device: DeviceID, _ step: CoreStep, _ world: World) {
         guard step.isExpiry(of: device, world) else { return }
-        world.met(.deviceExpired)
+        world.reached(.deviceExpired)
         if world.checkers.imports.isImported(device) {
             world.fail("expiry", "\(device.number) expired although it is reached through Apple")
         }

@@ -4,9 +4,9 @@ import Store
 
 /// Each stored message ends once, for a valid reason.
 struct EndingChecker {
-    struct Place: Hashable {
+    struct Key: Hashable {
         var owner: UInt64
-        var sequence: Sequence
+        var sequence: SequenceNumber
     }
 
     private struct Collapse: Hashable {
@@ -15,10 +15,10 @@ struct EndingChecker {
         var key: [UInt8]?
     }
 
-    private(set) var messages: [Place: StoredMessage] = [:]
+    private(set) var messages: [Key: StoredMessage] = [:]
     /// The newest message that was put with each collapse key.
-    private var newest: [Collapse: Sequence] = [:]
-    private var upstream: [Place: StoredUpstream] = [:]
+    private var newest: [Collapse: SequenceNumber] = [:]
+    private var upstream: [Key: StoredUpstream] = [:]
 
     /// Messages and upstream messages that were put and have not ended.
     var pending: (downstream: Int, upstream: Int) {
@@ -28,8 +28,8 @@ struct EndingChecker {
     mutating func rolledBack(to state: MemoryState) {
         messages = [:]
         upstream = [:]
-        state.forEachMessage { messages[Place(owner: $0.device.number, sequence: $0.sequence)] = $0 }
-        state.forEachUpstream { upstream[Place(owner: $0.sender.number, sequence: $0.sequence)] = $0 }
+        state.forEachMessage { messages[Key(owner: $0.device.number, sequence: $0.sequence)] = $0 }
+        state.forEachUpstream { upstream[Key(owner: $0.sender.number, sequence: $0.sequence)] = $0 }
     }
 
     mutating func didApply(
@@ -56,7 +56,7 @@ struct EndingChecker {
                     }
                 }
             case .removeMessage(let device, let sequence, _, let reason):
-                let place = Place(owner: device.number, sequence: sequence)
+                let place = Key(owner: device.number, sequence: sequence)
                 guard let message = messages.removeValue(forKey: place) else { continue }
                 ended.append((message, reason))
                 if reason == .discarded, message.collapseKey == nil {
@@ -64,9 +64,9 @@ struct EndingChecker {
                 }
             case .putUpstream(let message, let now):
                 let isRepeated = outcome.duplicates.contains { $0 == (message.sender, message.sequence) }
-                if isRepeated { world.met(.duplicateDropped) } else { put(message, now, truth, world) }
+                if isRepeated { world.reached(.duplicateDropped) } else { put(message, now, truth, world) }
             case .removeUpstream(let sender, let sequence, _, let reason):
-                let place = Place(owner: sender.number, sequence: sequence)
+                let place = Key(owner: sender.number, sequence: sequence)
                 guard let message = upstream.removeValue(forKey: place) else { continue }
                 check(message, reason, truth, world)
                 let isConfirmed = message.draftNumber.map { truth.upstream[$0]?.isConfirmed == true } ?? false
@@ -75,7 +75,7 @@ struct EndingChecker {
                 }
             case .returnUpstream(let sender, let sequence, _, let report):
                 guard !outcome.duplicates.contains(where: { $0 == (sender, sequence) }) else { continue }
-                let place = Place(owner: sender.number, sequence: sequence)
+                let place = Key(owner: sender.number, sequence: sequence)
                 guard let message = upstream.removeValue(forKey: place) else {
                     world.fail("endings", "an unknown upstream message was returned")
                     continue
@@ -90,7 +90,7 @@ struct EndingChecker {
     private mutating func put(
         _ message: StoredMessage, _ truth: Truth, _ fanOuts: inout FanOutChecker, _ world: World
     ) {
-        let place = Place(owner: message.device.number, sequence: message.sequence)
+        let place = Key(owner: message.device.number, sequence: message.sequence)
         if messages[place] != nil {
             world.fail("endings", "a message key was used twice: \(message.sequence.number)")
         }
@@ -120,7 +120,7 @@ struct EndingChecker {
     private mutating func put(
         _ message: StoredUpstream, _ now: UnixMilliseconds, _ truth: Truth, _ world: World
     ) {
-        let place = Place(owner: message.sender.number, sequence: message.sequence)
+        let place = Key(owner: message.sender.number, sequence: message.sequence)
         if upstream[place] != nil {
             world.fail("endings", "a message key was used twice: \(message.sequence.number)")
         }
@@ -160,7 +160,7 @@ struct EndingChecker {
         let isTrue =
             switch reason {
             case .delivered:
-                known.isHeard && known.isReported
+                known.isDelivered && known.isReported
                     && (!known.draft.wantsReceipt || mayLackReceipt(known, name, truth, world))
             case .expired: message.expiresAt <= world.latestWall
             case .replaced: isReplaced(message)
@@ -169,9 +169,9 @@ struct EndingChecker {
             default: false
             }
         switch reason {
-        case .expired: world.met(.expiredDown)
-        case .replaced: world.met(.collapsed)
-        case .discarded where message.collapseKey != nil: world.met(.collapseKeyDiscarded)
+        case .expired: world.reached(.expiredDown)
+        case .replaced: world.reached(.collapsed)
+        case .discarded where message.collapseKey != nil: world.reached(.collapseKeyDiscarded)
         case .discarded: truth.downstream[number]?.isMarked = isTrue
         default: break
         }
@@ -222,13 +222,13 @@ struct EndingChecker {
             switch reason {
             case .delivered:
                 // An answer names only an ID, which another message may share.
-                truth.upstream[number]?.isHeard == true
+                truth.upstream[number]?.isDelivered == true
                     && (truth.upstream[number]?.isAnswered == true
                         || truth.sharedIDs.contains(message.messageID))
             case .expired: message.expiresAt <= world.latestWall
             default: false
             }
-        if reason == .expired { world.met(.expiredUp) }
+        if reason == .expired { world.reached(.expiredUp) }
         if !isTrue { world.fail("endings", "u\(number) ended as \(reason.rawValue), which is wrong") }
     }
 }

@@ -55,7 +55,7 @@ extension FanOutChecker {
         let own = message.members.filter { isOwn($0, message, truth) }
         switch refusal {
         case .tooMany: break
-        case .invalidParameters where own.isEmpty: world.met(.groupStrangerRefused)
+        case .invalidParameters where own.isEmpty: world.reached(.groupStrangerRefused)
         case .invalidParameters where own.allSatisfy { mayFail($0, truth) }: break
         default: world.fail("groups", "u\(number) was refused as \(refusal.rawValue)")
         }

@@ -28,7 +28,7 @@ struct FanOut {
     var puts: [Put: PersistentID] = [:]
     /// Parts that a crash leaves.
     var synced: [Put: PersistentID] = [:]
-    var heard: Set<PersistentID> = []
+    var delivered: Set<PersistentID> = []
     var isCalm: Bool
 }
 
@@ -58,7 +58,7 @@ struct FanOutChecker {
     // MARK: Subscriptions
 
     /// Records a request to subscribe or unsubscribe. Returns its number.
-    mutating func asks(
+    mutating func requested(
         _ name: RegistrationName, _ topic: TopicName, of sender: SenderID, isEnd: Bool, _ world: World
     ) -> Int {
         let subscriber = Subscriber(name: name, topic: topic)
@@ -79,17 +79,17 @@ struct FanOutChecker {
 
     /// Records that a request succeeded.
     mutating func confirmed(
-        _ name: RegistrationName, _ topic: TopicName, question: Int, isEnd: Bool, _ world: World
+        _ name: RegistrationName, _ topic: TopicName, request: Int, isEnd: Bool, _ world: World
     ) {
         let subscriber = Subscriber(name: name, topic: topic)
-        guard var known = subscriptions[subscriber], known.asks == question, !known.isUnclear
+        guard var known = subscriptions[subscriber], known.asks == request, !known.isUnclear
         else { return }
         if isEnd {
             known.endedAt = world.clock.nanoseconds
         } else {
             known.confirmedAt = world.clock.nanoseconds
             known.endAskedAt = nil
-            world.met(.topicSubscribed)
+            world.reached(.topicSubscribed)
         }
         subscriptions[subscriber] = known
     }
@@ -110,7 +110,7 @@ struct FanOutChecker {
     ) {
         guard messages[draft.number] == nil else {
             messages[draft.number]?.submissions += 1
-            return world.met(.retried)
+            return world.reached(.retried)
         }
         messages[draft.number] = FanOut(
             draft: draft, sender: sender, members: members, submittedNanoseconds: world.clock.nanoseconds,
@@ -140,16 +140,17 @@ struct FanOutChecker {
         _ number: Int, _ answer: GroupAnswer, isOnly: Bool, _ truth: Truth, _ world: World
     ) {
         guard let message = messages[number] else { return }
-        world.met(.groupAnswered)
-        let told = answer.success + answer.failed.count
-        if told > message.members.count || isOnly && told != message.members.count {
-            world.fail("groups", "m\(number): an answer counts \(told) of \(message.members.count) members")
+        world.reached(.groupAnswered)
+        let counted = answer.success + answer.failed.count
+        if counted > message.members.count || isOnly && counted != message.members.count {
+            world.fail(
+                "groups", "m\(number): an answer counts \(counted) of \(message.members.count) members")
         }
         if message.synced.count < answer.success {
             world.fail("groups", "m\(number): \(answer.success) reached, \(message.synced.count) on disk")
         }
         for (member, refusal) in answer.failed where refusal != .unavailable {
-            if refusal == .notRegistered { world.met(.groupMemberGone) }
+            if refusal == .notRegistered { world.reached(.groupMemberGone) }
             if refusal != .notRegistered || !mayFail(member, truth) {
                 world.fail("groups", "m\(number): a member was refused as \(refusal.word)")
             }
@@ -226,7 +227,7 @@ struct FanOutChecker {
         _ world: World
     ) -> Bool {
         switch reason {
-        case .delivered: messages[number]?.heard.contains(part.persistentID) == true
+        case .delivered: messages[number]?.delivered.contains(part.persistentID) == true
         case .expired: part.expiresAt <= world.latestWall
         case .discarded: isMarked
         case .removed: truth.mayBeGone(part.name) || !truth.registered.contains(part.name)
@@ -237,19 +238,19 @@ struct FanOutChecker {
     // MARK: Devices
 
     /// Checks a part that a device received.
-    mutating func heard(_ number: Int, _ heard: HeardMessage, _ world: World) {
+    mutating func delivered(_ number: Int, _ delivered: DeliveredMessage, _ world: World) {
         guard let message = messages[number] else { return }
-        guard let id = heard.id, message.puts.values.contains(id) else {
+        guard let id = delivered.id, message.puts.values.contains(id) else {
             return world.fail("identity", "m\(number) was received under an unknown persistent ID")
         }
-        let from = message.draft.topic.map { Array("/topics/".utf8) + $0.octets }
-        if heard.from != from ?? Array("\(message.sender.number)".utf8) {
+        let from = message.draft.topic.map { Array("/topics/".utf8) + $0.bytes }
+        if delivered.from != from ?? Array("\(message.sender.number)".utf8) {
             world.fail("identity", "m\(number) was received with a wrong sender")
         }
-        world.met(
+        world.reached(
             message.author != nil
                 ? .groupUpstreamDelivered : from == nil ? .groupDelivered : .topicDelivered)
-        messages[number]?.heard.insert(id)
+        messages[number]?.delivered.insert(id)
     }
 
     // MARK: The end

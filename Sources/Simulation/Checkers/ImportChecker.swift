@@ -20,7 +20,7 @@ struct ImportChecker {
     }
 
     /// What was known when an import was requested.
-    struct Question {
+    struct ImportRequest {
         /// The result of an earlier import.
         fileprivate var name: RegistrationName?
         /// Whether it must find the app's own registration.
@@ -33,30 +33,31 @@ struct ImportChecker {
     private var answered: Set<DeviceID> = []
 
     /// Records an import request.
-    mutating func asks(_ app: AppleApp, _ sender: SenderID) -> Question {
+    mutating func requested(_ app: AppleApp, _ sender: SenderID) -> ImportRequest {
         let key = Key(app: app.number, sender: sender)
         devices.insert(app.importedDevice(of: sender))
         var imported = known[key] ?? Imported()
         if imported.own.isEmpty { imported.isAskedEarly = true }
         known[key] = imported
-        return Question(name: imported.name, findsOwn: !imported.isAskedEarly)
+        return ImportRequest(name: imported.name, findsOwn: !imported.isAskedEarly)
     }
 
     /// Checks the result of an import.
     mutating func imported(
-        _ name: RegistrationName, _ app: AppleApp, _ sender: SenderID, _ question: Question, _ world: World
+        _ name: RegistrationName, _ app: AppleApp, _ sender: SenderID, _ request: ImportRequest,
+        _ world: World
     ) {
         let key = Key(app: app.number, sender: sender)
         let device = app.importedDevice(of: sender)
         if known[key]?.name == nil { known[key]?.name = name }
-        if name.device != device { world.met(.importFoundOwn) } else { answered.insert(device) }
+        if name.device != device { world.reached(.importFoundOwn) } else { answered.insert(device) }
         if world.checkers.truth.tokens.app(of: name)?.audience != [sender] {
             world.fail("imports", "a token belongs to another sender")
         }
-        if question.findsOwn, name.device == device {
+        if request.findsOwn, name.device == device {
             world.fail("imports", "an import ignored the app's own registration")
         }
-        if let before = question.name, before.device == device, before != name {
+        if let before = request.name, before.device == device, before != name {
             world.fail("imports", "a repeated import returned another registration")
         }
     }

@@ -11,23 +11,23 @@ struct ProgressChecker {
     /// Returns what has not finished, sorted.
     func findings(_ world: World) -> [String] {
         var found = left(world)
-        if !world.devices.allSatisfy({ $0.isSettled }) { found.append("a device has not finished") }
+        if !world.devices.allSatisfy({ $0.isFinished }) { found.append("a device has not finished") }
         let truth = world.checkers.truth
         for (number, message) in truth.downstream where message.isCalm {
             if message.answers == 0 { found.append("m\(number) was never answered") }
             let isNow = message.draft.lifetimeSeconds == 0
-            if message.isAcknowledged, !message.isHeard, isNow || isOwed(message, truth) {
+            if message.isAcknowledged, !message.isDelivered, isNow || isOwed(message, truth) {
                 found.append("m\(number) was never received")
             }
         }
         for (number, message) in truth.upstream where message.isCalm {
             // A device infers from a count which messages are stored: after a message that it must send again there is none, and a
             // now-or-never message is not sent again.
-            let isOver = message.draft.lifetimeSeconds == 0 && message.isHeard
+            let isOver = message.draft.lifetimeSeconds == 0 && message.isDelivered
             if !message.isConfirmed, !message.isRefused, !isOver {
                 found.append("u\(number) was never confirmed")
             }
-            if message.isConfirmed, !message.isHeard { found.append("u\(number) was never received") }
+            if message.isConfirmed, !message.isDelivered { found.append("u\(number) was never received") }
         }
         found += world.checkers.fanOuts.findings(truth, world)
         return found.sorted()

@@ -9,7 +9,7 @@ struct CoreStep {
     var commands: ArraySlice<(ConnectionID, SessionCommand)>
     var mutations: ArraySlice<Mutation>
     var forwards: ArraySlice<Event>
-    var loads: ArraySlice<Load>
+    var loads: ArraySlice<StoreQuery>
 }
 
 /// No client exceeds a rate, and none within its rate is refused.
@@ -29,7 +29,7 @@ struct RateChecker {
 
     private struct Given: Hashable {
         var device: DeviceID
-        var sequence: Sequence
+        var sequence: SequenceNumber
     }
 
     private let rates: Rates
@@ -44,11 +44,11 @@ struct RateChecker {
     private var senderUpstream: ReferenceBuckets<SenderID>
     private var topicChanges: ReferenceBuckets<Share>
     /// Unanswered token requests.
-    private var asked: [Origin: SenderID] = [:]
+    private var asked: [Requester: SenderID] = [:]
     /// Unanswered submissions.
-    private var submitted: [Origin: Submission] = [:]
+    private var submitted: [Requester: Submission] = [:]
     /// Upstream messages that their device's partition has not answered.
-    private var received: [Origin: UpstreamSubmission] = [:]
+    private var received: [Requester: UpstreamSubmission] = [:]
     /// Messages with a collapse key that were counted.
     private var counted: Set<Given> = []
     /// Number of upstream messages that wait to be stored.
@@ -72,18 +72,18 @@ struct RateChecker {
     mutating func check(_ step: CoreStep, _ world: World) {
         switch step.event {
         case .device(_, .submitted(let submission)):
-            if case .session(let origin) = submission.replyTo { submitted[origin] = submission }
-        case .device(_, .upstreamReceived(let upstream)): received[upstream.origin] = upstream
+            if case .session(let requester) = submission.replyTo { submitted[requester] = submission }
+        case .device(_, .upstreamReceived(let upstream)): received[upstream.requester] = upstream
         case .device(let device, .upstreamAnswered(let number)):
             let name = RegistrationName(device: device, number: number)
             if let category = categories[name] {
                 waiting[Upstream(device: name.device, category: category), default: 0] -= 1
             }
         case .sender(_, .upstreamResolved(let upstream, _)): checkResolved(upstream, step, world)
-        case .device(_, .token(let request)): asked[request.origin] = request.sender
+        case .device(_, .token(let request)): asked[request.requester] = request.sender
         case .partition(.tick)
         where step.loads.contains(where: { if case .messages = $0 { true } else { false } }):
-            world.met(.collapsibleReleased)
+            world.reached(.collapsibleReleased)
         default: break
         }
         for mutation in step.mutations {
@@ -99,10 +99,10 @@ struct RateChecker {
         for forward in step.forwards {
             switch forward {
             case .sender(_, .upstreamResolved(let upstream, let name)):
-                received[upstream.origin] = nil
+                received[upstream.requester] = nil
                 passed(upstream, name, step, world)
             case .sender(_, .groupUpstream(let group)):
-                guard let name = group.author?.own.last, let upstream = received[group.origin]
+                guard let name = group.author?.own.last, let upstream = received[group.requester]
                 else { continue }
                 passed(upstream, name, step, world)
             default: break
@@ -124,7 +124,7 @@ struct RateChecker {
 
     /// Counts a subscription. In worlds with a rate, app servers subscribe to topics that start with `x`, each a new one.
     private mutating func changed(_ made: Subscription, _ step: CoreStep, _ world: World) {
-        guard made.topic.octets.first == UInt8(ascii: "x") else { return }
+        guard made.topic.bytes.first == UInt8(ascii: "x") else { return }
         let share = Share(partition: step.partition, sender: made.sender)
         if !topicChanges.take(share, now: step.now.monotonic) {
             world.fail("rates", "sender \(made.sender.number) changed more subscriptions than its rate")
@@ -135,19 +135,21 @@ struct RateChecker {
         _ connection: ConnectionID, _ command: SessionCommand, _ step: CoreStep, _ world: World
     ) {
         switch command {
-        case .submission(let ticket, .accepted):
-            let submission = submitted.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+        case .submission(let requestID, .accepted):
+            let submission = submitted.removeValue(
+                forKey: Requester(connection: connection, requestID: requestID))
             if let submission, let sender = submission.sender, submission.content.lifetimeSeconds <= 0,
                 !submission.content.isDryRun
             {
                 accepted(submission.target.device, sender, step, world)
                 if !step.commands.contains(where: { if case .device(.deliver) = $0.1 { true } else { false } }
                 ) {
-                    world.met(.missedDown)
+                    world.reached(.nowOrNeverDropped)
                 }
             }
-        case .submission(let ticket, .refused(let refusal)):
-            let submission = submitted.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+        case .submission(let requestID, .refused(let refusal)):
+            let submission = submitted.removeValue(
+                forKey: Requester(connection: connection, requestID: requestID))
             if let submission { refused(submission, refusal, step, world) }
         case .device(.deliver(let delivery)) where delivery.isStored && delivery.message.collapseKey != nil:
             let message = delivery.message
@@ -156,16 +158,17 @@ struct RateChecker {
             if isNew, !collapsible.take(name, now: step.now.monotonic), isExact {
                 world.fail("rates", "an app was sent more messages with a collapse key than its rate")
             }
-        case .reply(let ticket, .token), .reply(let ticket, .tokenRefused):
-            let sender = asked.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+        case .reply(let requestID, .token), .reply(let requestID, .tokenRefused):
+            let sender = asked.removeValue(forKey: Requester(connection: connection, requestID: requestID))
             guard let sender, case .reply(_, .tokenRefused(.rateExceeded)) = command else { break }
-            world.met(.topicChangeRefused)
+            world.reached(.topicChangeRefused)
             if topicChanges.allows(Share(partition: step.partition, sender: sender), now: step.now.monotonic)
             {
                 world.fail("rates", "sender \(sender.number) was refused a subscription within its rate")
             }
-        case .device(.upstreamRefused(let ticket, .tooMany)):
-            let upstream = received.removeValue(forKey: Origin(connection: connection, ticket: ticket))
+        case .device(.upstreamRefused(let requestID, .tooMany)):
+            let upstream = received.removeValue(
+                forKey: Requester(connection: connection, requestID: requestID))
             if let upstream { refusedUpstream(upstream, step, world) }
         default: break
         }
@@ -189,12 +192,12 @@ struct RateChecker {
         let device = submission.target.device
         switch refusal {
         case .deviceRateExceeded:
-            world.met(.deviceRateRefused)
+            world.reached(.deviceRateRefused)
             if short.allows(device, now: now), long.allows(device, now: now) {
                 world.fail("rates", "a message to \(device.number) was refused within its rate")
             }
         case .senderRateExceeded:
-            world.met(.senderRateRefused)
+            world.reached(.senderRateRefused)
             if let author = submission.sender,
                 sender.allows(Share(partition: step.partition, sender: author), now: now)
             {
@@ -211,7 +214,7 @@ struct RateChecker {
             waiting[Upstream(device: upstream.device, category: upstream.category), default: 0]
             >= waitingUpstream
         if !deviceUpstream.allows(upstream.device, now: step.now.monotonic) {
-            world.met(.deviceUpstreamRefused)
+            world.reached(.deviceUpstreamRefused)
         } else if !isFull {
             world.fail("rates", "a message of \(upstream.device.number) was refused within its rate")
         }
@@ -228,7 +231,7 @@ struct RateChecker {
                     world.fail(
                         "rates", "a message to sender \(upstream.sender.number) was refused within its rate")
                 }
-                return world.met(.senderUpstreamRefused)
+                return world.reached(.senderUpstreamRefused)
             default: break
             }
         }

@@ -5,8 +5,8 @@ import Delivery
 /// are never reused, and newer messages have higher ones.
 struct SequenceChecker {
     /// The highest number of earlier processes.
-    private var floor = Sequence(0)
-    private var highest = Sequence(0)
+    private var floor = SequenceNumber(0)
+    private var highest = SequenceNumber(0)
 
     /// Starts a new process.
     mutating func processBegins() { floor = max(floor, highest) }
@@ -26,7 +26,7 @@ struct SequenceChecker {
         }
     }
 
-    private mutating func made(_ sequence: Sequence, _ world: World) {
+    private mutating func made(_ sequence: SequenceNumber, _ world: World) {
         highest = max(highest, sequence)
         if sequence <= floor {
             world.fail(

@@ -5,38 +5,38 @@ import Store
 /// A message has one persistent ID, and only a stored one has any.
 struct IdentityChecker {
     /// Checks that a marker counts the discarded messages.
-    func heardMarker(_ heard: HeardMessage, _ truth: Truth, _ world: World) {
-        world.met(.markerHeard)
-        guard let id = heard.id, let count = truth.markers[id], count == heard.deleted else {
+    func deliveredMarker(_ delivered: DeliveredMessage, _ truth: Truth, _ world: World) {
+        world.reached(.markerReceived)
+        guard let id = delivered.id, let count = truth.markers[id], count == delivered.deleted else {
             return world.fail(
-                "identity", "a device got a wrong marker of \(heard.deleted ?? -1) discarded messages")
+                "identity", "a device got a wrong marker of \(delivered.deleted ?? -1) discarded messages")
         }
     }
 
-    func heard(_ number: Int, _ heard: HeardMessage, _ truth: Truth, _ world: World) {
-        let id = heard.id
+    func delivered(_ number: Int, _ delivered: DeliveredMessage, _ truth: Truth, _ world: World) {
+        let id = delivered.id
         guard let message = truth.downstream[number] else {
             return world.fail("identity", "a device received m\(number), which was not sent")
         }
         if message.draft.isDryRun {
             world.fail("identity", "m\(number) was delivered although it was a dry run")
         }
-        if heard.from != Array("\(message.sender.number)".utf8) {
+        if delivered.from != Array("\(message.sender.number)".utf8) {
             world.fail("identity", "m\(number) was received from another sender")
         }
         if truth.tokens.app(of: message.draft.target)?.audience.first != message.sender {
-            world.met(.sharedTokenDelivered)
+            world.reached(.sharedTokenDelivered)
         }
         guard message.draft.lifetimeSeconds > 0 else {
-            if id != nil || (message.isHeard && message.submissions == 1) {
+            if id != nil || (message.isDelivered && message.submissions == 1) {
                 world.fail("identity", "m\(number) is now-or-never, but was delivered late or twice")
             }
-            return world.met(.passedDown)
+            return world.reached(.nowOrNeverSent)
         }
         guard let id else {
             return world.fail("identity", "m\(number) was received without its persistent ID")
         }
-        if message.persistentIDs.contains(id) { world.met(.redelivered) }
+        if message.persistentIDs.contains(id) { world.reached(.redelivered) }
         truth.downstream[number]?.persistentIDs.insert(id)
         if (truth.downstream[number]?.persistentIDs.count ?? 0) > message.puts {
             world.fail("identity", "m\(number) was received under another persistent ID")
@@ -46,10 +46,10 @@ struct IdentityChecker {
 
 /// Messages arrive in order on each connection.
 struct OrderChecker {
-    private var devices: [ObjectIdentifier: Sequence] = [:]
+    private var devices: [ObjectIdentifier: SequenceNumber] = [:]
     private var offered: Set<Int> = []
     private var onLink: [Int: Set<UpstreamHandle>] = [:]
-    private var newest: [ConnectionID: [DeviceID: Sequence]] = [:]
+    private var newest: [ConnectionID: [DeviceID: SequenceNumber]] = [:]
 
     mutating func device(_ id: PersistentID, _ port: ObjectIdentifier, _ world: World) {
         if let last = devices[port], last >= id.sequence {
@@ -97,14 +97,14 @@ struct WindowChecker {
     }
 
     func appServer(_ numbers: some Collection<Int>, _ truth: Truth, _ world: World) {
-        let unsettled = Set(numbers).count { number in
+        let unanswered = Set(numbers).count { number in
             guard let message = truth.upstream[number] else { return true }
             // An answer names only an ID: the server may attribute it to another message with the same ID.
             return message.expiresAt ?? .max > world.latestWall
                 && !truth.sharedIDs.contains(message.draft.messageID)
         }
         let limit = world.settings.delivery.pendingWindow
-        if unsettled > limit { world.fail("windows", "\(unsettled) unanswered at an app server") }
+        if unanswered > limit { world.fail("windows", "\(unanswered) unanswered at an app server") }
     }
 }
 
@@ -149,7 +149,7 @@ struct AnswerChecker {
         }
         let draft = message.draft
         switch refusal {
-        case .expired where draft.lifetimeSeconds == 0: world.met(.missedUp)
+        case .expired where draft.lifetimeSeconds == 0: world.reached(.upstreamNowOrNeverRefused)
         case .expired:
             let end = message.sentAt + Int64(draft.lifetimeSeconds) * 1_000
             if end > world.latestWall, !world.clockWasSet {

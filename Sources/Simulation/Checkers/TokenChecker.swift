@@ -28,7 +28,7 @@ struct Tokens {
     private var owners: [RegistrationName: AppName] = [:]
 
     /// Records an app that is about to register.
-    mutating func asks(_ app: AppName, audience: [SenderID]) {
+    mutating func requested(_ app: AppName, audience: [SenderID]) {
         if apps[app] == nil { apps[app] = App(audience: audience) }
     }
 
@@ -87,7 +87,7 @@ struct TokenChecker {
         }
         let newer = truth.tokens.newer(than: target)
         if let canonical {
-            world.met(.canonicalAnswered)
+            world.reached(.canonicalAnswered)
             if !newer.contains(where: { $0.name == canonical }) {
                 world.fail("tokens", "m\(number) was redirected to a token that does not replace its own")
             }
@@ -113,19 +113,19 @@ struct TokenChecker {
         let target = message.draft.target
         let app = truth.tokens.app(of: target)
         if isStranger {
-            world.met(.strangerRefused)
+            world.reached(.strangerRefused)
             if app?.audience.contains(message.sender) == true {
                 world.fail("tokens", "m\(number) was refused although its sender has access")
             }
             return
         }
         if truth.unregistered.contains(target) || truth.forgotten.contains(target.device) || app == nil {
-            return world.met(.unregisteredRefused)
+            return world.reached(.unregisteredRefused)
         }
         let isOld = truth.tokens.newer(than: target).contains {
             $0.createdAt + Self.lifetime <= world.latestWall
         }
-        if isOld || truth.tokens.isReplacedOften(target) { return world.met(.replacedTokenRefused) }
+        if isOld || truth.tokens.isReplacedOften(target) { return world.reached(.replacedTokenRefused) }
         world.fail("tokens", "m\(number) was refused for a registration that exists")
     }
 }

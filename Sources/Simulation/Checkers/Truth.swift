@@ -24,7 +24,7 @@ final class Truth {
         /// Whether it was synced to disk.
         var isSynced = false
         /// Whether the device has received it.
-        var isHeard = false
+        var isDelivered = false
         /// The persistent IDs under which it was received; at most one per put.
         var persistentIDs: Set<PersistentID> = []
         /// Whether the device has acknowledged it.
@@ -50,7 +50,7 @@ final class Truth {
         /// Wall clock time of its first transmission.
         var sentAt: UnixMilliseconds
         /// Whether an app server has received it.
-        var isHeard = false
+        var isDelivered = false
         /// Whether an app server has answered it.
         var isAnswered = false
         /// How often it can still be returned to its device: once for each put, since after a day a duplicate is stored as a new

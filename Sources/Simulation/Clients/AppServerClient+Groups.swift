@@ -18,14 +18,15 @@ extension AppServerClient {
         guard !members.isEmpty else { return }
         let label = Array("g\(world.random(0...1_000_000))".utf8)
         world.request(
-            { [self] origin in
+            { [self] requester in
                 .groupRequested(
                     GroupRequest(
-                        origin: origin, sender: sender, operation: .create(label: label, members: members)))
+                        requester: requester, sender: sender,
+                        operation: .create(label: label, members: members)))
             },
             { [self] answer in
                 guard case .reply(_, .group(let record)) = answer else { return }
-                world.met(.groupMade)
+                world.reached(.groupMade)
                 if record.members != members {
                     world.fail("groups", "a group was created with other members")
                 }
@@ -44,19 +45,19 @@ extension AppServerClient {
         let body = world.body(draft.messageID)
         world.checkers.fanOuts.submitted(draft, sender, members: group.record.members, world)
         world.request(
-            { [self] origin in
+            { [self] requester in
                 .groupSubmitted(
                     GroupSubmission(
-                        origin: origin, sender: sender, group: group.record.name,
+                        requester: requester, sender: sender, group: group.record.name,
                         content: MessageContent(
                             messageID: draft.messageID, lifetimeSeconds: draft.lifetimeSeconds, body: body)))
             },
             { [self] answer in
                 let checkers = world.checkers
                 switch answer {
-                case .submission(_, .group(let told)):
+                case .submission(_, .group(let result)):
                     checkers.fanOuts.answered(
-                        number, told, isOnly: groups[place].sends == 1, checkers.truth, world)
+                        number, result, isOnly: groups[place].sends == 1, checkers.truth, world)
                 case .submission(_, .refused(let refusal)):
                     checkers.fanOuts.refused(number, refusal, checkers.truth, world)
                 default: break

@@ -22,25 +22,25 @@ extension AppServerClient {
 
     /// Subscribes an app to a topic of its sender, or unsubscribes it.
     func changeTopic(_ name: RegistrationName, _ topic: TopicName, isEnd: Bool) {
-        let question = world.checkers.fanOuts.asks(name, topic, of: sender, isEnd: isEnd, world)
+        let request = world.checkers.fanOuts.requested(name, topic, of: sender, isEnd: isEnd, world)
         world.request(
             { [self] in
                 .token(
                     TokenRequest(
-                        origin: $0, name: name, sender: sender,
+                        requester: $0, name: name, sender: sender,
                         action: isEnd ? .unsubscribe(topic) : .subscribe(topic)))
             },
             { [self] answer in
                 world.checkers.fanOuts.closed(name, topic)
                 switch answer {
                 case .reply(_, .token(let report)):
-                    world.met(.topicChanged)
+                    world.reached(.topicChanged)
                     let isOther =
                         report.registration.name != name || report.topics.contains { $0.topic != topic }
                     if isOther {
                         world.fail("topics", "an app server got the state of another subscription")
                     }
-                    world.checkers.fanOuts.confirmed(name, topic, question: question, isEnd: isEnd, world)
+                    world.checkers.fanOuts.confirmed(name, topic, request: request, isEnd: isEnd, world)
                 case .reply(_, .tokenRefused(let refusal)): refused(name, refusal)
                 default: break
                 }

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 /// An event of an app server's connection.
-enum AppServerWord {
+enum AppServerNotice {
     case loggedIn
     case refusedLogin
     /// The answer to a submission.
@@ -15,7 +15,7 @@ enum AppServerWord {
 
 /// What an app server's answer to an upstream message contains.
 enum UpstreamHandle: Hashable {
-    case sequence(Sequence)
+    case sequence(SequenceNumber)
     /// The ID on the wire; with the number, since several messages may share the ID.
     case messageID([UInt8], number: Int)
 }
@@ -28,9 +28,9 @@ protocol AppServerPort: AnyObject {
     var stream: ManagedStream? { get }
     func login()
     func submit(_ draft: DownstreamDraft)
-    func settle(_ handle: UpstreamHandle, isRefused: Bool)
+    func resolve(_ handle: UpstreamHandle, isRefused: Bool)
     /// Acknowledges a message that it was never sent.
-    func settleUnknown()
+    func acknowledgeUnknown()
     func close()
     /// Sends no more, but continues to read.
     func endInput()
@@ -62,7 +62,7 @@ final class AppServerClient {
         /// Those that the server had handled before the stream was resumed.
         var owed: Set<Int> = []
         /// Received messages that are not acknowledged.
-        var unsettled: [UpstreamHandle: Int] = [:]
+        var unanswered: [UpstreamHandle: Int] = [:]
         init(_ number: Int, isWrong: Bool) {
             self.number = number
             self.isWrong = isWrong
@@ -139,7 +139,7 @@ final class AppServerClient {
         case 2: end(link)
         default:
             link.port?.close()
-            hear(.lost, link)
+            receive(.lost, link)
         }
     }
 
@@ -154,7 +154,7 @@ final class AppServerClient {
     func reconnect() {
         for link in links {
             link.port?.close()
-            hear(.lost, link)
+            receive(.lost, link)
         }
     }
 
@@ -193,18 +193,18 @@ final class AppServerClient {
     // MARK: Receiving
 
     /// Handles an event of a connection.
-    func hear(_ word: AppServerWord, _ link: Link) {
+    func receive(_ notice: AppServerNotice, _ link: Link) {
         guard links.contains(where: { $0 === link }) else { return }
-        switch word {
+        switch notice {
         case .loggedIn:
             if link.isWrong { world.fail("logins", "a wrong key was accepted") }
             link.isReady = true
             pump()
         case .refusedLogin:
             if !link.isWrong { world.fail("logins", "a right key was refused") }
-            world.met(.wrongKeyRefused)
+            world.reached(.wrongKeyRefused)
         case .draining:
-            world.met(.drainAnnounced)
+            world.reached(.drainAnnounced)
             if !link.isDrained { world.fail("drains", "a drain was announced without being requested") }
             if !isRude || world.isCalm {
                 link.isClosing = true
@@ -214,17 +214,17 @@ final class AppServerClient {
             world.checkers.answered(number, answer, link, world)
             let draft = link.outstanding.removeValue(forKey: number)
             if draft == nil { link.again.remove(number) }
-            if link.owed.remove(number) != nil { world.met(.answerResent) }
+            if link.owed.remove(number) != nil { world.reached(.answerResent) }
             if let draft, case .refused(let refusal) = answer, refusal.isRetryable { retry(draft) }
             pump()
         case .upstream(let number, let handle):
-            link.unsettled[handle] = number
-            world.checkers.appServerHeard(
-                number, handle, sender, link.number, unsettled: link.unsettled.values, world)
-            settle(handle, number, link)
+            link.unanswered[handle] = number
+            world.checkers.appServerReceived(
+                number, handle, sender, link.number, unanswered: link.unanswered.values, world)
+            resolve(handle, number, link)
         case .receipt(let number, let handle):
-            world.checkers.receiptHeard(number, sender, world)
-            settle(handle, nil, link)
+            world.checkers.receiptReceived(number, sender, world)
+            resolve(handle, nil, link)
         case .lost: lost(link)
         }
     }
@@ -232,7 +232,7 @@ final class AppServerClient {
     /// Resumes a stream: the answers to what the server has handled are outstanding, the rest is sent again.
     func resumed(_ link: Link, _ handled: UInt32) -> ManagedStream? {
         guard var stream = link.resuming else { return nil }
-        world.met(.streamResumed)
+        world.reached(.streamResumed)
         link.resuming = nil
         let again = stream.resume(handled: handled)
         link.again.formUnion(stream.again)
@@ -249,7 +249,7 @@ final class AppServerClient {
             world.fail("streams", "answers were lost with the connection: \(link.owed.sorted())")
         }
         for draft in again {
-            world.met(.messageResent)
+            world.reached(.messageResent)
             link.again.insert(draft.number)
             queue.insert(draft, at: 0)
         }
@@ -259,7 +259,7 @@ final class AppServerClient {
     /// Handles that the server does not have the stream.
     func notResumed(_ link: Link) {
         guard let stream = link.resuming else { return }
-        world.met(.streamNotResumed)
+        world.reached(.streamNotResumed)
         link.resuming = nil
         if stream.process == world.boots, !stream.mayBeGone {
             world.fail("streams", "a stream was lost with its connection")
@@ -288,30 +288,30 @@ final class AppServerClient {
         planConnect()
     }
 
-    private func settle(_ handle: UpstreamHandle, _ number: Int?, _ link: Link) {
+    private func resolve(_ handle: UpstreamHandle, _ number: Int?, _ link: Link) {
         if !world.isCalm, world.chance(world.faults.lazyAppServers, in: 100) { return }
         let longest: Int64 = world.isCalm ? 50_000_000 : 2_000_000_000
         world.after(world.random(0...longest)) { [self] in
             guard links.contains(where: { $0 === link }) else { return }
-            link.unsettled[handle] = nil
+            link.unanswered[handle] = nil
             let isRefused = world.chance(1, in: 50)
             if let number { world.checkers.upstreamAnswered(number, isRefused: isRefused, world) }
             var isShared = false
             if case .messageID(let id, _) = handle {
                 isShared = world.checkers.truth.sharedIDs.contains(id)
                 // On the wire the answer is for the first message with the ID.
-                for case .messageID(id, let other) in link.unsettled.keys {
+                for case .messageID(id, let other) in link.unanswered.keys {
                     world.checkers.truth.upstream[other]?.isAnswered = true
                 }
             }
-            link.port?.settle(handle, isRefused: isRefused)
+            link.port?.resolve(handle, isRefused: isRefused)
             if !isShared, world.chance(1, in: 20) {
-                link.port?.settle(handle, isRefused: false)
-                world.met(.upstreamAckRepeated)
+                link.port?.resolve(handle, isRefused: false)
+                world.reached(.upstreamAckRepeated)
             }
             if world.chance(1, in: 20) {
-                link.port?.settleUnknown()
-                world.met(.upstreamAckUnknown)
+                link.port?.acknowledgeUnknown()
+                world.reached(.upstreamAckUnknown)
             }
         }
     }

@@ -26,25 +26,26 @@ final class AppleApp {
 
     /// The device that an import by a sender creates.
     func importedDevice(of sender: SenderID) -> DeviceID {
-        DeviceID(seal.deviceNumber(ofPlace: seal.place(ofBundle: bundle, token: token), sender: sender) >> 1)
+        DeviceID(
+            seal.deviceNumber(ofIndexKey: seal.indexKey(ofBundle: bundle, token: token), sender: sender) >> 1)
     }
 
     /// Registers by its installation.
     func register() {
         let fresh = DeviceID(UInt64(world.random(1 << 59...(.max))))
         ask(installation, sender, fresh, isImport: false) { [self] name in
-            world.met(.installationRegistered)
+            world.reached(.installationRegistered)
             world.checkers.imports.registered(name, self, world)
         }
     }
 
     /// Imports its token for an app server; `answered` gets the registration.
     func importToken(_ sender: SenderID, _ answered: @escaping (RegistrationName) -> Void) {
-        let question = world.checkers.imports.asks(self, sender)
-        let place = seal.place(ofBundle: bundle, token: token)
+        let request = world.checkers.imports.requested(self, sender)
+        let place = seal.indexKey(ofBundle: bundle, token: token)
         ask(place, sender, importedDevice(of: sender), isImport: true) { [self] name in
-            world.met(.tokenImported)
-            world.checkers.imports.imported(name, self, sender, question, world)
+            world.reached(.tokenImported)
+            world.checkers.imports.imported(name, self, sender, request, world)
             answered(name)
         }
     }
@@ -53,15 +54,15 @@ final class AppleApp {
         _ place: [UInt8], _ sender: SenderID, _ fresh: DeviceID, isImport: Bool,
         _ answered: @escaping (RegistrationName) -> Void
     ) {
-        let address = AppleAddress(
+        let address = AppleRegistration(
             bundle: bundle, token: token, freshDevice: fresh,
             freshDigest: SimulatedHost.digest(UInt64(world.random(1...(.max)))), isImport: isImport)
-        world.checkers.truth.tokens.asks(AppName(device: fresh, category: bundle), audience: [sender])
+        world.checkers.truth.tokens.requested(AppName(device: fresh, category: bundle), audience: [sender])
         world.request(
-            { origin in
+            { requester in
                 .installation(
                     InstallationRequest(
-                        origin: origin, installation: place, sender: sender, action: .apple(address)))
+                        requester: requester, installation: place, sender: sender, action: .apple(address)))
             },
             { [self] answer in
                 guard case .reply(_, .registered(let name)) = answer else { return }

@@ -13,7 +13,7 @@ extension DeviceClient {
             if port == nil, manner != .away || world.isCalm { planConnect() }
             return
         }
-        world.checkers.truth.tokens.asks(appName(app, identity), audience: apps[app].audience)
+        world.checkers.truth.tokens.requested(appName(app, identity), audience: apps[app].audience)
         let senderText = apps[app].senderText
         world.request(
             { [self] in .register(request($0, app, identity, senderText: senderText)) },
@@ -38,10 +38,10 @@ extension DeviceClient {
     }
 
     private func request(
-        _ origin: Origin, _ app: Int, _ identity: DeviceIdentity, senderText: [UInt8]
+        _ requester: Requester, _ app: Int, _ identity: DeviceIdentity, senderText: [UInt8]
     ) -> RegistrationRequest {
         RegistrationRequest(
-            origin: origin, device: identity.device, token: SimulatedHost.digest(identity.token),
+            requester: requester, device: identity.device, token: SimulatedHost.digest(identity.token),
             category: apps[app].category, subtype: [], senderText: senderText,
             instance: Array("i\(apps[app].instance)".utf8))
     }
@@ -50,10 +50,11 @@ extension DeviceClient {
         let fresh = DeviceIdentity(
             device: DeviceID(UInt64(world.random(1 << 59...(.max)))), token: UInt64(world.random(1...(.max))))
         world.request(
-            { origin in
+            { requester in
                 .checkIn(
                     CheckIn(
-                        origin: origin, claimed: nil, freshDevice: fresh.device, freshToken: fresh.token,
+                        requester: requester, claimed: nil, freshDevice: fresh.device,
+                        freshToken: fresh.token,
                         freshDigest: SimulatedHost.digest(fresh.token), refusesWrongToken: false))
             },
             { [self] answer in
@@ -103,7 +104,7 @@ extension DeviceClient {
             { [self] _ in
                 isDisturbed = true
                 port?.close()
-                hear(.lost, port)
+                receive(.lost, port)
                 start()
             })
     }

@@ -5,15 +5,17 @@ extension DeviceClient {
     /// Subscribes an app to a topic or unsubscribes it.
     func subscribe(_ app: Int, _ topic: TopicName, isEnd: Bool) {
         guard let identity, let name = apps[app].name else { return }
-        let question = world.checkers.fanOuts.asks(
+        let request = world.checkers.fanOuts.requested(
             name, topic, of: apps[app].audience[0], isEnd: isEnd, world)
         let digest = SimulatedHost.digest(identity.token)
         world.request(
-            { .subscribe(TopicRequest(origin: $0, name: name, token: digest, topic: topic, isEnd: isEnd)) },
+            {
+                .subscribe(TopicRequest(requester: $0, name: name, token: digest, topic: topic, isEnd: isEnd))
+            },
             { [self] answer in
                 world.checkers.fanOuts.closed(name, topic)
                 guard case .reply(_, .unregistered) = answer else { return }
-                world.checkers.fanOuts.confirmed(name, topic, question: question, isEnd: isEnd, world)
+                world.checkers.fanOuts.confirmed(name, topic, request: request, isEnd: isEnd, world)
             })
     }
 

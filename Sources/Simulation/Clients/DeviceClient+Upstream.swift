@@ -24,7 +24,7 @@ extension DeviceClient {
         draft.reused = old.reused ?? old.number
         draft.persistentID = old.persistentID
         world.checkers.truth.sharedIDs.insert(draft.messageID)
-        world.met(.idReused)
+        world.reached(.idReused)
     }
 
     /// Transmits a message, perhaps repeatedly.
@@ -36,7 +36,7 @@ extension DeviceClient {
     func confirmed(_ number: Int) {
         if let at = repeated.firstIndex(where: { $0.number == number }) {
             repeated.remove(at: at)
-            return world.met(.duplicateConfirmed)
+            return world.reached(.duplicateConfirmed)
         }
         guard let at = unconfirmed.firstIndex(where: { $0.number == number }) else { return }
         let draft = unconfirmed.remove(at: at)

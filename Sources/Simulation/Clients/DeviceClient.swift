@@ -2,11 +2,11 @@ import Basics
 import Delivery
 
 /// An event of a device's connection.
-enum DeviceWord {
+enum DeviceNotice {
     /// The login was accepted.
     case loggedIn
     case refusedLogin
-    case message(HeardMessage)
+    case message(DeliveredMessage)
     case upstreamStored(number: Int)
     case upstreamRefused(number: Int, UpstreamRefusal, mayRetry: Bool)
     /// A stored upstream message expired without an acknowledgement of an app server.
@@ -15,7 +15,7 @@ enum DeviceWord {
 }
 
 /// A message or marker as its device receives it.
-struct HeardMessage {
+struct DeliveredMessage {
     /// `nil` for a marker of discarded messages.
     var number: Int?
     /// The number of discarded messages in a marker.
@@ -113,7 +113,7 @@ final class DeviceClient {
     }
 
     /// Whether it is enrolled and connected, and has nothing outstanding.
-    var isSettled: Bool {
+    var isFinished: Bool {
         isOnline && isEnrolled && unacknowledged.isEmpty && replaced.isEmpty && repeated.isEmpty
     }
 
@@ -149,7 +149,7 @@ final class DeviceClient {
         named = received
         world.checkers.truth.cameOnline.insert(identity.device)
         world.checkers.reported(named.compactMap { numbers[$0] })
-        if !named.isEmpty { world.met(.receivedNamed) }
+        if !named.isEmpty { world.reached(.receivedNamed) }
         port.login(identity, received: named)
         // The device gives up on a login without an answer.
         world.after(15_000_000_000) { [self] in
@@ -166,7 +166,7 @@ final class DeviceClient {
         world.after(world.random(100_000_000...8_000_000_000)) { [self] in
             guard self.port === port, isOnline, !world.isCalm else { return }
             port.setIdle(true)
-            world.met(.deviceIdle)
+            world.reached(.deviceIdle)
             world.after(world.random(100_000_000...5_000_000_000)) { [self] in
                 guard self.port === port else { return }
                 port.setIdle(false)
@@ -201,7 +201,7 @@ final class DeviceClient {
     func leave(_ port: any DevicePort) {
         isDisturbed = true
         port.close()
-        hear(.lost, port)
+        receive(.lost, port)
     }
 
     /// Opens a new connection, on which everything is acknowledged, after the faults have ended.
@@ -221,25 +221,25 @@ final class DeviceClient {
     }
 
     /// Handles an event of a connection.
-    func hear(_ word: DeviceWord, _ from: (any DevicePort)?) {
-        if case .lost = word, let at = replaced.firstIndex(where: { $0 === from }) {
+    func receive(_ notice: DeviceNotice, _ from: (any DevicePort)?) {
+        if case .lost = notice, let at = replaced.firstIndex(where: { $0 === from }) {
             replaced.remove(at: at)
-            return world.met(.connectionReplaced)
+            return world.reached(.connectionReplaced)
         }
         guard let port, from === port else { return }
-        switch word {
+        switch notice {
         case .loggedIn:
             isOnline = true
             planIdleness(of: port)
             received.removeAll { named.contains($0) }
             for draft in unconfirmed { transmit(draft, port) }
         case .refusedLogin: vanish()
-        case .message(let heard): message(heard, port)
+        case .message(let delivered): message(delivered, port)
         case .upstreamStored(let number): confirmed(number)
         case .upstreamRefused(let number, let refusal, let mayRetry):
             refused(number, refusal, mayRetry: mayRetry)
         case .returned(let messageID):
-            if let device = identity?.device { world.checkers.returnHeard(messageID, device, world) }
+            if let device = identity?.device { world.checkers.returnReceived(messageID, device, world) }
         case .lost:
             checkAnswer()
             forgetConnection()
@@ -253,15 +253,15 @@ final class DeviceClient {
         world.checkers.logins.unanswered(number, since: connected.at, process: connected.process, world)
     }
 
-    private func message(_ heard: HeardMessage, _ port: any DevicePort) {
-        if let id = heard.id {
+    private func message(_ delivered: DeliveredMessage, _ port: any DevicePort) {
+        if let id = delivered.id {
             if !received.contains(id) { received.append(id) }
-            numbers[id] = heard.number
-            unacknowledged[id] = heard.number
+            numbers[id] = delivered.number
+            unacknowledged[id] = delivered.number
         }
-        world.checkers.deviceHeard(
-            heard, ObjectIdentifier(port), unacknowledged: Set(unacknowledged.values), world)
-        guard let id = heard.id else { return }
+        world.checkers.deviceReceived(
+            delivered, ObjectIdentifier(port), unacknowledged: Set(unacknowledged.values), world)
+        guard let id = delivered.id else { return }
         if !world.isCalm, manner == .silent || world.chance(world.faults.lazyDevices, in: 100) { return }
         let longest: Int64 = world.isCalm ? 20_000_000 : 1_500_000_000
         world.after(world.random(0...longest)) { [self] in
@@ -275,13 +275,13 @@ final class DeviceClient {
         port.acknowledge([id])
         if world.chance(1, in: 10) {
             port.acknowledge([id])
-            world.met(.deviceAckRepeated)
+            world.reached(.deviceAckRepeated)
         }
         guard world.chance(1, in: 10) else { return }
         let others = world.devices.filter { $0 !== self }.compactMap(\.received.last)
         guard let other = others.first else { return }
         port.acknowledgeForeign([other])
-        world.met(.deviceAckForeign)
+        world.reached(.deviceAckForeign)
     }
 
     /// Records that the port acknowledged everything received on this connection.

@@ -39,18 +39,18 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             draft.topic.map { .topic(TopicTarget($0)) } ?? .registration(draft.target)
         let request = SendRequest(sender: client.sender, recipient: recipient, content: content)
         pipe?.sendToServer(
-            .event(request.event(replyTo: Origin(connection: id, ticket: UInt32(draft.number)))))
+            .event(request.event(replyTo: Requester(connection: id, requestID: UInt32(draft.number)))))
     }
 
-    func settle(_ handle: UpstreamHandle, isRefused: Bool) {
+    func resolve(_ handle: UpstreamHandle, isRefused: Bool) {
         guard case .sequence(let sequence) = handle else { return }
-        let settlement: UpstreamSettlement = isRefused ? .refused : .acknowledged
-        pipe?.sendToServer(.event(.upstreamSettled(id, client.sender, sequence, settlement)))
+        let outcome: UpstreamOutcome = isRefused ? .refused : .acknowledged
+        pipe?.sendToServer(.event(.upstreamFinished(id, client.sender, sequence, outcome)))
     }
 
-    func settleUnknown() {
-        let sequence = Sequence(UInt64(world.random(1...(.max))))
-        pipe?.sendToServer(.event(.upstreamSettled(id, client.sender, sequence, .acknowledged)))
+    func acknowledgeUnknown() {
+        let sequence = SequenceNumber(UInt64(world.random(1...(.max))))
+        pipe?.sendToServer(.event(.upstreamFinished(id, client.sender, sequence, .acknowledged)))
     }
 
     func close() {
@@ -67,29 +67,29 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
         switch command {
         case .appServer(.loginAccepted):
             pipe?.sendToServer(.event(.appServerBound(id, client.sender)))
-            client.hear(.loggedIn, link)
-        case .appServer(.loginRefused): client.hear(.refusedLogin, link)
-        case .submission(let ticket, .accepted(_, let canonical)):
-            client.hear(.answer(number: Int(ticket), .acknowledged(canonical: canonical)), link)
-        case .submission(let ticket, .refused(let refusal)):
-            client.hear(.answer(number: Int(ticket), .refused(refusal)), link)
+            client.receive(.loggedIn, link)
+        case .appServer(.loginRefused): client.receive(.refusedLogin, link)
+        case .submission(let requestID, .accepted(_, let canonical)):
+            client.receive(.answer(number: Int(requestID), .acknowledged(canonical: canonical)), link)
+        case .submission(let requestID, .refused(let refusal)):
+            client.receive(.answer(number: Int(requestID), .refused(refusal)), link)
         case .appServer(.deliver(let upstream)):
             guard let number = upstream.draftNumber else { return }
             let handle = UpstreamHandle.sequence(upstream.sequence)
-            client.hear(
+            client.receive(
                 upstream.kind == .message
                     ? .upstream(number: number, handle: handle) : .receipt(number: number, handle: handle),
                 link)
         case .appServer(.release(let receipt)):
-            pipe?.sendToServer(.event(.upstreamSettled(id, client.sender, receipt, .unanswered)))
-        case .connection(.drain): client.hear(.draining, link)
+            pipe?.sendToServer(.event(.upstreamFinished(id, client.sender, receipt, .unanswered)))
+        case .connection(.drain): client.receive(.draining, link)
         default: break
         }
     }
 
     func lost() {
         pipe = nil
-        client.hear(.lost, link)
+        client.receive(.lost, link)
     }
 }
 
@@ -136,7 +136,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
 
     func acknowledgeForeign(_ ids: [PersistentID]) {
         // Sequence numbers of two partitions may be equal; the full IDs, which sessions compare, are not.
-        let sequences = ids.map { Sequence($0.sequence.number ^ 1 << 60) }
+        let sequences = ids.map { SequenceNumber($0.sequence.number ^ 1 << 60) }
         pipe?.sendToServer(.event(.deviceAcknowledged(id, device, sequences)))
     }
 
@@ -146,7 +146,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
 
     func send(_ draft: UpstreamDraft) {
         var upstream = UpstreamSubmission(
-            origin: Origin(connection: id, ticket: UInt32(draft.number)), device: device,
+            requester: Requester(connection: id, requestID: UInt32(draft.number)), device: device,
             sender: draft.sender,
             isFCMDomain: false, category: draft.category, messageID: draft.messageID,
             persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.content)
@@ -167,32 +167,33 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     func received(_ cargo: Cargo) {
         guard case .command(let command) = cargo else { return }
         switch command {
-        case .device(.loginAccepted): client.hear(.loggedIn, self)
-        case .device(.loginRefused): client.hear(.refusedLogin, self)
+        case .device(.loginAccepted): client.receive(.loggedIn, self)
+        case .device(.loginRefused): client.receive(.refusedLogin, self)
         case .device(.deliver(let delivery)):
             let message = delivery.message
             if message.kind == .sendError {
-                client.hear(.returned(messageID: message.messageID), self)
+                client.receive(.returned(messageID: message.messageID), self)
                 return acknowledgeReport(message.persistentID)
             }
-            var heard = HeardMessage(from: delivery.from)
-            heard.id = delivery.isStored ? message.persistentID : nil
+            var delivered = DeliveredMessage(from: delivery.from)
+            delivered.id = delivery.isStored ? message.persistentID : nil
             switch message.kind {
-            case .message: heard.number = Number.of(message.body)
-            case .discardedMarker(let count): heard.deleted = count
+            case .message: delivered.number = Number.of(message.body)
+            case .discardedMarker(let count): delivered.deleted = count
             case .sendError: break
             }
-            client.hear(.message(heard), self)
-        case .device(.upstreamStored(let ticket)): client.hear(.upstreamStored(number: Int(ticket)), self)
-        case .device(.upstreamRefused(let ticket, let refusal)):
-            client.hear(
-                .upstreamRefused(number: Int(ticket), refusal, mayRetry: refusal == .unavailable), self)
+            client.receive(.message(delivered), self)
+        case .device(.upstreamStored(let requestID)):
+            client.receive(.upstreamStored(number: Int(requestID)), self)
+        case .device(.upstreamRefused(let requestID, let refusal)):
+            client.receive(
+                .upstreamRefused(number: Int(requestID), refusal, mayRetry: refusal == .unavailable), self)
         default: break
         }
     }
 
     func lost() {
         pipe = nil
-        client.hear(.lost, self)
+        client.receive(.lost, self)
     }
 }

@@ -44,9 +44,9 @@ enum Number {
     static func of(_ text: some Collection<UInt8>) -> Int? {
         guard text.count > 1 else { return nil }
         var number = 0
-        for octet in text.dropFirst() {
-            guard octet >= 0x30, octet <= 0x39, number < 1 << 40 else { return nil }
-            number = number * 10 + Int(octet - 0x30)
+        for byte in text.dropFirst() {
+            guard byte >= 0x30, byte <= 0x39, number < 1 << 40 else { return nil }
+            number = number * 10 + Int(byte - 0x30)
         }
         return number
     }

@@ -7,7 +7,7 @@ struct ManagedStream {
     /// Stanzas sent since the request to enable it.
     private(set) var sent: UInt32 = 0
     /// Stanzas received since the server enabled it.
-    var heard: UInt32 = 0
+    var received: UInt32 = 0
     /// Unanswered submissions, with their stanza numbers.
     private(set) var submitted: [(number: UInt32, draft: DownstreamDraft)] = []
     /// Submissions repeated on an earlier connection: a second answer may arrive on a later one.
@@ -18,13 +18,13 @@ struct ManagedStream {
     var mayBeGone = false
 
     /// Counts a sent stanza; `draft` if it is a submission.
-    mutating func note(_ draft: DownstreamDraft?) {
+    mutating func recordSent(_ draft: DownstreamDraft?) {
         sent &+= 1
         if let draft { submitted.append((sent, draft)) }
     }
 
     /// Removes an answered submission.
-    mutating func settle(_ number: Int) { submitted.removeAll { $0.draft.number == number } }
+    mutating func resolve(_ number: Int) { submitted.removeAll { $0.draft.number == number } }
 
     /// Sets the number of stanzas that the server has handled. Returns the submissions after those, which must be sent again.
     mutating func resume(handled: UInt32) -> [DownstreamDraft] {

@@ -56,11 +56,11 @@ struct SCRAMLogin {
 extension SimulatedHost {
     /// Substitute for SHA-256 and HMAC.
     static let scram = SCRAM.Functions(
-        hash: { digest($0).octets }, authenticate: { key, text in digest(key + [0] + text).octets })
+        hash: { digest($0).bytes }, authenticate: { key, text in digest(key + [0] + text).bytes })
 
     /// Substitute for PBKDF2.
     static func salted(_ password: [UInt8], _ salt: [UInt8]) -> [UInt8] {
-        digest(salt + [1] + password).octets
+        digest(salt + [1] + password).bytes
     }
 
     /// The channel binding data of every connection.
@@ -68,7 +68,7 @@ extension SimulatedHost {
 
     /// The verifier that the server stores for a password.
     static func verifier(_ password: [UInt8]) -> SCRAMVerifier {
-        let salt = Array(digest(password).octets.prefix(16))
+        let salt = Array(digest(password).bytes.prefix(16))
         let keys = scram.keys(saltedPassword: salted(password, salt))
         return SCRAMVerifier(storedKey: keys.stored, serverKey: keys.server, salt: salt, iterations: 4_096)
     }

@@ -49,16 +49,16 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
 
     // MARK: Sending
 
-    private func say(_ text: String) { pipe?.sendToServer(.bytes(Array(text.utf8))) }
+    private func transmit(_ text: String) { pipe?.sendToServer(.bytes(Array(text.utf8))) }
 
-    private func sayHeader() {
-        say(
+    private func transmitHeader() {
+        transmit(
             "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" "
                 + "xmlns:stream=\"http://etherx.jabber.org/streams\">")
     }
 
-    private func say(_ draft: DownstreamDraft? = nil, payload: (inout ByteBuffer) -> Void) {
-        managed?.note(draft)
+    private func transmit(_ draft: DownstreamDraft? = nil, payload: (inout ByteBuffer) -> Void) {
+        managed?.recordSent(draft)
         var stanza = ByteBuffer()
         stanza.append("<message id=\"\"><gcm xmlns=\"google:mobile:data\">")
         payload(&stanza)
@@ -66,11 +66,11 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         pipe?.sendToServer(.bytes(stanza.copied()))
     }
 
-    func login() { sayHeader() }
+    func login() { transmitHeader() }
 
     func submit(_ draft: DownstreamDraft) {
         let token =
-            draft.topic.map { "/topics/" + String(decoding: $0.octets, as: UTF8.self) }
+            draft.topic.map { "/topics/" + String(decoding: $0.bytes, as: UTF8.self) }
             ?? world.token(draft.target)
         var message = Downstream(to: Array(token.utf8), messageID: draft.messageID)
         message.data = [(Array("n".utf8), draft.messageID)]
@@ -79,12 +79,12 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         message.wantsReceipt = draft.wantsReceipt
         message.delaysWhileIdle = draft.delaysWhileIdle
         message.isDryRun = draft.isDryRun
-        say(draft) { message.append(to: &$0) }
+        transmit(draft) { message.append(to: &$0) }
     }
 
-    func settle(_ handle: UpstreamHandle, isRefused: Bool) {
+    func resolve(_ handle: UpstreamHandle, isRefused: Bool) {
         guard let message = unanswered[handle] else { return }
-        say { payload in
+        transmit { payload in
             guard isRefused else { return message.appendAcknowledgement(to: &payload) }
             let (from, id) = (String(decoding: message.from, as: UTF8.self), message.messageID)
             payload.append(text: "{\"to\":\"\(from)\",\"message_id\":\"")
@@ -93,10 +93,10 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         }
     }
 
-    func settleUnknown() {
+    func acknowledgeUnknown() {
         var never = ReceivedUpstream()
         (never.from, never.messageID) = (Array("absent".utf8), Array("never".utf8))
-        say { never.appendAcknowledgement(to: &$0) }
+        transmit { never.appendAcknowledgement(to: &$0) }
     }
 
     func endInput() {
@@ -105,7 +105,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     }
 
     private func endStream() {
-        say("</stream:stream>")
+        transmit("</stream:stream>")
         isEnded = true
     }
 
@@ -119,7 +119,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
 
     func lost() {
         pipe = nil
-        client.hear(.lost, link)
+        client.receive(.lost, link)
     }
 
     // MARK: Receiving
@@ -139,9 +139,9 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             case .incomplete: return
             case .opened: break
             case .closed: isEnded = true
-            case .element(let element): hear(element)
+            case .element(let element): receive(element)
             case .message(let message):
-                hear(message.payload(in: bytes), isError: message.isError || message.form != .usable)
+                receive(message.payload(in: bytes), isError: message.isError || message.form != .usable)
             }
         }
     }
@@ -152,35 +152,35 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             switch found {
             case .opened: break
             case .closed: isEnded = true
-            case .element(let element): hear(element)
-            case .message(let payload, let isError): hear(payload.raw, isError: isError)
+            case .element(let element): receive(element)
+            case .message(let payload, let isError): receive(payload.raw, isError: isError)
             }
         }
     }
 
-    private func hear(_ payload: RawSpan, isError: Bool) {
-        if managed?.id != nil { managed?.heard &+= 1 }
+    private func receive(_ payload: RawSpan, isError: Bool) {
+        if managed?.id != nil { managed?.received &+= 1 }
         if isError {
             world.fail("wire", "the server answered a valid stanza with a stanza error")
         } else {
-            hear(AppServerEvent(payload: payload))
+            receive(AppServerEvent(payload: payload))
         }
     }
 
-    private func hear(_ element: Element) {
+    private func receive(_ element: Element) {
         switch (element.name, stage) {
         case ("features", .opened):
             stage = .authenticating
-            sayAuth()
+            transmitAuth()
         case ("challenge", .authenticating):
             if let text = scram?.answer(to: element.text) {
-                say("<response xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(text)</response>")
+                transmit("<response xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(text)</response>")
             } else {
                 world.fail("logins", "the server sent an invalid challenge")
             }
         case ("success", .authenticating):
             if let scram {
-                world.met(scram.mechanism.hasSuffix("PLUS") ? .boundLogin : .provenLogin)
+                world.reached(scram.mechanism.hasSuffix("PLUS") ? .boundLogin : .provenLogin)
                 if !link.isWrong, !scram.accepts(element.text) {
                     world.fail("logins", "the server did not prove that it has the key")
                 }
@@ -188,15 +188,15 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             if link.isWrong { world.fail("logins", "a wrong key was accepted") }
             stage = .reopened
             if hasty == nil { reader.restart() }
-            sayHeader()
+            transmitHeader()
         case ("failure", .authenticating):
-            client.hear(.refusedLogin, link)
+            client.receive(.refusedLogin, link)
             link.isWrong = false
-            sayAuth()
+            transmitAuth()
         case ("features", .reopened):
             guard let stream = link.resuming, let id = stream.id else { return bind() }
             stage = .resuming
-            say("<resume xmlns=\"urn:xmpp:sm:3\" previd=\"\(id)\" h=\"\(stream.heard)\"/>")
+            transmit("<resume xmlns=\"urn:xmpp:sm:3\" previd=\"\(id)\" h=\"\(stream.received)\"/>")
         case ("resumed", .resuming):
             managed = client.resumed(link, element["h"].flatMap { UInt32($0) } ?? .max)
             ready()
@@ -207,26 +207,26 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             guard world.settings.managesStreams, world.chance(3, in: 4) else { return ready() }
             stage = .enabling
             managed = ManagedStream(process: world.boots)
-            say("<enable xmlns=\"urn:xmpp:sm:3\" resume=\"true\"/>")
+            transmit("<enable xmlns=\"urn:xmpp:sm:3\" resume=\"true\"/>")
         case ("enabled", .enabling):
             managed?.id = element["id"]
             ready()
-        case ("r", _): say("<a xmlns=\"urn:xmpp:sm:3\" h=\"\(managed?.heard ?? 0)\"/>")
+        case ("r", _): transmit("<a xmlns=\"urn:xmpp:sm:3\" h=\"\(managed?.received ?? 0)\"/>")
         default: break
         }
     }
 
     private func bind() {
         stage = .binding
-        say("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>")
+        transmit("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>")
     }
 
     private func ready() {
         stage = .ready
-        client.hear(.loggedIn, link)
+        client.receive(.loggedIn, link)
     }
 
-    private func sayAuth() {
+    private func transmitAuth() {
         let namespace = "xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\""
         scram = nil
         if world.settings.scram != .none, world.chance(2, in: 3) {
@@ -235,13 +235,13 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
                 user: "\(client.sender.number)@gcm.googleapis.com", password: client.password(link),
                 nonce: UInt64(world.random(0...(.max))), binding: isBound ? SimulatedHost.binding : nil)
             scram = login
-            return say("<auth mechanism=\"\(login.mechanism)\" \(namespace)>\(login.first)</auth>")
+            return transmit("<auth mechanism=\"\(login.mechanism)\" \(namespace)>\(login.first)</auth>")
         }
         let login = AppServerLogin(sender: client.sender, key: Redacted(client.password(link)))
-        say("<auth mechanism=\"PLAIN\" \(namespace)>\(login.plain)</auth>")
+        transmit("<auth mechanism=\"PLAIN\" \(namespace)>\(login.plain)</auth>")
     }
 
-    private func hear(_ event: AppServerEvent) {
+    private func receive(_ event: AppServerEvent) {
         switch event {
         case .acknowledged(let id, let token): answered(id, .acknowledged(canonical: canonical(token)))
         case .refused(let id, let error, _): answered(id, .refused(Self.refusal(error)))
@@ -249,15 +249,15 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             guard let number = receipt["original_message_id"].flatMap({ Number.of(Array($0.utf8)) }) else {
                 return world.fail("wire", "a receipt has no original message ID")
             }
-            client.hear(.receipt(number: number, handle: handle(receipt, number)), link)
+            client.receive(.receipt(number: number, handle: handle(receipt, number)), link)
         case .upstream(let message):
             guard let number = message["n"].flatMap({ Number.of(Array($0.utf8)) }),
                 world.checkers.truth.upstream[number]?.draft.messageID == message.messageID
             else {
                 return world.fail("wire", "an upstream message that was not sent: \(message.messageID)")
             }
-            client.hear(.upstream(number: number, handle: handle(message, number)), link)
-        case .draining: client.hear(.draining, link)
+            client.receive(.upstream(number: number, handle: handle(message, number)), link)
+        case .draining: client.receive(.draining, link)
         default: world.fail("wire", "the server sent \(event)")
         }
     }
@@ -279,8 +279,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         guard let number = Number.of(id) else {
             return world.fail("wire", "an unexpected answer to '\(String(decoding: id, as: UTF8.self))'")
         }
-        managed?.settle(number)
-        client.hear(.answer(number: number, answer), link)
+        managed?.resolve(number)
+        client.receive(.answer(number: number, answer), link)
     }
 
     private static func refusal(_ error: String) -> Refusal {

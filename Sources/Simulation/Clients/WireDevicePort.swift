@@ -10,7 +10,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
     private var pipe: Pipe?
     private var reader = MCS.FrameReader()
     private var sent: Int32 = 0
-    private var heard: Int32 = 0
+    private var delivered: Int32 = 0
     /// Unconfirmed upstream messages and the numbers of their frames.
     private var onTheWay: [(frame: Int32, number: Int, messageID: [UInt8])] = []
     private var isLoggedIn = false
@@ -29,7 +29,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
 
     // MARK: Sending
 
-    private func say(_ write: (inout ByteBuffer) -> Void) {
+    private func transmit(_ write: (inout ByteBuffer) -> Void) {
         var buffer = ByteBuffer()
         if sent == 0 { buffer.append(byte: MCS.version) }
         write(&buffer)
@@ -45,24 +45,24 @@ final class WireDevicePort: DevicePort, ClientEnd {
         request.resource = request.user
         request.authToken = Array("\(identity.token)".utf8)
         request.receivedIDs = received.map { Array($0.text.utf8) }
-        say { request.append(to: &$0) }
+        transmit { request.append(to: &$0) }
     }
 
     func acknowledge(_ ids: [PersistentID]) {
         if usesStreamAcks {
             client.acknowledgedAll()
-            say { MCS.Iq(.streamAck, lastStreamIDReceived: heard).append(to: &$0) }
+            transmit { MCS.IqStanza(.streamAck, lastStreamIDReceived: delivered).append(to: &$0) }
         } else {
-            say { MCS.Iq(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
+            transmit { MCS.IqStanza(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
         }
     }
 
     func acknowledgeForeign(_ ids: [PersistentID]) {
-        say { MCS.Iq(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
+        transmit { MCS.IqStanza(.selectiveAck(ids.map { Array($0.text.utf8) })).append(to: &$0) }
     }
 
     func setIdle(_ isIdle: Bool) {
-        say { MCS.Heartbeat(status: isIdle ? 1 : 0).append(as: .heartbeatPing, to: &$0) }
+        transmit { MCS.Heartbeat(status: isIdle ? 1 : 0).append(as: .heartbeatPing, to: &$0) }
     }
 
     func send(_ draft: UpstreamDraft) {
@@ -81,12 +81,12 @@ final class WireDevicePort: DevicePort, ClientEnd {
         if !draft.persistentID.isEmpty { message.persistentID = draft.persistentID }
         message.timeToLive = Int32(clamping: draft.lifetimeSeconds)
         message.queued = 0
-        say { message.append(to: &$0) }
+        transmit { message.append(to: &$0) }
         onTheWay.append((sent, draft.number, draft.messageID))
     }
 
     func close() {
-        if world.chance(1, in: 2) { say { MCS.Close().append(to: &$0) } }
+        if world.chance(1, in: 2) { transmit { MCS.Close().append(to: &$0) } }
         pipe?.closeByClient()
         pipe = nil
     }
@@ -97,7 +97,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
 
     func lost() {
         pipe = nil
-        client.hear(.lost, self)
+        client.receive(.lost, self)
     }
 
     // MARK: Receiving
@@ -108,40 +108,40 @@ final class WireDevicePort: DevicePort, ClientEnd {
         swap(&reader, &self.reader)
         do throws(MCSError) {
             try reader.read(bytes.raw) { (tag, message) throws(MCSError) in
-                heard += 1
-                try hear(tag, message)
+                delivered += 1
+                try receive(tag, message)
                 return pipe != nil
             }
         } catch { world.fail("wire", "the server sent an invalid frame: \(error)") }
         swap(&reader, &self.reader)
     }
 
-    private func hear(_ tag: UInt8, _ message: RawSpan) throws(MCSError) {
+    private func receive(_ tag: UInt8, _ message: RawSpan) throws(MCSError) {
         switch MCS.Tag(rawValue: tag) {
         case .loginResponse:
             let response = try MCS.LoginResponse(decoding: message)
-            if response.error != nil { client.hear(.refusedLogin, self) }
+            if response.error != nil { client.receive(.refusedLogin, self) }
             confirm(response.lastStreamIDReceived)
         case .iq:
-            let iq = try MCS.Iq(decoding: message)
+            let iq = try MCS.IqStanza(decoding: message)
             if case .selectiveAck(let stored) = iq.content, !isLoggedIn {
                 isLoggedIn = true
                 if !stored.isEmpty {
                     world.fail("wire", "upstream messages were acknowledged by their IDs instead of a count")
                 }
-                client.hear(.loggedIn, self)
+                client.receive(.loggedIn, self)
             }
             confirm(iq.lastStreamIDReceived)
-        case .dataMessage: try hear(try MCS.DataMessage(decoding: message))
+        case .dataMessage: try receive(try MCS.DataMessage(decoding: message))
         case .heartbeatPing:
             confirm(try MCS.Heartbeat(decoding: message).lastStreamIDReceived)
-            say { MCS.Heartbeat().append(as: .heartbeatAck, to: &$0) }
+            transmit { MCS.Heartbeat().append(as: .heartbeatAck, to: &$0) }
         case .heartbeatAck, .close: break
         default: world.fail("wire", "the server sent a frame of tag \(tag)")
         }
     }
 
-    private func hear(_ message: MCS.DataMessage) throws(MCSError) {
+    private func receive(_ message: MCS.DataMessage) throws(MCSError) {
         var pairs: [String: [UInt8]] = [:]
         try AppData.forEach(in: message.body.raw) { key, value in
             pairs[String(decoding: [UInt8](copying: key), as: UTF8.self)] = [UInt8](copying: value)
@@ -152,25 +152,27 @@ final class WireDevicePort: DevicePort, ClientEnd {
                 world.fail("wire", "a report has another persistent ID than its message")
             }
             if message.immediateAck == true {
-                client.hear(.returned(messageID: messageID), self)
+                client.receive(.returned(messageID: messageID), self)
                 acknowledgeReport(messageID)
             } else if let number = onTheWay.first(where: { $0.messageID == messageID })?.number {
                 onTheWay.removeAll { $0.number == number }
                 let word = String(decoding: pairs["error"] ?? [], as: UTF8.self)
                 let refusal = UpstreamRefusal(rawValue: word) ?? .unavailable
-                client.hear(.upstreamRefused(number: number, refusal, mayRetry: false), self)
+                client.receive(.upstreamRefused(number: number, refusal, mayRetry: false), self)
             }
         } else {
-            var heard = HeardMessage(from: message.from)
-            heard.id = message.persistentID.flatMap { PersistentID(text: $0.raw) }
-            if heard.id == nil, message.persistentID != nil {
+            var delivered = DeliveredMessage(from: message.from)
+            delivered.id = message.persistentID.flatMap { PersistentID(text: $0.raw) }
+            if delivered.id == nil, message.persistentID != nil {
                 world.fail("wire", "an invalid persistent ID")
             }
-            heard.number = pairs["n"].flatMap { Number.of($0) }
+            delivered.number = pairs["n"].flatMap { Number.of($0) }
             if pairs["message_type"] == Array("deleted_messages".utf8) {
-                heard.deleted = pairs["total_deleted"].flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+                delivered.deleted = pairs["total_deleted"].flatMap {
+                    Int(String(decoding: $0, as: UTF8.self))
+                }
             }
-            client.hear(.message(heard), self)
+            client.receive(.message(delivered), self)
         }
         confirm(message.lastStreamIDReceived)
     }
@@ -182,7 +184,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
             // On a connection that has been replaced, others may have arrived that the device has not processed.
             guard pipe != nil, client.port === self else { return }
             guard !usesStreamAcks else { return acknowledge([]) }
-            say { MCS.Iq(.selectiveAck([messageID])).append(to: &$0) }
+            transmit { MCS.IqStanza(.selectiveAck([messageID])).append(to: &$0) }
         }
     }
 
@@ -192,7 +194,7 @@ final class WireDevicePort: DevicePort, ClientEnd {
         if count > sent { world.fail("wire", "the server acknowledged frame \(count) of \(sent)") }
         while let first = onTheWay.first, first.frame <= count {
             onTheWay.removeFirst()
-            client.hear(.upstreamStored(number: first.number), self)
+            client.receive(.upstreamStored(number: first.number), self)
         }
     }
 }

@@ -4,7 +4,7 @@ import Delivery
 /// Planted faults of the shell: it changes the core's commands, or the events that the core gets.
 struct Canaries {
     /// Sequence numbers that were delivered to each connection.
-    private var delivered: [ConnectionID: [Sequence]] = [:]
+    private var delivered: [ConnectionID: [SequenceNumber]] = [:]
 
     /// Returns the settings for the core.
     func settings(_ wanted: DeliverySettings, _ world: World) -> DeliverySettings {
@@ -23,7 +23,7 @@ struct Canaries {
             settings.rates.sender.seconds *= 3
             settings.rates.deviceUpstream.seconds *= 3
         case .believesClock: settings.clockGraceSeconds = 1
-        case .agesReceiptsEarly: settings.receiptSettleSeconds = 0
+        case .agesReceiptsEarly: settings.receiptAckSeconds = 0
         case .expiresDevicesEarly: settings.deviceExpirySeconds /= 4
         case .ignoresCaps:
             settings.storedMessages *= 10
@@ -40,20 +40,21 @@ struct Canaries {
             return world.isLoginStorm && login.connection.generation % 2 == 1 ? [] : [event]
         case (.losesAppServerLogins, .sender(_, .login(let connection, _))):
             return world.isLoginStorm && connection.generation % 2 == 1 ? [] : [event]
-        case (.losesFarewell, .sender(_, .closed)), (.losesDrain, .sender(_, .draining)),
+        case (.losesDisconnect, .sender(_, .closed)), (.losesDrain, .sender(_, .draining)),
             (.losesCongestion, .sender(_, .congested)), (.losesIdleness, .device(_, .idleChanged)),
             (.losesStream, .sender(_, .streamDetached)):
             return []
         case (.forgetsAnswers, .sender(let sender, .streamDetached(let connection, var remains))):
             remains.unconfirmed = []
             return [.appServerStreamDetached(connection, sender, remains)]
-        case (.settlesTooMuch, .device(let device, .acknowledged(let connection, let sequences))):
+        case (.acknowledgesTooMuch, .device(let device, .acknowledged(let connection, let sequences))):
             return [.deviceAcknowledged(connection, device, sequences + (delivered[connection] ?? []))]
         case (
-            .settlesTooMuchUpstream, .sender(let sender, .upstreamSettled(let connection, _, let settlement))
+            .acknowledgesTooMuchUpstream,
+            .sender(let sender, .upstreamFinished(let connection, _, let outcome))
         ):
             let all = delivered[connection] ?? []
-            return [event] + all.map { .upstreamSettled(connection, sender, $0, settlement) }
+            return [event] + all.map { .upstreamFinished(connection, sender, $0, outcome) }
         case (.forgetsRepeats, .device(_, .upstreamReceived(var upstream))):
             upstream.persistentID = []
             return [.upstreamReceived(upstream)]
@@ -74,7 +75,8 @@ struct Canaries {
                 tamper(delivery, id, canary, &changed, world)
             case .appServer(.deliver(let message)):
                 delivered[id, default: []].append(message.sequence)
-                if canary == .dropsPassingUpstream, message.kind == .message, message.lifetimeSeconds == 0 {
+                if canary == .dropsNowOrNeverUpstream, message.kind == .message, message.lifetimeSeconds == 0
+                {
                     continue
                 }
                 changed.append((id, command))
@@ -94,7 +96,7 @@ struct Canaries {
         var at = changed.count
         switch canary {
         case .dropsDelivery where world.chance(1, in: 5): return
-        case .dropsPassing where !delivery.isStored: return
+        case .dropsNowOrNever where !delivery.isStored: return
         case .changesPersistentID: delivery.message.salt ^= UInt32(world.random(0...1))
         case .changesSender: delivery.from += [UInt8(ascii: "0")]
         case .miscountsDiscarded:
@@ -112,30 +114,30 @@ struct Canaries {
         of command: SessionCommand, _ canary: WorldSettings.Canary, _ world: World
     ) -> SessionCommand? {
         switch (canary, command) {
-        case (.miscountsGroup, .submission(let ticket, .group(var answer))):
-            miscounted(ticket, &answer)
+        case (.miscountsGroup, .submission(let requestID, .group(var answer))):
+            miscounted(requestID, &answer)
         case (.dropsAnswer, .submission(_, .accepted)) where world.chance(1, in: 5): nil
-        case (.hidesCanonical, .submission(let ticket, .accepted(let id, _))):
-            .submission(ticket: ticket, .accepted(id: id, canonical: nil))
-        case (.endsReplacedToken, .submission(let ticket, .accepted(_, .some))):
-            .submission(ticket: ticket, .refused(.notRegistered))
-        case (.acceptsStranger, .submission(let ticket, .refused(.senderMismatch))):
-            .submission(ticket: ticket, .accepted(id: nil, canonical: nil))
+        case (.hidesCanonical, .submission(let requestID, .accepted(let id, _))):
+            .submission(requestID: requestID, .accepted(id: id, canonical: nil))
+        case (.endsReplacedToken, .submission(let requestID, .accepted(_, .some))):
+            .submission(requestID: requestID, .refused(.notRegistered))
+        case (.acceptsStranger, .submission(let requestID, .refused(.senderMismatch))):
+            .submission(requestID: requestID, .accepted(id: nil, canonical: nil))
         case (.keepsReplaced, .connection(.close(.replacedByNewerLogin))): nil
-        case (.acceptsGroupStranger, .device(.upstreamRefused(let ticket, .invalidParameters))):
-            .device(.upstreamStored(ticket: ticket))
+        case (.acceptsGroupStranger, .device(.upstreamRefused(let requestID, .invalidParameters))):
+            .device(.upstreamStored(requestID: requestID))
         case (.acceptsWrongKey, .appServer(.loginRefused(.wrongCredentials))): .appServer(.loginAccepted)
         default: command
         }
     }
 
-    private func miscounted(_ ticket: UInt32, _ answer: inout GroupAnswer) -> SessionCommand {
+    private func miscounted(_ requestID: UInt32, _ answer: inout GroupAnswer) -> SessionCommand {
         answer.success += 1
-        return .submission(ticket: ticket, .group(answer))
+        return .submission(requestID: requestID, .group(answer))
     }
 
     /// Returns the answer for the core in place of the store's.
-    func alter(_ loaded: Loaded, _ world: World) -> Loaded {
+    func alter(_ loaded: StoreResult, _ world: World) -> StoreResult {
         switch (world.canary, loaded) {
         case (.losesGroupMember, .group(let name, .some(var record), false)):
             record.members = Array(record.members.dropLast())

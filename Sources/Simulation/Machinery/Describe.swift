@@ -21,8 +21,8 @@ enum Describe {
             "deviceClosed \(connection.generation) of \(short(device.number))"
         case .device(_, .writable(let connection)): "deviceWritable \(connection.generation)"
         case .device(_, .congested(let connection)): "deviceCongested \(connection.generation)"
-        case .sender(_, .upstreamSettled(let connection, let sequence, let settlement)):
-            "upstreamSettled \(connection.generation): \(short(sequence.number)) \(settlement)"
+        case .sender(_, .upstreamFinished(let connection, let sequence, let outcome)):
+            "upstreamFinished \(connection.generation): \(short(sequence.number)) \(outcome)"
         case .device(let device, .upstreamAnswered(let number)):
             "upstreamAnswered \(name(RegistrationName(device: device, number: number)))"
         case .sender(_, .receiptDue(let due)):
@@ -32,7 +32,7 @@ enum Describe {
         case .device(let device, .receiptRefused(let sequence)):
             "receiptRefused \(short(device.number)) \(short(sequence.number))"
         case .partition(.committed(let outcome)):
-            "committed \(outcome.ticket)\(outcome.hasFailed ? " FAILED" : "") \(outcome.duplicates.map { short($0.1.number) })"
+            "committed \(outcome.batchNumber)\(outcome.hasFailed ? " FAILED" : "") \(outcome.duplicates.map { short($0.1.number) })"
         case .partition(.loaded(let loaded)): "loaded \(self.loaded(loaded))"
         case .sender(let sender, .login(let connection, _)):
             "appServerLogin \(connection.generation) of \(sender.number)"
@@ -50,7 +50,7 @@ enum Describe {
         }
     }
 
-    private static func loaded(_ loaded: Loaded) -> String {
+    private static func loaded(_ loaded: StoreResult) -> String {
         switch loaded {
         case .device(let state):
             "device \(short(state.device.number)): \(state.registrations.map(\.name.number.number)),"
@@ -98,8 +98,8 @@ enum Describe {
         case .putRegistration(let registration): "put registration \(name(registration.name))"
         case .removeRegistration(let gone): "remove registration \(name(gone))"
         case .removeDevice(let device): "remove device \(short(device.number))"
-        case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.octets))"
-        case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.octets))"
+        case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.bytes))"
+        case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.bytes))"
         case .putMark(let mark, let number): "\(mark) \(number)"
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,
             .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation, .putGroup,

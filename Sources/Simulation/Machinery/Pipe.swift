@@ -111,7 +111,7 @@ final class Pipe {
     /// Drops the connection in the network: some data in transit still arrives, and each side notices at its own time.
     func cut() {
         guard serverEnd != nil || clientEnd != nil else { return }
-        world.noteFault()
+        world.countFault()
         lose(&toServer)
         lose(&toClient)
         let longest: Int64 = world.isCalm ? 1_000_000_000 : 20_000_000_000

@@ -18,7 +18,7 @@ extension WorldSettings {
         /// The same upstream message is sent repeatedly.
         case floodsAppServer
         /// The core gets no event when an app server disconnects.
-        case losesFarewell
+        case losesDisconnect
         /// Messages to a device are not counted.
         case ignoresDeviceRate
         /// Messages of a sender are not counted.
@@ -42,17 +42,17 @@ extension WorldSettings {
         /// A message of a sender without access is acknowledged.
         case acceptsStranger
         /// Now-or-never messages to devices are never delivered.
-        case dropsPassing
+        case dropsNowOrNever
         /// Now-or-never messages to app servers are never delivered.
-        case dropsPassingUpstream
+        case dropsNowOrNeverUpstream
         /// A marker counts one message too many.
         case miscountsDiscarded
         /// Duplicates from a device are not recognized.
         case forgetsRepeats
         /// A device's acknowledgement includes other messages.
-        case settlesTooMuch
+        case acknowledgesTooMuch
         /// An app server's acknowledgement includes other messages.
-        case settlesTooMuchUpstream
+        case acknowledgesTooMuchUpstream
         /// The core is given expired messages long before their time.
         case expiresEarly
         /// The core gets no event when a connection is drained.

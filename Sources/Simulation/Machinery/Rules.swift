@@ -22,9 +22,9 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A dry run was answered.
     case dryRunAnswered
     /// A now-or-never message was sent.
-    case passedDown
+    case nowOrNeverSent
     /// A now-or-never message was dropped.
-    case missedDown
+    case nowOrNeverDropped
     /// A message expired before its device connected.
     case expiredDown
     /// A newer message with the same collapse key replaced one.
@@ -32,11 +32,11 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A message was discarded because of a fifth collapse key.
     case collapseKeyDiscarded
     /// The marker of discarded messages reached its device.
-    case markerHeard
+    case markerReceived
     /// A message was delivered again with the same persistent ID.
     case redelivered
     /// A receipt reached its sender.
-    case receiptHeard
+    case receiptReceived
     /// A message was submitted again after a retryable refusal.
     case retried
 
@@ -83,13 +83,13 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A duplicate from a device was confirmed again.
     case duplicateConfirmed
     /// A now-or-never message was sent to an app server.
-    case passedUp
+    case upstreamNowOrNeverSent
     /// A now-or-never message was refused because no app server was connected.
-    case missedUp
+    case upstreamNowOrNeverRefused
     /// A message expired before an app server acknowledged it.
     case expiredUp
     /// A device received the report of an expired message.
-    case returnHeard
+    case returnReceived
     /// An app reused an ID.
     case idReused
     /// An app server declined a message.
@@ -179,7 +179,7 @@ public struct RuleTally: Sendable, Equatable, CustomStringConvertible {
     public subscript(rule: Rule) -> Int { counts[rule] }
 
     /// Counts a rule.
-    mutating func note(_ rule: Rule) { counts.note(rule) }
+    mutating func count(_ rule: Rule) { counts.record(rule) }
 
     /// Adds the counts of another tally.
     public mutating func add(_ other: RuleTally) {

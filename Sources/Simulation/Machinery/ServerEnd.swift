@@ -26,13 +26,13 @@ class ServerEnd {
     func ended(_ reason: CloseReason) { world.server?.remove(id) }
 
     /// Sends events to the core.
-    final func tell(_ events: Event...) { world.server?.route(events, from: Int(id.reactor)) }
+    final func report(_ events: Event...) { world.server?.route(events, from: Int(id.reactor)) }
 }
 
 /// Replaces a session: the client sends events and receives commands.
 final class DirectEnd: ServerEnd {
     /// The event for the core when the connection closes.
-    private var farewell: Event?
+    private var closeEvent: Event?
     /// The event for the core when the connection is drained.
     private var draining: Event?
     private var isCongested = false
@@ -41,24 +41,26 @@ final class DirectEnd: ServerEnd {
         guard case .event(let event) = cargo else { return }
         switch event {
         case .sender(let sender, .login(_, _)):
-            farewell = .appServerClosed(id, sender)
+            closeEvent = .appServerClosed(id, sender)
             draining = .appServerDraining(id, sender)
-        case .device(_, .login(let login)): farewell = .deviceClosed(id, login.device)
+        case .device(_, .login(let login)): closeEvent = .deviceClosed(id, login.device)
         default: break
         }
-        tell(event)
+        report(event)
     }
 
     override func perform(_ command: SessionCommand) {
         switch command {
-        case .device(.reportWhenReady):
-            guard case .device(let device, .closed(_)) = farewell else { return }
+        case .device(.reportWhenWritable):
+            guard case .device(let device, .closed(_)) = closeEvent else { return }
             world.after(world.random(0...100_000_000)) { [self] in
-                if world.server?.connections[id] === self, !isCongested { tell(.deviceWritable(id, device)) }
+                if world.server?.connections[id] === self, !isCongested {
+                    report(.deviceWritable(id, device))
+                }
             }
         case .connection(.close): close()
         case .connection(.drain):
-            if let draining { tell(draining) }
+            if let draining { report(draining) }
             pipe.sendToClient(.command(command))
         case .appServer(.loginRefused), .device(.loginRefused):
             pipe.sendToClient(.command(command))
@@ -71,27 +73,27 @@ final class DirectEnd: ServerEnd {
 
     /// Congests the connection for a while.
     private func congest() {
-        guard case .device(let device, .closed(_)) = farewell, !isCongested, world.faults.congests,
+        guard case .device(let device, .closed(_)) = closeEvent, !isCongested, world.faults.congests,
             world.chance(5, in: 100)
         else { return }
         isCongested = true
-        tell(.deviceCongested(id, device))
+        report(.deviceCongested(id, device))
         world.after(world.random(0...5_000_000_000)) { [self] in
             guard world.server?.connections[id] === self else { return }
             isCongested = false
-            tell(.deviceWritable(id, device))
+            report(.deviceWritable(id, device))
         }
     }
 
     private func close() {
         pipe.closeByServer()
-        if let farewell { tell(farewell) }
-        farewell = nil
+        if let closeEvent { report(closeEvent) }
+        closeEvent = nil
         super.ended(.operatorRequest)
     }
 
     override func ended(_ reason: CloseReason) {
-        if let farewell { tell(farewell) }
+        if let closeEvent { report(closeEvent) }
         super.ended(reason)
     }
 }

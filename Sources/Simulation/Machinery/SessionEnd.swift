@@ -65,7 +65,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
     override func perform(_ command: SessionCommand) {
         guard !isOver else { return }
         switch command {
-        case .submission(let ticket, .accepted), .submission(let ticket, .refused): answered(ticket)
+        case .submission(let requestID, .accepted), .submission(let requestID, .refused): answered(requestID)
         case .connection(.close(.connectionDraining)): isEnding = true
         default: break
         }
@@ -75,9 +75,9 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         congest()
     }
 
-    private func answered(_ ticket: UInt32) {
-        if submitted.remove(ticket) != nil, submitted.isEmpty, isInputFinished || isEnding {
-            world.met(.plannedEndAnswered)
+    private func answered(_ requestID: UInt32) {
+        if submitted.remove(requestID) != nil, submitted.isEmpty, isInputFinished || isEnding {
+            world.reached(.plannedEndAnswered)
         }
     }
 
@@ -87,8 +87,8 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         let isKept = world.settings.managesStreams && reason == .peerEndedStream
         let isPlanned = (reason == .peerEndedStream && !isKept) || reason == .connectionDraining
         // Commits that started in the storm may still take longer than a session waits for answers.
-        let isSettled = world.isCalm && world.clock.nanoseconds - world.calmSince > Self.settlingNanoseconds
-        guard isPlanned, isSettled, !submitted.isEmpty else { return }
+        let isFinished = world.isCalm && world.clock.nanoseconds - world.calmSince > Self.settlingNanoseconds
+        guard isPlanned, isFinished, !submitted.isEmpty else { return }
         world.fail(
             "answers", "\(submitted.count) submissions were unanswered at the planned end of a connection")
     }
@@ -98,7 +98,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         checkAnswers(reason)
         isOver = true
         session.ended(reason, now: world.sessionTime(of: id), io: &io)
-        tellAll()
+        reportAll()
         super.ended(reason)
     }
 
@@ -107,7 +107,7 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
             pipe.sendToClient(.bytes(io.out.bytes.copied()))
             io.out.removeAll()
         }
-        tellAll()
+        reportAll()
         if let reason = io.close {
             io.close = nil
             pipe.closeByServer()
@@ -116,14 +116,14 @@ final class SessionEnd<Session: ProtocolSession & ~Copyable>: ServerEnd {
         planWake()
     }
 
-    private func tellAll() {
+    private func reportAll() {
         let events = io.events
         io.events = []
         for event in events {
             switch event {
             case .device(_, .submitted(let submission)):
-                if case .session(let origin) = submission.replyTo { submitted.insert(origin.ticket) }
-            case .topic(_, .submitted(let topic)): submitted.insert(topic.origin.ticket)
+                if case .session(let requester) = submission.replyTo { submitted.insert(requester.requestID) }
+            case .topic(_, .submitted(let topic)): submitted.insert(topic.requester.requestID)
             default: break
             }
         }
@@ -170,13 +170,13 @@ enum SimulatedHost {
     static func digest(_ text: [UInt8]) -> SecretDigest {
         let low = SipHash(key: (1, 2)).hash128(text.raw)
         let high = SipHash(key: (3, 4)).hash128(text.raw)
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for word in [low.0, low.1, high.0, high.1] {
             for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
-                octets.append(UInt8(truncatingIfNeeded: word >> shift))
+                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
             }
         }
-        return SecretDigest(octets: octets)
+        return SecretDigest(bytes: bytes)
     }
 
     /// The digest of a device's security token.
@@ -193,7 +193,7 @@ enum SimulatedHost {
         settings.streamManagement = world.managesStreams
         if world.scram != .none {
             settings.scram = SCRAMSettings(functions: scram) { sender in
-                Array(digest(sender.number).octets.prefix(16))
+                Array(digest(sender.number).bytes.prefix(16))
             }
         }
         return settings

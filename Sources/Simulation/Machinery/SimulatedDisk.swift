@@ -34,12 +34,14 @@ final class SimulatedDisk {
     /// Submits the batch of a partition.
     func submit(_ batch: WriteBatch, partition: Int) {
         if world.chance(world.faults.refusedBatches, in: 1_000) {
-            world.noteFault()
-            world.trace("disk refuses batch \(batch.ticket) of \(partition)")
-            world.server?.hear([.committed(CommitOutcome(ticket: batch.ticket, hasFailed: true))], partition)
+            world.countFault()
+            world.trace("disk refuses batch \(batch.batchNumber) of \(partition)")
+            world.server?.receive(
+                [.committed(CommitOutcome(batchNumber: batch.batchNumber, hasFailed: true))], partition)
             return
         }
-        world.trace("\(partition): batch \(batch.ticket): \(batch.mutations.map { Describe.mutation($0) })")
+        world.trace(
+            "\(partition): batch \(batch.batchNumber): \(batch.mutations.map { Describe.mutation($0) })")
         var batch = batch
         batch.partition = partition
         waiting.append(Waiting(batch: batch, partition: partition))
@@ -62,12 +64,12 @@ final class SimulatedDisk {
         var outcomes: [CommitOutcome]
         if world.chance(world.faults.failedCommits, in: 100) {
             // If the sync failed, the changes may have reached the disk nevertheless.
-            world.noteFault()
+            world.countFault()
             let isApplied = world.chance(1, in: 2)
             world.trace("commit of \(batches.count) fails\(isApplied ? ", yet is applied" : "")")
             // The store reopens its files before it reports the failure, which writes out all that it finds.
             if isApplied { _ = apply(torn(batches), isDurable: true) } else { sync(unsynced.count) }
-            outcomes = batches.map { CommitOutcome(ticket: $0.ticket, hasFailed: true) }
+            outcomes = batches.map { CommitOutcome(batchNumber: $0.batchNumber, hasFailed: true) }
         } else {
             let isDurable = batches.contains { $0.isDurable }
             outcomes = apply(batches, isDurable: isDurable && world.canary != .answersBeforeSync)
@@ -78,7 +80,7 @@ final class SimulatedDisk {
             let own = zip(ended, outcomes).filter { $0.0.partition == partition }.map {
                 Event.committed($0.1)
             }
-            if !own.isEmpty { world.server?.hear(own, partition) }
+            if !own.isEmpty { world.server?.receive(own, partition) }
         }
         begin()
     }
@@ -96,7 +98,7 @@ final class SimulatedDisk {
             }
             let outcome = state.commit(batch)
             if outcome.hasFailed {
-                world.fail("sequences", "batch \(batch.ticket) puts a message under a used key")
+                world.fail("sequences", "batch \(batch.batchNumber) puts a message under a used key")
             }
             world.checkers.didApply(batch, outcome, world)
             outcomes.append(outcome)
@@ -122,7 +124,7 @@ final class SimulatedDisk {
 
     /// Applies changes that an operator made before the world starts.
     func prepare(_ mutations: [Mutation]) {
-        _ = apply([WriteBatch(ticket: 0, mutations: mutations, isDurable: true)], isDurable: true)
+        _ = apply([WriteBatch(batchNumber: 0, mutations: mutations, isDurable: true)], isDurable: true)
     }
 
     private func sync(_ count: Int) {
@@ -136,15 +138,15 @@ final class SimulatedDisk {
     // MARK: Reading
 
     /// Runs the queries of a partition; answers may overtake outcomes and be overtaken by them, but not by each other.
-    func load(_ loads: [Load], partition: Int) {
+    func load(_ loads: [StoreQuery], partition: Int) {
         let epoch = epoch
         for load in loads {
             world.after(world.random(1_000...2_000_000), lane: .loads) { [self] in
                 guard epoch == self.epoch else { return }
                 let hasFailed = world.chance(world.faults.failedLoads, in: 100)
-                if hasFailed { world.noteFault() }
+                if hasFailed { world.countFault() }
                 let answer = hasFailed ? .failed(load) : world.canaries.alter(state.load(load), world)
-                world.server?.hear([.loaded(answer)], partition)
+                world.server?.receive([.loaded(answer)], partition)
             }
         }
     }

@@ -104,7 +104,7 @@ final class SimulatedServer {
     // MARK: Events
 
     /// Delivers events of the store's threads to a partition.
-    func hear(_ events: [Event], _ partition: Int) {
+    func receive(_ events: [Event], _ partition: Int) {
         let lane = World.Lane.store(map.reactor(of: partition))
         world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: lane) { [self] in
             if isAlive { take(events, partition) }
@@ -179,7 +179,7 @@ final class SimulatedServer {
                 world.trace("\(partition): \(Describe.event(event))")
                 handle(event, partitions[partition], reactor, now)
             }
-            for hosted in reactor.active { passOn(hosted, from: number, reactor) }
+            for hosted in reactor.active { forwardEvents(hosted, from: number, reactor) }
         }
         let active = reactor.active
         reactor.active = []
@@ -196,11 +196,11 @@ final class SimulatedServer {
     }
 
     /// Forwards a partition's events to others; those for a partition of the same reactor are handled in its next round.
-    private func passOn(_ hosted: Hosted, from number: Int, _ reactor: Reactor) {
+    private func forwardEvents(_ hosted: Hosted, from number: Int, _ reactor: Reactor) {
         if hosted.effects.confirmsClock {
             hosted.effects.confirmsClock = false
             world.trace("a device confirms the clock")
-            world.met(.clockConfirmed)
+            world.reached(.clockConfirmed)
             for other in partitions.indices { post(.clockAccepted, to: other) }
         }
         let forwards = hosted.effects.forwards

@@ -83,7 +83,7 @@ public struct WorldSettings: Sendable {
         delivery.unacknowledgedPerDevice = [4, 20, 1_000][Int.random(in: 0...2, using: &random)]
         delivery.eventsWaitingForDevice = [3, 1_000][Int.random(in: 0...1, using: &random)]
         delivery.waitingUpstream = [2, 20][Int.random(in: 0...1, using: &random)]
-        delivery.receiptSettleSeconds = [1, 5, 30][Int.random(in: 0...2, using: &random)]
+        delivery.receiptAckSeconds = [1, 5, 30][Int.random(in: 0...2, using: &random)]
         if Int.random(in: 0..<4, using: &random) == 0 {
             delivery.deviceExpirySeconds = Int.random(in: 8...40, using: &random)
         }

@@ -34,13 +34,13 @@ struct WrongClock {
     private mutating func goWrong(_ kind: Kind, _ world: World) {
         switch kind {
         case .ahead:
-            world.met(.clockAhead)
+            world.reached(.clockAhead)
             world.setClockWrong(by: 400 * 86_400_000)
         case .behind:
-            world.met(.clockBehind)
+            world.reached(.clockBehind)
             world.setClockWrong(by: -Int64.random(in: 7_200_000...2_700_000_000, using: &random))
         case .neverSet:
-            world.met(.clockNeverSet)
+            world.reached(.clockNeverSet)
             world.setClockWrong(by: 60_000 - world.clock.honest)
         }
         if Bool.random(using: &random) { world.reboot() }

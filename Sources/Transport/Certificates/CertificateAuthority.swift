@@ -38,7 +38,7 @@ public struct CertificateAuthority: Sendable {
             authority = try makeAuthority(now: now)
             isNew = true
         }
-        if !isNew, leafIsGood(names, authority.certificate, now: now) { return false }
+        if !isNew, isLeafValid(names, authority.certificate, now: now) { return false }
         try makeLeaf(names, authority, now: now)
         return true
     }
@@ -66,7 +66,7 @@ public struct CertificateAuthority: Sendable {
         return (certificate, key)
     }
 
-    private func leafIsGood(_ names: SubjectNames, _ authority: Certificate, now: UnixMilliseconds) -> Bool {
+    private func isLeafValid(_ names: SubjectNames, _ authority: Certificate, now: UnixMilliseconds) -> Bool {
         guard let chain = try? SmallFile.read(certificateFile), let key = try? SmallFile.read(keyFile),
             (try? TLSIdentity(chain: chain, key: key, now: now)) != nil,
             let leaf = try? PEM.certificates(chain).first

@@ -29,9 +29,9 @@ struct CertificateBuilder {
     }
 
     private static func setSerial(_ raw: OpaquePointer) -> Bool {
-        var octets = SecureRandom.bytes(16)
-        octets[0] &= 0x7f  // Serial numbers are positive (RFC 5280, 4.1.2.2).
-        let number = unsafe BN_bin2bn(octets, Int32(octets.count), nil)
+        var bytes = SecureRandom.bytes(16)
+        bytes[0] &= 0x7f  // Serial numbers are positive (RFC 5280, 4.1.2.2).
+        let number = unsafe BN_bin2bn(bytes, Int32(bytes.count), nil)
         defer { unsafe BN_free(number) }
         return unsafe BN_to_ASN1_INTEGER(number, X509_get_serialNumber(raw)) != nil
     }

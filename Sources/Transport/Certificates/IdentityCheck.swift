@@ -76,7 +76,7 @@ public struct IdentityCheck {
         }
     }
 
-    private static func says(_ text: [UInt8], _ words: StaticString) -> Bool {
+    private static func contains(_ text: [UInt8], _ words: StaticString) -> Bool {
         String(decoding: text, as: UTF8.self).contains("\(words)")
     }
 
@@ -88,7 +88,7 @@ public struct IdentityCheck {
             add(.certificate, error.description, "the file is damaged: fetch the certificate again")
             return nil
         }
-        if Self.says(text, "PRIVATE KEY-----") {
+        if Self.contains(text, "PRIVATE KEY-----") {
             add(
                 .certificate, "the file contains a private key instead of a certificate",
                 "are certificate_file and key_file swapped?")
@@ -101,8 +101,8 @@ public struct IdentityCheck {
     }
 
     private mutating func privateKey(_ text: [UInt8]) -> PrivateKey? {
-        guard Self.says(text, "PRIVATE KEY-----") else {
-            if Self.says(text, "CERTIFICATE-----") {
+        guard Self.contains(text, "PRIVATE KEY-----") else {
+            if Self.contains(text, "CERTIFICATE-----") {
                 add(
                     .key, "the file contains a certificate instead of a private key",
                     "are certificate_file and key_file swapped?")
@@ -113,7 +113,8 @@ public struct IdentityCheck {
             }
             return nil
         }
-        guard !Self.says(text, "BEGIN ENCRYPTED PRIVATE KEY"), !Self.says(text, "Proc-Type: 4,ENCRYPTED")
+        guard !Self.contains(text, "BEGIN ENCRYPTED PRIVATE KEY"),
+            !Self.contains(text, "Proc-Type: 4,ENCRYPTED")
         else {
             add(
                 .key, "the key is encrypted, and ccsd cannot prompt for its password",

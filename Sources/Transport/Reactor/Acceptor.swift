@@ -18,7 +18,7 @@ final class Acceptor {
     /// Number of open connections.
     var connections = 0
     /// Whether it is paused until descriptors become free.
-    var isResting = false
+    var isPaused = false
     /// An error number with which the next `injectedFailures` accepts fail; for tests.
     var injectedFailure: Int32 = 0
     var injectedFailures = Int.max

@@ -9,7 +9,7 @@ public final class Connection {
         /// The outbound TCP connect is in progress.
         case connecting
         /// The proxy must send its PROXY header.
-        case introducing
+        case awaitingProxyHeader
         /// The TLS handshake is in progress.
         case handshaking
         /// Data flows.
@@ -24,7 +24,7 @@ public final class Connection {
 
     /// The ID of the connection, unique over all threads and time.
     public let id: ConnectionID
-    /// The address of the peer; behind a trusted proxy that of the client, from `connectionIntroduced` on.
+    /// The address of the peer; behind a trusted proxy that of the client, from `connectionReceivedProxyHeader` on.
     public internal(set) var peer: SocketAddress
     /// The listener that accepted the connection; `.outgoing` for outbound connections.
     public let listener: ListenerName
@@ -59,11 +59,11 @@ public final class Connection {
     /// Encrypted bytes that the socket has not accepted yet.
     var waiting = ByteBuffer()
     /// The part of the PROXY header received so far.
-    var introduction = ByteBuffer()
+    var proxyHeader = ByteBuffer()
     /// Bytes received while reading was stopped, not decrypted yet.
-    var held = ByteBuffer()
+    var unreadInput = ByteBuffer()
     /// Whether reading was stopped with records in OpenSSL's buffer.
-    var holdsRecords = false
+    var hasBufferedRecords = false
     var needsFlush = false
     /// Whether the outbox keeps memory for the next turn, and whether anything was sent since the last check of that memory.
     var isWarm = false
@@ -96,7 +96,7 @@ public final class Connection {
     }
 
     /// Whether the connection comes from a proxy that has not sent its header yet.
-    public var isIntroducing: Bool { state == .introducing }
+    public var isAwaitingProxyHeader: Bool { state == .awaitingProxyHeader }
 
     /// Whether data flows: after `connectionOpened`, before `close` and `abort`.
     public var isOpen: Bool { state == .open }
@@ -112,7 +112,7 @@ public final class Connection {
     /// Sends pending output, ends TLS and TCP properly, and then calls `connectionClosed`; bounded by the write deadline.
     public func close(_ reason: CloseReason) {
         switch state {
-        case .connecting, .introducing, .handshaking: abort(reason)
+        case .connecting, .awaitingProxyHeader, .handshaking: abort(reason)
         case .open:
             state = .closing
             closeReason = reason

@@ -4,7 +4,7 @@ public import Basics
 public protocol ConnectionDelegate: AnyObject {
     /// The proxy has sent the client's address, which `peer` is from now on. Called before TLS, for connections from proxies
     /// only; to refuse a client by its address, call `abort` here.
-    func connectionIntroduced(_ connection: Connection, now: Now)
+    func connectionReceivedProxyHeader(_ connection: Connection, now: Now)
     /// The connection can carry data: after the TLS handshake, or at once without TLS.
     func connectionOpened(_ connection: Connection, now: Now)
     /// Bytes were received; they are valid during the call only. With TLS each call passes one record.
@@ -22,7 +22,7 @@ public protocol ConnectionDelegate: AnyObject {
 
 extension ConnectionDelegate {
     /// Accepts the client.
-    public func connectionIntroduced(_ connection: Connection, now: Now) {}
+    public func connectionReceivedProxyHeader(_ connection: Connection, now: Now) {}
 
     /// Closes the connection after pending output is sent.
     public func connectionInputEnded(_ connection: Connection, now: Now) -> Bool { false }

@@ -6,8 +6,8 @@ extension Connection {
     /// Reads from the socket until it is empty, the owner stops reading, or this turn's share is used up.
     func readable(_ now: Now) {
         var share = pace.readBytesPerTurn
-        if !held.isEmpty || holdsRecords { openHeld(now) }
-        while state == .introducing || state == .handshaking || (state == .open && isReading) {
+        if !unreadInput.isEmpty || hasBufferedRecords { openUnreadInput(now) }
+        while state == .awaitingProxyHeader || state == .handshaking || (state == .open && isReading) {
             guard share > 0 else { return reactor.readLater(self) }
             guard !inputEnded else { return }
             let staging = reactor.staging
@@ -22,11 +22,11 @@ extension Connection {
         if state == .closing || state == .lingering { discardInput(now) }
     }
 
-    private func openHeld(_ now: Now) {
+    private func openUnreadInput(_ now: Now) {
         guard isReading, state == .open else { return }
-        holdsRecords = false
+        hasBufferedRecords = false
         var bytes = ByteBuffer()
-        swap(&bytes, &held)
+        swap(&bytes, &unreadInput)
         unsafe bytes.bytes.withUnsafeBytes { unsafe open($0, now) }
     }
 
@@ -51,8 +51,8 @@ extension Connection {
         guard !tls.isPlain else { return unsafe received(bytes, now) }
         let staging = reactor.staging
         unsafe staging.unread = unsafe bytes
-        if state == .introducing {
-            guard let rest = unsafe introduce(bytes, now) else { return }
+        if state == .awaitingProxyHeader {
+            guard let rest = unsafe readProxyHeader(bytes, now) else { return }
             unsafe staging.unread = unsafe rest
         }
         if state == .handshaking { continueHandshake(now) }
@@ -63,8 +63,8 @@ extension Connection {
         }
         if state == .open, !isReading {
             // Bytes after the record at which the owner stopped wait here and in OpenSSL's buffer.
-            unsafe held.append(staging.unread)
-            holdsRecords = true
+            unsafe unreadInput.append(staging.unread)
+            hasBufferedRecords = true
         }
         unsafe staging.unread = UnsafeRawBufferPointer(start: nil, count: 0)
         // Output of TLS itself: the end of a handshake, a key update, an alert.
@@ -77,7 +77,7 @@ extension Connection {
             switch tls.read(staging) {
             case .done(let count):
                 unsafe received(UnsafeRawBufferPointer(start: staging.plain.baseAddress, count: count), now)
-                guard state == .open, unsafe !staging.unread.isEmpty || tls.holdsOctets else { return }
+                guard state == .open, unsafe !staging.unread.isEmpty || tls.hasBufferedBytes else { return }
             case .wantsMore: return
             case .ended: return peerEnded(now)
             case .failed(let words):
@@ -118,7 +118,7 @@ extension Connection {
         guard !inputEnded else { return }
         inputEnded = true
         switch state {
-        case .introducing:
+        case .awaitingProxyHeader:
             failure = "the peer closed before its PROXY header ended"
             abort(.peerClosed)
         case .handshaking:
@@ -133,7 +133,7 @@ extension Connection {
 
     /// Reads and discards input, so that a reset does not discard our last bytes.
     private func discardInput(_ now: Now) {
-        held.removeAll()
+        unreadInput.removeAll()
         var share = pace.readBytesPerTurn
         while !inputEnded {
             guard share > 0 else { return reactor.readLater(self) }

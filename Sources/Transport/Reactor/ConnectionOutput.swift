@@ -7,7 +7,7 @@ extension Connection {
     func writable(_ now: Now) {
         switch state {
         case .connecting: connectEnded(now)
-        case .introducing, .handshaking, .open, .closing: if !waiting.isEmpty { flush(now) }
+        case .awaitingProxyHeader, .handshaking, .open, .closing: if !waiting.isEmpty { flush(now) }
         case .lingering, .closed: break
         }
     }
@@ -138,7 +138,7 @@ extension Connection {
             guard waiting.isEmpty, state == .closing else { return }
         }
         shutOutput()
-        tellClosed(now)
+        notifyClosed(now)
         guard !inputEnded, pace.lingerMilliseconds > 0 else { return abort(closeReason) }
         state = .lingering
         writeDeadline = .distantFuture
@@ -165,7 +165,7 @@ extension Connection {
     }
 
     /// Notifies the owner of the close, and releases it.
-    func tellClosed(_ now: Now) {
+    func notifyClosed(_ now: Now) {
         guard let owner = delegate else { return }
         delegate = nil
         isAnonymous = false
@@ -174,11 +174,11 @@ extension Connection {
     }
 
     /// Handles the timer: acts on deadlines that have passed, and arms it for the next one.
-    func timeIsUp(_ now: Now) {
+    func handleTimer(_ now: Now) {
         if stateDeadline <= now.monotonic {
             stateDeadline = .distantFuture
             switch state {
-            case .connecting, .introducing, .handshaking: abort(.handshakeDeadline)
+            case .connecting, .awaitingProxyHeader, .handshaking: abort(.handshakeDeadline)
             case .open: break
             case .closing, .lingering, .closed: abort(closeReason)
             }

@@ -5,18 +5,18 @@ extension Connection {
     /// Reads the PROXY header. Returns the bytes after it, or `nil` if it is not complete, or if the connection is closed.
     ///
     /// It must arrive within the deadline of the handshake. The bytes after it are the client's own and are not read here.
-    func introduce(_ bytes: UnsafeRawBufferPointer, _ now: Now) -> UnsafeRawBufferPointer? {
-        let before = introduction.count
+    func readProxyHeader(_ bytes: UnsafeRawBufferPointer, _ now: Now) -> UnsafeRawBufferPointer? {
+        let before = proxyHeader.count
         let share = min(bytes.count, ProxyHeader.longest - before)
-        unsafe introduction.append(UnsafeRawBufferPointer(rebasing: bytes[..<share]))
-        switch ProxyHeader.read(introduction.bytes) {
+        unsafe proxyHeader.append(UnsafeRawBufferPointer(rebasing: bytes[..<share]))
+        switch ProxyHeader.read(proxyHeader.bytes) {
         case .incomplete: return nil
         case .invalid(let words):
             failure = words
             abort(.proxyHeader)
             return nil
         case .complete(let client, let length):
-            introduction.removeAll()
+            proxyHeader.removeAll()
             guard admit(client ?? peer, now) else { return nil }
             return unsafe UnsafeRawBufferPointer(rebasing: bytes[(length - before)...])
         }
@@ -32,7 +32,7 @@ extension Connection {
         }
         isAnonymous = true
         state = .handshaking
-        delegate?.connectionIntroduced(self, now: now)
+        delegate?.connectionReceivedProxyHeader(self, now: now)
         return state == .handshaking
     }
 }

@@ -39,11 +39,11 @@ public struct ListenerName: RawRepresentable, Hashable, Sendable, ExpressibleByS
 /// A listener event for the log.
 public enum TransportReport: Sendable {
     /// No descriptors (or no memory) are left: `dropped` new connections were closed, and the listener is paused for a while.
-    case acceptFailed(listener: ListenerName, reason: DoorRefusal, code: Int32, dropped: Int)
+    case acceptFailed(listener: ListenerName, reason: ConnectionRefusal, code: Int32, dropped: Int)
     /// The listener accepts again after `acceptFailed`.
     case acceptResumed(listener: ListenerName)
     /// A connection was closed at accept.
-    case refused(listener: ListenerName, peer: SocketAddress, reason: DoorRefusal)
+    case refused(listener: ListenerName, peer: SocketAddress, reason: ConnectionRefusal)
     /// A connection was closed because the client behind a proxy has too many already (`CloseReason.tooManyConnections`).
     case clientFull(listener: ListenerName, client: SocketAddress)
 }

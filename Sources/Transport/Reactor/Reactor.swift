@@ -47,7 +47,7 @@ import Glibc
     /// Connections whose outboxes keep memory.
     var warm: [Connection] = []
     /// Closed connections, to be released.
-    var doomed: [Connection] = []
+    var closedConnections: [Connection] = []
     /// Whether owners were notified after `reactorTurnEnded`: then the next turn does not wait.
     var hasFollowUp = false
     /// A reserve descriptor, closed to accept and close a connection when all others are in use.

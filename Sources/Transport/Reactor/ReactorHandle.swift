@@ -32,7 +32,7 @@ public final class ReactorHandle: Sendable {
     func wakeUp() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
 
     /// Returns whether a wake-up was requested since the last call, and clears the request.
-    func takeRequest() -> Bool {
+    func consumeRequest() -> Bool {
         isAsked.load(ordering: .relaxed) && isAsked.exchange(false, ordering: .sequentiallyConsistent)
     }
 }

@@ -35,7 +35,7 @@ extension Reactor {
         for index in acceptors.indices {
             guard let acceptor = acceptors[index], name == nil || acceptor.name == name else { continue }
             acceptors[index] = nil
-            if !acceptor.isResting { unwatch(acceptor) }
+            if !acceptor.isPaused { unwatch(acceptor) }
             acceptor.stop()
         }
     }
@@ -54,7 +54,7 @@ extension Reactor {
             }
             switch errno {
             case EAGAIN: return
-            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return shed(acceptor, code: errno)
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return closeWaiting(acceptor, code: errno)
             default: continue  // The peer closed the connection before it was accepted.
             }
         }
@@ -75,7 +75,7 @@ extension Reactor {
         }
         acceptor.connections += 1
         let connection = add(
-            socket, peer, tls, acceptor, acceptor.pace, isProxied ? .introducing : .handshaking)
+            socket, peer, tls, acceptor, acceptor.pace, isProxied ? .awaitingProxyHeader : .handshaking)
         connection.isAnonymous = !isProxied
         connection.stateDeadline = now.monotonic.advanced(milliseconds: acceptor.pace.handshakeMilliseconds)
         connection.delegate = acceptor.accept(connection)
@@ -85,7 +85,7 @@ extension Reactor {
     /// Returns why a connection must be refused, or counts it and returns `nil`.
     private func refusal(
         _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, countsAddress: Bool
-    ) -> DoorRefusal? {
+    ) -> ConnectionRefusal? {
         // Listeners without TLS are the operator's own and must work when unauthenticated peers have used up the limits.
         if acceptor.tls != nil {
             if connectionCount >= connectionLimit { return .reactorFull }
@@ -96,7 +96,7 @@ extension Reactor {
     }
 
     private func refuse(
-        _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, _ reason: DoorRefusal
+        _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, _ reason: ConnectionRefusal
     ) {
         _ = Glibc.close(socket)
         report?(.refused(listener: acceptor.name, peer: peer, reason: reason))
@@ -146,7 +146,7 @@ extension Reactor {
     /// listener.
     ///
     /// Without the pause the listener would stay readable, and the loop would spin.
-    private func shed(_ acceptor: Acceptor, code: Int32) {
+    private func closeWaiting(_ acceptor: Acceptor, code: Int32) {
         var dropped = 0
         if reserve >= 0 { _ = Glibc.close(reserve) }
         while dropped < acceptor.pace.acceptsPerTurn {
@@ -157,19 +157,19 @@ extension Reactor {
         }
         reserve = Self.openReserve()
         guard let index = acceptors.firstIndex(where: { $0 === acceptor }) else { return }
-        acceptor.isResting = true
+        acceptor.isPaused = true
         unwatch(acceptor)
-        let reason: DoorRefusal = code == EMFILE || code == ENFILE ? .noDescriptor : .noMemory
+        let reason: ConnectionRefusal = code == EMFILE || code == ENFILE ? .noDescriptor : .noMemory
         report?(.acceptFailed(listener: acceptor.name, reason: reason, code: code, dropped: dropped))
         schedule(at: now.monotonic.advanced(milliseconds: Int64(Limits.Connection.acceptPauseMilliseconds))) {
             [weak self, weak acceptor] _ in
             guard let self, let acceptor, self.acceptors[index] === acceptor else { return }
-            acceptor.isResting = false
+            acceptor.isPaused = false
             do throws(TransportError) {
                 try self.resume(acceptor, index)
                 self.report?(.acceptResumed(listener: acceptor.name))
             } catch {
-                self.shed(acceptor, code: error.code)
+                self.closeWaiting(acceptor, code: error.code)
             }
         }
     }

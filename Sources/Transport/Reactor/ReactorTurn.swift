@@ -15,7 +15,7 @@ extension Reactor {
         }
         readUnfinished()
         fireTimers()
-        if handle.takeRequest() { delegate?.reactorWoke(self, now: now) }
+        if handle.consumeRequest() { delegate?.reactorWoke(self, now: now) }
         reap()
         hasFollowUp = false
         delegate?.reactorTurnEnded(self, now: now)
@@ -25,9 +25,9 @@ extension Reactor {
 
     private func wait(atMost limit: Int) -> Int {
         var timeout = limit
-        if hasFollowUp || !dirty.isEmpty || !unfinished.isEmpty || !doomed.isEmpty {
+        if hasFollowUp || !dirty.isEmpty || !unfinished.isEmpty || !closedConnections.isEmpty {
             timeout = 0
-        } else if let look = wheel.nextLook {
+        } else if let look = wheel.nextAdvance {
             let soon = Int(
                 clamping: (look.nanoseconds - Now.read().monotonic.nanoseconds + 999_999) / 1_000_000)
             timeout = timeout < 0 ? max(0, soon) : min(timeout, max(0, soon))
@@ -88,7 +88,7 @@ extension Reactor {
                 }
                 connection.timer = nil
                 connection.armed = .distantFuture
-                connection.timeIsUp(now)
+                connection.handleTimer(now)
             }
         }
     }
@@ -105,7 +105,7 @@ extension Reactor {
 
     /// Releases closed connections.
     func reap() {
-        while let connection = doomed.popLast() {
+        while let connection = closedConnections.popLast() {
             if let timer = connection.timer { wheel.remove(timer) }
             connection.timer = nil
             _ = Glibc.close(connection.socket)
@@ -114,7 +114,7 @@ extension Reactor {
             freeSlots.append(slot)
             connectionCount -= 1
             connection.acceptor?.connections -= 1
-            connection.tellClosed(now)
+            connection.notifyClosed(now)
         }
     }
 
@@ -123,12 +123,12 @@ extension Reactor {
         connection.wasBusy = true
         guard !connection.isWarm else { return }
         connection.isWarm = true
-        if warm.isEmpty { coolSoon() }
+        if warm.isEmpty { scheduleMemoryRelease() }
         warm.append(connection)
     }
 
     /// Schedules the release of outbox memory of connections that have sent nothing by then.
-    private func coolSoon() {
+    private func scheduleMemoryRelease() {
         schedule(at: now.monotonic.advanced(milliseconds: Limits.Connection.warmMilliseconds)) {
             [weak self] _ in
             guard let self else { return }
@@ -141,7 +141,7 @@ extension Reactor {
                 if connection.outbox.isEmpty { connection.outbox.removeAll() }
                 return true
             }
-            if !warm.isEmpty { coolSoon() }
+            if !warm.isEmpty { scheduleMemoryRelease() }
         }
     }
 
@@ -156,7 +156,7 @@ extension Reactor {
     }
 
     /// Schedules the release of a connection.
-    func reapLater(_ connection: Connection) { doomed.append(connection) }
+    func reapLater(_ connection: Connection) { closedConnections.append(connection) }
 
     /// Makes the connection's timer fire no later than its next deadline.
     func arm(_ connection: Connection) {

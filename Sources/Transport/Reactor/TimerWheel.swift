@@ -88,7 +88,7 @@ public struct TimerWheel<Payload> {
     }
 
     /// When `advance` must be called next: never later than the first timer; `nil` if there is no timer.
-    public var nextLook: Instant? {
+    public var nextAdvance: Instant? {
         guard let (_, _, tick) = nextSlot() else { return nil }
         return Instant(
             nanoseconds: max(tick, elapsed).multipliedReportingOverflow(by: 1_000_000).partialValue)

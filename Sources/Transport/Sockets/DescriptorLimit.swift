@@ -29,7 +29,7 @@ public enum DescriptorLimit {
 
     /// The same for a given limit; at least half of the limit is available to connections.
     public static func ceiling(of limit: Int) -> Int {
-        limit - min(Limits.Connection.descriptorsSpared, limit / 2)
+        limit - min(Limits.Connection.alwaysFreeDescriptors, limit / 2)
     }
 
     /// Sets the limit of a process of the same user, up to its hard limit; for the tools that attack it.

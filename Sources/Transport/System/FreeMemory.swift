@@ -9,25 +9,25 @@ import Glibc
 /// while most of a storm was still open.
 public struct FreeMemoryRule: Sendable {
     /// Resident bytes after the last return, or the lowest value since; `nil` before the first return.
-    private var floor: Int?
+    private var lowestResident: Int?
     /// Free bytes after the last return, or the lowest value since.
-    private var freeFloor = 0
+    private var lowestFree = 0
 
     public init() {}
 
     /// Updates the lowest values and returns whether free memory should be returned, given the resident bytes and malloc's free
     /// bytes.
-    public mutating func isWorthIt(resident: Int, free: Int) -> Bool {
-        floor = floor.map { min($0, resident) }
-        freeFloor = min(freeFloor, free)
-        let growth = max(resident - (floor ?? 0), free - freeFloor)
+    public mutating func observe(resident: Int, free: Int) -> Bool {
+        lowestResident = lowestResident.map { min($0, resident) }
+        lowestFree = min(lowestFree, free)
+        let growth = max(resident - (lowestResident ?? 0), free - lowestFree)
         return free > Limits.Connection.freeMemoryBytes && growth > Limits.Connection.grownMemoryBytes
     }
 
     /// Records that memory was returned, with the numbers afterwards.
-    public mutating func gaveBack(resident: Int, free: Int) {
-        floor = resident
-        freeFloor = free
+    public mutating func recordReturn(resident: Int, free: Int) {
+        lowestResident = resident
+        lowestFree = free
     }
 }
 
@@ -43,12 +43,12 @@ public struct FreeMemory: ~Copyable {
     /// Returns free memory to the system if the rule asks for it; holds malloc's locks for a moment.
     ///
     /// If the kernel does not report the resident memory (no free descriptor), the next call does it.
-    public mutating func giveBack() {
+    public mutating func returnToSystem() {
         guard let resident = Self.residentBytes,
-            rule.isWorthIt(resident: resident, free: clinux_free_octets())
+            rule.observe(resident: resident, free: clinux_free_bytes())
         else { return }
-        clinux_give_back()
-        rule.gaveBack(resident: Self.residentBytes ?? resident, free: clinux_free_octets())
+        clinux_trim_memory()
+        rule.recordReturn(resident: Self.residentBytes ?? resident, free: clinux_free_bytes())
     }
 
     /// Resident anonymous bytes of this process (proc(5), statm: resident less shared).

@@ -66,7 +66,7 @@ import Synchronization
 /// The session that a server has offered last.
 private final class TLSTicket: Sendable {
     /// The address of an SSL_SESSION, with a reference of its own; 0 if there is none.
-    private let held = Mutex<UInt>(0)
+    private let stored = Mutex<UInt>(0)
 
     /// Stores the sessions that servers offer to connections of a context, for the context's lifetime.
     init(_ context: OpaquePointer) {
@@ -84,14 +84,14 @@ private final class TLSTicket: Sendable {
         }
     }
 
-    deinit { unsafe SSL_SESSION_free(OpaquePointer(bitPattern: held.withLock { $0 })) }
+    deinit { unsafe SSL_SESSION_free(OpaquePointer(bitPattern: stored.withLock { $0 })) }
 
     /// Stores a copy: OpenSSL invalidates a session when the first connection with it is broken off.
     private func keep(_ session: OpaquePointer) {
         let address = unsafe UInt(bitPattern: SSL_SESSION_dup(session))
-        let before = held.withLock { held in
-            let before = held
-            held = address
+        let before = stored.withLock { stored in
+            let before = stored
+            stored = address
             return before
         }
         unsafe SSL_SESSION_free(OpaquePointer(bitPattern: before))
@@ -99,8 +99,8 @@ private final class TLSTicket: Sendable {
 
     /// Offers the session to a server.
     func use(for ssl: OpaquePointer) {
-        held.withLock { held in
-            guard let session = unsafe OpaquePointer(bitPattern: held),
+        stored.withLock { stored in
+            guard let session = unsafe OpaquePointer(bitPattern: stored),
                 let copy = unsafe SSL_SESSION_dup(session)
             else { return }
             _ = unsafe SSL_set_session(ssl, copy)

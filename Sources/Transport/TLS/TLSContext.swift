@@ -91,13 +91,13 @@ public struct TLSServerSettings: Sendable {
 
 /// The context for new handshakes of some listeners; it may be replaced at any time from any thread.
 public final class TLSContextHolder: Sendable {
-    private let held: Mutex<TLSServerContext>
+    private let stored: Mutex<TLSServerContext>
 
-    public init(_ context: TLSServerContext) { held = Mutex(context) }
+    public init(_ context: TLSServerContext) { stored = Mutex(context) }
     /// The context for the next handshake.
-    public var current: TLSServerContext { held.withLock { $0 } }
+    public var current: TLSServerContext { stored.withLock { $0 } }
     /// Replaces the context; connections and handshakes in progress keep the old one.
-    public func replace(with context: TLSServerContext) { held.withLock { $0 = context } }
+    public func replace(with context: TLSServerContext) { stored.withLock { $0 = context } }
 }
 
 /// Settings that server and client contexts share.

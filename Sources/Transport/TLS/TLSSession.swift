@@ -93,7 +93,7 @@ import Glibc
 
     /// Whether OpenSSL has bytes that are not decrypted yet.
     @inline(__always)
-    var holdsOctets: Bool { unsafe SSL_has_pending(ssl) == 1 }
+    var hasBufferedBytes: Bool { unsafe SSL_has_pending(ssl) == 1 }
 
     /// Decrypts the next record of the staging memory.
     @inline(__always)

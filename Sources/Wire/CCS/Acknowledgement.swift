@@ -26,7 +26,7 @@ public struct Acknowledgement: Sendable, Equatable {
     ) throws(Refusal) -> JSONSlice {
         guard let value else { throw .badAck(.missing(field: field.name)) }
         guard payload.reader.kind(value) == .string else {
-            throw .badAck(.noString(field: field.name, found: payload.shown(value)))
+            throw .badAck(.notAString(field: field.name, found: payload.shown(value)))
         }
         return value
     }

@@ -3,17 +3,17 @@ import Basics
 /// Checks of single fields; each throws the refusal that names its field (ccs-xmpp 2.2, 3.4 step 7).
 extension AppServerPayload {
     /// Refuses an unknown `message_type`, a message ID that is too long, and U+0000 in any field that is read.
-    func checkForm() throws(Refusal) {
+    func checkCommonFields() throws(Refusal) {
         if let type = self[.messageType] {
             guard reader.kind(type) == .string else { throw wrongType(.messageType, "java.lang.String") }
             throw .notAllowed(
                 field: PayloadField.messageType.name, value: shown(type), allowed: "ack, nack")
         }
         if let id = self[.messageID], id.end - id.start > Limits.AppServer.messageIDBytes {
-            let octets = reader.string(id).count
-            guard octets <= Limits.AppServer.messageIDBytes else {
+            let bytes = reader.string(id).count
+            guard bytes <= Limits.AppServer.messageIDBytes else {
                 throw .tooLarge(
-                    field: PayloadField.messageID.name, octets: octets, limit: Limits.AppServer.messageIDBytes
+                    field: PayloadField.messageID.name, bytes: bytes, limit: Limits.AppServer.messageIDBytes
                 )
             }
         }
@@ -63,7 +63,7 @@ extension AppServerPayload {
         guard reader.kind(value) == .string else { throw wrongType(field, "java.lang.String") }
         let text = reader.string(value)
         guard text.count <= limit else {
-            throw .tooLarge(field: field.name, octets: text.count, limit: limit)
+            throw .tooLarge(field: field.name, bytes: text.count, limit: limit)
         }
         return text
     }

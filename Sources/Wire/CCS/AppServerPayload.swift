@@ -73,7 +73,7 @@ public struct AppServerPayload: ~Copyable, ~Escapable {
         return places.span[field.rawValue]
     }
 
-    /// The kind by `message_type`; values other than `ack` and `nack` count as downstream, where `checkForm` refuses them.
+    /// The kind by `message_type`; values other than `ack` and `nack` count as downstream, where `checkCommonFields` refuses them.
     public var kind: Kind {
         guard let type = self[.messageType], reader.kind(type) == .string else { return .downstream }
         return reader.string(type, equals: "ack") || reader.string(type, equals: "nack")

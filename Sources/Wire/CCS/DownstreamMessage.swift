@@ -39,7 +39,7 @@ public struct DownstreamMessage: Sendable, Equatable {
 
     /// Checks the fields in the order of ccs-xmpp 3.4, step 7; `lenientLifetime` allows `"600"` for 600.
     public init(_ payload: borrowing AppServerPayload, lenientLifetime: Bool = false) throws(Refusal) {
-        try payload.checkForm()
+        try payload.checkCommonFields()
         let target = try payload.target()
         try self.init(payload, to: target.to, lenientLifetime: lenientLifetime)
         condition = target.condition

@@ -52,8 +52,8 @@ public enum ErrorCode {
                 + "for \"\(field)\": must be between \(lowest) and \"\(highest)\""
         case .notAllowed(let field, let value, let allowed):
             "InvalidJson: INVALID_VALUE : Invalid value (\(value)) for \"\(field)\": must be one of: \(allowed)"
-        case .tooLarge(let field, let octets, let limit):
-            "InvalidJson: MESSAGE_TOO_BIG : Field \"\(field)\" has \(octets) bytes: must be at most \(limit)"
+        case .tooLarge(let field, let bytes, let limit):
+            "InvalidJson: MESSAGE_TOO_BIG : Field \"\(field)\" has \(bytes) bytes: must be at most \(limit)"
         case .reservedKey(let key):
             "InvalidJson: INVALID_DATA_KEY : Field \"data\" must not hold the reserved key: \(key)"
         case .conflict(let field, let reason):
@@ -62,7 +62,7 @@ public enum ErrorCode {
             "InvalidJson: INVALID_PACKAGE_NAME : Field \"restricted_package_name\" is not the app of the token"
         case .badAck(.missing(let field)):
             "InvalidJson: JSON_PARSING_ERROR : Missing Required Field: \(field)"
-        case .badAck(.noString(let field, let found)):
+        case .badAck(.notAString(let field, let found)):
             "InvalidJson: JSON_TYPE_ERROR : Field \"\(field)\" must be a JSON java.lang.String: \(found)"
         case .badAck(.unknown(let messageID)):
             "InvalidAck: UNKNOWN_MESSAGE_ID : Invalid value (\(messageID)) for \"message_id\": "

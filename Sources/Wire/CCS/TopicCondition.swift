@@ -64,8 +64,8 @@ private struct ConditionParser {
         var value = try operand(depth: depth)
         while true {
             skipBlanks()
-            let isAnd = take("&&")
-            guard isAnd || take("||") else { return value }
+            let isAnd = consume("&&")
+            guard isAnd || consume("||") else { return value }
             guard operatorsLeft > 0 else { throw .tooManyOperators }
             operatorsLeft -= 1
             skipBlanks()
@@ -76,9 +76,9 @@ private struct ConditionParser {
 
     /// Parses `unary`.
     private mutating func operand(depth: Int) throws(TopicConditionFault) -> UInt32 {
-        let isNegated = take("!")
+        let isNegated = consume("!")
         if isNegated { skipBlanks() }
-        let value = take("(") ? try group(depth: depth + 1) : try test()
+        let value = consume("(") ? try group(depth: depth + 1) : try test()
         return isNegated ? ~value : value
     }
 
@@ -87,19 +87,19 @@ private struct ConditionParser {
         guard depth <= Limits.Topic.conditionDepth else { throw .tooDeep }
         skipBlanks()
         let value = try expression(depth: depth)
-        guard take(")") else { throw .syntax }
+        guard consume(")") else { throw .syntax }
         return value
     }
 
     /// Parses `'NAME' in topics`.
     private mutating func test() throws(TopicConditionFault) -> UInt32 {
-        guard take("'") else { throw .syntax }
+        guard consume("'") else { throw .syntax }
         guard let end = text[at...].firstIndex(of: UInt8(ascii: "'")) else { throw .syntax }
         let name = Array(text[at..<end])
         guard TopicCondition.isName(name) else { throw .name }
         at = end + 1
         for word in ["in", "topics"] as [StaticString] {
-            guard skipBlanks(), takeWord(word) else { throw .syntax }
+            guard skipBlanks(), consumeWord(word) else { throw .syntax }
         }
         guard tests < Limits.Topic.conditionTests else { throw .tooManyTopics }
         tests += 1
@@ -116,7 +116,7 @@ private struct ConditionParser {
         return at > start
     }
 
-    private mutating func take(_ sign: StaticString) -> Bool {
+    private mutating func consume(_ sign: StaticString) -> Bool {
         let length = sign.utf8CodeUnitCount
         guard text.count - at >= length, text.raw.extracting(at..<at + length).equals(sign) else {
             return false
@@ -126,7 +126,7 @@ private struct ConditionParser {
     }
 
     /// Consumes a word, ignoring case; `word` is in lower case. Returns false if another text follows.
-    private mutating func takeWord(_ word: StaticString) -> Bool {
+    private mutating func consumeWord(_ word: StaticString) -> Bool {
         let length = word.utf8CodeUnitCount
         guard text.count - at >= length else { return false }
         let lower = text[at..<at + length].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
@@ -138,10 +138,10 @@ private struct ConditionParser {
 
 extension TopicCondition {
     /// Whether the bytes are a valid topic name (http 5.1).
-    public static func isName(_ octets: [UInt8]) -> Bool {
-        !octets.isEmpty && octets.count <= Limits.Topic.nameBytes
-            && octets.allSatisfy { octet in
-                switch octet {
+    public static func isName(_ bytes: [UInt8]) -> Bool {
+        !bytes.isEmpty && bytes.count <= Limits.Topic.nameBytes
+            && bytes.allSatisfy { byte in
+                switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"),
                     UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "%"):
                     true

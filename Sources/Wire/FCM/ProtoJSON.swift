@@ -9,7 +9,7 @@ enum ProtoJSON {
     ) throws(ProtoFault) {
         guard reader.kind(value) == .object else {
             throw ProtoFault(
-                .value(type: ProtoForm.message(message).typeName, found: shown(value, in: reader)))
+                .value(type: ProtoFieldType.message(message).typeName, found: shown(value, in: reader)))
         }
         var chosen: [Int] = []
         var cursor = reader.begin(value)
@@ -35,15 +35,15 @@ enum ProtoJSON {
     }
 
     private static func check(
-        _ value: JSONSlice, as form: ProtoForm, in reader: borrowing JSONReader
+        _ value: JSONSlice, as form: ProtoFieldType, in reader: borrowing JSONReader
     ) throws(ProtoFault) {
         let isRight: Bool
         switch form {
         case .message(let message): return try check(value, as: message, in: reader)
-        case .several(let element) where reader.kind(value) == .array:
+        case .repeated(let element) where reader.kind(value) == .array:
             return try checkElements(value, as: element, in: reader)
         case .map where reader.kind(value) == .object: return try checkMap(value, in: reader)
-        case .several, .map: isRight = false
+        case .repeated, .map: isRight = false
         case .string: isRight = reader.kind(value) == .string && !reader.holdsNUL(value)
         case .boolean: isRight = reader.kind(value) == .boolean
         case .int32: isRight = int32(value, in: reader) != nil
@@ -60,7 +60,7 @@ enum ProtoJSON {
     }
 
     private static func checkElements(
-        _ value: JSONSlice, as form: ProtoForm, in reader: borrowing JSONReader
+        _ value: JSONSlice, as form: ProtoFieldType, in reader: borrowing JSONReader
     ) throws(ProtoFault) {
         var cursor = reader.begin(value)
         var at = 0
@@ -84,8 +84,10 @@ enum ProtoJSON {
                 && !reader.holdsNUL(member.value)
             guard isRight else {
                 let found = part == "key" ? member.key : member.value
-                throw ProtoFault(.value(type: ProtoForm.string.typeName, found: shown(found, in: reader)))
-                    .inside(part).inside("[\(at)]")
+                throw ProtoFault(
+                    .value(type: ProtoFieldType.string.typeName, found: shown(found, in: reader))
+                )
+                .inside(part).inside("[\(at)]")
             }
             at += 1
         }
@@ -172,8 +174,8 @@ enum ProtoJSON {
 
     /// Parses decimal text. Returns `nil` for words such as `inf` and for hexadecimal digits.
     private static func number(ofText text: [UInt8]) -> Double? {
-        let isDecimal = text.allSatisfy { octet in
-            switch octet {
+        let isDecimal = text.allSatisfy { byte in
+            switch byte {
             case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"),
                 UInt8(ascii: "E"):
                 true

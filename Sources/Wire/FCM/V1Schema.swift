@@ -39,10 +39,10 @@ public enum V1Schema {
         for field in message.fields { addInner(field.form, to: &schemas) }
     }
 
-    private static func addInner(_ form: ProtoForm, to schemas: inout [JSONValue.Member]) {
+    private static func addInner(_ form: ProtoFieldType, to schemas: inout [JSONValue.Member]) {
         switch form {
         case .message(let inner): add(inner, to: &schemas)
-        case .several(let element): addInner(element, to: &schemas)
+        case .repeated(let element): addInner(element, to: &schemas)
         case .enumeration(let words):
             let name = name(words.name)
             guard !schemas.contains(where: { $0.key == name }) else { return }
@@ -51,7 +51,7 @@ public enum V1Schema {
         }
     }
 
-    private static func schema(of form: ProtoForm) -> JSONValue {
+    private static func schema(of form: ProtoFieldType) -> JSONValue {
         switch form {
         case .string: text
         case .boolean: ["type": "boolean"]
@@ -62,7 +62,7 @@ public enum V1Schema {
         case .timestamp: ["type": "string", "format": "date-time"]
         case .enumeration(let words): reference(words.name)
         case .message(let message): reference(message.name)
-        case .several(let element): ["type": "array", "items": schema(of: element)]
+        case .repeated(let element): ["type": "array", "items": schema(of: element)]
         case .map: ["type": "object", "additionalProperties": text]
         case .free: ["type": "object"]
         }

@@ -17,7 +17,7 @@ struct ChunkedBody {
     }
 
     /// Consumes bytes from the front of `bytes`. Returns how many; the caller passes the others again with the next ones.
-    mutating func take(_ bytes: borrowing RawSpan) throws(RequestFault) -> Int {
+    mutating func consume(_ bytes: borrowing RawSpan) throws(RequestFault) -> Int {
         var at = 0
         while !isComplete {
             switch stage {
@@ -29,14 +29,14 @@ struct ChunkedBody {
                 stage = taken == left ? .dataEnd : .data(left: left - taken)
             case .size, .dataEnd, .trailer:
                 guard let end = try Self.lineEnd(bytes, from: at) else { return at }
-                try take(line: bytes.extracting(at..<end))
+                try process(line: bytes.extracting(at..<end))
                 at = end + 2
             }
         }
         return at
     }
 
-    private mutating func take(line: RawSpan) throws(RequestFault) {
+    private mutating func process(line: RawSpan) throws(RequestFault) {
         switch stage {
         case .size:
             let size = try Self.size(line)
@@ -60,13 +60,13 @@ struct ChunkedBody {
     private static func lineEnd(_ bytes: RawSpan, from start: Int) throws(RequestFault) -> Int? {
         var at = start
         while at < bytes.byteCount {
-            let octet = bytes.byte(at: at)
-            if octet == 0x0D {
+            let byte = bytes.byte(at: at)
+            if byte == 0x0D {
                 guard at + 1 < bytes.byteCount else { return nil }
                 guard bytes.byte(at: at + 1) == 0x0A else { break }
                 return at
             }
-            guard ASCII.isFieldValue(octet) else { break }
+            guard ASCII.isFieldValue(byte) else { break }
             at += 1
             guard at - start <= Limits.HTTP.chunkLineBytes else {
                 throw RequestFault(.badRequest, "A line between chunks is too long.")

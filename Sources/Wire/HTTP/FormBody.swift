@@ -59,15 +59,15 @@ public struct FormBody: Sendable {
         decoded.reserveCapacity(text.byteCount)
         var at = 0
         while at < text.byteCount {
-            let octet = text.byte(at: at)
-            if octet == UInt8(ascii: "%") {
+            let byte = text.byte(at: at)
+            if byte == UInt8(ascii: "%") {
                 guard at + 2 < text.byteCount, let high = Hex.value(of: text.byte(at: at + 1)),
                     let low = Hex.value(of: text.byte(at: at + 2))
                 else { throw .badEscape }
                 decoded.append(high << 4 | low)
                 at += 3
             } else {
-                decoded.append(octet == UInt8(ascii: "+") ? 0x20 : octet)
+                decoded.append(byte == UInt8(ascii: "+") ? 0x20 : byte)
                 at += 1
             }
         }
@@ -89,15 +89,15 @@ public struct FormWriter: ~Copyable {
         if !bytes.isEmpty { bytes.append("&") }
         bytes.append(name)
         bytes.append("=")
-        for octet in value {
-            switch octet {
+        for byte in value {
+            switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."),
                 UInt8(ascii: "_"), UInt8(ascii: "*"):
-                bytes.append(byte: octet)
+                bytes.append(byte: byte)
             default:
                 bytes.append("%")
-                bytes.append(byte: Self.digits[Int(octet >> 4)])
-                bytes.append(byte: Self.digits[Int(octet & 15)])
+                bytes.append(byte: Self.digits[Int(byte >> 4)])
+                bytes.append(byte: Self.digits[Int(byte & 15)])
             }
         }
     }

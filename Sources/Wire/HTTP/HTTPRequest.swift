@@ -27,7 +27,7 @@ public struct HTTPRequest: Sendable {
     /// Whether the peer may send another request after this one.
     public let keepsAlive: Bool
     /// Whether the request delimits its body: by a header, or by HTTP/2 framing.
-    public let tellsBodyEnd: Bool
+    public let delimitsBody: Bool
     /// The body without its transfer coding.
     public private(set) var body: [UInt8] = []
 
@@ -39,7 +39,7 @@ public struct HTTPRequest: Sendable {
 
     init(
         head: [UInt8], fields: [HeaderField], method: HTTPMethod, path: [UInt8], query: [UInt8],
-        keepsAlive: Bool, tellsBodyEnd: Bool
+        keepsAlive: Bool, delimitsBody: Bool
     ) {
         self.head = head
         self.fields = fields
@@ -47,11 +47,11 @@ public struct HTTPRequest: Sendable {
         self.path = path
         self.query = query
         self.keepsAlive = keepsAlive
-        self.tellsBodyEnd = tellsBodyEnd
+        self.delimitsBody = delimitsBody
     }
 
     /// Whether the request is `OPTIONS *`, which applies to the whole server (RFC 9110, 9.3.7).
-    public var asksAboutServer: Bool { method == .options && path == [UInt8(ascii: "*")] }
+    public var isServerWide: Bool { method == .options && path == [UInt8(ascii: "*")] }
 
     /// Returns the request with a body.
     func with(body: [UInt8]) -> HTTPRequest {
@@ -84,8 +84,8 @@ public struct HTTPRequest: Sendable {
 /// Character classes of HTTP (RFC 9110, 5.6).
 public enum ASCII {
     /// Whether a byte is allowed in a method or a header name.
-    public static func isToken(_ octet: UInt8) -> Bool {
-        switch octet {
+    public static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
             UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
@@ -96,13 +96,13 @@ public enum ASCII {
     }
 
     /// Whether a byte is allowed in a header value.
-    public static func isFieldValue(_ octet: UInt8) -> Bool {
-        octet == 0x09 || octet >= 0x20 && octet != 0x7F
+    public static func isFieldValue(_ byte: UInt8) -> Bool {
+        byte == 0x09 || byte >= 0x20 && byte != 0x7F
     }
 
     /// Returns an upper-case letter in lower case, and any other byte unchanged.
-    public static func lowered(_ octet: UInt8) -> UInt8 {
-        octet >= 0x41 && octet <= 0x5A ? octet | 0x20 : octet
+    public static func lowered(_ byte: UInt8) -> UInt8 {
+        byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
     }
 
     /// Whether two texts are equal ignoring ASCII case; the second is in lower case.

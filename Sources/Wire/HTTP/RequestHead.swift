@@ -30,7 +30,7 @@ struct RequestHead {
         expectsContinue = content.expectsContinue && !line.isVersion10
         request = HTTPRequest(
             head: head, fields: fields, method: line.method, path: line.path, query: line.query,
-            keepsAlive: !line.isVersion10 && !content.closes, tellsBodyEnd: content.isFramed)
+            keepsAlive: !line.isVersion10 && !content.closes, delimitsBody: content.isFramed)
     }
 
     /// Iterates over lines that end in CR LF.
@@ -65,7 +65,7 @@ struct RequestHead {
         var end = line.upperBound
         while start < end, head[start] == 0x20 || head[start] == 0x09 { start += 1 }
         while end > start, head[end - 1] == 0x20 || head[end - 1] == 0x09 { end -= 1 }
-        for octet in head[start..<end] where !ASCII.isFieldValue(octet) {
+        for byte in head[start..<end] where !ASCII.isFieldValue(byte) {
             throw RequestFault(.badRequest, "invalid header: control characters are not allowed")
         }
         return HTTPRequest.HeaderField(name: line.lowerBound..<at, value: start..<end)

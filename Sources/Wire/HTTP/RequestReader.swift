@@ -92,7 +92,7 @@ public struct RequestReader: ~Copyable {
             case .chunked(let request, var chunks):
                 // Clearing the stage first makes `chunks` uniquely referenced, so that its body is not copied for each piece.
                 stage = .failed
-                consumed += try chunks.take(buffer.bytes.extracting(consumed..<buffer.count))
+                consumed += try chunks.consume(buffer.bytes.extracting(consumed..<buffer.count))
                 if chunks.isComplete { return request.with(body: chunks.body) }
                 stage = .chunked(request, chunks)
                 return nil
@@ -121,8 +121,8 @@ public struct RequestReader: ~Copyable {
             lineStart = 2
         }
         while at < bytes.byteCount {
-            let octet = bytes.byte(at: at)
-            if octet == 0x0D {
+            let byte = bytes.byte(at: at)
+            if byte == 0x0D {
                 guard at + 1 < bytes.byteCount else { return nil }
                 guard bytes.byte(at: at + 1) == 0x0A else {
                     throw RequestFault(.badRequest, "invalid line end: expected CR LF")
@@ -131,7 +131,7 @@ public struct RequestReader: ~Copyable {
                 at += 2
                 lineStart = at
             } else {
-                guard ASCII.isFieldValue(octet) else {
+                guard ASCII.isFieldValue(byte) else {
                     throw RequestFault(.badRequest, "invalid head: control characters are not allowed")
                 }
                 at += 1

@@ -64,7 +64,7 @@ public struct ResponseReader: ~Copyable {
                 stage = .head
                 return answer
             case .chunked(var answer, var chunks):
-                buffer.removeFirst(try chunks.take(buffer.bytes))
+                buffer.removeFirst(try chunks.consume(buffer.bytes))
                 guard chunks.isComplete else {
                     stage = .chunked(answer, chunks)
                     return nil

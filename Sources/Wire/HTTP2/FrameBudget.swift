@@ -11,7 +11,7 @@ public struct FrameBudget {
     public init(now: Instant) { since = now }
 
     /// Charges a tally to the budget. Returns false once it is exceeded, which no legitimate client does.
-    public mutating func take(_ tally: HTTP2Connection.Tally, now: Instant) -> Bool {
+    public mutating func charge(_ tally: HTTP2Connection.Tally, now: Instant) -> Bool {
         let seconds = Int(now.milliseconds(since: since) / 1_000)
         since = since.advanced(seconds: seconds)
         let earned =
@@ -20,7 +20,7 @@ public struct FrameBudget {
         let rate = Rate(Limits.HTTP2.resets, perSeconds: Limits.HTTP2.resetSeconds)
         for _ in 0..<tally.resets {
             guard resets.allows(rate, now: now) else { return false }
-            resets.take(rate, now: now)
+            resets.consume(rate, now: now)
         }
         return spent <= Limits.HTTP2.idleFrames
     }

@@ -85,10 +85,10 @@ public final class HTTP2ClientConnection {
     }
 
     /// Requests in flight.
-    public var underWay: Int { streams.count }
+    public var requestsInFlight: Int { streams.count }
 
     /// The number of requests that may be sent now.
-    public var room: Int {
+    public var availableStreams: Int {
         guard failure == nil, !isLeaving else { return 0 }
         return max(0, min(session.peerStreamLimit, Limits.HTTP2Client.streams) - streams.count)
     }
@@ -104,7 +104,8 @@ public final class HTTP2ClientConnection {
     /// Sends a request. Returns its stream ID, which events refer to.
     public func send(_ call: HTTPCall, now: Instant) throws(HTTP2SendFailure) -> UInt32 {
         guard failure == nil, !isLeaving else { throw .leaving }
-        guard room > 0, unsentBytes == 0 || unsentBytes + call.body.count <= Limits.HTTP2Client.unsentBytes
+        guard availableStreams > 0,
+            unsentBytes == 0 || unsentBytes + call.body.count <= Limits.HTTP2Client.unsentBytes
         else {
             throw .busy
         }
@@ -145,17 +146,17 @@ public final class HTTP2ClientConnection {
         lastReceived = now
         let open = head?.stream
         switch session.receive(bytes, HTTP2ClientHandler(connection: self)) {
-        case .flood: return breakOff(.flood)
-        case .protocolError: return breakOff(.protocolError)
+        case .flood: return terminate(.flood)
+        case .protocolError: return terminate(.protocolError)
         case .taken: break
         }
         // CONTINUATION frames cost a server little, and may even be empty.
         if let open, head?.stream == open { head?.wireBytes += bytes.byteCount }
         let isEndless =
             head?.wireBytes ?? 0 > Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
-        let isInBudget = budget.take(tally, now: now)
+        let isInBudget = budget.charge(tally, now: now)
         tally = HTTP2Connection.Tally()
-        if isEndless || !isInBudget { return breakOff(.flood) }
+        if isEndless || !isInBudget { return terminate(.flood) }
         if hasSettings { askedAt = nil }
         endIfFinished()
     }
@@ -189,7 +190,7 @@ public final class HTTP2ClientConnection {
     public func wake(now: Instant) {
         guard failure == nil else { return }
         if livenessDeadline <= now {
-            guard askedAt == nil else { return breakOff(.silent) }
+            guard askedAt == nil else { return terminate(.silent) }
             ask(now)
         }
         guard earliestDeadline <= now else { return }
@@ -240,7 +241,7 @@ public final class HTTP2ClientConnection {
     }
 
     /// Terminates the connection with an error for the server; the next write is the last one.
-    private func breakOff(_ failure: HTTP2ClientFailure) {
+    private func terminate(_ failure: HTTP2ClientFailure) {
         switch failure {
         case .flood: session.terminate(.enhanceYourCalm)
         case .protocolError: session.terminate(.protocolError)

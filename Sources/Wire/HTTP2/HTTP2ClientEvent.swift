@@ -27,7 +27,7 @@ public enum HTTP2RequestFailure: Sendable, Equatable {
     case connectionEnded
 
     /// Whether the request can be retried without the risk of carrying it out twice (RFC 9113, 8.7).
-    public var maySendAgain: Bool { self == .unprocessed }
+    public var isRetryable: Bool { self == .unprocessed }
 }
 
 /// Why a connection has ended.

@@ -65,10 +65,10 @@ extension HTTP2ClientConnection {
         guard entry.answer == nil, !head.isInterim else { return }
         tally.idleFrames -= 1
         streams[stream]?.answer = head.answer
-        keep(head.size, of: stream)
+        countAnswerBytes(head.size, of: stream)
     }
 
-    private func keep(_ count: Int, of stream: Int32) {
+    private func countAnswerBytes(_ count: Int, of stream: Int32) {
         streams[stream]?.answerBytes += count
         answersBytes += count
     }
@@ -86,7 +86,7 @@ extension HTTP2ClientConnection {
             return fail(stream, .answerTooLong)
         }
         streams[stream]?.answer?.body.append(contentsOf: [UInt8](copying: bytes))
-        keep(bytes.byteCount, of: stream)
+        countAnswerBytes(bytes.byteCount, of: stream)
     }
 
     private func answerEnded(_ stream: Int32) {

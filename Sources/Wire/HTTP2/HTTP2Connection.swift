@@ -38,13 +38,13 @@ public final class HTTP2Connection {
     /// The sum of `headBytes` over all streams.
     var headBytes = 0
     /// Whether the peer has acknowledged our SETTINGS; before that its streams have the default window.
-    var isSettled = false
+    var hasSettingsAck = false
     /// The time of the current `receive`.
     var now: UnixMilliseconds = 0
     /// Why the connection was terminated; once set, nothing more is read.
     public internal(set) var failure: HTTP2Failure?
     /// Whether the peer has sent GOAWAY (RFC 9113, 6.8).
-    public internal(set) var peerLeaves = false
+    public internal(set) var hasPeerLeft = false
     /// Bytes of answers waiting to be written, mostly for the peer's flow control.
     public internal(set) var unwrittenBytes = 0
     /// Bytes of answers written since the connection opened.
@@ -71,7 +71,7 @@ public final class HTTP2Connection {
     public var isEmpty: Bool { streams.isEmpty }
 
     /// Whether the peer has left and no request is in flight; nghttp2 ignores anything else it sends.
-    public var isFinished: Bool { peerLeaves && isEmpty }
+    public var isFinished: Bool { hasPeerLeft && isEmpty }
 
     /// The stream of the incomplete header block; until its end no other frame is allowed.
     public var openHead: UInt32? { head.map { UInt32($0.stream) } }
@@ -91,13 +91,13 @@ public final class HTTP2Connection {
         self.now = now
         let open = head?.stream
         switch session.receive(bytes, HTTP2ServerHandler(connection: self)) {
-        case .flood: breakOff(.flood)
-        case .protocolError: breakOff(.protocolError)
+        case .flood: terminate(.flood)
+        case .protocolError: terminate(.protocolError)
         case .taken:
             if let open, head?.stream == open, isEndless(bytes.byteCount) {
-                breakOff(.flood)
+                terminate(.flood)
             } else {
-                giveTurns()
+                grantTurns()
             }
         }
     }
@@ -114,7 +114,7 @@ public final class HTTP2Connection {
         while let stream = ready.first {
             ready.removeFirst()
             guard case .whole(let request)? = streams[stream]?.stage else { continue }
-            let body = letGo(of: stream)
+            let body = releaseRequest(of: stream)
             return (UInt32(stream), request.with(body: body))
         }
         return nil
@@ -132,7 +132,7 @@ public final class HTTP2Connection {
     }
 
     /// Bytes of heads and bodies held for an unauthenticated peer; 0 once a request has authenticated it.
-    public var strangersBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
+    public var unauthenticatedBytes: Int { isTrusted ? 0 : bodyBytes + headBytes }
 
     /// Call when a request has authenticated the peer.
     public func trust() { isTrusted = true }
@@ -143,7 +143,7 @@ public final class HTTP2Connection {
     }
 
     /// Terminates the connection with an error for the peer; the next write is the last one.
-    public func breakOff(_ failure: HTTP2Failure) {
+    public func terminate(_ failure: HTTP2Failure) {
         guard self.failure == nil else { return }
         self.failure = failure
         session.terminate(failure == .flood ? .enhanceYourCalm : .protocolError)

@@ -86,7 +86,7 @@ struct HTTP2Head {
         let (path, query) = try RequestTarget.parts(target.raw, of: method)
         let request = HTTPRequest(
             head: bytes, fields: fields, method: method, path: path, query: query, keepsAlive: true,
-            tellsBodyEnd: true)
+            delimitsBody: true)
         return (request, length, expectsContinue)
     }
 }

@@ -3,7 +3,7 @@ import Basics
 /// Detects from the first bytes of a connection whether the peer speaks HTTP/2 (RFC 9113, 3.4).
 public struct HTTP2Preface: Sendable {
     /// The connection preface that an HTTP/2 client sends first.
-    public static let octets = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    public static let bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     private var matched = 0
 
@@ -22,9 +22,9 @@ public struct HTTP2Preface: Sendable {
     public mutating func look(at bytes: borrowing RawSpan) -> Verdict {
         let earlier = matched
         for at in 0..<bytes.byteCount {
-            guard bytes.byte(at: at) == Self.octets[matched] else { return .isHTTP2(false, earlier: earlier) }
+            guard bytes.byte(at: at) == Self.bytes[matched] else { return .isHTTP2(false, earlier: earlier) }
             matched += 1
-            if matched == Self.octets.count { return .isHTTP2(true, earlier: earlier) }
+            if matched == Self.bytes.count { return .isHTTP2(true, earlier: earlier) }
         }
         return .open
     }

@@ -5,23 +5,23 @@ import HTTP2Engine
 struct HTTP2ServerHandler: HTTP2SessionHandler {
     let connection: HTTP2Connection
 
-    func frameStarted(_ frame: HTTP2FrameHeader) { connection.frameBegan(frame) }
+    func frameStarted(_ frame: HTTP2FrameHeader) { connection.frameStarted(frame) }
     func headersStarted(_ stream: Int32, isRequest: Bool) {
-        connection.headersBegan(stream, opensStream: isRequest)
+        connection.headersStarted(stream, opensStream: isRequest)
     }
     func fieldReceived(_ name: borrowing RawSpan, _ value: borrowing RawSpan) -> Bool {
         connection.header(name, value)
     }
-    func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) { connection.bodyCame(stream, bytes) }
-    func frameReceived(_ frame: HTTP2FrameHeader) { connection.frameCame(frame) }
+    func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) { connection.dataReceived(stream, bytes) }
+    func frameReceived(_ frame: HTTP2FrameHeader) { connection.frameReceived(frame) }
     func goAwayReceived(_ code: HTTP2ErrorCode, _ reason: borrowing RawSpan) {
-        connection.peerLeaves = true
+        connection.hasPeerLeft = true
     }
     /// Ignored, since `streamClosed` follows.
     func resetReceived(_ stream: Int32, _ code: HTTP2ErrorCode) {}
     func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) { connection.streamClosed(stream) }
     func frameSent(_ frame: HTTP2FrameHeader) { connection.frameSent(frame) }
-    func goAwaySent(_ code: HTTP2ErrorCode) { connection.goodbyeSent(code) }
+    func goAwaySent(_ code: HTTP2ErrorCode) { connection.goAwaySent(code) }
     func nextBody(of stream: Int32, upTo count: Int) -> (bytes: ArraySlice<UInt8>, isLast: Bool) {
         connection.nextAnswerBytes(of: stream, upTo: count)
     }
@@ -32,7 +32,7 @@ extension HTTP2Connection {
     /// Handles the start of a frame, and counts it as idle unless it advances a request.
     ///
     /// Any frame but CONTINUATION ends an open header block, even one whose stream is closed.
-    func frameBegan(_ frame: HTTP2FrameHeader) {
+    func frameStarted(_ frame: HTTP2FrameHeader) {
         if frame.type != .continuation { head = nil }
         guard frame.type == .data else { return tally.idleFrames += 1 }
         let isWanted = streams[frame.stream]?.isIncomplete ?? false
@@ -42,7 +42,7 @@ extension HTTP2Connection {
     }
 
     /// Handles the start of a header block.
-    func headersBegan(_ stream: Int32, opensStream: Bool) {
+    func headersStarted(_ stream: Int32, opensStream: Bool) {
         head = HTTP2Head(stream: stream, isTrailer: !opensStream)
         guard opensStream else { return }
         tally.idleFrames -= 1
@@ -55,17 +55,17 @@ extension HTTP2Connection {
     }
 
     /// Handles a complete header block or DATA frame.
-    func frameCame(_ frame: HTTP2FrameHeader) {
+    func frameReceived(_ frame: HTTP2FrameHeader) {
         let stream = frame.stream
         if frame.type == .settings {
-            guard frame.isAcknowledgement, !isSettled else { return }
-            isSettled = true
+            guard frame.isAcknowledgement, !hasSettingsAck else { return }
+            hasSettingsAck = true
             // Twice the limit: nghttp2 sends WINDOW_UPDATE only when half of the window is free again.
             let held = Limits.HTTP2.streams * Limits.HTTP2.streamWindowBytes + Limits.HTTP2.longBodiesBytes
             session.setWindow(of: 0, to: 2 * held)
             return
         }
-        if frame.type == .headers { headersCame(stream) }
+        if frame.type == .headers { headersReceived(stream) }
         guard frame.endsStream else { return }
         streams[stream]?.isEnded = true
         guard case .body(let request)? = streams[stream]?.stage else { return }
@@ -73,7 +73,7 @@ extension HTTP2Connection {
         ready.append(stream)
     }
 
-    private func headersCame(_ stream: Int32) {
+    private func headersReceived(_ stream: Int32) {
         guard let head, head.stream == stream else { return }
         self.head = nil
         guard !head.isTrailer, streams[stream] != nil else { return }
@@ -88,14 +88,14 @@ extension HTTP2Connection {
             streams[stream]?.length = length
             streams[stream]?.isHead = request.method == .head
             if let length, length > Limits.HTTP2.streamWindowBytes { queueForTurn(stream) }
-            if expectsContinue { invite(stream) }
+            if expectsContinue { sendContinue(stream) }
         } catch {
             refuse(stream, error, at: now)
         }
     }
 
     /// Handles a piece of a body.
-    func bodyCame(_ stream: Int32, _ bytes: borrowing RawSpan) {
+    func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) {
         guard case .body? = streams[stream]?.stage else { return session.consumeConnection(bytes.byteCount) }
         let count = (streams[stream]?.body.count ?? 0) + bytes.byteCount
         guard count <= Limits.HTTP.requestBodyBytes else {
@@ -116,7 +116,7 @@ extension HTTP2Connection {
     /// Handles the close of a stream, whether normal or by a reset.
     func streamClosed(_ stream: Int32) {
         guard let gone = streams[stream] else { return }
-        letGo(of: stream)
+        releaseRequest(of: stream)
         unwrittenBytes -= gone.unwritten
         streams[stream] = nil
         if !gone.isAnswered { tally.resets += 1 }
@@ -124,7 +124,7 @@ extension HTTP2Connection {
 
     /// Frees what the request of a stream holds. Returns its body.
     @discardableResult
-    func letGo(of stream: Int32) -> [UInt8] {
+    func releaseRequest(of stream: Int32) -> [UInt8] {
         guard let old = streams[stream] else { return [] }
         if case .gone = old.stage { return [] }
         session.consumeConnection(old.body.count)
@@ -146,8 +146,8 @@ extension HTTP2Connection {
     }
 
     /// Lets waiting streams send their long bodies: the first one always, the others within the common limit.
-    func giveTurns() {
-        while isSettled, let number = turns.first {
+    func grantTurns() {
+        while hasSettingsAck, let number = turns.first {
             guard let stream = streams[number], stream.waitsForTurn else {
                 turns.removeFirst()
                 continue
@@ -165,7 +165,7 @@ extension HTTP2Connection {
 
     /// Resets a stream and frees its request.
     func reset(_ stream: Int32, _ code: HTTP2ErrorCode) {
-        letGo(of: stream)
+        releaseRequest(of: stream)
         session.reset(stream, code)
     }
 }

@@ -14,7 +14,7 @@ extension HTTP2Connection {
     }
 
     func refuse(_ stream: Int32, _ fault: RequestFault, at now: UnixMilliseconds) {
-        letGo(of: stream)
+        releaseRequest(of: stream)
         tally.refused.append(fault.status)
         send(stream, .plain(fault), at: now)
     }
@@ -31,7 +31,7 @@ extension HTTP2Connection {
     }
 
     /// Sends `100 Continue` to a peer that waits for it (RFC 9110, 10.1.1).
-    func invite(_ stream: Int32) {
+    func sendContinue(_ stream: Int32) {
         var fields = HTTP2Fields()
         fields.add(":status") { $0.append("100") }
         session.submitInterimAnswer(stream, fields)
@@ -57,7 +57,7 @@ extension HTTP2Connection {
     }
 
     /// Handles a GOAWAY that this side has sent, perhaps nghttp2 on its own.
-    func goodbyeSent(_ code: HTTP2ErrorCode) {
+    func goAwaySent(_ code: HTTP2ErrorCode) {
         guard failure == nil, code != .noError else { return }
         failure = code == .enhanceYourCalm ? .flood : .protocolError
     }

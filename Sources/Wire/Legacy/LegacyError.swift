@@ -50,8 +50,8 @@ public enum LegacyError {
             LegacyFault("Invalid value (\(value)) for \"\(field)\": must be between \(lowest) and \(highest)")
         case .notAllowed(let field, let value, let allowed):
             LegacyFault("Invalid value (\(value)) for \"\(field)\": must be one of: \(allowed)")
-        case .tooLarge(let field, let octets, let limit):
-            LegacyFault("Field \"\(field)\" has \(octets) bytes: must be at most \(limit)")
+        case .tooLarge(let field, let bytes, let limit):
+            LegacyFault("Field \"\(field)\" has \(bytes) bytes: must be at most \(limit)")
         case .reservedKey(let key): LegacyFault("\"data\" key \"\(key)\" is a reserved keyword")
         case .conflict(let field, let reason):
             LegacyFault("Field \"\(field)\" cannot be used: \(reason)")

@@ -43,7 +43,7 @@ public struct LegacyForm: Sendable {
     ) throws(Refusal) -> [UInt8]? {
         guard let text = text(value) else { return nil }
         guard text.count <= limit else {
-            throw .tooLarge(field: field.name, octets: text.count, limit: limit)
+            throw .tooLarge(field: field.name, bytes: text.count, limit: limit)
         }
         return text
     }

@@ -14,7 +14,7 @@ extension MCS {
         public private(set) var peerVersion: UInt8?
         private var held = ByteBuffer()
         /// The incomplete login, if it is over `limit`.
-        private var long: LoginSieveBox?
+        private var long: LoginFilterBox?
 
         /// Creates a reader for the start of a direction.
         public init(limit: Int = Limits.MCS.frameBytes, loginLimit: Int = 0) {
@@ -23,7 +23,7 @@ extension MCS {
         }
 
         /// Bytes buffered of an incomplete frame; only tests read it, to check that it is bounded.
-        public var heldBytes: Int { held.count &+ (long?.sieve.heldBytes ?? 0) }
+        public var heldBytes: Int { held.count &+ (long?.filter.heldBytes ?? 0) }
 
         /// Whether a frame is incomplete.
         public var isWithinFrame: Bool { !held.isEmpty || long != nil }
@@ -49,7 +49,7 @@ extension MCS {
                 guard let head = try head(bytes, at: offset) else { break }
                 guard head.end &- head.start <= limit else {
                     offset = head.start
-                    long = LoginSieveBox(size: head.end &- head.start)
+                    long = LoginFilterBox(size: head.end &- head.start)
                     guard try completeLogin(bytes, &offset, visit) else { return offset }
                     continue
                 }
@@ -70,7 +70,7 @@ extension MCS {
                 if let head = try head(held.bytes, at: 0) {
                     guard head.end &- head.start <= limit else {
                         held.removeAll()
-                        long = LoginSieveBox(size: head.end &- head.start)
+                        long = LoginFilterBox(size: head.end &- head.start)
                         return true
                     }
                     let missing = min(head.end &- held.count, bytes.byteCount &- offset)
@@ -93,24 +93,24 @@ extension MCS {
             _ bytes: RawSpan, _ offset: inout Int, _ visit: (UInt8, RawSpan) throws(MCSError) -> Bool
         ) throws(MCSError) -> Bool {
             guard let long else { return true }
-            try long.sieve.take(bytes, at: &offset)
-            guard long.sieve.isWhole else { return true }
+            try long.filter.consume(bytes, at: &offset)
+            guard long.filter.isWhole else { return true }
             self.long = nil
             var message = ByteBuffer()
-            long.sieve.appendKept(to: &message)
+            long.filter.appendKept(to: &message)
             return try visit(Tag.loginRequest.rawValue, message.bytes)
         }
 
         /// Returns whether a byte in the position of a tag is a version byte. Throws if it is neither.
         ///
         /// Two client libraries send one before every frame (mcs-device 1.2).
-        private mutating func skipVersion(_ octet: UInt8) throws(MCSError) -> Bool {
-            if acceptedVersions.contains(octet) {
-                if peerVersion == nil { peerVersion = octet }
+        private mutating func skipVersion(_ byte: UInt8) throws(MCSError) -> Bool {
+            if acceptedVersions.contains(byte) {
+                if peerVersion == nil { peerVersion = byte }
                 return true
             }
-            guard peerVersion != nil else { throw .unsupportedVersion(octet) }
-            guard octet <= highestTag else { throw .invalidTag(octet) }
+            guard peerVersion != nil else { throw .unsupportedVersion(byte) }
+            guard byte <= highestTag else { throw .invalidTag(byte) }
             return false
         }
 
@@ -121,9 +121,9 @@ extension MCS {
             var size = 0
             for at in 0..<5 {
                 guard offset &+ 1 &+ at < bytes.byteCount else { return nil }
-                let octet = bytes.byte(at: offset &+ 1 &+ at)
-                size |= Int(octet & 0x7F) << (7 * at)
-                guard octet >= 0x80 else {
+                let byte = bytes.byte(at: offset &+ 1 &+ at)
+                size |= Int(byte & 0x7F) << (7 * at)
+                guard byte >= 0x80 else {
                     let isLogin = bytes.byte(at: offset) == Tag.loginRequest.rawValue
                     guard size <= (isLogin ? max(limit, loginLimit) : limit) else { throw .tooLarge(size) }
                     let start = offset &+ 2 &+ at

@@ -8,7 +8,7 @@ extension MCS {
         case loginRequest(LoginRequest)
         case loginResponse(LoginResponse)
         case close(Close)
-        case iq(Iq)
+        case iq(IqStanza)
         case dataMessage(DataMessage)
         case streamError(StreamError)
 
@@ -20,7 +20,7 @@ extension MCS {
             case .loginRequest: self = .loginRequest(try LoginRequest(decoding: message))
             case .loginResponse: self = .loginResponse(try LoginResponse(decoding: message))
             case .close: self = .close(try Close(decoding: message))
-            case .iq: self = .iq(try Iq(decoding: message))
+            case .iq: self = .iq(try IqStanza(decoding: message))
             case .dataMessage: self = .dataMessage(try DataMessage(decoding: message))
             case .streamError: self = .streamError(try StreamError(decoding: message))
             case nil: return nil

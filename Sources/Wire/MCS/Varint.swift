@@ -38,11 +38,11 @@ public enum Varint {
         var shift: UInt64 = 7
         while shift < 70 {
             guard offset < bytes.byteCount else { throw .truncated }
-            let octet = bytes.byte(at: offset)
+            let byte = bytes.byte(at: offset)
             offset &+= 1
-            guard shift < 63 || octet <= 1 else { throw .varintOverflow }
-            value |= UInt64(octet & 0x7F) &<< shift
-            guard octet >= 0x80 else { return value }
+            guard shift < 63 || byte <= 1 else { throw .varintOverflow }
+            value |= UInt64(byte & 0x7F) &<< shift
+            guard byte >= 0x80 else { return value }
             shift &+= 7
         }
         throw .varintOverflow

@@ -67,7 +67,7 @@ public struct StanzaReader: ~Copyable {
             if !framer.isInside {
                 guard try skip(bytes, &offset) else { return .incomplete }
                 if stage == .stanzas, root.isUsual {
-                    let usual = UsualStanza(
+                    let usual = FastPathStanza(
                         bytes, from: offset, limit: min(bytes.byteCount, offset + limits.bytes))
                     work &+= UInt64(usual.end - offset)
                     if usual.isFound, let message = Self.message(usual, in: bytes) {
@@ -97,7 +97,7 @@ public struct StanzaReader: ~Copyable {
                 var frame = ByteBuffer()
                 swap(&frame, &partial)
                 if kind == .stanza, root.isUsual {
-                    let usual = UsualStanza(frame.bytes, from: 0, limit: frame.count)
+                    let usual = FastPathStanza(frame.bytes, from: 0, limit: frame.count)
                     work &+= UInt64(usual.end)
                     if usual.isFound, !usual.isEscaped {
                         return .message(
@@ -153,7 +153,7 @@ public struct StanzaReader: ~Copyable {
 
     /// Returns the message of a stanza in the usual shape, or `nil` if a reference in it is malformed.
     @inline(__always)
-    private static func message(_ usual: UsualStanza, in bytes: RawSpan) -> MessageStanza? {
+    private static func message(_ usual: FastPathStanza, in bytes: RawSpan) -> MessageStanza? {
         guard usual.isEscaped else {
             return MessageStanza(
                 form: .usable, isError: usual.isError, parts: usual.parts, held: ByteBuffer(), isHeld: false)
@@ -162,15 +162,15 @@ public struct StanzaReader: ~Copyable {
     }
 
     @inline(never)
-    private static func unescaped(_ usual: UsualStanza, in bytes: RawSpan) -> MessageStanza? {
+    private static func unescaped(_ usual: FastPathStanza, in bytes: RawSpan) -> MessageStanza? {
         var held = ByteBuffer()
         guard held.appendUnescaped(bytes.extracting(usual.parts.payload.range)) else { return nil }
         var parts = MessageStanza.Parts()
         parts.payload = Slice(0, held.count)
-        parts.id = held.keep(usual.parts.id, of: bytes)
-        parts.to = held.keep(usual.parts.to, of: bytes)
-        parts.from = held.keep(usual.parts.from, of: bytes)
-        parts.type = held.keep(usual.parts.type, of: bytes)
+        parts.id = held.appendSlice(usual.parts.id, of: bytes)
+        parts.to = held.appendSlice(usual.parts.to, of: bytes)
+        parts.from = held.appendSlice(usual.parts.from, of: bytes)
+        parts.type = held.appendSlice(usual.parts.type, of: bytes)
         return MessageStanza(form: .usable, isError: usual.isError, parts: parts, held: held, isHeld: true)
     }
 

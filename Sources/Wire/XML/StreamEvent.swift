@@ -100,11 +100,11 @@ extension MessageStanza {
         let payloads = element.children.filter { $0.matches("gcm", Namespace.gcm) }
         var held = ByteBuffer()
         parts = Parts()
-        parts.payload = held.keep(payloads.first?.text)
-        parts.id = held.keep(element["id"])
-        parts.to = held.keep(element["to"])
-        parts.from = held.keep(element["from"])
-        parts.type = held.keep(element["type"])
+        parts.payload = held.appendSlice(payloads.first?.text)
+        parts.id = held.appendSlice(element["id"])
+        parts.to = held.appendSlice(element["to"])
+        parts.from = held.appendSlice(element["from"])
+        parts.type = held.appendSlice(element["type"])
         form =
             if let payload = payloads.first {
                 payloads.count > 1
@@ -120,7 +120,7 @@ extension MessageStanza {
 
 extension ByteBuffer {
     /// Appends a text. Returns its range.
-    fileprivate mutating func keep(_ text: String?) -> Slice {
+    fileprivate mutating func appendSlice(_ text: String?) -> Slice {
         guard let text else { return .absent }
         let start = count
         append(text: text)
@@ -128,7 +128,7 @@ extension ByteBuffer {
     }
 
     /// Appends a part of other bytes. Returns its range.
-    mutating func keep(_ slice: Slice, of bytes: borrowing RawSpan) -> Slice {
+    mutating func appendSlice(_ slice: Slice, of bytes: borrowing RawSpan) -> Slice {
         guard slice.isPresent else { return .absent }
         let start = count
         append(bytes.extracting(slice.range))

@@ -3,7 +3,7 @@ import Basics
 /// One kind of attack on ccsd, with its intensity.
 struct Attack {
     /// What the attack does in addition to its connections.
-    enum Deed {
+    enum Action {
         case none
         /// Repeated SIGHUP.
         case reloads
@@ -20,37 +20,37 @@ struct Attack {
     var perSecond = 200
     /// Blocks that all connections together must send before the attack ends, at full scale; `nil` if only the time counts.
     var blocks: Int?
-    var deed = Deed.none
+    var action = Action.none
     /// What it must cause at the server; otherwise the attack has not taken place.
     var aims: [AttackAim] = []
     /// Returns the script of the connection with a number.
     var script: ((AttackScene, Int) -> HostileScript)?
 
     /// The row without an attack: the baseline of the good peers.
-    static let calm = "none"
+    static let baseline = "none"
 
     /// All attacks, in the order in which they run.
     static var all: [Attack] {
-        [Attack(name: calm)] + openings + logins + streams + requests + http2 + links + deeds
+        [Attack(name: baseline)] + openings + logins + streams + requests + http2 + links + actions
     }
 
-    private static var deeds: [Attack] {
+    private static var actions: [Attack] {
         [
-            Attack(name: "reload-storm", deed: .reloads, aims: [.reach(.reloads)]),
+            Attack(name: "reload-storm", action: .reloads, aims: [.reach(.reloads)]),
             Attack(
-                name: "renegotiation", deed: .renegotiations,
+                name: "renegotiation", action: .renegotiations,
                 aims: [
                     .reach(.handshakes), .reach(.renegotiationsRefused), .reach(.closed(.protocolViolation)),
                 ]),
             Attack(
-                name: "no-descriptors", connections: 300, perSecond: 300, deed: .fewDescriptors,
-                aims: [.reach(.accepted), .reach(.turnedAway(.noDescriptor)), .reach(.heldOn)],
-                script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
+                name: "no-descriptors", connections: 300, perSecond: 300, action: .fewDescriptors,
+                aims: [.reach(.accepted), .reach(.refusedAtAccept(.noDescriptor)), .reach(.stillConnected)],
+                script: { _, number in HostileScript(listener: listeners[number % 3], tlsMode: .none) }),
         ]
     }
 
     /// The ports, for attacks that use each of them in turn.
-    static let doors: [HostileScript.Door] = [.appServers, .devices, .https]
+    static let listeners: [HostileScript.Listener] = [.appServers, .devices, .https]
 }
 
 /// The inputs of scripts.
@@ -71,8 +71,8 @@ struct AttackScene {
         return (0..<count).map { _ in
             // The shape of a real token: separators are kept, all other characters are random.
             String(
-                decoding: model.map { octet in
-                    octet == UInt8(ascii: ":") ? octet : letters[Int(random.next() & 63)]
+                decoding: model.map { byte in
+                    byte == UInt8(ascii: ":") ? byte : letters[Int(random.next() & 63)]
                 }, as: UTF8.self)
         }
     }

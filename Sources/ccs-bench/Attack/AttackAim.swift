@@ -6,7 +6,7 @@ import Basics
 /// that waits on the attacker's side.
 struct AttackAim {
     /// The effect that is counted.
-    let deed: AttackDeed
+    let effect: AttackEffect
     /// The count below which the attack has failed.
     var floor = 1
     /// Seconds that an attack must last for this effect, such as a deadline.
@@ -17,21 +17,21 @@ struct AttackAim {
     /// Whether an attack of this duration and scale must have the effect.
     func isDue(seconds: Int, scale: Int) -> Bool { seconds >= afterSeconds && scale >= fromScale }
 
-    static func reach(_ deed: AttackDeed, _ floor: Int = 1) -> AttackAim {
-        AttackAim(deed: deed, floor: floor)
+    static func reach(_ effect: AttackEffect, _ floor: Int = 1) -> AttackAim {
+        AttackAim(effect: effect, floor: floor)
     }
 
     /// An effect that occurs only after a deadline.
-    static func reach(_ deed: AttackDeed, after seconds: Int) -> AttackAim {
-        AttackAim(deed: deed, afterSeconds: seconds)
+    static func reach(_ effect: AttackEffect, after seconds: Int) -> AttackAim {
+        AttackAim(effect: effect, afterSeconds: seconds)
     }
 
     /// An effect that occurs only at full scale.
-    static func atFullScale(_ deed: AttackDeed) -> AttackAim { AttackAim(deed: deed, fromScale: 100) }
+    static func atFullScale(_ effect: AttackEffect) -> AttackAim { AttackAim(effect: effect, fromScale: 100) }
 }
 
 /// A kind of effect of attacks.
-enum AttackDeed: Hashable {
+enum AttackEffect: Hashable {
     /// Connections that the server accepted.
     case accepted
     /// TLS handshakes that the server finished.
@@ -47,7 +47,7 @@ enum AttackDeed: Hashable {
     /// Connections that the server closed for a reason.
     case closed(CloseReason)
     /// Connections that the server closed at accept.
-    case turnedAway(DoorRefusal)
+    case refusedAtAccept(ConnectionRefusal)
     /// HTTP responses with a status.
     case responses(Int)
     /// Requests and messages that were refused, for any reason.
@@ -61,7 +61,7 @@ enum AttackDeed: Hashable {
     /// Bytes that attackers received.
     case receivedBytes
     /// Connections that attackers still had at the end.
-    case heldOn
+    case stillConnected
     /// HTTP/2 frames with which the server ended connections and streams.
     case goAways, streamResets
     /// Reloads that the server has finished.
@@ -82,14 +82,14 @@ enum AttackDeed: Hashable {
         case .deviceBytes: "bytes from devices"
         case .requestBytes: "bytes of requests"
         case .closed(let reason): "closed \(reason.rawValue)"
-        case .turnedAway(let reason): "refused \(reason.rawValue)"
+        case .refusedAtAccept(let reason): "refused \(reason.rawValue)"
         case .responses(let status): "HTTP \(status)"
         case .refusals: "refusals"
         case .refusedUpstreamMessages: "refused upstream messages"
         case .unknownAcks: "unknown acks"
         case .acks: "acks"
         case .receivedBytes: "bytes received"
-        case .heldOn: "held on"
+        case .stillConnected: "still connected"
         case .goAways: "GOAWAY"
         case .streamResets: "RST_STREAM"
         case .reloads: "reloads"
@@ -111,7 +111,7 @@ enum AttackDeed: Hashable {
         case .deviceBytes: daemon.count(.receivedBytes, "device")
         case .requestBytes: daemon.count(.receivedBytes, "https")
         case .closed(let reason): daemon.count(.connectionsClosed, reason.rawValue)
-        case .turnedAway(let reason): daemon.count(.connectionsRefused, reason.rawValue)
+        case .refusedAtAccept(let reason): daemon.count(.connectionsRefused, reason.rawValue)
         case .responses(let status):
             // The probe's own requests for the counters are not part of the attack.
             daemon.count(.httpResponses, "\(status)")
@@ -121,7 +121,7 @@ enum AttackDeed: Hashable {
         case .unknownAcks: daemon.count(.unknownAcks)
         case .acks: evidence.answers["ack", default: 0]
         case .receivedBytes: evidence.receivedBytes
-        case .heldOn: evidence.heldOn
+        case .stillConnected: evidence.stillConnected
         case .goAways: evidence.answers["GOAWAY", default: 0]
         case .streamResets: evidence.answers["RST_STREAM", default: 0]
         case .reloads: daemon.count(.configReloads, "ok")
@@ -137,7 +137,7 @@ struct AttackEvidence {
     var begun = 0
     var blocks = 0
     var receivedBytes = 0
-    var heldOn = 0
+    var stillConnected = 0
     var answers: [String: Int] = [:]
     var renegotiationsRefused = 0
 }
@@ -157,7 +157,7 @@ extension Attack {
     /// Returns how often each effect occurred that an attack of this duration and scale must have.
     func reached(_ evidence: AttackEvidence, seconds: Int, scale: Int) -> [AttackReach] {
         aims.filter { $0.isDue(seconds: seconds, scale: scale) }.map {
-            AttackReach(word: $0.deed.word, count: $0.deed.count(in: evidence), floor: $0.floor)
+            AttackReach(word: $0.effect.word, count: $0.effect.count(in: evidence), floor: $0.floor)
         }
     }
 }

@@ -38,7 +38,7 @@ struct AttackRow {
     /// The required effects, and how often they occurred.
     var reached: [AttackReach] = []
     /// What ccsd did and how often: close reasons and responses.
-    var deeds: [(word: String, count: Int)] = []
+    var actions: [(word: String, count: Int)] = []
     var books = Books()
     var before = Latencies(Histogram())
     var during = Latencies(Histogram())
@@ -82,7 +82,9 @@ struct AttackRow {
         if memory.after > memory.before + allowedKiB(books.acknowledged) {
             found.append("\(memory.after - memory.before) KiB of memory were not returned")
         }
-        if name != Attack.calm, reached.isEmpty { found.append("nothing shows that the attack took place") }
+        if name != Attack.baseline, reached.isEmpty {
+            found.append("nothing shows that the attack took place")
+        }
         for reach in reached where reach.isMissing {
             found.append(
                 "the attack reached \(reach.word) \(reach.count) times, expected at least \(reach.floor)")
@@ -129,7 +131,7 @@ struct AttackRow {
     /// The cells of the row.
     var cells: [String] {
         let mebibytes = [memory.before, memory.peak, memory.after].map { Figure.whole(Double($0) / 1_024) }
-        let words = deeds.map { "\($0.word) \(Figure.whole($0.count))" }.joined(separator: ", ")
+        let words = actions.map { "\($0.word) \(Figure.whole($0.count))" }.joined(separator: ", ")
         return [
             name, Figure.whole(connections), Figure.whole(blocks), Figure.fixed(Double(bytes) / 1e6, 1),
             "\(Figure.duration(before.p50))/\(Figure.duration(before.p99))",
@@ -154,7 +156,7 @@ struct AttackRow {
                             .init("floor", .integer($0.floor)),
                         ])
                     })),
-            .init("deeds", .object(deeds.map { .init($0.word, .integer($0.count)) })),
+            .init("actions", .object(actions.map { .init($0.word, .integer($0.count)) })),
             .init(
                 "good",
                 .object([

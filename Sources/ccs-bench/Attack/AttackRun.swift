@@ -21,7 +21,7 @@ final class AttackRun {
     private let milliseconds: Int64
 
     /// Descriptors for unauthenticated peers; the attack on half-open connections uses more than these.
-    private static let descriptorsForStrangers = 768
+    private static let descriptorsForPeers = 768
     /// Number of devices of the attackers.
     private static let hostileDevices = 10
     /// Seconds that an attack may take to have its effects.
@@ -29,7 +29,7 @@ final class AttackRun {
     /// Seconds in which memory must be returned and all messages delivered.
     private static let recoverySeconds = 40
     /// Descriptors that ccsd may open in addition to its current ones, in the attack on descriptors.
-    private static let sparedDescriptors = Limits.Connection.descriptorsSpared + 4
+    private static let extraDescriptors = Limits.Connection.alwaysFreeDescriptors + 4
 
     /// Milliseconds for which the good peers continue after the attackers have left.
     private static let restMilliseconds: Int64 = 300
@@ -43,7 +43,7 @@ final class AttackRun {
         let port = try PeerPlace.freePort()
         target = try DaemonTarget(
             bench, reactors: bench.reactors, flags: ["--admin-port", "\(port)"],
-            descriptors: Limits.Connection.descriptorsKept + peers + Self.descriptorsForStrangers)
+            descriptors: Limits.Connection.reservedDescriptors + peers + Self.descriptorsForPeers)
         metrics = MetricsProbe(bench, port: port)
         process = target.process
         let devices = try bench.devices(target)
@@ -76,7 +76,7 @@ final class AttackRun {
         while resident > row.memory.before + row.allowedKiB(books.acknowledged - start.acknowledged),
             Now.read().monotonic < end
         { turn(200) }
-        settle()
+        awaitPending()
         row.memory.after = resident
         row.books = books
         row.books.since(start)
@@ -96,9 +96,9 @@ final class AttackRun {
                 target, wanted: scaled(attack.connections), perSecond: scaled(attack.perSecond)
             ) { script(scene, $0) }
         }
-        let renegotiator = attack.deed == .renegotiations ? Renegotiator(port: target.appServers.port) : nil
+        let renegotiator = attack.action == .renegotiations ? Renegotiator(port: target.appServers.port) : nil
         do throws(TransportError) { try renegotiator?.begin() } catch { throw BenchError(error.description) }
-        if attack.deed == .fewDescriptors { limitDescriptors(spared: Self.sparedDescriptors) }
+        if attack.action == .fewDescriptors { limitDescriptors(extra: Self.extraDescriptors) }
         let earlier = try metrics.read()
         let begin = Now.read().monotonic
         let goal = attack.blocks.map(scaled) ?? 0
@@ -106,8 +106,8 @@ final class AttackRun {
         var isOver = false
         while !isOver {
             turn(20)
-            if isRunning { try crowd?.tend(Now.read().monotonic) }
-            if attack.deed == .reloads {
+            if isRunning { try crowd?.openDue(Now.read().monotonic) }
+            if attack.action == .reloads {
                 _ = kill(process, SIGHUP)
                 row.blocks += 1
             }
@@ -121,7 +121,7 @@ final class AttackRun {
             let isMade = !row.reached.contains(where: \.isMissing) && crowd.map { $0.blocks >= goal } ?? true
             isOver = isMade || !isRunning || passed >= max(milliseconds, Int64(Self.longestSeconds) * 1_000)
         }
-        if attack.deed == .fewDescriptors { limitDescriptors(spared: nil) }
+        if attack.action == .fewDescriptors { limitDescriptors(extra: nil) }
         row.memory.peak = max(row.memory.peak, resident)
         row.during = Latencies(good.counters.deliveryTimes)
         if let crowd {
@@ -129,8 +129,8 @@ final class AttackRun {
             row.flooding = crowd.flooding
             row.blocks += crowd.blocks
             row.bytes = crowd.bytes
-            row.deeds = crowd.answers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            if crowd.present > 0 { row.deeds.append(("held on", crowd.present)) }
+            row.actions = crowd.answers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            if crowd.present > 0 { row.actions.append(("still connected", crowd.present)) }
             crowd.disperse()
             turn(Self.restMilliseconds)
         }
@@ -139,10 +139,10 @@ final class AttackRun {
             let counts = renegotiator.soFar
             row.connections = counts.connections
             row.blocks = counts.connections
-            row.deeds = [("handshakes refused", counts.refused), ("granted", counts.granted)]
+            row.actions = [("handshakes refused", counts.refused), ("granted", counts.granted)]
             if counts.granted > 0 { row.breaches.append("renegotiation was granted") }
         }
-        row.deeds = evidence.daemon.words(begun: evidence.begun) + row.deeds
+        row.actions = evidence.daemon.words(begun: evidence.begun) + row.actions
         bench.progress.clear()
     }
 
@@ -162,9 +162,9 @@ final class AttackRun {
 
     private func scaled(_ number: Int) -> Int { max(1, number * scale / 100) }
 
-    /// Limits ccsd's descriptors to those that it has open plus `spared`; `nil` restores its limit.
-    private func limitDescriptors(spared: Int?) {
-        let most = spared.map { ProcessProbe(process: process).descriptors + $0 } ?? .max
+    /// Limits ccsd's descriptors to those that it has open plus `extra`; `nil` restores its limit.
+    private func limitDescriptors(extra: Int?) {
+        let most = extra.map { ProcessProbe(process: process).descriptors + $0 } ?? .max
         DescriptorLimit.set(process: process, to: most)
     }
 
@@ -178,7 +178,7 @@ final class AttackRun {
     }
 
     /// Stops the good peers, and waits for pending messages.
-    private func settle() {
+    private func awaitPending() {
         good.pause()
         _ = bench.turn(seconds: Self.recoverySeconds) {
             let books = books

@@ -50,10 +50,14 @@ struct DaemonCounts: Equatable {
     /// Returns the fate of `begun` connections: close reasons, refusals, and how many were never accepted.
     func words(begun: Int) -> [(word: String, count: Int)] {
         let ended = CloseReason.allCases.map { ($0.rawValue, count(.connectionsClosed, $0.rawValue)) }
-        let turnedAway = DoorRefusal.allCases.map { ($0.rawValue, count(.connectionsRefused, $0.rawValue)) }
+        let refusedAtAccept = ConnectionRefusal.allCases.map {
+            ($0.rawValue, count(.connectionsRefused, $0.rawValue))
+        }
         let waited = begun - accepted - refused
         return
-            (ended.sorted { $0.0 < $1.0 } + turnedAway.sorted { $0.0 < $1.0 } + [("never accepted", waited)])
+            (ended.sorted { $0.0 < $1.0 } + refusedAtAccept.sorted { $0.0 < $1.0 } + [
+                ("never accepted", waited)
+            ])
             .filter { $0.1 > 0 }.map { ($0.0, $0.1) }
     }
 }

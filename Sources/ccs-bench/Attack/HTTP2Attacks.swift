@@ -42,7 +42,7 @@ extension Attack {
                 }),
             Attack(
                 name: "h2-bodies", connections: 30, blocks: 400,
-                aims: [.reach(.requestBytes, 1_000_000), .reach(.streamResets), .reach(.heldOn)],
+                aims: [.reach(.requestBytes, 1_000_000), .reach(.streamResets), .reach(.stillConnected)],
                 script: { _, _ in
                     // All permitted streams, each with a body that never ends.
                     var script = flood { block in
@@ -57,7 +57,7 @@ extension Attack {
             Attack(
                 name: "h2-unread", connections: 20,
                 aims: [
-                    .reach(.responses(200), 50), .reach(.heldOn),
+                    .reach(.responses(200), 50), .reach(.stillConnected),
                     .reach(.closed(.slowConsumer), after: Limits.Connection.writeDeadlineSeconds),
                 ],
                 script: { _, _ in
@@ -77,7 +77,7 @@ extension Attack {
     /// Returns a script that reads the server's windows, and then floods.
     private static func flood(_ block: @escaping (Int) -> [UInt8]) -> HostileScript {
         HostileScript(
-            door: .https, disguise: .http2,
+            listener: .https, tlsMode: .http2,
             // The largest windows for responses.
             opening: HTTP2Frames.preface + HTTP2Frames.frame(4, 0, 0, [0, 4, 127, 255, 255, 255]),
             turns: [

@@ -6,7 +6,7 @@ struct HTTP2FrameScanner {
     private var skipped = 0
 
     /// Consumes bytes and calls `body` with the type of each frame that starts in them.
-    mutating func take(_ bytes: RawSpan, _ body: (UInt8) -> Void) {
+    mutating func consume(_ bytes: RawSpan, _ body: (UInt8) -> Void) {
         var at = 0
         while at < bytes.byteCount {
             if skipped > 0 {

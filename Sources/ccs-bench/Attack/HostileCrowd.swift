@@ -46,7 +46,7 @@ final class HostileCrowd {
     var present: Int { peers.count }
 
     /// Opens connections that are due.
-    func tend(_ now: Instant) throws(BenchError) {
+    func openDue(_ now: Instant) throws(BenchError) {
         guard !isOver else { return }
         if begin == .distantPast { begin = now }
         let allowed = wanted + Int(now.milliseconds(since: begin)) * perSecond / 1_000
@@ -72,16 +72,16 @@ final class HostileCrowd {
         .ipv4(0x7f01_0001 + UInt32(number % 0xfe_0000), port: 0)
     }
 
-    func address(of door: HostileScript.Door) -> SocketAddress {
-        switch door {
+    func address(of listener: HostileScript.Listener) -> SocketAddress {
+        switch listener {
         case .appServers: target.appServers
         case .devices: target.devices
         case .https: target.https
         }
     }
 
-    func settings(for disguise: HostileScript.Disguise) -> TLSClientSettings? {
-        switch disguise {
+    func settings(for tlsMode: HostileScript.TLSMode) -> TLSClientSettings? {
+        switch tlsMode {
         case .none: nil
         case .tls: bench.tls
         case .http2: http2
@@ -89,7 +89,7 @@ final class HostileCrowd {
     }
 
     /// Counts received bytes by their first words.
-    func heard(_ bytes: RawSpan) {
+    func countResponse(_ bytes: RawSpan) {
         receivedBytes += bytes.byteCount
         let words: String? =
             if bytes.byteCount >= 12, bytes.extracting(0..<9).equals("HTTP/1.1 ") {
@@ -105,7 +105,7 @@ final class HostileCrowd {
     }
 
     /// Counts a received HTTP/2 frame if it ends a connection or a stream.
-    func heardFrame(type: UInt8) {
+    func countFrame(type: UInt8) {
         switch type {
         case 3: answers["RST_STREAM", default: 0] += 1
         case 7: answers["GOAWAY", default: 0] += 1
@@ -116,9 +116,10 @@ final class HostileCrowd {
     /// The attackers' counts.
     var evidence: AttackEvidence {
         AttackEvidence(
-            begun: begun, blocks: blocks, receivedBytes: receivedBytes, heldOn: present, answers: answers)
+            begun: begun, blocks: blocks, receivedBytes: receivedBytes, stillConnected: present,
+            answers: answers)
     }
 
     /// Removes a connection that has ended.
-    func left(_ peer: HostilePeer) { peers[ObjectIdentifier(peer)] = nil }
+    func remove(_ peer: HostilePeer) { peers[ObjectIdentifier(peer)] = nil }
 }

@@ -5,7 +5,7 @@ import Transport
 final class HostilePeer: ConnectionDelegate {
     private unowned let crowd: HostileCrowd
     private let script: HostileScript
-    private var heard: [UInt8] = []
+    private var input: [UInt8] = []
     private var frames = HTTP2FrameScanner()
     private var turn = 0
     private var block = 0
@@ -13,7 +13,7 @@ final class HostilePeer: ConnectionDelegate {
     /// Pending output in bytes above which the flood pauses: the server does not read.
     private static let waitingBytes = 262_144
     /// Bytes of a response that are searched for the awaited text.
-    private static let heardBytes = 65_536
+    private static let searchedBytes = 65_536
 
     init(_ crowd: HostileCrowd, _ script: HostileScript) {
         self.crowd = crowd
@@ -23,26 +23,26 @@ final class HostilePeer: ConnectionDelegate {
     /// Connects, from its own source address.
     func connect(from source: SocketAddress) throws(TransportError) {
         connection = try crowd.bench.reactor.connect(
-            to: crowd.address(of: script.door), from: source, tls: crowd.settings(for: script.disguise),
+            to: crowd.address(of: script.listener), from: source, tls: crowd.settings(for: script.tlsMode),
             serverName: "localhost", delegate: self)
     }
 
     func connectionOpened(_ connection: Connection, now: Now) {
         crowd.opened += 1
-        say(script.opening)
+        send(script.opening)
         if script.turns.isEmpty { beginFlood(now) }
     }
 
     func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
-        crowd.heard(bytes)
-        if script.disguise == .http2 { frames.take(bytes) { crowd.heardFrame(type: $0) } }
-        guard turn < script.turns.count, heard.count < Self.heardBytes else { return }
-        heard += [UInt8](copying: bytes)
+        crowd.countResponse(bytes)
+        if script.tlsMode == .http2 { frames.consume(bytes) { crowd.countFrame(type: $0) } }
+        guard turn < script.turns.count, input.count < Self.searchedBytes else { return }
+        input += [UInt8](copying: bytes)
         let awaited = script.turns[turn].awaited
-        let said = heard
-        guard awaited.utf8CodeUnitCount == 0 || Bytes.contains(said.raw, awaited) else { return }
-        heard = []
-        say(script.turns[turn].answer)
+        let text = input
+        guard awaited.utf8CodeUnitCount == 0 || Bytes.contains(text.raw, awaited) else { return }
+        input = []
+        send(script.turns[turn].answer)
         turn += 1
         if turn == script.turns.count { beginFlood(now) }
     }
@@ -56,14 +56,14 @@ final class HostilePeer: ConnectionDelegate {
     func connectionDeadline(_ connection: Connection, now: Now) {
         guard let make = script.block, block < script.blocks, connection.isOpen else { return }
         if connection.outboundCount < Self.waitingBytes {
-            say(make(block))
+            send(make(block))
             crowd.blocks += 1
             block += 1
         }
         connection.deadline = now.monotonic.advanced(milliseconds: script.pauseMilliseconds)
     }
 
-    private func say(_ bytes: [UInt8]) {
+    private func send(_ bytes: [UInt8]) {
         guard let connection, connection.isOpen, !bytes.isEmpty else { return }
         crowd.bytes += bytes.count
         connection.outbox.bytes.append(bytes)
@@ -75,6 +75,6 @@ final class HostilePeer: ConnectionDelegate {
 
     func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
         self.connection = nil
-        crowd.left(self)
+        crowd.remove(self)
     }
 }

@@ -3,14 +3,14 @@ import Basics
 /// What one hostile connection sends, and how.
 struct HostileScript {
     /// The port that it connects to.
-    enum Door {
+    enum Listener {
         case appServers
         case devices
         case https
     }
 
     /// How far it takes part in TLS.
-    enum Disguise {
+    enum TLSMode {
         /// It uses TCP alone: for a listener with TLS that is a handshake which never ends.
         case none
         /// TLS without an application protocol.
@@ -25,8 +25,8 @@ struct HostileScript {
         var answer: [UInt8]
     }
 
-    var door: Door
-    var disguise = Disguise.tls
+    var listener: Listener
+    var tlsMode = TLSMode.tls
     /// Sent as soon as the connection is open.
     var opening: [UInt8] = []
     /// Steps before the flood starts, such as a login.
@@ -44,7 +44,7 @@ struct HostileScript {
 extension HostileScript {
     /// Returns a script that logs an app server in.
     static func appServer(_ login: StreamCredential) -> HostileScript {
-        var script = HostileScript(door: .appServers, opening: Array(login.header.utf8))
+        var script = HostileScript(listener: .appServers, opening: Array(login.header.utf8))
         script.turns = [
             Turn(awaited: "</stream:features>", answer: Array(login.auth.utf8)),
             Turn(awaited: "<success", answer: Array(login.header.utf8)),

@@ -13,19 +13,19 @@ extension Attack {
                     // A login of 2 GiB, or a length that does not end.
                     let length: [UInt8] = number.isMultiple(of: 2) ? [255, 255, 255, 255, 7] : [255]
                     return HostileScript(
-                        door: .devices, opening: [41, 2] + length,
+                        listener: .devices, opening: [41, 2] + length,
                         block: { _ in [UInt8](repeating: 255, count: 16_384) })
                 }),
             Attack(
                 name: "mcs-logins", connections: 100,
                 aims: [
-                    .reach(.deviceBytes, 1_000_000), .reach(.heldOn),
+                    .reach(.deviceBytes, 1_000_000), .reach(.stillConnected),
                     .reach(.closed(.loginDeadline), after: Limits.Login.deadlineSeconds),
                 ],
                 script: { _, _ in
                     // A login of the maximum length, all of it received IDs, which never ends.
                     var script = HostileScript(
-                        door: .devices, opening: [41, 2] + varint(Limits.MCS.loginFrameBytes),
+                        listener: .devices, opening: [41, 2] + varint(Limits.MCS.loginFrameBytes),
                         block: { _ in receivedIDs })
                     script.blocks = Limits.MCS.loginFrameBytes / receivedIDs.count
                     return script
@@ -44,9 +44,9 @@ extension Attack {
                 script: { scene, number in
                     // Acks of frames and messages that were never sent.
                     loggedIn(scene, number) { block in
-                        octets(of: 500) { at, frames in
+                        bytes(of: 500) { at, frames in
                             let ids = (0..<10).map { Array("0:\(number)-\(block)-\(at)-\($0)".utf8) }
-                            MCS.Iq(
+                            MCS.IqStanza(
                                 at.isMultiple(of: 2) ? .streamAck : .selectiveAck(ids),
                                 lastStreamIDReceived: .max
                             )
@@ -63,7 +63,7 @@ extension Attack {
                 script: { scene, number in
                     // To an unknown sender, so that the good peers' app servers are not involved.
                     loggedIn(scene, number) { block in
-                        octets(of: 200) { at, frames in
+                        bytes(of: 200) { at, frames in
                             var message = MCS.DataMessage()
                             message.to = Array("1@gcm.googleapis.com".utf8)
                             message.category = Array(DaemonTarget.category.utf8)
@@ -78,11 +78,11 @@ extension Attack {
 
     /// Returns the first bytes of a device connection.
     static func deviceLogin(_ device: BenchDevice) -> [UInt8] {
-        octets { _, buffer in device.appendLogin(to: &buffer) }
+        bytes { _, buffer in device.appendLogin(to: &buffer) }
     }
 
     /// Returns `count` frames, each written by `append`.
-    private static func octets(of count: Int = 1, _ append: (Int, inout ByteBuffer) -> Void) -> [UInt8] {
+    private static func bytes(of count: Int = 1, _ append: (Int, inout ByteBuffer) -> Void) -> [UInt8] {
         var buffer = ByteBuffer()
         for at in 0..<count { append(at, &buffer) }
         return buffer.copied()
@@ -93,7 +93,7 @@ extension Attack {
         _ scene: AttackScene, _ number: Int, _ block: @escaping (Int) -> [UInt8]
     ) -> HostileScript {
         HostileScript(
-            door: .devices, opening: deviceLogin(scene.devices[number % scene.devices.count]),
+            listener: .devices, opening: deviceLogin(scene.devices[number % scene.devices.count]),
             turns: [.init(awaited: "", answer: [])], block: block, pauseMilliseconds: 50)
     }
 
@@ -105,6 +105,6 @@ extension Attack {
     }()
 
     private static func varint(_ number: Int) -> [UInt8] {
-        octets { _, buffer in Varint.append(UInt64(number), to: &buffer) }
+        bytes { _, buffer in Varint.append(UInt64(number), to: &buffer) }
     }
 }

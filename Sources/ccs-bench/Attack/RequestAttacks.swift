@@ -8,23 +8,25 @@ extension Attack {
             Attack(
                 name: "slow-bodies", connections: 150,
                 aims: [
-                    .reach(.handshakes), .reach(.requestBytes), .reach(.blocks), .reach(.heldOn),
+                    .reach(.handshakes), .reach(.requestBytes), .reach(.blocks), .reach(.stillConnected),
                     .reach(.closed(.slowRequest), after: Limits.HTTP.bodyGraceSeconds),
                 ],
                 script: { scene, _ in
                     HostileScript(
-                        door: .https, opening: head("/fcm/send", scene, length: 1_000_000),
+                        listener: .https, opening: head("/fcm/send", scene, length: 1_000_000),
                         block: { _ in [0x20] }, pauseMilliseconds: 1_000)
                 }),
             Attack(
                 name: "held-bodies", connections: 200, blocks: 2_500,
-                aims: [.reach(.requestBytes, 1_000_000), .reach(.heldOn), .atFullScale(.closed(.flood))],
+                aims: [
+                    .reach(.requestBytes, 1_000_000), .reach(.stillConnected), .atFullScale(.closed(.flood)),
+                ],
                 script: { scene, _ in
                     // All but the last bytes of the longest permitted body, with an unknown key.
                     var stranger = scene
                     stranger.key = "unknown"
                     var script = HostileScript(
-                        door: .https,
+                        listener: .https,
                         opening: head("/fcm/send", stranger, length: Limits.HTTP.requestBodyBytes),
                         block: { _ in [UInt8](repeating: 0x20, count: 65_000) })
                     script.blocks = Limits.HTTP.requestBodyBytes / 65_000
@@ -35,7 +37,7 @@ extension Attack {
                 aims: [.reach(.responses(431)), .reach(.closed(.tooLarge))],
                 script: { _, _ in
                     HostileScript(
-                        door: .https, opening: Array("GET / HTTP/1.1\r\nHost: localhost\r\n".utf8),
+                        listener: .https, opening: Array("GET / HTTP/1.1\r\nHost: localhost\r\n".utf8),
                         block: { Array("X-\($0): \(String(repeating: "y", count: 1_000))\r\n".utf8) })
                 }),
             Attack(
@@ -47,14 +49,14 @@ extension Attack {
                         "POST /checkin HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-protobuffer\r\n"
                         + "Content-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
                     return HostileScript(
-                        door: .https, block: { _ in Array(head.utf8) + bomb }, pauseMilliseconds: 200)
+                        listener: .https, block: { _ in Array(head.utf8) + bomb }, pauseMilliseconds: 200)
                 }),
             Attack(
                 name: "unknown-tokens", connections: 10, blocks: 1_000,
                 aims: [.reach(.responses(200)), .reach(.refusals, 1_000)],
                 script: { scene, number in
                     HostileScript(
-                        door: .https,
+                        listener: .https,
                         block: { block in
                             let tokens = scene.unknownTokens(1_000, number * 1_000 + block)
                             let body = Array(
@@ -93,20 +95,20 @@ enum GzipBomb {
 
     private struct BitWriter {
         var bytes: [UInt8] = []
-        private var octet: UInt8 = 0
+        private var byte: UInt8 = 0
         private var filled: UInt8 = 0
 
         mutating func write(_ bits: [UInt8]) {
             for bit in bits {
-                octet |= bit << filled
+                byte |= bit << filled
                 filled += 1
                 if filled == 8 { flush() }
             }
         }
 
         mutating func flush() {
-            if filled > 0 { bytes.append(octet) }
-            octet = 0
+            if filled > 0 { bytes.append(byte) }
+            byte = 0
             filled = 0
         }
     }

@@ -8,27 +8,27 @@ extension Attack {
             Attack(
                 name: "silence", connections: 300,
                 aims: [
-                    .reach(.accepted), .reach(.heldOn),
+                    .reach(.accepted), .reach(.stillConnected),
                     .reach(.closed(.handshakeDeadline), after: Limits.Login.handshakeDeadlineSeconds),
                 ],
-                script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
+                script: { _, number in HostileScript(listener: listeners[number % 3], tlsMode: .none) }),
             Attack(
                 name: "slow-tls", connections: 300,
                 aims: [
-                    .reach(.accepted), .reach(.blocks), .reach(.heldOn),
+                    .reach(.accepted), .reach(.blocks), .reach(.stillConnected),
                     .reach(.closed(.handshakeDeadline), after: Limits.Login.handshakeDeadlineSeconds),
                 ],
                 script: { _, number in
                     // The head of a ClientHello of 512 bytes; the remainder follows one byte at a time.
                     HostileScript(
-                        door: doors[number % 3], disguise: .none,
+                        listener: listeners[number % 3], tlsMode: .none,
                         opening: [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3],
                         block: { _ in [0] }, pauseMilliseconds: slow)
                 }),
             Attack(
                 name: "slow-openings", connections: 150,
                 aims: [
-                    .reach(.handshakes), .reach(.blocks), .reach(.heldOn),
+                    .reach(.handshakes), .reach(.blocks), .reach(.stillConnected),
                     .reach(.closed(.loginDeadline), after: Limits.Login.deadlineSeconds),
                 ],
                 script: { scene, number in
@@ -36,15 +36,18 @@ extension Attack {
                     let first = deviceLogin(scene.devices[number % scene.devices.count])
                     return number.isMultiple(of: 2)
                         ? HostileScript(
-                            door: .appServers, block: { [header[$0 % header.count]] }, pauseMilliseconds: slow
+                            listener: .appServers, block: { [header[$0 % header.count]] },
+                            pauseMilliseconds: slow
                         )
                         : HostileScript(
-                            door: .devices, block: { [first[$0 % first.count]] }, pauseMilliseconds: slow)
+                            listener: .devices, block: { [first[$0 % first.count]] }, pauseMilliseconds: slow)
                 }),
             Attack(
                 name: "half-open", connections: 2_000, perSecond: 2_000,
-                aims: [.reach(.accepted), .reach(.heldOn), .atFullScale(.turnedAway(.reactorFull))],
-                script: { _, number in HostileScript(door: doors[number % 3], disguise: .none) }),
+                aims: [
+                    .reach(.accepted), .reach(.stillConnected), .atFullScale(.refusedAtAccept(.reactorFull)),
+                ],
+                script: { _, number in HostileScript(listener: listeners[number % 3], tlsMode: .none) }),
         ]
     }
 
@@ -67,7 +70,7 @@ extension Attack {
                 script: { scene, number in
                     var device = scene.devices[number % scene.devices.count]
                     device.secret ^= 1
-                    return HostileScript(door: .devices, opening: deviceLogin(device))
+                    return HostileScript(listener: .devices, opening: deviceLogin(device))
                 }),
         ]
     }
@@ -108,7 +111,7 @@ extension Attack {
                 name: "entity-bombs", connections: 50,
                 aims: [.reach(.handshakes), .reach(.closed(.restrictedXML))],
                 script: { scene, _ in
-                    HostileScript(door: .appServers, opening: Array((entities + scene.login.header).utf8))
+                    HostileScript(listener: .appServers, opening: Array((entities + scene.login.header).utf8))
                 }),
             Attack(
                 name: "compression", connections: 20,

@@ -26,7 +26,7 @@ extension Bench {
             guard row.isRunning else { break }
         }
         let faults = AttackRow.faults(of: rows)
-        tell(
+        printResult(
             AttackRow.table(rows) + "\n\n" + AttackRow.reachTable(rows),
             .object([
                 .init("attacks", .array(rows.map(\.json))),

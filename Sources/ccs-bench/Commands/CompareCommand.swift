@@ -25,7 +25,7 @@ extension Bench {
         let plotted = try draw(run)
         let rows = run.rows
         let floor = CompareRow.floor(of: rows)
-        tell(
+        printResult(
             CompareRow.table(rows),
             .object([
                 .init("connections", .integer(connections)), .init("window", .integer(window)),

@@ -10,7 +10,7 @@ extension Bench {
         let run = try FanoutRun(self, subscribers: subscribers, online: online)
         let result = try run.run(seconds: seconds, rate: invocation.integer("--rate") ?? 500)
         let rate = Double(subscribers) / max(0.001, result.seconds)
-        tell(
+        printResult(
             text(result, subscribers, online, rate),
             .object([
                 .init("subscribers", .integer(subscribers)), .init("online", .integer(online)),

@@ -73,7 +73,7 @@ final class FanoutRun {
         let meanwhile = LoadResult("meanwhile", from: third, to: fourth, counters: load.counters)
         _ = bench.turn(seconds: 10) { members.counters.delivered >= online.count }
         resident.after = probe.residentKiB
-        try load.settle()
+        try load.awaitPending()
         guard members.counters.delivered == online.count, members.counters.failures.isEmpty else {
             throw BenchError(
                 "\(members.counters.delivered) of \(online.count) online subscribers received the message: \(members.counters.failures)"
@@ -132,7 +132,7 @@ final class FanoutRun {
             let reached = topics.recipients
             most = max(most, probe.residentKiB)
             bench.progress.show("recipients", reached, of: subscribers)
-            if topics.underWay == 0 {
+            if topics.inProgress == 0 {
                 bench.progress.clear()
                 guard reached == subscribers else {
                     throw BenchError("only \(reached) of \(subscribers) subscribers were sent the message")

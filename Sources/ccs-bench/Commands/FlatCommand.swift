@@ -13,7 +13,7 @@ extension Bench {
             for median in [few, many] { Terminal.print(median.line(against: few) + "\n") }
         }
         let starts = try run.restart()
-        tell(
+        printResult(
             starts.map(\.line).joined(separator: "\n"),
             .object([
                 .init("registered", .integer(run.registered)), .init("stored", .integer(run.stored)),

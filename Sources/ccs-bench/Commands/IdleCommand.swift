@@ -20,7 +20,7 @@ extension Bench {
             throw BenchError("devices were disconnected: \(receivers.counters.failures)")
         }
         let each = Double(after - before) / Double(count)
-        tell(
+        printResult(
             "ccsd: \(count) idle device connections, \(Figure.fixed(each, 1)) KiB each (resident \(Figure.whole(before)) KiB before, \(Figure.whole(after)) KiB after)",
             .object([
                 .init("devices", .integer(count)), .init("kib_each", .number(each)),

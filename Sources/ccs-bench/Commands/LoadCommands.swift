@@ -95,7 +95,7 @@ extension Bench {
             for result in found where !invocation.has("--json") { Terminal.print(result.line + "\n") }
             results += found
         }
-        tell(results, against: nil)
+        printResult(results, against: nil)
     }
 
     /// Measures loads in turns, and prints their medians compared with the first.
@@ -108,11 +108,11 @@ extension Bench {
                 results.append(result)
             }
         }
-        tell(results, against: runs[0].name)
+        printResult(results, against: runs[0].name)
     }
 
     /// Prints the medians of results, compared with one load if given.
-    func tell(
+    func printResult(
         _ results: [LoadResult], against first: String?, _ rate: String = "msg/s",
         _ cost: String = "us CPU/msg"
     ) {
@@ -131,7 +131,7 @@ extension Bench {
     }
 
     /// Prints a result in the requested format.
-    func tell(_ line: String, _ json: JSONValue) {
+    func printResult(_ line: String, _ json: JSONValue) {
         Terminal.print((invocation.has("--json") ? json.compact : line) + "\n")
     }
 }

@@ -29,7 +29,7 @@ extension Bench {
                 results.append(result)
             }
         }
-        tell(results, against: targets[0].name, "logins/s", "us CPU/login")
+        printResult(results, against: targets[0].name, "logins/s", "us CPU/login")
     }
 
     /// Logs all devices in and disconnects them. Returns the KiB that each used.

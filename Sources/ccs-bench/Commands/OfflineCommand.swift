@@ -23,7 +23,7 @@ extension Bench {
         let seconds = Double(end.time.nanoseconds - begin.time.nanoseconds) / 1e9
         let rate = Double(all) / max(0.001, seconds)
         let cost = Double(end.server - begin.server) / 1_000 / Double(all)
-        tell(
+        printResult(
             stored.line
                 + "\n\(Figure.pad("fetched", 11)) \(Figure.padLeft(Figure.whole(rate), 9)) msg/s, \(Figure.fixed(cost, 2)) us CPU/msg, logins of \(Figure.whole(devices.count)) devices included",
             .object([

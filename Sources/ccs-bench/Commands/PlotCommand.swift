@@ -30,7 +30,7 @@ extension Bench {
         do throws(TransportError) {
             try SmallFile.replace(path, with: Array(plot.svg.utf8), mode: 0o644)
         } catch { throw BenchError(error.description, code: .inputOutput) }
-        tell(
+        printResult(
             "closed loop: \(most.line)\nplot: \(path)",
             .object([
                 .init("closed_loop", most.json), .init("open_loop", .array(results.map(\.json))),

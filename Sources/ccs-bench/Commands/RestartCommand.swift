@@ -16,7 +16,7 @@ extension Bench {
         let isBack = run.load(seconds: 300) { run.connected == run.peers }
         let back = Now.read().monotonic.milliseconds(since: start)
         _ = run.load(seconds: seconds)
-        let isSettled = run.settle(seconds: 120)
+        let hasNothingPending = run.awaitPending(seconds: 120)
         let holds = try run.target.auditHolds()
         let refusedAccepted = run.refusals.filter { $0.key != "CONNECTION_DRAINING" }
         let json = JSONValue.object([
@@ -31,7 +31,7 @@ extension Bench {
             .init("audit_holds", .boolean(holds)),
         ])
         let refusals = run.refusals.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        tell(
+        printResult(
             """
                           accepted  delivered  lost  twice
             downstream  \(Self.row(run.down))
@@ -39,7 +39,8 @@ extension Bench {
             \(run.peers) peers; drained in \(times.drained) ms, started in \(times.started) ms, all back \(back) ms after SIGTERM; \(run.closes) connections ended
             refused and sent again: \(refusals.isEmpty ? "none" : refusals.joined(separator: ", ")); the conservation law \(holds ? "holds" : "is broken")
             """, json)
-        guard isBack, isSettled, holds, run.down.missing == 0, run.up.missing == 0, refusedAccepted.isEmpty
+        guard isBack, hasNothingPending, holds, run.down.missing == 0, run.up.missing == 0,
+            refusedAccepted.isEmpty
         else { throw BenchError("the restart was not seamless") }
     }
 

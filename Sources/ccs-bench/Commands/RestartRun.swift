@@ -62,11 +62,11 @@ final class RestartRun {
 
     private func listen(_ server: Server) {
         server.client.onEvent = { [weak self, weak server] _, event, _ in
-            if let self, let server { heard(event, server) }
+            if let self, let server { handle(event, server) }
         }
     }
 
-    private func heard(_ event: AppServerEvent, _ server: Server) {
+    private func handle(_ event: AppServerEvent, _ server: Server) {
         switch event {
         case .acknowledged(let id, _):
             let number = Self.number(id)
@@ -192,18 +192,18 @@ final class RestartRun {
     }
 
     /// Whether no message is pending.
-    var isSettled: Bool {
+    var hasNothingPending: Bool {
         again.isEmpty && servers.allSatisfy { $0.unanswered.isEmpty }
             && devices.allSatisfy { $0.waitingUpstream == 0 } && down.missing == 0 && up.missing == 0
     }
 
     /// Resends unacknowledged messages, and waits for the others. Returns false if some are still pending after `seconds`.
-    func settle(seconds: Int) -> Bool {
+    func awaitPending(seconds: Int) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while Now.read().monotonic < end {
             for _ in 0..<again.count { sendDown() }
             _ = bench.turn(seconds: 1) { false }
-            if isSettled { return true }
+            if hasNothingPending { return true }
         }
         return false
     }

@@ -30,7 +30,7 @@ extension Bench {
         progress.clear()
         let seconds = Double(Now.read().monotonic.nanoseconds - start.nanoseconds) / 1e9
         let rate = Double(count) / max(0.001, seconds)
-        tell(
+        printResult(
             "\(count) seeds from \(first) in \(Figure.fixed(seconds, 1)) s, \(Figure.whole(rate)) seeds/s, "
                 + "\(tally.messages) messages, \(tally.faults) faults: "
                 + (failures.isEmpty

@@ -28,7 +28,7 @@ extension Bench {
         }
         let verdict = SoakVerdict(record)
         try write(record.samples, verdict)
-        tell(verdict.text, verdict.json)
+        printResult(verdict.text, verdict.json)
         guard verdict.faults.isEmpty else { throw BenchError(verdict.faults.joined(separator: "; ")) }
     }
 

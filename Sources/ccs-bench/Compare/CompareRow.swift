@@ -7,7 +7,7 @@ struct CompareRow {
     let serverMicroseconds: Double
     let answer: (p50: Double, p99: Double)
     /// p99 at half of the maximum rate; `nil` if it was not measured.
-    let calm: Double?
+    let halfRateP99: Double?
     /// CPU of a login in microseconds, and KiB of an idle connection; `nil` if another row of the same server has them.
     let login: (microseconds: Double, idleKiB: Double)?
     let serverLoad: Double
@@ -24,7 +24,7 @@ struct CompareRow {
         rate = Figure.median(closed.map(\.rate))
         serverMicroseconds = Figure.median(closed.map(\.serverMicroseconds))
         answer = (Figure.median(closed.map(\.answer.p50)), Figure.median(closed.map(\.answer.p99)))
-        calm = half.isEmpty ? nil : Figure.median(half.map(\.answer.p99))
+        halfRateP99 = half.isEmpty ? nil : Figure.median(half.map(\.answer.p99))
         self.login = login.map { (Figure.median($0.microseconds), $0.idleKiB) }
         serverLoad = Figure.median(closed.map(\.serverLoad))
         ownLoad = Figure.median(closed.map(\.ownLoad))
@@ -47,10 +47,10 @@ struct CompareRow {
     /// Returns all rows as a table.
     static func table(_ rows: [CompareRow]) -> String {
         let floor = floor(of: rows)
-        let hasCalm = rows.contains { $0.calm != nil }
+        let hasHalfRate = rows.contains { $0.halfRateP99 != nil }
         let hasLogin = rows.contains { $0.login != nil }
         var head = ["server", "msg/s", "CPU us/msg", "x floor", "ACK p50", "p99"]
-        if hasCalm { head.append("p99 at half") }
+        if hasHalfRate { head.append("p99 at half") }
         if hasLogin { head += ["login us", "idle KiB"] }
         head += ["server %", "generator %", "an ACK means"]
         let lines = rows.map { row in
@@ -59,7 +59,7 @@ struct CompareRow {
                 row.ratio(to: floor).map { Figure.fixed($0, 2) } ?? "-", Figure.duration(row.answer.p50),
                 Figure.duration(row.answer.p99),
             ]
-            if hasCalm { cells.append(row.calm.map(Figure.duration) ?? "-") }
+            if hasHalfRate { cells.append(row.halfRateP99.map(Figure.duration) ?? "-") }
             if hasLogin {
                 cells += [
                     row.login.map { Figure.whole($0.microseconds) } ?? "",
@@ -86,7 +86,7 @@ struct CompareRow {
             .init("server_cpu_us_per_message", .number(serverMicroseconds)),
             .init("cpu_ratio", ratio(to: floor).map { .number($0) } ?? .null),
             .init("answer_p50_us", .number(answer.p50)), .init("answer_p99_us", .number(answer.p99)),
-            .init("answer_p99_us_at_half", calm.map { .number($0) } ?? .null),
+            .init("answer_p99_us_at_half", halfRateP99.map { .number($0) } ?? .null),
             .init("login_cpu_us", login.map { .number($0.microseconds) } ?? .null),
             .init("idle_kib", login.map { .number($0.idleKiB) } ?? .null),
             .init("server_load", .number(serverLoad)), .init("generator_load", .number(ownLoad)),

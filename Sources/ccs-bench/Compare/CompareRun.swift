@@ -114,9 +114,9 @@ final class CompareRun {
             guard load.counters.delivered > 0 else { throw load.failed("no messages arrived") }
             closed[at].append(result)
             guard wantsHalf else { continue }
-            let calm = try load.measure(seconds: seconds, .rate(max(1, result.rate / 2)))
-            progress(calm)
-            half[at].append(calm)
+            let halfResult = try load.measure(seconds: seconds, .rate(max(1, result.rate / 2)))
+            progress(halfResult)
+            half[at].append(halfResult)
         }
     }
 

@@ -6,7 +6,7 @@ struct Histogram {
     private(set) var total = 0
 
     /// Records a duration in nanoseconds.
-    mutating func note(_ nanoseconds: Int64) {
+    mutating func record(_ nanoseconds: Int64) {
         counts[Self.place(UInt64(max(1, nanoseconds)))] &+= 1
         total += 1
     }

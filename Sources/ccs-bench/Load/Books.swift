@@ -12,7 +12,7 @@ struct Books {
     private var closed = 0
     private static let accepted: UInt8 = 1
     private static let arrived: UInt8 = 2
-    private static let settled: UInt8 = 3
+    private static let done: UInt8 = 3
     /// Refused; other states no longer matter.
     private static let refused: UInt8 = 7
     /// Number of closed entries that are dropped at once, so that moving the others costs little for each.
@@ -43,12 +43,12 @@ struct Books {
 
     /// Records an arrival. Returns when the message was due, or `nil` if the arrival is repeated or the number unknown.
     @discardableResult
-    mutating func arrived(_ number: Int?) -> Int64? { note(number, Self.arrived) }
+    mutating func arrived(_ number: Int?) -> Int64? { record(number, Self.arrived) }
 
     /// Records that the server has accepted a message. Returns when it was due, or `nil` if that was recorded before or it is
     /// unknown.
     @discardableResult
-    mutating func accepted(_ number: Int?) -> Int64? { note(number, Self.accepted) }
+    mutating func accepted(_ number: Int?) -> Int64? { record(number, Self.accepted) }
 
     /// Records that the server has refused a message, unless it has arrived.
     mutating func refused(_ number: Int?) {
@@ -61,7 +61,7 @@ struct Books {
         drop()
     }
 
-    private mutating func note(_ number: Int?, _ mark: UInt8) -> Int64? {
+    private mutating func record(_ number: Int?, _ mark: UInt8) -> Int64? {
         guard let number, number >= 0, number < opened else { return nil }
         let at = number - first
         guard at >= 0, states[at] & mark == 0 else {
@@ -71,7 +71,7 @@ struct Books {
         let time = times[at]
         states[at] |= mark
         if mark == Self.accepted { accepted += 1 }
-        if states[at] == Self.settled {
+        if states[at] == Self.done {
             delivered += 1
             drop()
         }
@@ -79,7 +79,7 @@ struct Books {
     }
 
     private mutating func drop() {
-        while closed < states.count, states[closed] >= Self.settled { closed += 1 }
+        while closed < states.count, states[closed] >= Self.done { closed += 1 }
         guard closed >= Self.droppedAtOnce else { return }
         times.removeFirst(closed)
         states.removeFirst(closed)

@@ -53,7 +53,7 @@ final class Feeder {
         guard isFeeding, arrivals != nil else { return }
         let time = now.monotonic.nanoseconds
         while let due = arrivals?.next(by: time) {
-            counters.lag.note(time - due)
+            counters.lag.record(time - due)
             if backlog.count - head < Self.backlogLimit { backlog.append(due) } else { counters.leftOut += 1 }
         }
         spend()

@@ -37,7 +37,7 @@ final class LoadCounters {
     }
 
     /// Records the end of a connection.
-    func noteEnd(_ what: String, _ reason: CloseReason, _ detail: String) {
+    func recordEnd(_ what: String, _ reason: CloseReason, _ detail: String) {
         guard failures.count < 10 else { return }
         failures.append("\(what): \(reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")")
     }

@@ -70,7 +70,7 @@ final class LoadRun {
             results.append(
                 LoadResult(run.name, from: begin[at], to: end[at], all: all, counters: run.counters))
         }
-        for run in runs { try run.settle() }
+        for run in runs { try run.awaitPending() }
         return results
     }
 
@@ -87,7 +87,7 @@ final class LoadRun {
         }
         let result = LoadResult(
             name, from: begin, to: LoadSample(counters, target), counters: counters)
-        try settle()
+        try awaitPending()
         return result
     }
 
@@ -111,7 +111,7 @@ final class LoadRun {
     }
 
     /// Stops sending, and waits for pending messages. Throws if anything failed meanwhile.
-    func settle() throws(BenchError) {
+    func awaitPending() throws(BenchError) {
         pause()
         _ = bench.turn(seconds: 5) { counters.acknowledged + counters.refused >= counters.sent }
         bench.progress.clear()

@@ -12,10 +12,10 @@ struct AppServerTalk: SenderTalk {
 
     mutating func begin(_ outbox: inout Outbox) { login.begin(&outbox) }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict {
-        guard login.isReady else { return login.take(bytes, &outbox) }
+        guard login.isReady else { return login.consume(bytes, &outbox) }
         numbers.scan(bytes) { span, at in answered(.number(Digits.number(in: span, at: at))) }
         return Bytes.contains(bytes, "\"nack\"") ? .refused : .fine
     }

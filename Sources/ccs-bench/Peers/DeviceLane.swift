@@ -28,21 +28,21 @@ final class DeviceLane: Lane {
             reactor: load.bench.reactor,
             endpoint: Endpoint(address: target.devices, serverName: "localhost", tls: load.bench.tls),
             identity: DeviceIdentity(androidID: device.number, securityToken: Redacted(device.secret)))
-        client.onEvent = { [weak self] _, event, now in self?.heard(event, now) }
+        client.onEvent = { [weak self] _, event, now in self?.handle(event, now) }
         do throws(TransportError) { try client.connect() } catch { throw BenchError(error.description) }
     }
 
-    private func heard(_ event: DeviceEvent, _ now: Now) {
+    private func handle(_ event: DeviceEvent, _ now: Now) {
         switch event {
         case .loggedIn: counters.ready += 1
         case .upstreamStored(let id):
             counters.acknowledged += 1
             outstanding -= 1
             if let time = times.removeValue(forKey: id) {
-                counters.answerTimes.note(now.monotonic.nanoseconds - time)
+                counters.answerTimes.record(now.monotonic.nanoseconds - time)
             }
             load?.answered(self, now: now)
-        case .closed(let reason, let detail): counters.noteEnd("device", reason, detail)
+        case .closed(let reason, let detail): counters.recordEnd("device", reason, detail)
         default: break
         }
     }
@@ -82,9 +82,9 @@ final class UpstreamReceivers {
                 case .upstream(let message):
                     guard let at = Bytes.offset(of: "~~", in: message.data.raw) else { return }
                     counters.delivered += 1
-                    counters.deliveryTimes.note(
+                    counters.deliveryTimes.record(
                         now.monotonic.nanoseconds - Digits.time(in: message.data.raw, at: at + 2))
-                case .closed(let reason, let detail): counters.noteEnd("app server", reason, detail)
+                case .closed(let reason, let detail): counters.recordEnd("app server", reason, detail)
                 default: break
                 }
             }

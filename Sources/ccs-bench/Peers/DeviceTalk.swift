@@ -8,7 +8,7 @@ struct DeviceTalk: ReceiverTalk {
     private let device: BenchDevice
     private var times = MarkScanner(mark: Template.timeMark, digits: Template.timeDigits)
     private var frames = FrameCounter()
-    private var told = 0
+    private var acked = 0
 
     init(_ device: BenchDevice) { self.device = device }
 
@@ -20,14 +20,15 @@ struct DeviceTalk: ReceiverTalk {
         outbox.endRecord()
     }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
     ) -> TalkVerdict {
         frames.count(bytes)
         times.scan(bytes) { span, at in arrived(Digits.time(in: span, at: at)) }
-        guard frames.total - told >= 10 else { return .fine }
-        told = frames.total
-        MCS.Iq(.streamAck, lastStreamIDReceived: Int32(truncatingIfNeeded: told)).append(to: &outbox.bytes)
+        guard frames.total - acked >= 10 else { return .fine }
+        acked = frames.total
+        MCS.IqStanza(.streamAck, lastStreamIDReceived: Int32(truncatingIfNeeded: acked)).append(
+            to: &outbox.bytes)
         outbox.endRecord()
         return .fine
     }

@@ -10,7 +10,7 @@ struct HTTPTalk: SenderTalk {
 
     mutating func begin(_ outbox: inout Outbox) {}
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict {
         var isRefused = Bytes.contains(bytes, "\"failure\":1")

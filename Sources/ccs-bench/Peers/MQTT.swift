@@ -37,19 +37,19 @@ enum MQTT {
     }
 
     private static func text(_ text: String) -> [UInt8] {
-        let octets = Array(text.utf8)
-        return [UInt8(octets.count >> 8), UInt8(truncatingIfNeeded: octets.count)] + octets
+        let bytes = Array(text.utf8)
+        return [UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
 
     /// Encodes the remaining length (2.2.3).
     private static func length(_ count: Int) -> [UInt8] {
         var rest = count
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         repeat {
-            octets.append(UInt8(rest & 127) | (rest > 127 ? 128 : 0))
+            bytes.append(UInt8(rest & 127) | (rest > 127 ? 128 : 0))
             rest >>= 7
         } while rest > 0
-        return octets
+        return bytes
     }
 }
 
@@ -60,16 +60,16 @@ struct MQTTReader {
 
     /// Consumes the next bytes, split anywhere; calls `found` with the first byte and the body of each packet. Returns false if
     /// it is not MQTT.
-    mutating func take(_ bytes: RawSpan, _ found: (UInt8, RawSpan) -> Void) -> Bool {
+    mutating func consume(_ bytes: RawSpan, _ found: (UInt8, RawSpan) -> Void) -> Bool {
         guard carry.isEmpty else {
             let joined = carry + [UInt8](copying: bytes)
             carry.removeAll()
-            return takeWhole(joined.raw, found)
+            return consumeWhole(joined.raw, found)
         }
-        return takeWhole(bytes, found)
+        return consumeWhole(bytes, found)
     }
 
-    private mutating func takeWhole(_ bytes: RawSpan, _ found: (UInt8, RawSpan) -> Void) -> Bool {
+    private mutating func consumeWhole(_ bytes: RawSpan, _ found: (UInt8, RawSpan) -> Void) -> Bool {
         var at = 0
         while at < bytes.byteCount {
             var length = 0
@@ -77,11 +77,11 @@ struct MQTTReader {
             var body = at + 1
             var isWhole = false
             while body < bytes.byteCount, !isWhole {
-                let octet = bytes.byte(at: body)
-                length |= Int(octet & 127) << shift
+                let byte = bytes.byte(at: body)
+                length |= Int(byte & 127) << shift
                 shift += 7
                 body += 1
-                isWhole = octet & 128 == 0
+                isWhole = byte & 128 == 0
                 // The remaining length has at most four bytes.
                 guard isWhole || shift < 28 else { return false }
             }

@@ -15,11 +15,11 @@ struct PublisherTalk: SenderTalk {
         outbox.endRecord()
     }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict {
         var verdict = TalkVerdict.fine
-        let isMQTT = reader.take(bytes) { first, body in
+        let isMQTT = reader.consume(bytes) { first, body in
             switch MQTT.Kind(rawValue: first >> 4) {
             case .publishAck where body.byteCount >= 2:
                 let identifier = UInt16(body.byte(at: 0)) << 8 | UInt16(body.byte(at: 1))
@@ -53,14 +53,14 @@ struct SubscriberTalk: ReceiverTalk {
         outbox.endRecord()
     }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
     ) -> TalkVerdict {
         var verdict = TalkVerdict.fine
         let before = outbox.bytes.count
-        let isMQTT = reader.take(bytes) { first, body in
+        let isMQTT = reader.consume(bytes) { first, body in
             switch MQTT.Kind(rawValue: first >> 4) {
-            case .publish: Self.take(body, first, &outbox, arrived)
+            case .publish: Self.consume(body, first, &outbox, arrived)
             case .connectAck where body.byteCount == 2 && body.byte(at: 1) == 0:
                 outbox.bytes.append(MQTT.subscribe(topic: topic, quality: quality))
             case .subscribeAck where body.byteCount == 3 && body.byte(at: 2) == quality: isReady = true
@@ -72,7 +72,7 @@ struct SubscriberTalk: ReceiverTalk {
         return isMQTT ? verdict : .failed("the broker does not speak MQTT")
     }
 
-    private static func take(
+    private static func consume(
         _ body: RawSpan, _ first: UInt8, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
     ) {
         let wantsAck = first & 6 != 0

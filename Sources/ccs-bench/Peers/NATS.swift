@@ -37,16 +37,16 @@ struct NATSReader {
 
     /// Consumes the next bytes, split anywhere; calls `found` with each kind and the payload of a message, or the line. Returns
     /// false if it is not NATS.
-    mutating func take(_ bytes: RawSpan, _ found: (NATS.Word, RawSpan) -> Void) -> Bool {
+    mutating func consume(_ bytes: RawSpan, _ found: (NATS.Word, RawSpan) -> Void) -> Bool {
         guard carry.isEmpty else {
             let joined = carry + [UInt8](copying: bytes)
             carry.removeAll()
-            return takeWhole(joined.raw, found)
+            return consumeWhole(joined.raw, found)
         }
-        return takeWhole(bytes, found)
+        return consumeWhole(bytes, found)
     }
 
-    private mutating func takeWhole(_ bytes: RawSpan, _ found: (NATS.Word, RawSpan) -> Void) -> Bool {
+    private mutating func consumeWhole(_ bytes: RawSpan, _ found: (NATS.Word, RawSpan) -> Void) -> Bool {
         var at = 0
         let count = bytes.byteCount
         while at < count {

@@ -14,12 +14,12 @@ private struct NATSLogin {
     }
 
     /// Consumes bytes, split anywhere; calls `found` with the payload of each message.
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ message: (RawSpan) -> Void
     ) -> TalkVerdict {
         var verdict = TalkVerdict.fine
         var isTaken = false
-        let isNATS = reader.take(bytes) { word, body in
+        let isNATS = reader.consume(bytes) { word, body in
             switch word {
             case .message: message(body)
             case .pong: isTaken = true
@@ -45,10 +45,10 @@ struct NATSPublisherTalk: SenderTalk {
 
     mutating func begin(_ outbox: inout Outbox) { login.begin(&outbox) }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict {
-        login.take(bytes, &outbox) { _ in }
+        login.consume(bytes, &outbox) { _ in }
     }
 }
 
@@ -66,10 +66,10 @@ struct NATSSubscriberTalk: ReceiverTalk {
         login.begin(&outbox, NATS.subscribe(subject: subject))
     }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
     ) -> TalkVerdict {
-        login.take(bytes, &outbox) { payload in
+        login.consume(bytes, &outbox) { payload in
             guard payload.byteCount >= Template.timeMark.count + Template.timeDigits else { return }
             arrived(Digits.time(in: payload, at: Template.timeMark.count))
         }

@@ -11,7 +11,7 @@ protocol ReceiverTalk {
     mutating func begin(_ outbox: inout Outbox)
     /// Consumes bytes, split anywhere: continues the login, calls `due` with the time at which each received message was due,
     /// and writes acknowledgements.
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
     ) -> TalkVerdict
 }
@@ -58,15 +58,15 @@ final class Receiver<Talk: ReceiverTalk>: Receiving {
         let counters = receivers.counters
         let wasReady = talk.isReady
         let before = counters.delivered
-        let verdict = talk.take(bytes, &connection.outbox) { due in
-            counters.deliveryTimes.note(instant - due)
+        let verdict = talk.consume(bytes, &connection.outbox) { due in
+            counters.deliveryTimes.record(instant - due)
             counters.delivered += 1
             counters.lastDelivery = instant
         }
         if !connection.outbox.isEmpty { connection.setNeedsFlush() }
         if !wasReady, talk.isReady {
             counters.ready += 1
-            counters.answerTimes.note(instant - begun)
+            counters.answerTimes.record(instant - begun)
         }
         if case .failed(let words) = verdict { counters.failures.append(words) }
         let arrived = counters.delivered - before
@@ -79,6 +79,6 @@ final class Receiver<Talk: ReceiverTalk>: Receiving {
     func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
         hasLeft = true
         guard !isLeaving else { return }
-        receivers.counters.noteEnd(Talk.what, reason, connection.failure)
+        receivers.counters.recordEnd(Talk.what, reason, connection.failure)
     }
 }

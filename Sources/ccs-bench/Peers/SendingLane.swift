@@ -10,7 +10,7 @@ protocol SenderTalk {
     /// Writes the start of the login.
     mutating func begin(_ outbox: inout Outbox)
     /// Consumes bytes, split anywhere: continues the login, or calls `found` with each acknowledgement.
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict
     /// Writes what follows a message.
@@ -42,18 +42,18 @@ final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
     private weak let load: LoadRun?
     private let counters: LoadCounters
     private var talk: Talk
-    private var underway: Underway
+    private var underway: PendingMessages
     let window: Int
     var outstanding: Int { underway.outstanding }
     private weak var connection: Connection?
 
-    /// Creates a lane that sends `messages` in turn, starting with `first`; the window is at most `Underway.kept`.
+    /// Creates a lane that sends `messages` in turn, starting with `first`; the window is at most `PendingMessages.kept`.
     init(_ load: LoadRun, _ talk: Talk, messages: [Template], window: Int, first: Int = 0) {
         self.load = load
         counters = load.counters
         self.talk = talk
         self.window = window
-        underway = Underway(messages, first: first, endsRecords: !load.bench.writesBatches)
+        underway = PendingMessages(messages, first: first, endsRecords: !load.bench.writesBatches)
     }
 
     func send(dueAt time: Int64) {
@@ -71,7 +71,7 @@ final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
 
     /// Counts `count` arrived messages as acknowledged, for servers without acknowledgements.
     func arrived(_ count: Int, now: Now) {
-        take(.next(count), now.monotonic.nanoseconds)
+        consume(.next(count), now.monotonic.nanoseconds)
         counters.acknowledged += count
         load?.answered(self, now: now)
     }
@@ -87,7 +87,7 @@ final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
         let instant = now.monotonic.nanoseconds
         let wasReady = talk.isReady
         let before = underway.outstanding
-        let verdict = talk.take(bytes, &connection.outbox) { take($0, instant) }
+        let verdict = talk.consume(bytes, &connection.outbox) { consume($0, instant) }
         if !connection.outbox.isEmpty { connection.setNeedsFlush() }
         if !wasReady, talk.isReady { counters.ready += 1 }
         let answered = before - underway.outstanding
@@ -104,14 +104,14 @@ final class SendingLane<Talk: SenderTalk>: ConnectionDelegate, Lane {
     }
 
     @inline(__always)
-    private func take(_ answer: Answer, _ instant: Int64) {
-        underway.take(answer) { counters.answerTimes.note(instant - $0) }
+    private func consume(_ answer: Answer, _ instant: Int64) {
+        underway.consume(answer) { counters.answerTimes.record(instant - $0) }
     }
 
     func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}
     func connectionDeadline(_ connection: Connection, now: Now) {}
 
     func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
-        counters.noteEnd(Talk.what, reason, connection.failure)
+        counters.recordEnd(Talk.what, reason, connection.failure)
     }
 }

@@ -29,10 +29,10 @@ struct StanzaTalk: SenderTalk {
 
     mutating func begin(_ outbox: inout Outbox) { login.begin(&outbox) }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ answered: (Answer) -> Void
     ) -> TalkVerdict {
-        guard login.isReady else { return login.take(bytes, &outbox) }
+        guard login.isReady else { return login.consume(bytes, &outbox) }
         if Bytes.contains(bytes, "type='error'") || Bytes.contains(bytes, "<stream:error") {
             return .failed(
                 "the server refused a stanza: \(String(decoding: [UInt8](copying: bytes), as: UTF8.self))")
@@ -80,10 +80,10 @@ struct StanzaReceiverTalk: ReceiverTalk {
 
     mutating func begin(_ outbox: inout Outbox) { login.begin(&outbox) }
 
-    mutating func take(
+    mutating func consume(
         _ bytes: RawSpan, _ outbox: inout Outbox, _ arrived: (Int64) -> Void
     ) -> TalkVerdict {
-        guard login.isReady else { return login.take(bytes, &outbox) }
+        guard login.isReady else { return login.consume(bytes, &outbox) }
         times.scan(bytes) { span, at in arrived(Digits.time(in: span, at: at)) }
         guard let sender else { return .fine }
         let begin = "<message to=\"\(sender)\"><received xmlns=\"urn:xmpp:receipts\" id=\"m#"

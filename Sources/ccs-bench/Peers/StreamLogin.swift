@@ -47,26 +47,26 @@ struct StreamLogin {
     var isReady: Bool { stage == .ready }
 
     /// Writes the start of a stream.
-    func begin(_ outbox: inout Outbox) { say(credential.header, &outbox) }
+    func begin(_ outbox: inout Outbox) { send(credential.header, &outbox) }
 
     /// Consumes bytes, split anywhere, before the stream is ready.
-    mutating func take(_ bytes: RawSpan, _ outbox: inout Outbox) -> TalkVerdict {
+    mutating func consume(_ bytes: RawSpan, _ outbox: inout Outbox) -> TalkVerdict {
         early += [UInt8](copying: bytes)
         let text = early
         switch stage {
         case .features where Bytes.contains(text.raw, "</stream:features>"):
             stage = .authenticating
-            say(credential.auth, &outbox)
+            send(credential.auth, &outbox)
         case .authenticating where Bytes.contains(text.raw, "<success"):
             stage = .binding
-            say(credential.header, &outbox)
+            send(credential.header, &outbox)
         case .authenticating where Bytes.contains(text.raw, "<failure"):
             return .failed("the server refused the login")
         case .binding where Bytes.contains(text.raw, "</stream:features>"):
-            say(credential.bind, &outbox)
+            send(credential.bind, &outbox)
         case .binding where Bytes.contains(text.raw, "</iq>"):
             stage = acknowledges ? .enabling : .ready
-            if acknowledges { say("<enable xmlns=\"urn:xmpp:sm:3\"/>", &outbox) }
+            if acknowledges { send("<enable xmlns=\"urn:xmpp:sm:3\"/>", &outbox) }
         case .enabling where Bytes.contains(text.raw, "<enabled"): stage = .ready
         case .enabling where Bytes.contains(text.raw, "<failed"):
             return .failed("the server does not support XEP-0198")
@@ -76,7 +76,7 @@ struct StreamLogin {
         return .fine
     }
 
-    private func say(_ text: String, _ outbox: inout Outbox) {
+    private func send(_ text: String, _ outbox: inout Outbox) {
         outbox.bytes.append(text: text)
         outbox.endRecord()
     }

@@ -16,7 +16,7 @@ struct Template {
         /// Ten decimal digits at an offset.
         case digits(Int)
         /// Two bytes at an offset, never 0 (MQTT 3.1.1, 2.3.1).
-        case octets(Int)
+        case bytes(Int)
     }
 
     private(set) var bytes: [UInt8]
@@ -42,7 +42,7 @@ struct Template {
     private init(topic: String, filler: Int, hasIdentifier: Bool) {
         let payload = Self.timeMark.count + Self.timeDigits + filler
         bytes = MQTT.publishHead(topic: topic, payload: payload, hasIdentifier: hasIdentifier)
-        number = hasIdentifier ? .octets(bytes.count - 2) : .none
+        number = hasIdentifier ? .bytes(bytes.count - 2) : .none
         bytes += Self.timeMark
         timeAt = bytes.count
         bytes += [UInt8](repeating: 0x30, count: Self.timeDigits)
@@ -125,7 +125,7 @@ struct Template {
         switch self.number {
         case .none: break
         case .digits(let at): Digits.put(number, at: start + at, into: &outbox.bytes)
-        case .octets(let at):
+        case .bytes(let at):
             let identifier = MQTT.identifier(of: number)
             outbox.bytes.set(UInt8(identifier >> 8), at: start + at)
             outbox.bytes.set(UInt8(truncatingIfNeeded: identifier), at: start + at + 1)

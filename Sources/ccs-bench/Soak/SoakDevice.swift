@@ -17,7 +17,7 @@ final class SoakDevice: Lane {
     /// The token that app servers send to.
     let token: [UInt8]
     /// Messages sent to it that have not arrived.
-    var owed = 0
+    var undelivered = 0
     /// Time of its last login, in nanoseconds of the monotonic clock.
     private(set) var loggedInAt: Int64 = .max
     /// Time at which it last started to reconnect.
@@ -35,12 +35,12 @@ final class SoakDevice: Lane {
             reactor: run.bench.reactor,
             endpoint: Endpoint(address: run.target.devices, serverName: "localhost", tls: run.bench.tls),
             identity: DeviceIdentity(androidID: made.number, securityToken: Redacted(made.secret)),
-            acknowledgement: Self.habits[number % Self.habits.count])
-        client.onEvent = { [weak self] _, event, now in self?.heard(event, now) }
+            acknowledgement: Self.acknowledgements[number % Self.acknowledgements.count])
+        client.onEvent = { [weak self] _, event, now in self?.handle(event, now) }
     }
 
     /// Modes of acknowledgement, in turns: at once, as Chromium does, and by ID.
-    private static let habits: [DeviceAcknowledgement] = [.stream, .streamEvery(10), .selective]
+    private static let acknowledgements: [DeviceAcknowledgement] = [.stream, .streamEvery(10), .selective]
 
     var isHere: Bool { stage == .here }
 
@@ -66,7 +66,7 @@ final class SoakDevice: Lane {
     // MARK: Coming and going
 
     /// Opens its connection.
-    func come() {
+    func connect() {
         guard stage == .away else { return }
         stage = .coming
         cameAt = Now.read().monotonic.nanoseconds
@@ -74,15 +74,15 @@ final class SoakDevice: Lane {
     }
 
     /// Disconnects or reconnects when it is time, or when further messages would make the server discard all.
-    func tend(_ now: Instant, _ flapping: inout Flapping) {
+    func connectOrLeave(_ now: Instant, _ flapping: inout Flapping) {
         switch stage {
         case .here where now >= due:
             stage = .leaving
             let leave = flapping.leave()
             due = now.advanced(milliseconds: leave.awayMilliseconds)
             if leave.isOrderly { client.close() } else { client.abort() }
-        case .away where now >= due || owed >= Flapping.mostOwed:
-            come()
+        case .away where now >= due || undelivered >= Flapping.maximumUndelivered:
+            connect()
             due = now.advanced(milliseconds: flapping.stay())
         default: break
         }
@@ -94,7 +94,7 @@ final class SoakDevice: Lane {
     /// Acknowledges all received messages.
     func acknowledge() { client.heartbeat() }
 
-    private func heard(_ event: DeviceEvent, _ now: Now) {
+    private func handle(_ event: DeviceEvent, _ now: Now) {
         guard let run else { return }
         switch event {
         case .loggedIn:
@@ -106,15 +106,15 @@ final class SoakDevice: Lane {
             run.arrived(message, at: self, now)
         case .upstreamStored(let id):
             if let time = run.up.accepted(SoakRun.number(id)), time >= loggedInAt {
-                run.upCounters.answerTimes.note(now.monotonic.nanoseconds - time)
+                run.upCounters.answerTimes.record(now.monotonic.nanoseconds - time)
             }
             run.upFeeder.answered(self, now: now)
         case .unexpected(let what): run.failed("device", what)
         case .loginRefused(let code): run.failed("device", "login refused (\(code))")
         case .closed(let reason, let detail):
             if stage != .leaving {
-                run.upCounters.noteEnd("device", reason, detail)
-                due = now.monotonic.advanced(milliseconds: Limits.Client.reconnectLeastMilliseconds)
+                run.upCounters.recordEnd("device", reason, detail)
+                due = now.monotonic.advanced(milliseconds: Limits.Client.reconnectMinimumMilliseconds)
             }
             stage = .away
         default: break
@@ -127,7 +127,7 @@ struct Flapping {
     private var random: SeededRandom
 
     /// Maximum of messages that wait for a device: well below the 100 at which all waiting messages are discarded.
-    static let mostOwed = 60
+    static let maximumUndelivered = 60
     /// Milliseconds for which a device stays connected.
     static let stays: ClosedRange<Int64> = 5_000...25_000
     /// Milliseconds for which most devices are disconnected: a change of the network.

@@ -68,12 +68,12 @@ final class SoakRun {
         }
         devices = made.enumerated().map { SoakDevice(self, $1, number: $0) }
         for device in devices { upFeeder.add(device) }
-        try comeAll()
+        try connectAll()
     }
 
-    private func comeAll() throws(BenchError) {
+    private func connectAll() throws(BenchError) {
         for (number, device) in devices.enumerated() {
-            device.come()
+            device.connect()
             bench.progress.show("devices connected", number, of: devices.count)
             _ = bench.turn(seconds: 10) { logins > number - Receivers.handshakesAtOnce }
         }
@@ -88,7 +88,7 @@ final class SoakRun {
     /// Returns the token of the next target: all devices in turn.
     func nextTarget() -> [UInt8] {
         nextDevice = nextDevice + 1 < devices.count ? nextDevice + 1 : 0
-        devices[nextDevice].owed += 1
+        devices[nextDevice].undelivered += 1
         return devices[nextDevice].token
     }
 
@@ -106,12 +106,12 @@ final class SoakRun {
             }
             return failed("device", "received an error: \(pairs)")
         }
-        device.owed -= 1
+        device.undelivered -= 1
         // Messages that were due before the login waited for the device, not for the daemon.
         if time >= device.loggedInAt {
-            downCounters.deliveryTimes.note(now.monotonic.nanoseconds - time)
+            downCounters.deliveryTimes.record(now.monotonic.nanoseconds - time)
         } else {
-            fetches.note(now.monotonic.nanoseconds - device.cameAt)
+            fetches.record(now.monotonic.nanoseconds - device.cameAt)
         }
     }
 
@@ -119,7 +119,7 @@ final class SoakRun {
     func arrived(upstream id: [UInt8], _ now: Now) {
         guard let time = up.arrived(Self.number(id)), let device = Self.device(id) else { return }
         if time >= devices[device].loggedInAt {
-            upCounters.deliveryTimes.note(now.monotonic.nanoseconds - time)
+            upCounters.deliveryTimes.record(now.monotonic.nanoseconds - time)
         }
     }
 
@@ -139,8 +139,8 @@ final class SoakRun {
 
     // MARK: The run
 
-    /// Runs for `seconds`, and longer until there are enough samples; calls `tell` with each sample.
-    func measure(seconds: Int, tell: (SoakSample) -> Void) throws(BenchError) -> SoakRecord {
+    /// Runs for `seconds`, and longer until there are enough samples; calls `report` with each sample.
+    func measure(seconds: Int, report: (SoakSample) -> Void) throws(BenchError) -> SoakRecord {
         var record = SoakRecord(rate: rate)
         _ = bench.turn(seconds: 2) { false }
         record.socketsBefore = probe.sockets
@@ -164,18 +164,18 @@ final class SoakRun {
                 now >= end.advanced(seconds: Self.patienceSeconds) || now >= end && hasEnough(record)
             if now.milliseconds(since: sampledAt) >= interval || isOver {
                 record.samples.append(sample(now))
-                if let last = record.samples.last { tell(last) }
+                if let last = record.samples.last { report(last) }
                 bench.progress.show("soaking", Int(now.milliseconds(since: begin) / 1_000), of: seconds)
             }
             guard !isOver, target.isRunning else { break }
             if now.milliseconds(since: tended) >= Self.tendMilliseconds {
                 tended = now
-                for device in devices.prefix(flappers) { device.tend(now, &flapping) }
+                for device in devices.prefix(flappers) { device.connectOrLeave(now, &flapping) }
             }
             bench.turn(waitMilliseconds: 5)
         }
         bench.progress.clear()
-        try settle(&record)
+        try awaitPending(&record)
         return record
     }
 
@@ -185,13 +185,13 @@ final class SoakRun {
     }
 
     /// Ends the load, reconnects all devices, and compares the books.
-    private func settle(_ record: inout SoakRecord) throws(BenchError) {
+    private func awaitPending(_ record: inout SoakRecord) throws(BenchError) {
         guard target.isRunning else { throw BenchError("ccsd has ended") }
         downFeeder.end()
         upFeeder.end()
         bench.feeders = []
         _ = bench.turn(seconds: Self.settleSeconds) {
-            for device in devices { device.come() }
+            for device in devices { device.connect() }
             return devices.allSatisfy(\.isHere) && isAnswered && down.missing == 0 && up.missing == 0
         }
         for device in devices { device.acknowledge() }
@@ -203,8 +203,8 @@ final class SoakRun {
         for _ in 0..<10 {
             let audit = try target.control(AuditStore())
             record.auditHolds = audit.holds
-            Self.take(audit.downstream, &record.down)
-            Self.take(audit.upstream, &record.up)
+            Self.copy(audit.downstream, &record.down)
+            Self.copy(audit.upstream, &record.up)
             guard record.down.auditedPending + record.up.auditedPending > 0 else { break }
             _ = bench.turn(seconds: 1) { false }
         }
@@ -219,7 +219,7 @@ final class SoakRun {
             unanswered: books.unanswered)
     }
 
-    private static func take(_ law: AuditStore.Law, _ side: inout SoakRecord.Side) {
+    private static func copy(_ law: AuditStore.Counts, _ side: inout SoakRecord.Side) {
         side.audited = law.accepted
         side.auditedDelivered = law.delivered
         side.auditedPending = law.pending

@@ -16,7 +16,7 @@ final class SoakServer: Lane {
             reactor: run.bench.reactor,
             endpoint: Endpoint(address: run.target.appServers, serverName: "localhost", tls: run.bench.tls),
             login: AppServerLogin(sender: run.target.sender, key: Redacted(run.target.key)))
-        client.onEvent = { [weak self] _, event, now in self?.heard(event, now) }
+        client.onEvent = { [weak self] _, event, now in self?.handle(event, now) }
         do throws(TransportError) { try client.connect() } catch { throw BenchError(error.description) }
     }
 
@@ -35,12 +35,12 @@ final class SoakServer: Lane {
 
     func flush() {}
 
-    private func heard(_ event: AppServerEvent, _ now: Now) {
+    private func handle(_ event: AppServerEvent, _ now: Now) {
         guard let run else { return }
         switch event {
         case .acknowledged(let id, _):
             if let time = run.down.accepted(SoakRun.number(id)) {
-                run.downCounters.answerTimes.note(now.monotonic.nanoseconds - time)
+                run.downCounters.answerTimes.record(now.monotonic.nanoseconds - time)
             }
             run.downFeeder.answered(self, now: now)
         case .refused(let id, let error, let words):
@@ -50,7 +50,7 @@ final class SoakServer: Lane {
         case .upstream(let message): run.arrived(upstream: message.messageID, now)
         case .stanzaError(_, let what), .streamError(let what), .unexpected(let what):
             run.failed("app server", what)
-        case .closed(let reason, let detail): run.downCounters.noteEnd("app server", reason, detail)
+        case .closed(let reason, let detail): run.downCounters.recordEnd("app server", reason, detail)
         default: break
         }
     }

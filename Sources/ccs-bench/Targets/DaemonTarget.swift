@@ -64,8 +64,8 @@ final class DaemonTarget: Target {
         // Rates are counted as always, but so high that no message of the bench is refused.
         let rates = [
             "device-messages-per-minute", "device-messages-per-hour", "device-upstream-per-minute",
-            "sender-upstream-per-minute", "topic-changes-per-second", "stranger-requests-per-address",
-            "stranger-requests-per-minute",
+            "sender-upstream-per-minute", "topic-changes-per-second", "unauthenticated-requests-per-address",
+            "unauthenticated-requests-per-minute",
         ].flatMap { ["--\($0)", "\(Limits.Message.highestRate)"] }
         // The limit is lowered permanently and before ccsd starts, since it raises its own limit as far as possible.
         let shell = descriptors.map {

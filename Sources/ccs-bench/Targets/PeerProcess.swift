@@ -49,15 +49,15 @@ final class PeerProcess: Server {
     /// Opens a connection of the generator to a server that sends a line before TLS.
     func connectAfterGreeting(_ bench: Bench, _ owner: any ConnectionDelegate) throws(BenchError) {
         guard let connected = Self.dial(address) else { throw BenchError("\(name) no longer listens") }
-        var octet: UInt8 = 0
+        var byte: UInt8 = 0
         repeat {
             var wait = pollfd(fd: connected.number, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&wait, 1, Self.greetingMilliseconds) == 1,
-                unsafe read(connected.number, &octet, 1) == 1
+                unsafe read(connected.number, &byte, 1) == 1
             else {
                 throw BenchError("\(name) did not send a greeting")
             }
-        } while octet != UInt8(ascii: "\n")
+        } while byte != UInt8(ascii: "\n")
         do throws(TransportError) {
             _ = try bench.reactor.connect(
                 over: connected, to: address, tls: bench.tls, serverName: "localhost", delegate: owner)
@@ -181,12 +181,12 @@ struct PeerPlace {
     }
 
     /// The ID of Debian's unprivileged user and group, for a bench that runs as root.
-    private static let nobody: uid_t = 65_534
+    private static let unprivilegedID: uid_t = 65_534
 
     /// A prefix of commands that drops privileges; empty if the bench has none.
     static var withoutPrivileges: [String] {
         guard geteuid() == 0 else { return [] }
-        return ["setpriv", "--reuid", "\(nobody)", "--regid", "\(nobody)", "--clear-groups"]
+        return ["setpriv", "--reuid", "\(unprivilegedID)", "--regid", "\(unprivilegedID)", "--clear-groups"]
     }
 
     /// Changes the owner of the directory to that user.
@@ -200,7 +200,7 @@ struct PeerPlace {
 
     private static func handOver(_ path: String) -> Bool {
         // Only a directory has entries.
-        unsafe chown(path, nobody, nobody) == 0
+        unsafe chown(path, unprivilegedID, unprivilegedID) == 0
             && Folder.names(in: path).allSatisfy { handOver(path + "/" + $0) }
     }
 }

@@ -13,7 +13,7 @@ final class RelayTarget: Target {
     var process: Int32 { child.process }
 
     /// Deviations from its default behaviour.
-    enum Habit: String {
+    enum Variant: String {
         /// OpenSSL reads record by record, which is its own default.
         case plainReads = "plain-reads"
         /// Clients may resume their TLS sessions.
@@ -21,7 +21,7 @@ final class RelayTarget: Target {
     }
 
     /// Starts a relay.
-    init(_ bench: Bench, _ habit: Habit? = nil, name: String = "relay") throws(BenchError) {
+    init(_ bench: Bench, _ variant: Variant? = nil, name: String = "relay") throws(BenchError) {
         self.name = name
         let authority = CertificateAuthority(directory: bench.scratch)
         do throws(TransportError) {
@@ -30,7 +30,7 @@ final class RelayTarget: Target {
         child = try bench.start(
             "ccs-relay",
             [authority.certificateFile, authority.keyFile]
-                + (habit.map { [$0.rawValue] } ?? []), log: "\(name).log")
+                + (variant.map { [$0.rawValue] } ?? []), log: "\(name).log")
         let ports = (child.line(seconds: 10) ?? "").split(separator: " ").compactMap { UInt16($0) }
         guard ports.count == 2 else {
             throw BenchError("ccs-relay did not start; see \(bench.scratch)/\(name).log", code: .unavailable)

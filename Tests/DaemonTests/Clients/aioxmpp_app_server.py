@@ -8,7 +8,7 @@ import aioxmpp.connector
 import aioxmpp.stanza
 import aioxmpp.xso
 
-from dialogue import arguments, commands, payload_of, tell
+from dialogue import arguments, commands, payload_of, emit
 
 
 class GCM(aioxmpp.xso.XSO):
@@ -31,18 +31,18 @@ async def main():
 
     def received(stanza):
         gcm = stanza.xep_gcm
-        tell("message", type=stanza.type_.value, json=payload_of(gcm.text) if gcm else None)
+        emit("message", type=stanza.type_.value, json=payload_of(gcm.text) if gcm else None)
 
     client.stream.app_inbound_message_filter.register(received, 0)
-    client.on_stream_established.connect(lambda: tell("connected", jid=str(client.local_jid)))
+    client.on_stream_established.connect(lambda: emit("connected", jid=str(client.local_jid)))
 
     def failed(error):
-        tell("refused" if isinstance(error, aioxmpp.errors.StreamNegotiationFailure) or "auth" in type(error).__name__.lower()
+        emit("refused" if isinstance(error, aioxmpp.errors.StreamNegotiationFailure) or "auth" in type(error).__name__.lower()
              else "closed", error=str(error))
         done.set()
 
     client.on_failure.connect(failed)
-    client.on_stream_suspended.connect(lambda *_: tell("closed"))
+    client.on_stream_suspended.connect(lambda *_: emit("closed"))
     client.start()
 
     def submit(payload):

@@ -5,7 +5,7 @@ import socket
 import ssl
 import sys
 
-from dialogue import arguments, commands, tell
+from dialogue import arguments, commands, emit
 
 HEADER = (
     '<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" '
@@ -82,7 +82,7 @@ def flood(port, sender, key, command):
     while record := bare.read():
         answers.append(record)
     ids = [found.group(1) for found in (re.search('"message_id":"(m[0-9]+)"', text) for text in answers) if found]
-    tell("answers", ids=len(set(ids)), last=answers[-1] if answers else "")
+    emit("answers", ids=len(set(ids)), last=answers[-1] if answers else "")
 
 
 def guess(port, sender, key, command):
@@ -100,7 +100,7 @@ def guess(port, sender, key, command):
                 failures += 1
         except OSError:
             break
-    tell("guessed", failures=failures)
+    emit("guessed", failures=failures)
 
 
 def main():
@@ -119,9 +119,9 @@ def main():
             bare.send(auth(command["first"], "not the key"))
             bare.read()
             bare.send(auth(sender, key))
-            tell("logged in", answer=bare.read())
+            emit("logged in", answer=bare.read())
             kept.append(bare)
-        elif command["do"] == "drink":
+        elif command["do"] == "read_slowly":
             # Reads a backlog over a slow link.
             bare = Bare(port, segment=536, receive=4096)
             bare.log_in(sender, key)
@@ -133,7 +133,7 @@ def main():
                 text += record
                 *whole, text = text.split("</message>")
                 found.update(match for stanza in whole for match in re.findall('"message_id":"([^"]+)"', stanza))
-            tell("drunk", messages=len(found))
+            emit("read", messages=len(found))
 
 
 sys.exit(main())

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 
-from dialogue import commands, tell
+from dialogue import commands, emit
 
 HOME, HTTPS_PORT, DEVICE_PORT, AUTHORITY = sys.argv[1:5]
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "chromium")
@@ -53,7 +53,7 @@ class Browser:
             for text in whole:
                 answer = json.loads(text)
                 if answer.get("method") == "Runtime.bindingCalled":
-                    tell(answer["params"]["name"], value=json.loads(answer["params"]["payload"]))
+                    emit(answer["params"]["name"], value=json.loads(answer["params"]["payload"]))
                 elif answer.get("id") in self._waiting:
                     self._waiting.pop(answer["id"]).put(answer)
 
@@ -86,7 +86,7 @@ class Browser:
 
 def evaluate(browser, session, script):
     answer = browser.call("Runtime.evaluate", session, expression=script, awaitPromise=True, returnByValue=True)
-    tell("value", value=answer.get("result", {}).get("value"), error=answer.get("exceptionDetails", {}).get("text"))
+    emit("value", value=answer.get("result", {}).get("value"), error=answer.get("exceptionDetails", {}).get("text"))
 
 
 def trust():
@@ -119,7 +119,7 @@ page = browser.attach(browser.call("Target.createTarget", url="about:blank")["ta
 browser.call("Page.enable", page)
 browser.call("Page.navigate", page, url=f"http://localhost:{site.server_port}/")
 sessions = {"page": page, "extension": browser.worker()}
-tell("started")
+emit("started")
 for order in commands():
     threading.Thread(target=evaluate, args=(browser, sessions[order["do"]], order["js"]), daemon=True).start()
 browser.call("Browser.close")

@@ -8,7 +8,7 @@ _lock = threading.Lock()
 _output = sys.stdout
 
 
-def tell(event, **facts):
+def emit(event, **facts):
     """Prints an event."""
     with _lock:
         print(json.dumps({"event": event, **facts}), file=_output, flush=True)

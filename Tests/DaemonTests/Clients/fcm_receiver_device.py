@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-from dialogue import commands, tell
+from dialogue import commands, emit
 
 sys.stdout = sys.stderr  # the library prints
 from fcm_receiver.fcm_client import FCMClient  # noqa: E402
@@ -40,23 +40,23 @@ else:
     for name, value in known.items():
         setattr(client, name, value)
 save(client, keys)
-tell("ready", token=client.fcm_token, fresh=fresh, device=str(client.android_id))
+emit("ready", token=client.fcm_token, fresh=fresh, device=str(client.android_id))
 
 
 def received(message, _):
     save(client, keys)
-    tell("message", message=message["payload"], persistent_id=message["persistentId"])
+    emit("message", message=message["payload"], persistent_id=message["persistentId"])
 
 
 client.on_notification_message = received
-client.on_data_message = lambda data, _: tell("unread", data=repr(data))
-client.on_raw_message = lambda stanza, _: tell("unread", data=repr(stanza))
-client.on_connection_status = lambda status, _: tell("status", status=status)
+client.on_data_message = lambda data, _: emit("unread", data=repr(data))
+client.on_raw_message = lambda stanza, _: emit("unread", data=repr(stanza))
+client.on_connection_status = lambda status, _: emit("status", status=status)
 client.start_listening()
 for command in commands():
     change = client.unsubscribe_from_topic if command["end"] else client.subscribe_to_topic
     try:
-        tell("topic", raw=change(command["name"])["raw"])
+        emit("topic", raw=change(command["name"])["raw"])
     except Exception as error:
-        tell("topic", error=str(error))
+        emit("topic", error=str(error))
 client.close()

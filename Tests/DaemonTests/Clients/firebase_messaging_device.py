@@ -12,7 +12,7 @@ import os
 import sys
 
 import aiohttp
-from dialogue import tell
+from dialogue import emit
 from firebase_messaging import FcmPushClient, FcmRegisterConfig
 from firebase_messaging.fcmpushclient import FcmPushClientConfig
 
@@ -23,7 +23,7 @@ class Relay(logging.Handler):
     """Reports the log of the library, the only place where its counters and heartbeats appear."""
 
     def emit(self, record):
-        tell("log", level=record.levelname, text=record.getMessage())
+        emit("log", level=record.levelname, text=record.getMessage())
 
 
 def load():
@@ -49,7 +49,7 @@ async def main():
     def received(message, persistent_id, _):
         known["received"].append(persistent_id)
         save()
-        tell("message", message=message, persistent_id=persistent_id)
+        emit("message", message=message, persistent_id=persistent_id)
 
     config = FcmRegisterConfig("project", f"1:{SENDER}:web:0123456789abcdef", "api-key", SENDER)
     # The other resolver of aiohttp queries name servers itself, which bypasses the redirection.
@@ -60,7 +60,7 @@ async def main():
             config=FcmPushClientConfig(client_heartbeat_interval=PING_SECONDS, reset_interval=1),
             http_client_session=session)
         token = await client.checkin_or_register()
-        tell("ready", token=token, fresh=bool(fresh), device=client.credentials["gcm"]["android_id"])
+        emit("ready", token=token, fresh=bool(fresh), device=client.credentials["gcm"]["android_id"])
         await client.start()
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
         await client.stop()

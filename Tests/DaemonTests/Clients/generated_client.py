@@ -17,7 +17,7 @@ import sys
 
 import requests
 
-from dialogue import arguments, commands, tell
+from dialogue import arguments, commands, emit
 from schemathesis_run import World, base64url
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -272,17 +272,17 @@ def main():
     with open(path, "wb") as file:
         file.write(document.content)
     code, words = generate(generator, path, os.path.join(folder, PACKAGE))
-    tell("generated", code=code, words=words)
+    emit("generated", code=code, words=words)
     sys.path.insert(0, folder)
     for command in commands():
         if command["do"] == "generate":
             code, words = generate(generator, command["document"], os.path.join(folder, "other_client"))
-            tell("generated", code=code, words=words)
+            emit("generated", code=code, words=words)
             continue
         calls, made = Calls(world), modules(os.path.join(folder, PACKAGE))
         for name in json_operations(document.json()):
-            tell("called", operation=name, **call(calls, made, name))
-        tell("finished")
+            emit("called", operation=name, **call(calls, made, name))
+        emit("finished")
 
 
 if __name__ == "__main__":

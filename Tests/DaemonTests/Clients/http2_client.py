@@ -10,7 +10,7 @@ import sys
 
 import httpx
 
-from dialogue import commands, tell
+from dialogue import commands, emit
 
 PORT, AUTHORITY, SENDER = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 # The check-in of an old Android version.
@@ -63,7 +63,7 @@ async def burst(command):
         devices = await asyncio.gather(*(enrol(client) for _ in range(command["count"])))
         answers = await asyncio.gather(*(register(client, device, secret) for _, device, secret in devices))
     everything = [answer for answer, _, _ in devices] + answers
-    tell(
+    emit(
         "burst", versions=sorted({answer.http_version for answer in everything}), connections=len(connections),
         good=sum(answer.status_code == 200 for answer in everything),
         devices=len({device for _, device, _ in devices}),
@@ -82,7 +82,7 @@ def raw(command):
             if port == PORT:
                 tls.sendall(b"GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 line = tls.recv(65536).split(b"\r\n")[0]
-    tell("raw", chosen=chosen or "", line=line.decode())
+    emit("raw", chosen=chosen or "", line=line.decode())
 
 
 for order in commands():

@@ -4,11 +4,11 @@ Command: {"do": "send", "json": {...}}. Answer: "answered" with the status and t
 """
 import requests
 
-from dialogue import arguments, commands, tell
+from dialogue import arguments, commands, emit
 
 port, _, key = arguments()
 session = requests.Session()
 for command in commands():
     answer = session.post(
         f"https://localhost:{port}/fcm/send", json=command["json"], headers={"Authorization": f"key={key}"}, timeout=20)
-    tell("answered", status=answer.status_code, json=answer.json() if answer.ok else {"text": answer.text})
+    emit("answered", status=answer.status_code, json=answer.json() if answer.ok else {"text": answer.text})

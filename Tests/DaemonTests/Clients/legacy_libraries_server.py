@@ -20,7 +20,7 @@ import sys
 
 import requests
 
-from dialogue import commands, tell
+from dialogue import commands, emit
 
 library, sender = sys.argv[1], sys.argv[2]
 key = sys.stdin.readline().rstrip("\n")
@@ -80,8 +80,8 @@ def to_topic(command):
         return service.send_topic_message(topic=command["topic"], data=command["data"], **wanted(command))
     # pushjack has no call for topics but accepts one as a token.
     answer = service.send(["/topics/" + command["topic"]], command["data"])
-    said = answer.data[0] if answer.data else {"status": answer.responses[0].status_code}
-    return said.get("message_id", said)
+    result = answer.data[0] if answer.data else {"status": answer.responses[0].status_code}
+    return result.get("message_id", result)
 
 
 def to_group(command):
@@ -102,7 +102,7 @@ def plain(command):
 
 
 # The name of the answer and the function for each command.
-deeds = {
+actions = {
     "send": ("sent", lambda command: {"results": send(command)}),
     "plain": ("sent_plain", lambda command: {"canonical": plain(command)}),
     "group": ("grouped", group),
@@ -127,8 +127,8 @@ else:
     service, send = GCMClient(api_key=key), by_pushjack
 
 for command in commands():
-    event, deed = deeds[command["do"]]
+    event, action = actions[command["do"]]
     try:
-        tell(event, **deed(command))
+        emit(event, **action(command))
     except Exception as error:  # The exception of the library is the result.
-        tell(event, error=type(error).__name__, text=str(error))
+        emit(event, error=type(error).__name__, text=str(error))

@@ -10,7 +10,7 @@ my $json = JSON::PP->new->utf8;
 # The library encodes its output as UTF-8.
 my $characters = JSON::PP->new;
 
-sub tell_of {
+sub emit {
     my ($event, %facts) = @_;
     print $json->encode({ event => $event, %facts }), "\n";
 }
@@ -27,20 +27,20 @@ $client->SetCallBacks(message => sub {
     my ($gcm) = grep { $_->get_tag =~ /(^|:)gcm$/ } $message->GetTree->children;
     my $text = $gcm ? $gcm->get_cdata : 'null';
     utf8::encode($text) if utf8::is_utf8($text);
-    tell_of('message', type => $message->GetType, json => $json->allow_nonref->decode($text));
+    emit('message', type => $message->GetType, json => $json->allow_nonref->decode($text));
 });
 $client->Connect(
     hostname => '127.0.0.1', port => $port, componentname => 'gcm.googleapis.com',
     tls => 0, ssl => 1, ssl_verify => 0, srv => 0
 ) or exit 1;
 my ($result) = $client->AuthSend(username => $sender, password => $key, resource => 'perl');
-if (($result // '') ne 'ok') { tell_of('refused'); exit }
-tell_of('connected', jid => $client->{SESSION}{FULLJID} // "$sender\@gcm.googleapis.com/perl");
+if (($result // '') ne 'ok') { emit('refused'); exit }
+emit('connected', jid => $client->{SESSION}{FULLJID} // "$sender\@gcm.googleapis.com/perl");
 
 my $commands = IO::Select->new(\*STDIN);
 OUTER: while (1) {
     my $state = $client->Process(0.1);
-    if (!defined $state) { tell_of('closed'); exit }
+    if (!defined $state) { emit('closed'); exit }
     while ($commands->can_read(0)) {
         sysread(STDIN, $input, 65536, length $input) or last OUTER;
     }

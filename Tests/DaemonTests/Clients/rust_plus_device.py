@@ -6,7 +6,7 @@
 import json
 import sys
 
-from dialogue import tell
+from dialogue import emit
 from push_receiver import PushReceiver
 from push_receiver.android_fcm_register import AndroidFCM
 
@@ -17,7 +17,7 @@ def register(state, sender):
     )
     with open(state, "w") as file:
         json.dump({"credentials": credentials, "received": []}, file)
-    tell("registered", token=credentials["fcm"]["token"])
+    emit("registered", token=credentials["fcm"]["token"])
 
 
 def listen(state):
@@ -28,11 +28,11 @@ def listen(state):
         known["received"].append(message.persistent_id)
         with open(state, "w") as file:
             json.dump(known, file)
-        tell("message", data=data, persistent_id=message.persistent_id, sender=message.from_ if hasattr(message, "from_") else None)
+        emit("message", data=data, persistent_id=message.persistent_id, sender=message.from_ if hasattr(message, "from_") else None)
 
     receiver = PushReceiver(known["credentials"], list(known["received"]))
     receiver.checkin_thread = None  # the constructor does not set it
-    tell("listening")
+    emit("listening")
     receiver.listen(received)
 
 

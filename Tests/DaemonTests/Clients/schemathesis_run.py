@@ -24,13 +24,13 @@ from cryptography.hazmat.primitives import serialization
 from openapi_spec_validator import validate
 from py_vapid import Vapid02
 
-from dialogue import arguments, commands, tell
+from dialogue import arguments, commands, emit
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def base64url(octets):
-    return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
+def base64url(bytes):
+    return base64.urlsafe_b64encode(bytes).rstrip(b"=").decode()
 
 
 class World:
@@ -197,12 +197,12 @@ def main():
     port, sender, key = arguments()
     key_file, folder = sys.argv[3], sys.argv[4]
     world = World(f"https://localhost:{port}", sender, key, key_file)
-    tell("ready")
+    emit("ready")
     for command in commands():
         if command["do"] == "validate":
-            tell("validated", complaint=complaint(command["document"]))
+            emit("validated", complaint=complaint(command["document"]))
         else:
-            tell("finished", **run(world, folder, command))
+            emit("finished", **run(world, folder, command))
 
 
 if __name__ == "__main__":

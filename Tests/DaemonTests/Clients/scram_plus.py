@@ -13,7 +13,7 @@ import sys
 
 from OpenSSL import SSL
 
-from dialogue import arguments, tell
+from dialogue import arguments, emit
 
 SASL = 'xmlns="urn:ietf:params:xml:ns:xmpp-sasl"'
 HEADER = '<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">'
@@ -83,10 +83,10 @@ def main():
     stream = Stream(port, "TLS1.2" in sys.argv[4:])
     stream.write(HEADER)
     offer = stream.until(r"<stream:features>.*</stream:features>").group(0)
-    tell("offered", mechanisms=re.findall(r"<mechanism>([^<]*)", offer), types=re.findall(r"type=\"([^\"]*)", offer))
+    emit("offered", mechanisms=re.findall(r"<mechanism>([^<]*)", offer), types=re.findall(r"type=\"([^\"]*)", offer))
     if sys.argv[3] != "offer":
         event, facts = login(stream, sender, key, sys.argv[3])
-        tell(event, **facts)
+        emit(event, **facts)
     sys.stdin.read()
 
 

@@ -10,7 +10,7 @@ from slixmpp.xmlstream import ET
 from slixmpp.xmlstream.handler import Callback
 from slixmpp.xmlstream.matcher import MatchXPath
 
-from dialogue import arguments, commands, payload_of, tell
+from dialogue import arguments, commands, payload_of, emit
 
 GCM = "{google:mobile:data}gcm"
 
@@ -24,23 +24,23 @@ class AppServer(ClientXMPP):
         self.register_plugin("xep_0199")
         self.register_handler(Callback("ccs", MatchXPath("{jabber:client}message"), self.received))
         self.add_event_handler("session_start", self.started)
-        self.add_event_handler("failed_auth", lambda _: tell("refused"))
+        self.add_event_handler("failed_auth", lambda _: emit("refused"))
         self.add_event_handler("disconnected", self.ended)
         self.comes_again = None
         if "sm" in sys.argv[3:]:
             self.register_plugin("xep_0198")
-            self.add_event_handler("sm_enabled", lambda _: tell("sm_enabled"))
-            self.add_event_handler("session_resumed", lambda _: tell("resumed"))
+            self.add_event_handler("sm_enabled", lambda _: emit("sm_enabled"))
+            self.add_event_handler("session_resumed", lambda _: emit("resumed"))
 
     def started(self, _):
-        tell("connected", jid=str(self.boundjid), mechanism=self["feature_mechanisms"].mech.name)
+        emit("connected", jid=str(self.boundjid), mechanism=self["feature_mechanisms"].mech.name)
 
     def received(self, stanza):
         gcm = stanza.xml.find(GCM)
-        tell("message", type=stanza.xml.get("type"), json=payload_of(gcm.text) if gcm is not None else None)
+        emit("message", type=stanza.xml.get("type"), json=payload_of(gcm.text) if gcm is not None else None)
 
     def ended(self, _):
-        tell("closed")
+        emit("closed")
         if self.comes_again:
             port, self.comes_again = self.comes_again, None
             self.connect("127.0.0.1", port)
@@ -63,7 +63,7 @@ class AppServer(ClientXMPP):
 
     async def ping(self):
         await self["xep_0199"].ping("gcm.googleapis.com", timeout=10)
-        tell("pong")
+        emit("pong")
 
 
 async def main():

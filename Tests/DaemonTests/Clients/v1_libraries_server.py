@@ -16,7 +16,7 @@ import sys
 import warnings
 from datetime import timedelta
 
-from dialogue import commands, tell
+from dialogue import commands, emit
 
 library, key_file = sys.argv[1], sys.argv[2]
 project = sys.argv[3] if len(sys.argv) > 3 else None
@@ -152,14 +152,14 @@ class AsyncFirebase:
 
 
 server = {"firebase-admin": FirebaseAdmin, "pyfcm": PyFCM, "async-firebase": AsyncFirebase}[library]()
-tell("ready")
+emit("ready")
 for command in commands():
     try:
         if command["do"] == "send":
-            tell("sent", name=server.send(command))
+            emit("sent", name=server.send(command))
         elif command["do"] == "send_many":
-            tell("sent_many", results=server.send_many(command))
+            emit("sent_many", results=server.send_many(command))
         else:
-            tell("managed", **server.manage(command))
+            emit("managed", **server.manage(command))
     except Exception as error:  # The exception of the library is the result.
-        tell({"send": "sent", "send_many": "sent_many"}.get(command["do"], "managed"), **facts(error))
+        emit({"send": "sent", "send_many": "sent_many"}.get(command["do"], "managed"), **facts(error))

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from py_vapid import Vapid01, Vapid02
 from pywebpush import WebPushException, webpush
 
-from dialogue import commands, tell
+from dialogue import commands, emit
 
 
 def fresh(kind):
@@ -40,10 +40,10 @@ def push(command, key):
 
 
 own = fresh(Vapid02)
-tell("key", public=public_half(own))
+emit("key", public=public_half(own))
 for command in commands():
     try:
         answer = push(command, own)
     except WebPushException as error:
         answer = error.response
-    tell("pushed", status=answer.status_code, location=answer.headers.get("location"), body=answer.text)
+    emit("pushed", status=answer.status_code, location=answer.headers.get("location"), body=answer.text)

@@ -9,7 +9,7 @@ REXML::IOSource.remove_method(:position) if REXML::IOSource.method_defined?(:pos
 $stdout.sync = true
 $lock = Mutex.new
 
-def tell(event, **facts)
+def emit(event, **facts)
   $lock.synchronize { puts JSON.generate({event: event, **facts}) }
 end
 
@@ -22,15 +22,15 @@ client.connect("127.0.0.1", port.to_i)
 begin
   client.auth(key)
 rescue Jabber::ClientAuthenticationFailure
-  tell("refused")
+  emit("refused")
   exit
 end
-client.on_exception { |_, _, place| tell("closed") if place == :disconnected }
+client.on_exception { |_, _, place| emit("closed") if place == :disconnected }
 client.add_message_callback do |message|
   gcm = message.elements.to_a.find { |element| element.name == "gcm" }
-  tell("message", type: message.type, json: gcm && JSON.parse(gcm.text))
+  emit("message", type: message.type, json: gcm && JSON.parse(gcm.text))
 end
-tell("connected", jid: client.jid.to_s)
+emit("connected", jid: client.jid.to_s)
 while (line = $stdin.gets)
   command = JSON.parse(line)
   next unless command["do"] == "send"

@@ -7,7 +7,7 @@ import threading
 
 import xmpp
 
-from dialogue import arguments, commands, payload_of, tell
+from dialogue import arguments, commands, payload_of, emit
 
 # The sample dates from a time when Python did not verify certificates.
 ssl._create_default_https_context = ssl._create_unverified_context
@@ -16,7 +16,7 @@ ssl.create_default_context = ssl._create_unverified_context
 
 def received(_, stanza):
     gcm = stanza.getTag("gcm")
-    tell("message", type=stanza.getType(), json=payload_of(gcm.getData()) if gcm else None)
+    emit("message", type=stanza.getType(), json=payload_of(gcm.getData()) if gcm else None)
 
 
 def main():
@@ -24,11 +24,11 @@ def main():
     client = xmpp.Client("gcm.googleapis.com", debug=[])
     client.connect(server=("127.0.0.1", port), secure=1, use_srv=False)
     if not client.auth(sender, key):
-        tell("refused")
+        emit("refused")
         return
     client.RegisterHandler("message", received)
-    client.RegisterDisconnectHandler(lambda: tell("closed"))
-    tell("connected", jid=f"{client.User}@{client.Server}/{client.Resource}")
+    client.RegisterDisconnectHandler(lambda: emit("closed"))
+    emit("connected", jid=f"{client.User}@{client.Server}/{client.Resource}")
     pending = queue.Queue()
 
     def obey():
@@ -42,7 +42,7 @@ def main():
             if client.Process(0.1) in (0, None) and not client.isConnected():
                 break
         except (OSError, select.error, AttributeError):
-            tell("closed")
+            emit("closed")
             return
         try:
             command = pending.get_nowait()

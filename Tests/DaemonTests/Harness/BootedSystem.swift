@@ -48,7 +48,7 @@ final class BootedSystem {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
         process.arguments = [
             "--mount", "--propagation", "private",
-            Places.root.appendingPathComponent("Tests/DaemonTests/Systemd/boot.sh").path, scratch.url.path,
+            TestPaths.root.appendingPathComponent("Tests/DaemonTests/Systemd/boot.sh").path, scratch.url.path,
         ]
         process.standardInput = input
         process.standardOutput = try FileHandle(forWritingTo: log)
@@ -93,10 +93,10 @@ final class BootedSystem {
         }
         for program in ["ccsd", "ccsctl"] {
             try files.copyItem(
-                at: Places.programs.appendingPathComponent(program).resolvingSymlinksInPath(),
+                at: TestPaths.programs.appendingPathComponent(program).resolvingSymlinksInPath(),
                 to: root.appendingPathComponent("usr/bin/\(program)"))
         }
-        let units = Places.root.appendingPathComponent("systemd")
+        let units = TestPaths.root.appendingPathComponent("systemd")
         for (name, folder) in [
             ("ccsd.service", "etc/systemd/system"), ("ccsd.socket", "etc/systemd/system"),
             ("ccsd.yaml", "etc/ccsd"),
@@ -104,9 +104,9 @@ final class BootedSystem {
             try files.copyItem(
                 at: units.appendingPathComponent(name), to: root.appendingPathComponent("\(folder)/\(name)"))
         }
-        for script in ["knocker.py", "dialogue.py"] {
+        for script in ["connection_probe.py", "dialogue.py"] {
             try files.copyItem(
-                at: Places.clients.appendingPathComponent(script),
+                at: TestPaths.clients.appendingPathComponent(script),
                 to: root.appendingPathComponent("opt/ccsd-tests/\(script)"))
         }
     }
@@ -151,11 +151,12 @@ final class BootedSystem {
     }
 
     /// Starts the clients that connect continuously, in the container.
-    func knocker() throws -> Knocker {
-        Knocker(
+    func probe() throws -> ConnectionProbe {
+        ConnectionProbe(
             try Driver(
                 program: Self.nsenter,
-                entry + ["/usr/bin/python3", "-u", "/opt/ccsd-tests/knocker.py", "8443", "5228"], secret: nil)
+                entry + ["/usr/bin/python3", "-u", "/opt/ccsd-tests/connection_probe.py", "8443", "5228"],
+                secret: nil)
         )
     }
 }

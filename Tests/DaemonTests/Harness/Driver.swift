@@ -7,20 +7,20 @@ final class Driver {
     private let lines: Lines
     private let complaints: URL
     /// Events that no call of `expect` has returned yet.
-    private var told: [[String: Any]] = []
+    private var events: [[String: Any]] = []
     /// Whether its input lines are CCS payloads rather than commands.
-    var takesBarePayloads = false
+    var acceptsPayloads = false
 
     /// Starts a driver of `Clients/` and writes `secret`, if given, as the first line of its input.
     convenience init(
         _ script: String, _ arguments: [String], secret: String? = nil, environment: [String: String] = [:],
-        python: URL = Places.python
+        python: URL = TestPaths.python
     ) throws {
-        let path = Places.clients.appendingPathComponent(script).path
+        let path = TestPaths.clients.appendingPathComponent(script).path
         let (program, words) =
             switch script.split(separator: ".").last {
-            case "rb": (Places.ruby, [path])
-            case "pl": (Places.perl, [path])
+            case "rb": (TestPaths.ruby, [path])
+            case "pl": (TestPaths.perl, [path])
             default: (python, ["-u", path])
             }
         try self.init(program: program, words + arguments, secret: secret, environment: environment)
@@ -52,7 +52,7 @@ final class Driver {
     }
 
     /// Writes a command.
-    func tell(_ command: [String: Any]) throws {
+    func command(_ command: [String: Any]) throws {
         var data = try JSONSerialization.data(withJSONObject: command)
         data.append(10)
         try write(data)
@@ -70,7 +70,7 @@ final class Driver {
 
     /// Sends a CCS message or ack.
     func send(_ json: [String: Any]) throws {
-        try tell(takesBarePayloads ? json : ["do": "send", "json": json])
+        try command(acceptsPayloads ? json : ["do": "send", "json": json])
     }
 
     /// Returns the first earlier or coming event that matches; others are kept for later calls.
@@ -78,7 +78,7 @@ final class Driver {
     func expect(_ what: String, seconds: Double = Patience.seconds, _ fits: ([String: Any]) -> Bool) throws
         -> [String: Any]
     {
-        if let at = told.firstIndex(where: fits) { return told.remove(at: at) }
+        if let at = events.firstIndex(where: fits) { return events.remove(at: at) }
         let end = Date().addingTimeInterval(seconds)
         while end.timeIntervalSinceNow > 0, let line = lines.next(seconds: end.timeIntervalSinceNow) {
             guard let event = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
@@ -86,9 +86,9 @@ final class Driver {
                 throw HarnessFailure("the driver printed an invalid line: \(line)")
             }
             if fits(event) { return event }
-            told.append(event)
+            events.append(event)
         }
-        throw HarnessFailure("\(what) did not come; other events: \(told); standard error: \(words)")
+        throw HarnessFailure("\(what) did not come; other events: \(events); standard error: \(words)")
     }
 
     /// The end of the driver's standard error.
@@ -118,9 +118,9 @@ final class Driver {
     }
 
     /// Removes and returns all unexpected events that match.
-    func takeAll(_ fits: ([String: Any]) -> Bool) -> [[String: Any]] {
-        defer { told.removeAll(where: fits) }
-        return told.filter(fits)
+    func removeEvents(_ fits: ([String: Any]) -> Bool) -> [[String: Any]] {
+        defer { events.removeAll(where: fits) }
+        return events.filter(fits)
     }
 
     /// Closes the driver's input.

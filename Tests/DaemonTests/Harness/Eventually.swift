@@ -7,9 +7,9 @@ enum Patience {
 }
 
 /// Polls a condition until it holds. Throws `HarnessFailure` if it does not hold in time.
-func eventually(_ what: String, seconds: Double = Patience.seconds, _ isSo: () throws -> Bool) throws {
+func eventually(_ what: String, seconds: Double = Patience.seconds, _ condition: () throws -> Bool) throws {
     let end = Date().addingTimeInterval(seconds)
-    while try !isSo() {
+    while try !condition() {
         guard Date() < end else {
             throw HarnessFailure("timed out after \(seconds) s, waiting until \(what)")
         }

@@ -24,7 +24,7 @@ enum DiskLibrary {
             URL(fileURLWithPath: "/usr/bin/gcc"),
             [
                 "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,
-                Places.root.appendingPathComponent("Fixtures/disk/faulty_disk.c").path, "-ldl",
+                TestPaths.root.appendingPathComponent("Fixtures/disk/faulty_disk.c").path, "-ldl",
             ])
         guard compiler.code == 0 else { throw HarnessFailure("gcc: \(compiler)") }
         return target

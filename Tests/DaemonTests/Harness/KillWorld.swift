@@ -10,7 +10,7 @@ import Transport
 /// arrived. Messages have no collapse key and a long lifetime, and mailboxes stay below their cap, so none is discarded.
 final class KillWorld {
     /// The record of one direction, by message ID.
-    struct Books {
+    struct DirectionRecord {
         /// Messages that the server acknowledged.
         var acknowledged: Set<String> = []
         /// Number of arrivals of each message.
@@ -55,8 +55,8 @@ final class KillWorld {
     private var count = 0
     private var starts = 0
     private var pretended: Set<String> = []
-    private(set) var downstream = Books()
-    private(set) var upstream = Books()
+    private(set) var downstream = DirectionRecord()
+    private(set) var upstream = DirectionRecord()
     /// Messages that the audit counts as discarded at the end; -1 if the audit has no count.
     private(set) var discarded = -1
     /// Milliseconds from each start on known ports until the first connection was accepted.
@@ -92,7 +92,7 @@ final class KillWorld {
     func cycle(least: Int = 0) throws {
         let daemon = try begin(
             devices: devices.indices.filter { $0 != 3 || Int.random(in: 0..<4, using: &random) == 0 })
-        let isEnough = talk(seconds: Self.patience) {
+        let isEnough = exchangeMessages(seconds: Self.patience) {
             min(downstream.acknowledged.count, upstream.acknowledged.count) >= least
         }
         guard isEnough else {
@@ -101,7 +101,7 @@ final class KillWorld {
             )
         }
         let end = Now.read().monotonic.advanced(milliseconds: Int64.random(in: 20...250, using: &random))
-        _ = talk(seconds: Self.patience) { Now.read().monotonic >= end }
+        _ = exchangeMessages(seconds: Self.patience) { Now.read().monotonic >= end }
         daemon.signal(SIGKILL)
         _ = try daemon.wait()
         endConnections()
@@ -138,7 +138,7 @@ final class KillWorld {
                 sender: SenderID(UInt64(sender.id) ?? 0), key: Redacted(Array(sender.key.utf8)))
             let client = AppServerClient(
                 reactor: reactor, endpoint: try endpoint("app_server", daemon), login: login)
-            client.onEvent = { [unowned self] _, event, _ in heard(event) }
+            client.onEvent = { [unowned self] _, event, _ in handle(event) }
             try client.connect()
             servers.append(client)
         }
@@ -155,7 +155,7 @@ final class KillWorld {
         let client = DeviceClient(
             reactor: reactor, endpoint: try endpoint("device", daemon), identity: device.identity,
             received: device.received)
-        client.onEvent = { [unowned self, unowned device] _, event, _ in heard(event, device) }
+        client.onEvent = { [unowned self, unowned device] _, event, _ in handle(event, device) }
         device.client = client
         device.isReady = false
         for message in device.waiting.values { client.send(message) }
@@ -180,17 +180,17 @@ final class KillWorld {
     }
 
     /// Exchanges messages until a condition holds. Returns `false` if it does not hold in time.
-    private func talk(seconds: Int, until isDone: () -> Bool) -> Bool {
+    private func exchangeMessages(seconds: Int, until isDone: () -> Bool) -> Bool {
         let end = Now.read().monotonic.advanced(seconds: seconds)
         while !isDone() {
             guard Now.read().monotonic < end else { return false }
-            talk()
+            exchangeMessages()
             reactor.turn(waitMilliseconds: 1)
         }
         return true
     }
 
-    private func talk() {
+    private func exchangeMessages() {
         for server in servers where server.isReady && server.outstanding < 40 {
             let device = devices[Int.random(in: 0..<devices.count, using: &random)]
             guard device.underway.count < 30 else { continue }
@@ -213,7 +213,7 @@ final class KillWorld {
         }
     }
 
-    private func heard(_ event: AppServerEvent) {
+    private func handle(_ event: AppServerEvent) {
         switch event {
         case .acknowledged(let id, _): downstream.acknowledged.insert(String(decoding: id, as: UTF8.self))
         case .upstream(let message):
@@ -222,7 +222,7 @@ final class KillWorld {
         }
     }
 
-    private func heard(_ event: DeviceEvent, _ device: Device) {
+    private func handle(_ event: DeviceEvent, _ device: Device) {
         switch event {
         case .loggedIn: device.isReady = true
         case .message(let message):

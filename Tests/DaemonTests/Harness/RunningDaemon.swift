@@ -33,7 +33,7 @@ final class RunningDaemon {
         self.scratch = try scratch ?? Scratch()
         log = self.scratch.url.appendingPathComponent("log-\(UInt32.random(in: 0...UInt32.max)).txt")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
-        let program = Places.programs.appendingPathComponent("ccsd")
+        let program = TestPaths.programs.appendingPathComponent("ccsd")
         process.executableURL = program
         let arguments =
             [

@@ -34,7 +34,7 @@ final class RunningProxy {
         self.ports = ports
         let file = scratch.url.appendingPathComponent("haproxy.cfg")
         try text.write(to: file, atomically: true, encoding: .utf8)
-        process.executableURL = Places.haproxy
+        process.executableURL = TestPaths.haproxy
         process.arguments = ["-db", "-f", file.path]
         let log = scratch.url.appendingPathComponent("log.txt")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)

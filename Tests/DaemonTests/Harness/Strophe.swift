@@ -17,7 +17,8 @@ enum Strophe {
             URL(fileURLWithPath: "/usr/bin/gcc"),
             [
                 "-O1", "-Wall", "-Wextra", "-Werror", "-o", target.path,
-                Places.root.appendingPathComponent("Fixtures/interop/strophe_app_server.c").path, "-lstrophe",
+                TestPaths.root.appendingPathComponent("Fixtures/interop/strophe_app_server.c").path,
+                "-lstrophe",
             ])
         guard compiler.code == 0 else { throw HarnessFailure("gcc: \(compiler)") }
         return target
@@ -27,7 +28,7 @@ enum Strophe {
     static func driver(_ daemon: RunningDaemon, sender: String, key: String) throws -> Driver {
         let driver = try Driver(
             program: try program.get(), [String(daemon.port("app_server")), sender], secret: key)
-        driver.takesBarePayloads = true
+        driver.acceptsPayloads = true
         return driver
     }
 }

@@ -50,7 +50,7 @@ final class TestDevice {
         let client = DeviceClient(
             reactor: reactor, endpoint: endpoint, identity: identity, received: received)
         if isIdle { client.setIdle(true) }
-        client.onEvent = { [unowned self] _, event, _ in heard(event) }
+        client.onEvent = { [unowned self] _, event, _ in handle(event) }
         self.client = client
         isLoggedIn = false
         try client.connect()
@@ -75,7 +75,7 @@ final class TestDevice {
         try sendUpstream(["idle": "\(isIdle)"])
     }
 
-    private func heard(_ event: DeviceEvent) {
+    private func handle(_ event: DeviceEvent) {
         switch event {
         case .loggedIn: isLoggedIn = true
         case .message(let message) where message.isEncrypted: encrypted.append(message)

@@ -21,7 +21,7 @@ struct Tool: CustomStringConvertible {
     static func run(
         _ name: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> Tool {
-        let folder = name == "ccs-power-cut" ? Places.built : Places.programs
+        let folder = name == "ccs-power-cut" ? TestPaths.built : TestPaths.programs
         return try run(
             folder.appendingPathComponent(name), arguments, input: input, environment: environment)
     }
@@ -65,15 +65,15 @@ struct Tool: CustomStringConvertible {
     private static func read(_ pipes: [FileHandle], until end: Date) -> (texts: [Data], isWhole: Bool) {
         var texts = pipes.map { _ in Data() }
         var open = pipes.map { pollfd(fd: $0.fileDescriptor, events: Int16(POLLIN), revents: 0) }
-        var octets = [UInt8](repeating: 0, count: 65_536)
+        var bytes = [UInt8](repeating: 0, count: 65_536)
         while open.contains(where: { $0.fd >= 0 }) {
             let left = end.timeIntervalSinceNow
             guard left > 0 else { return (texts, false) }
             guard poll(&open, nfds_t(open.count), Int32(left * 1_000) + 1) > 0 else { continue }
             for at in open.indices where open[at].revents != 0 {
-                let count = Glibc.read(open[at].fd, &octets, octets.count)
+                let count = Glibc.read(open[at].fd, &bytes, bytes.count)
                 // poll ignores negative descriptors.
-                if count > 0 { texts[at] += octets[..<count] } else { open[at].fd = -1 }
+                if count > 0 { texts[at] += bytes[..<count] } else { open[at].fd = -1 }
             }
         }
         return (texts, true)

@@ -14,7 +14,7 @@ enum V1Library: String, CaseIterable, CustomTestStringConvertible {
     var name: String { String(rawValue.prefix { $0 != " " }) }
 
     /// The Python installation that has the library.
-    var python: URL { self == .firebaseAdmin ? Places.python : Places.pythonV1 }
+    var python: URL { self == .firebaseAdmin ? TestPaths.python : TestPaths.pythonV1 }
 
     /// Whether the library can send to a Firebase installation ID in place of a token.
     var namesInstallations: Bool { self == .firebaseAdmin || self == .asyncFirebase }
@@ -117,7 +117,7 @@ final class V1Bench {
     }
 
     /// Returns a device that is registered with another sender.
-    func stranger(instance: String? = nil) throws -> TestDevice {
+    func outsider(instance: String? = nil) throws -> TestDevice {
         let other = try #require(try daemon.ctl("senders", "add")["sender_id"] as? String)
         return try TestDevice(daemon, sender: other, instance: instance)
     }
@@ -128,20 +128,20 @@ final class V1Bench {
 
     /// Sends to a `token`, a `topic`, a `condition` or a `fid` (an installation ID).
     func send(to kind: String, _ target: String, _ more: [String: Any] = [:]) throws -> [String: Any] {
-        try server.tell(["do": "send", kind: target, "data": ["n": "1"]].merging(more) { $1 })
+        try server.command(["do": "send", kind: target, "data": ["n": "1"]].merging(more) { $1 })
         return try server.expect(event: "sent")
     }
 
     /// Sends with a call for many messages. Returns the library's result for each token.
     func send(_ tokens: [String], by call: String, n: String) throws -> [[String: Any]] {
-        try server.tell(["do": "send_many", "how": call, "tokens": tokens, "data": ["n": n]])
+        try server.command(["do": "send_many", "how": call, "tokens": tokens, "data": ["n": n]])
         let sent = try server.expect(event: "sent_many")
         return try #require(sent["results"] as? [[String: Any]], "\(sent)")
     }
 
     /// Subscribes or unsubscribes tokens.
     func manage(_ tokens: [String], topic: String, by call: String) throws -> [String: Any] {
-        try server.tell(["do": "manage", "how": call, "tokens": tokens, "topic": topic])
+        try server.command(["do": "manage", "how": call, "tokens": tokens, "topic": topic])
         return try server.expect(event: "managed")
     }
 }

@@ -16,7 +16,7 @@ final class PlayRun {
     private var text = TranscriptText()
     /// Messages without an answer and accepted messages, each with the name of its device and its pairs.
     private var submitted: [(device: String, pairs: [String: String])] = []
-    private var taken: [(device: String, pairs: [String: String])] = []
+    private var accepted: [(device: String, pairs: [String: String])] = []
     private var isReady = false
     private var isOver = false
 
@@ -65,14 +65,14 @@ final class PlayRun {
     }
 
     /// Returns a line with the run's own sender and key.
-    private func own(_ line: String) -> String {
+    private func withCredentials(_ line: String) -> String {
         line.replacing("1234567890", with: sender).replacing("|KEY)", with: "|\(key))")
     }
 
     private func step(_ line: Transcript.Line) throws {
         switch line.mark {
-        case "C:": peer.write(try text.bytes(own(line.text)))
-        case "S:": try expect(own(line.text))
+        case "C:": peer.write(try text.bytes(withCredentials(line.text)))
+        case "S:": try expect(withCredentials(line.text))
         case ">>":
             if line.text.hasPrefix("ready") { isReady = true }
             if line.text.hasPrefix("submitted") { try submit(line.text) }
@@ -80,7 +80,7 @@ final class PlayRun {
             if line.text.hasPrefix("ack") || line.text.hasPrefix("nack"), !submitted.isEmpty {
                 let message = submitted.removeFirst()
                 // If the connection ended before the answer, the daemon may not have read the message.
-                if line.text.hasPrefix("ack"), !isOver { taken.append(message) }
+                if line.text.hasPrefix("ack"), !isOver { accepted.append(message) }
             }
             if line.text.hasPrefix("upstream") { try upstream(line.text) }
             if line.text == "lost" {
@@ -149,7 +149,7 @@ final class PlayRun {
 
     /// Expects the accepted messages on the devices, and the answer to a ping as the only remaining record.
     private func finish() throws {
-        for message in taken {
+        for message in accepted {
             try devices[message.device]?.expectMessage { $0 == message.pairs }
         }
         guard isReady, !isOver else { return }

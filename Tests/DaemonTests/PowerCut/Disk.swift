@@ -30,7 +30,7 @@ struct Disk {
         /// Changes whose sync failed: the kernel marks their pages clean, so no later sync writes them.
         var doomed: [Change] = []
 
-        func take(_ change: Change) {
+        func record(_ change: Change) {
             Disk.apply(change, to: &shown)
             changes.append(change)
         }
@@ -51,10 +51,10 @@ struct Disk {
     /// Creates a folder whose initial files are durable.
     init(folder: String, files: [String: [UInt8]]) {
         self.folder = folder
-        for (name, octets) in files {
+        for (name, bytes) in files {
             let file = File()
-            file.synced = octets
-            file.shown = octets
+            file.synced = bytes
+            file.shown = bytes
             synced[name] = file
         }
         names = synced
@@ -64,9 +64,9 @@ struct Disk {
         switch step {
         case .open(let descriptor, let path, let isNew, let isEmptied):
             open(descriptor, path, isNew, isEmptied)
-        case .write(let descriptor, let offset, let octets):
-            file(descriptor)?.take(.write(offset, octets))
-        case .truncate(let descriptor, let size): file(descriptor)?.take(.truncate(size))
+        case .write(let descriptor, let offset, let bytes):
+            file(descriptor)?.record(.write(offset, bytes))
+        case .truncate(let descriptor, let size): file(descriptor)?.record(.truncate(size))
         case .sync(let descriptor): sync(descriptor)
         case .syncFailed(let descriptor):
             guard let file = file(descriptor) else { return }
@@ -85,7 +85,7 @@ struct Disk {
         let name = name(path)
         if isNew || names[name] == nil { change(.put(name, File())) }
         open[descriptor] = names[name]
-        if isEmptied { names[name]?.take(.truncate(0)) }
+        if isEmptied { names[name]?.record(.truncate(0)) }
     }
 
     private mutating func sync(_ descriptor: Int32) {
@@ -115,20 +115,20 @@ struct Disk {
         }
     }
 
-    private static func apply(_ change: Change, to octets: inout [UInt8]) {
+    private static func apply(_ change: Change, to bytes: inout [UInt8]) {
         switch change {
         case .write(let offset, let written):
-            if octets.count < offset + written.count { resize(&octets, offset + written.count) }
-            octets.replaceSubrange(offset..<offset + written.count, with: written)
-        case .truncate(let size): resize(&octets, size)
+            if bytes.count < offset + written.count { resize(&bytes, offset + written.count) }
+            bytes.replaceSubrange(offset..<offset + written.count, with: written)
+        case .truncate(let size): resize(&bytes, size)
         }
     }
 
-    private static func resize(_ octets: inout [UInt8], _ size: Int) {
-        if size <= octets.count {
-            octets.removeLast(octets.count - size)
+    private static func resize(_ bytes: inout [UInt8], _ size: Int) {
+        if size <= bytes.count {
+            bytes.removeLast(bytes.count - size)
         } else {
-            octets += [UInt8](repeating: 0, count: size - octets.count)
+            bytes += [UInt8](repeating: 0, count: size - bytes.count)
         }
     }
 
@@ -147,37 +147,37 @@ struct Disk {
         // In the order of names, so that a seed reproduces the cut.
         var files: [String: [UInt8]] = [:]
         for name in left.keys.sorted() {
-            if let file = left[name] { files[name] = Self.rest(of: file, loss, &random) }
+            if let file = left[name] { files[name] = Self.content(of: file, loss, &random) }
         }
         return files
     }
 
-    private static func rest(of file: File, _ loss: Loss, _ random: inout SeededRandom) -> [UInt8] {
-        var octets = file.synced
+    private static func content(of file: File, _ loss: Loss, _ random: inout SeededRandom) -> [UInt8] {
+        var bytes = file.synced
         switch loss {
         case .all: break
-        case .nothing: octets = file.shown
+        case .nothing: bytes = file.shown
         case .tail:
             let kept = Int.random(in: 0...file.changes.count, using: &random)
-            for change in file.changes.prefix(kept) { apply(change, to: &octets) }
+            for change in file.changes.prefix(kept) { apply(change, to: &bytes) }
             guard kept < file.changes.count, case .write(let offset, let written) = file.changes[kept] else {
                 break
             }
             apply(
-                .write(offset, written.prefix(Int.random(in: 0...written.count, using: &random))), to: &octets
+                .write(offset, written.prefix(Int.random(in: 0...written.count, using: &random))), to: &bytes
             )
-        case .pages: scatter(file.doomed + file.changes, into: &octets, &random)
+        case .pages: scatter(file.doomed + file.changes, into: &bytes, &random)
         }
-        return octets
+        return bytes
     }
 
     /// Restores each page to a random moment: it has all writes up to then and none after.
     private static func scatter(
-        _ changes: [Change], into octets: inout [UInt8], _ random: inout SeededRandom
+        _ changes: [Change], into bytes: inout [UInt8], _ random: inout SeededRandom
     ) {
         // A disk writes sectors atomically, a system writes pages.
         let unit = Bool.random(using: &random) ? 512 : 4_096
-        var pages: [Int: [(offset: Int, octets: ArraySlice<UInt8>)]] = [:]
+        var pages: [Int: [(offset: Int, bytes: ArraySlice<UInt8>)]] = [:]
         for case .write(let offset, let written) in changes {
             var at = written.startIndex
             while at < written.endIndex {
@@ -189,11 +189,11 @@ struct Disk {
         }
         for (_, parts) in pages.sorted(by: { $0.key < $1.key }) {
             for part in parts.prefix(Int.random(in: 0...parts.count, using: &random)) {
-                apply(.write(part.offset, part.octets), to: &octets)
+                apply(.write(part.offset, part.bytes), to: &bytes)
             }
         }
         for case .truncate(let size) in changes where Bool.random(using: &random) {
-            resize(&octets, size)
+            resize(&bytes, size)
         }
     }
 }

@@ -7,8 +7,8 @@ enum Folder {
         let manager = FileManager.default
         try? manager.removeItem(atPath: path)
         try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
-        for (name, octets) in files {
-            try Data(octets).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+        for (name, bytes) in files {
+            try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
         }
     }
 }

@@ -10,7 +10,7 @@ enum LastCut {
 
     static func remember(_ cut: String) { _ = cut.withCString { strncpy(text, $0, 255) } }
 
-    static func tellWhenAborted() {
+    static func printWhenAborted() {
         remember("before the first cut")
         signal(SIGABRT) { _ in
             var parts = "aborted during: "

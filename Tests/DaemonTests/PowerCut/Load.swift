@@ -29,11 +29,11 @@ struct Load {
     private static let now: UnixMilliseconds = 1_700_000_000_000
 
     /// The expected content after all batches so far.
-    private(set) var books: Books
+    private(set) var model: StoreModel
     private var random: SeededRandom
     private var place: UInt64
     /// The request ID of the last batch.
-    private(set) var ticket: UInt64
+    private(set) var batchNumber: UInt64
     /// Number of further lazy batches: more than may wait, so that commits without a durable batch occur.
     private var lazyLeft = 0
 
@@ -54,28 +54,30 @@ struct Load {
 
         var text: String { ([end] + missing).map { "\($0)" }.joined(separator: ".") }
 
-        func has(_ batch: WriteBatch) -> Bool { batch.ticket <= end && !missing.contains(batch.ticket) }
+        func has(_ batch: WriteBatch) -> Bool {
+            batch.batchNumber <= end && !missing.contains(batch.batchNumber)
+        }
     }
 
-    init(seed: UInt64, round: Int, books: Books) {
-        self.books = books
+    init(seed: UInt64, round: Int, model: StoreModel) {
+        self.model = model
         random = SeededRandom(seed: seed &* 1_000_003 &+ UInt64(round))
         // Numbers of lost batches are not reused.
         place = UInt64(round + 1) << 24
-        ticket = place
+        batchNumber = place
     }
 
     /// Returns the expected content of a world after its rounds.
-    static func books(seed: UInt64, endings: [Ending]) -> Books {
-        var books = Books()
+    static func model(seed: UInt64, endings: [Ending]) -> StoreModel {
+        var model = StoreModel()
         for (round, ending) in endings.enumerated() {
-            var load = Load(seed: seed, round: round, books: books)
-            while load.ticket < ending.end {
+            var load = Load(seed: seed, round: round, model: model)
+            while load.batchNumber < ending.end {
                 let batch = load.next()
-                if ending.has(batch) { books.apply(batch) }
+                if ending.has(batch) { model.apply(batch) }
             }
         }
-        return books
+        return model
     }
 
     mutating func next() -> WriteBatch {
@@ -92,17 +94,17 @@ struct Load {
             mutations = removals()
             isDurable = false
         }
-        ticket += 1
+        batchNumber += 1
         mutations.append(
             isDurable
-                ? .putSender(SenderRecord(sender: SenderID(ticket), label: "", keys: [], createdAt: 0))
+                ? .putSender(SenderRecord(sender: SenderID(batchNumber), label: "", keys: [], createdAt: 0))
                 : .putMessage(marker()))
-        let batch = WriteBatch(ticket: ticket, mutations: mutations, isDurable: isDurable)
-        books.apply(batch)
+        let batch = WriteBatch(batchNumber: batchNumber, mutations: mutations, isDurable: isDurable)
+        model.apply(batch)
         return batch
     }
 
-    private mutating func body() -> Body {
+    private mutating func body() -> EncodedAppData {
         let count = Int.random(in: 0...3, using: &random) == 0 ? 4_096 : 600
         return (0..<Int.random(in: 0...count, using: &random)).map { _ in
             UInt8.random(in: 0...255, using: &random)
@@ -113,7 +115,7 @@ struct Load {
         place += 1
         let device = Self.devices[Int.random(in: 0..<Self.devices.count, using: &random)]
         return StoredMessage(
-            device: device, sequence: Sequence(place), salt: UInt32(truncatingIfNeeded: place),
+            device: device, sequence: SequenceNumber(place), salt: UInt32(truncatingIfNeeded: place),
             registration: RegistrationNumber(1), sender: Self.senders[0],
             messageID: Array("m\(place)".utf8), acceptedAt: Self.now, expiresAt: Self.now + Self.day,
             body: body())
@@ -121,7 +123,8 @@ struct Load {
 
     private func marker() -> StoredMessage {
         StoredMessage(
-            device: Self.ledger, sequence: Sequence(ticket), salt: 1, registration: RegistrationNumber(1),
+            device: Self.ledger, sequence: SequenceNumber(batchNumber), salt: 1,
+            registration: RegistrationNumber(1),
             sender: nil, kind: .discardedMarker(count: 1), messageID: [], acceptedAt: Self.now,
             expiresAt: Self.now + Self.day, body: [])
     }
@@ -130,7 +133,7 @@ struct Load {
         place += 1
         let sender = Self.senders[Int.random(in: 0..<Self.senders.count, using: &random)]
         return StoredUpstream(
-            sender: sender, sequence: Sequence(place),
+            sender: sender, sequence: SequenceNumber(place),
             from: RegistrationName(device: Self.devices[0], number: RegistrationNumber(1)),
             category: Array("com.example".utf8), messageID: Array("u\(place)".utf8),
             persistentID: Array("p\(place)".utf8), expiresAt: Self.now + Self.day, lifetimeSeconds: 3_600,
@@ -140,7 +143,7 @@ struct Load {
     /// Returns mutations that replace a message atomically.
     private mutating func replacement() -> [Mutation] {
         let message = message()
-        guard let old = books.mailboxes[message.device]?.first else { return [.putMessage(message)] }
+        guard let old = model.mailboxes[message.device]?.first else { return [.putMessage(message)] }
         return [
             .removeMessage(old.device, old.sequence, expiresAt: old.expiresAt, reason: .replaced),
             .putMessage(message),
@@ -151,12 +154,12 @@ struct Load {
     private mutating func removals() -> [Mutation] {
         var mutations: [Mutation] = []
         let device = Self.devices[Int.random(in: 0..<Self.devices.count, using: &random)]
-        for message in (books.mailboxes[device] ?? []).prefix(Int.random(in: 0...8, using: &random)) {
+        for message in (model.mailboxes[device] ?? []).prefix(Int.random(in: 0...8, using: &random)) {
             mutations.append(
                 .removeMessage(device, message.sequence, expiresAt: message.expiresAt, reason: .delivered))
         }
         let sender = Self.senders[Int.random(in: 0..<Self.senders.count, using: &random)]
-        for message in (books.outboxes[sender] ?? []).prefix(Int.random(in: 0...4, using: &random)) {
+        for message in (model.outboxes[sender] ?? []).prefix(Int.random(in: 0...4, using: &random)) {
             mutations.append(
                 .removeUpstream(sender, message.sequence, expiresAt: message.expiresAt, reason: .delivered))
         }

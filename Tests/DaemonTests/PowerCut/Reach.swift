@@ -38,23 +38,23 @@ struct JournalWatch {
     /// Whether a power cut would lose a written commit.
     var hasUnsynced: Bool { unsynced > 0 }
 
-    mutating func see(_ step: Step, _ reached: inout ReachTally<CutEvent>) {
+    mutating func observe(_ step: Step, _ reached: inout ReachTally<CutEvent>) {
         switch step {
         case .open(let descriptor, let path, let isNew, _):
             let name = path.split(separator: "/").last ?? ""
-            if isNew, name.hasSuffix(".sst") { reached.note(.sortedFile) }
+            if isNew, name.hasSuffix(".sst") { reached.record(.sortedFile) }
             guard name.hasPrefix("journal-") else { return }
             journals.insert(descriptor)
             guard isNew else { return }
-            reached.note(.rotation)
+            reached.record(.rotation)
             // The commits are still unsynced, or the sync of the rotation itself covered them.
-            if unsynced + covered > 0 { reached.note(.lazyRotation) }
+            if unsynced + covered > 0 { reached.record(.lazyRotation) }
         case .write(let descriptor, _, _): if journals.contains(descriptor) { covered = 0 }
         case .sync(let descriptor):
             guard journals.contains(descriptor) else { return }
             (covered, unsynced) = (unsynced, 0)
         case .close(let descriptor): journals.remove(descriptor)
-        case .unlink(let path): if path.contains("/journal-") { reached.note(.retirement) }
+        case .unlink(let path): if path.contains("/journal-") { reached.record(.retirement) }
         case .note(let text): if text.hasPrefix("written ") { unsynced += 1 }
         case .truncate, .rename, .link, .syncFailed: break
         }

@@ -31,29 +31,29 @@ enum Recorder {
     private static let waiting = Atomic<Int>(0)
 
     static func run(_ plan: Plan) throws {
-        let note = try finder()
+        let note = try traceFunction()
         let store = try RocksStore(path: plan.folder, sizes: Load.sizes(seed: plan.seed))
         if plan.isOrdered { try runInOrder(plan, store, note) }
         var load = Load(
             seed: plan.seed, round: plan.endings.count,
-            books: Load.books(seed: plan.seed, endings: plan.endings))
+            model: Load.model(seed: plan.seed, endings: plan.endings))
         // Separate from the generator of the load, which the checking process must be able to repeat.
         var random = SeededRandom(seed: plan.seed &+ UInt64(plan.endings.count))
-        let thread = try StoreThread(store: store, metrics: MetricShard(), log: .silent) { _ in }
+        let thread = try StoreThreads(store: store, metrics: MetricShard(), log: .silent) { _ in }
         var fault = Fault(control: plan.control, words: plan.fault)
         for _ in 0..<plan.batches {
-            fault.turn(&random, note)
+            fault.advance(&random, note)
             let batch = load.next()
             let isDurable = batch.isDurable
-            note("submitted \(batch.ticket)")
-            if plan.acknowledgesEarly, batch.isDurable { note("acknowledged \(batch.ticket)") }
+            note("submitted \(batch.batchNumber)")
+            if plan.acknowledgesEarly, batch.isDurable { note("acknowledged \(batch.batchNumber)") }
             waiting.add(1, ordering: .sequentiallyConsistent)
             // The messages of the batch belong to many partitions, so the batch names none.
             thread.submit(batch) { outcome in
                 if outcome.hasFailed {
-                    note("failed \(outcome.ticket)")
+                    note("failed \(outcome.batchNumber)")
                 } else {
-                    note("\(isDurable ? "acknowledged" : "written") \(outcome.ticket)")
+                    note("\(isDurable ? "acknowledged" : "written") \(outcome.batchNumber)")
                 }
                 waiting.subtract(1, ordering: .sequentiallyConsistent)
             }
@@ -62,9 +62,9 @@ enum Recorder {
             let most = isAlone ? 0 : 12
             while waiting.load(ordering: .sequentiallyConsistent) > most { usleep(50) }
             guard Int.random(in: 0..<40, using: &random) == 0 else { continue }
-            let mark = batch.ticket
-            let octets = (0..<8).map { UInt8(truncatingIfNeeded: mark >> (56 - 8 * $0)) }
-            if (try? store.setSetting("mark", octets)) != nil { note("setting \(mark)") }
+            let mark = batch.batchNumber
+            let bytes = (0..<8).map { UInt8(truncatingIfNeeded: mark >> (56 - 8 * $0)) }
+            if (try? store.setSetting("mark", bytes)) != nil { note("setting \(mark)") }
         }
         fault.end(note)
         let end = Now.read().monotonic.advanced(seconds: 30)
@@ -85,18 +85,18 @@ enum Recorder {
     private static func runInOrder(_ plan: Plan, _ store: RocksStore, _ note: (String) -> Void) throws
         -> Never
     {
-        var load = Load(seed: plan.seed, round: 0, books: Books())
+        var load = Load(seed: plan.seed, round: 0, model: StoreModel())
         for _ in 0..<plan.batches {
             let batch = load.next()
-            note("submitted \(batch.ticket)")
+            note("submitted \(batch.batchNumber)")
             _ = try store.commit([batch])
-            note("\(batch.isDurable ? "acknowledged" : "written") \(batch.ticket)")
+            note("\(batch.isDurable ? "acknowledged" : "written") \(batch.batchNumber)")
         }
         _exit(0)
     }
 
     /// Returns the library's function that adds a line to the trace.
-    private static func finder() throws -> @Sendable (String) -> Void {
+    private static func traceFunction() throws -> @Sendable (String) -> Void {
         typealias Note = @convention(c) (UnsafePointer<CChar>) -> Void
         guard let found = dlsym(nil, "faulty_disk_note") else {
             throw WorldFailure("faulty_disk.so is not preloaded")
@@ -121,7 +121,7 @@ struct Fault {
     var isOn: Bool { left > 0 }
 
     /// Advances by one batch.
-    mutating func turn(_ random: inout SeededRandom, _ note: (String) -> Void) {
+    mutating func advance(_ random: inout SeededRandom, _ note: (String) -> Void) {
         guard let control else { return }
         if isOn {
             left -= 1

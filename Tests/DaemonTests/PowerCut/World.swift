@@ -46,14 +46,14 @@ struct World {
     }
 
     /// The state of batches by the notes of a trace up to some step.
-    private struct Told {
+    private struct BatchState {
         var submitted: UInt64 = 0
         var acknowledged: [UInt64] = []
         var failed: Set<UInt64> = []
         var setting: UInt64 = 0
         var faults = 0
 
-        mutating func hear(_ note: String) {
+        mutating func record(_ note: String) {
             let words = note.split(separator: " ")
             let number = words.count > 1 ? UInt64(words[1]) ?? 0 : 0
             switch words.first {
@@ -74,7 +74,7 @@ struct World {
     let scratch: String
     let settings: Settings
     private var endings: [Load.Ending] = []
-    private var books = Books()
+    private var model = StoreModel()
     private var setting: UInt64 = 0
     private var files: [String: [UInt8]] = [:]
     private var random: SeededRandom
@@ -94,50 +94,50 @@ struct World {
         let trace = try record(folder, fails: endings.count % 2 == 1)
         tally.rounds += 1
         tally.steps += trace.steps.count
-        var load = Load(seed: seed, round: endings.count, books: books)
+        var load = Load(seed: seed, round: endings.count, model: model)
         var batches: [WriteBatch] = []
         for _ in 0..<settings.batches { batches.append(load.next()) }
 
-        if !endings.isEmpty { tally.reached.note(.reopened) }
+        if !endings.isEmpty { tally.reached.record(.reopened) }
         var watch = JournalWatch()
         var disk = Disk(folder: folder, files: files)
-        var told = Told(setting: setting)
+        var state = BatchState(setting: setting)
         // A point may be cut several times, with different losses.
         var points: [Int: Int] = [:]
         for _ in 0..<cuts { points[Int.random(in: 0..<trace.steps.count, using: &random), default: 0] += 1 }
         let last = points.keys.max()
         for (number, step) in trace.steps.enumerated() {
             disk.apply(step)
-            watch.see(step, &tally.reached)
-            if case .note(let text) = step { told.hear(text) }
+            watch.observe(step, &tally.reached)
+            if case .note(let text) = step { state.record(text) }
             for way in (0..<points[number, default: 0]).reversed() {
                 let loss = Self.losses[Int.random(in: 0..<Self.losses.count, using: &random)]
                 let cut = Cut(seed: seed, round: endings.count, step: number, loss: loss)
                 files = disk.cut(loss, &random)
                 tally.cuts[loss, default: 0] += 1
-                tally.reached.note(CutEvent(loss))
-                if watch.hasUnsynced { tally.reached.note(.lazyUnsynced) }
+                tally.reached.record(CutEvent(loss))
+                if watch.hasUnsynced { tally.reached.record(.lazyUnsynced) }
                 if files["SYNCED"]?.isEmpty == false {
                     tally.noted += 1
-                    tally.reached.note(.noted)
+                    tally.reached.record(.noted)
                 }
                 LastCut.remember("\(cut)")
-                switch try check(files, told, batches, &tally) {
+                switch try check(files, state, batches, &tally) {
                 case .wrong(let words): return "\(cut): \(words)"
                 case .whole(let ending, let mark):
                     if number == last, way == 0 { next(ending, mark, batches) }
                 }
             }
         }
-        tally.faults += told.faults
-        tally.refused += told.failed.count
+        tally.faults += state.faults
+        tally.refused += state.failed.count
         return nil
     }
 
     /// Starts the next round with the folder that was checked last.
     private mutating func next(_ ending: Load.Ending, _ mark: UInt64, _ batches: [WriteBatch]) {
         endings.append(ending)
-        for batch in batches where ending.has(batch) { books.apply(batch) }
+        for batch in batches where ending.has(batch) { model.apply(batch) }
         setting = mark
     }
 
@@ -149,20 +149,20 @@ struct World {
         let trace = try record(folder, fails: false)
         tally.rounds += 1
         tally.steps += trace.steps.count
-        var load = Load(seed: seed, round: 0, books: books)
+        var load = Load(seed: seed, round: 0, model: model)
         let batches = (0..<settings.batches).map { _ in load.next() }
-        var (disk, told, watch) = (Disk(folder: folder, files: [:]), Told(), JournalWatch())
+        var (disk, state, watch) = (Disk(folder: folder, files: [:]), BatchState(), JournalWatch())
         for (number, step) in trace.steps.enumerated() {
             disk.apply(step)
-            watch.see(step, &tally.reached)
+            watch.observe(step, &tally.reached)
             guard case .note(let text) = step else { continue }
-            told.hear(text)
+            state.record(text)
             let cut = Cut(seed: seed, round: 0, step: number, loss: .all)
             LastCut.remember("\(cut)")
             tally.cuts[.all, default: 0] += 1
-            tally.reached.note(.lossOfAll)
-            if watch.hasUnsynced { tally.reached.note(.lazyUnsynced) }
-            if case .wrong(let words) = try check(disk.cut(.all, &random), told, batches, &tally) {
+            tally.reached.record(.lossOfAll)
+            if watch.hasUnsynced { tally.reached.record(.lazyUnsynced) }
+            if case .wrong(let words) = try check(disk.cut(.all, &random), state, batches, &tally) {
                 return "\(cut): \(words)"
             }
         }
@@ -210,60 +210,62 @@ struct World {
     }
 
     private func check(
-        _ files: [String: [UInt8]], _ told: Told, _ batches: [WriteBatch], _ tally: inout Tally
+        _ files: [String: [UInt8]], _ state: BatchState, _ batches: [WriteBatch], _ tally: inout Tally
     ) throws -> Found {
         let folder = "\(scratch)/cut"
         try Folder.write(files, to: folder)
         do throws(StoreError) {
             let store = try RocksStore(path: folder, sizes: Load.sizes(seed: seed))
-            let found = try Books.tickets(in: store)
-            if let lost = told.acknowledged.first(where: { !found.contains($0) }) {
+            let found = try StoreModel.batchNumbers(in: store)
+            if let lost = state.acknowledged.first(where: { !found.contains($0) }) {
                 return .wrong("batch \(lost) was acknowledged and is missing")
             }
-            let end = batches.last { found.contains($0.ticket) }?.ticket ?? 0
-            guard end <= told.submitted else {
+            let end = batches.last { found.contains($0.batchNumber) }?.batchNumber ?? 0
+            guard end <= state.submitted else {
                 return .wrong("batch \(end) is present, but was not submitted yet")
             }
             let ending = Load.Ending(
                 end: end,
-                missing: batches.map(\.ticket).filter { $0 <= end && !found.contains($0) })
-            if let skipped = ending.missing.first(where: { !told.failed.contains($0) }) {
+                missing: batches.map(\.batchNumber).filter { $0 <= end && !found.contains($0) })
+            if let skipped = ending.missing.first(where: { !state.failed.contains($0) }) {
                 return .wrong("batch \(skipped) before \(end) is missing, but did not fail")
             }
-            var expected = books
+            var expected = model
             for batch in batches where ending.has(batch) { expected.apply(batch) }
             if let difference = try expected.difference(from: store) { return .wrong(difference) }
             let kept = try store.setting("mark") ?? []
             let mark = kept.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            guard mark >= told.setting else {
-                return .wrong("the setting is \(mark), expected at least \(told.setting)")
+            guard mark >= state.setting else {
+                return .wrong("the setting is \(mark), expected at least \(state.setting)")
             }
-            if let problem = try goesOn(store, expected, folder) { return .wrong(problem) }
+            if let problem = try checkWritable(store, expected, folder) { return .wrong(problem) }
             tally.messages += expected.count
-            let known = Set(told.acknowledged)
+            let known = Set(state.acknowledged)
             let unknown = batches.filter {
-                $0.isDurable && $0.ticket <= told.submitted && !known.contains($0.ticket)
+                $0.isDurable && $0.batchNumber <= state.submitted && !known.contains($0.batchNumber)
             }
-            let isThere = unknown.count { found.contains($0.ticket) }
+            let isThere = unknown.count { found.contains($0.batchNumber) }
             tally.found += isThere
             tally.gone += unknown.count - isThere
-            tally.reached.note(.unknownFound, isThere)
-            tally.reached.note(.unknownGone, unknown.count - isThere)
-            if mark > 0 { tally.reached.note(.setting) }
+            tally.reached.record(.unknownFound, isThere)
+            tally.reached.record(.unknownGone, unknown.count - isThere)
+            if mark > 0 { tally.reached.record(.setting) }
             return .whole(ending, setting: mark)
         } catch { return .wrong("\(error.kind.rawValue): \(error.description)") }
     }
 
     /// Checks that the store accepts a batch and has it after reopening. Returns a description of the failure, or `nil`.
-    private func goesOn(_ store: RocksStore, _ books: Books, _ folder: String) throws(StoreError) -> String? {
-        var load = Load(seed: seed ^ 1, round: 200, books: books)
+    private func checkWritable(_ store: RocksStore, _ model: StoreModel, _ folder: String) throws(StoreError)
+        -> String?
+    {
+        var load = Load(seed: seed ^ 1, round: 200, model: model)
         let batch = load.next()
         _ = try store.commit([batch])
-        if let difference = try load.books.difference(from: store) {
+        if let difference = try load.model.difference(from: store) {
             return "after one more batch: \(difference)"
         }
         try store.close()
         let again = try RocksStore(path: folder, sizes: Load.sizes(seed: seed))
-        return try load.books.difference(from: again).map { "after reopening: \($0)" }
+        return try load.model.difference(from: again).map { "after reopening: \($0)" }
     }
 }

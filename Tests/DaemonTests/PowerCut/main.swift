@@ -94,7 +94,7 @@ do {
                 control: arguments[6].isEmpty ? nil : arguments[6], fault: arguments[8],
                 isOrdered: arguments[9] == "ordered"))
     default:
-        LastCut.tellWhenAborted()
+        LastCut.printWhenAborted()
         exit(try cut(settings(arguments.dropFirst())))
     }
 } catch {

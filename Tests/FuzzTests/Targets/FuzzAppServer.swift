@@ -20,7 +20,7 @@ private func makeRun(_ flags: UInt8) -> Run {
             channelBinding: { [UInt8](repeating: 0xCB, count: 32) }))
 }
 
-private func append(_ text: String, to octets: inout [UInt8]) { octets.append(contentsOf: text.utf8) }
+private func append(_ text: String, to bytes: inout [UInt8]) { bytes.append(contentsOf: text.utf8) }
 
 // MARK: Messages
 
@@ -33,17 +33,17 @@ func fuzzCCS(_ input: [UInt8]) throws(Violation) {
     let payloads = input.dropFirst().split(separator: 0xFF, maxSplits: 40).map(Array.init)
     let whole = try messages(payloads, first, piece: .max)
     let cut = try messages(payloads, first, piece: Int(first) + 1)
-    try demand(whole.told == cut.told, "the split changed the events for the core")
+    try demand(whole.events == cut.events, "the split changed the events for the core")
     try demand(whole.output == cut.output, "the split changed the answers")
 }
 
 private func messages(
     _ payloads: [[UInt8]], _ flags: UInt8, piece: Int
-) throws(Violation) -> (told: [String], output: [UInt8]) {
+) throws(Violation) -> (events: [String], output: [UInt8]) {
     var run = makeRun(flags)
     logIn(&run)
-    try demand(run.told.contains { $0.contains("sender.bound") }, "the fuzzer could not log in")
-    run.forget()
+    try demand(run.events.contains { $0.contains("sender.bound") }, "the fuzzer could not log in")
+    run.clear()
     var stream = ByteBuffer()
     for payload in payloads {
         stream.append("<message id=\"\"><gcm xmlns=\"google:mobile:data\">")
@@ -51,7 +51,7 @@ private func messages(
         stream.append("</gcm></message>")
     }
     run.receive(stream.copied(), piece: piece)
-    let submitted = run.told.count { !$0.contains("upstreamSettled") }
+    let submitted = run.events.count { !$0.contains("upstreamFinished") }
     run.settle { event in
         if case .device(_, .submitted(let message)) = event,
             message.content.body.count > 2 * Limits.Message.payloadBytes + 4_096
@@ -67,7 +67,7 @@ private func messages(
     }
     if let payload = payloads.first { deliver(payload, to: &run) }
     _ = try answers(in: run.output)
-    return (run.told, run.output)
+    return (run.events, run.output)
 }
 
 private func logIn(_ run: inout Run) {
@@ -83,22 +83,23 @@ private func logIn(_ run: inout Run) {
     run.receive(Array(opening.utf8))
     run.receive(
         Array("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>".utf8))
-    run.settle()
+    run.answerEvents()
 }
 
 /// Delivers arbitrary content of a device, which must be written as XML with JSON in it.
-private func deliver(_ octets: [UInt8], to run: inout Run) {
+private func deliver(_ bytes: [UInt8], to run: inout Run) {
     var body = ByteBuffer()
-    AppData.append(key: octets.raw, value: octets.raw, to: &body)
-    let half = Array(octets.prefix(octets.count / 2))
+    AppData.append(key: bytes.raw, value: bytes.raw, to: &body)
+    let half = Array(bytes.prefix(bytes.count / 2))
     for kind in [StoredUpstream.Kind.message, .receipt(sentAt: 1)] {
         run.perform(
             .appServer(
                 .deliver(
                     StoredUpstream(
-                        sender: FuzzWorld.sender, sequence: Sequence(kind == .message ? 1 : 2), kind: kind,
-                        from: FuzzWorld.name(1), isFCMDomain: octets.count % 2 == 0, category: half,
-                        messageID: octets, persistentID: [], expiresAt: .max, lifetimeSeconds: 60,
+                        sender: FuzzWorld.sender, sequence: SequenceNumber(kind == .message ? 1 : 2),
+                        kind: kind,
+                        from: FuzzWorld.name(1), isFCMDomain: bytes.count % 2 == 0, category: half,
+                        messageID: bytes, persistentID: [], expiresAt: .max, lifetimeSeconds: 60,
                         body: kind == .message ? body.copied() : []))))
     }
 }
@@ -141,7 +142,7 @@ func fuzzSASL(_ input: [UInt8]) throws(Violation) {
     }
     let whole = try login(flags, first, second, piece: .max)
     let cut = try login(flags, first, second, piece: Int(flags >> 2) + 1)
-    try demand(whole.told == cut.told && whole.output == cut.output, "the split changed a login")
+    try demand(whole.events == cut.events && whole.output == cut.output, "the split changed a login")
 }
 
 private func checkPlain(_ message: [UInt8]) throws(Violation) {
@@ -157,9 +158,9 @@ private func checkPlain(_ message: [UInt8]) throws(Violation) {
     try demand(message.count { $0 == 0 } == 2, "a part of the message is missing")
 }
 
-private func checkFirst(_ octets: [UInt8]) throws(Violation) {
-    guard let message = try? SCRAM.ClientFirst(Base64.text(octets)) else { return }
-    try demand(message.header + message.bare == octets, "header and bare message are not the whole message")
+private func checkFirst(_ bytes: [UInt8]) throws(Violation) {
+    guard let message = try? SCRAM.ClientFirst(Base64.text(bytes)) else { return }
+    try demand(message.header + message.bare == bytes, "header and bare message are not the whole message")
     let name = message.user.replacing("=", with: "=3D").replacing(",", with: "=2C")
     let again = message.header + Array("n=\(name),r=".utf8) + message.nonce
     let read = try? SCRAM.ClientFirst(Base64.text(again))
@@ -170,23 +171,23 @@ private func checkFirst(_ octets: [UInt8]) throws(Violation) {
 
 private func login(
     _ flags: UInt8, _ first: [UInt8], _ second: [UInt8], piece: Int
-) throws(Violation) -> (told: [String], output: [UInt8]) {
+) throws(Violation) -> (events: [String], output: [UInt8]) {
     let mechanism = ["PLAIN", "X-OAUTH2", "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS"][Int(flags & 3)]
     var run = makeRun(0)
     run.receive(Array(opening.utf8))
-    run.forget()
+    run.clear()
     let space = "xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\""
     run.receive(
         Array("<auth mechanism=\"\(mechanism)\" \(space)>\(Base64.text(first))</auth>".utf8), piece: piece)
-    run.settle()
+    run.answerEvents()
     let answer = Base64.text(second.flatMap { $0 == 1 ? nonce(in: run.output) : [$0] })
     run.receive(Array("<response \(space)>\(answer)</response>".utf8), piece: piece)
-    run.settle()
+    run.answerEvents()
     try demand(
         !String(decoding: run.output, as: UTF8.self).contains("<success"),
         "a client without a key is logged in")
-    try demand(!run.told.contains { $0.contains("sender.bound") }, "a client without a key is logged in")
-    return (run.told, run.output)
+    try demand(!run.events.contains { $0.contains("sender.bound") }, "a client without a key is logged in")
+    return (run.events, run.output)
 }
 
 /// Returns the nonce in the server's last challenge, or an empty array if there is none.

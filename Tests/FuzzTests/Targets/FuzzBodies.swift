@@ -35,26 +35,26 @@ private func checkForm(_ body: [UInt8]) throws(Violation) {
     try demand(0...Limits.Message.lifetimeSeconds ~= legacy.lifetimeSeconds, "a lifetime is beyond its limit")
 }
 
-private func escaped(_ octets: [UInt8]) -> [UInt8] {
+private func escaped(_ bytes: [UInt8]) -> [UInt8] {
     var text = ByteBuffer()
-    for octet in octets {
+    for byte in bytes {
         text.append("%")
-        Hex.appendUpper(octet, to: &text)
+        Hex.appendUpper(byte, to: &text)
     }
     return text.copied()
 }
 
 private func checkGzip(_ body: [UInt8]) throws(Violation) {
     let limit = 20_000
-    if let plain = FuzzReach.read("gzip", try? Gzip.unpacked(body, limit: limit)) {
+    if let plain = FuzzReach.read("gzip", try? Gzip.decompressed(body, limit: limit)) {
         try demand(plain.count <= limit, "more was unpacked than may be")
     }
-    guard let packed = Gzip.packed(body) else {
+    guard let packed = Gzip.compressed(body) else {
         throw Violation(description: "the body cannot be compressed")
     }
-    try demand((try? Gzip.unpacked(packed, limit: body.count)) == body, "compression changed a body")
+    try demand((try? Gzip.decompressed(packed, limit: body.count)) == body, "compression changed a body")
     try demand(
-        body.isEmpty || (try? Gzip.unpacked(packed, limit: body.count - 1)) == nil,
+        body.isEmpty || (try? Gzip.decompressed(packed, limit: body.count - 1)) == nil,
         "the limit was ignored")
 }
 
@@ -109,17 +109,17 @@ private func checkCondition(_ text: [UInt8]) throws(Violation) {
 /// Checks the pairs of a message as devices write them.
 private func checkPairs(_ body: [UInt8]) throws(Violation) {
     var again = ByteBuffer()
-    var octets = 0
+    var bytes = 0
     do throws(MCSError) {
         try AppData.forEach(in: body.raw) { key, value in
-            octets += key.byteCount + value.byteCount
+            bytes += key.byteCount + value.byteCount
             AppData.append(key: key, value: value, to: &again)
         }
-    } catch { return FuzzReach.note("pairs refused") }
-    FuzzReach.note("pairs taken")
-    try demand(octets <= body.count, "the pairs are larger than their encoding")
+    } catch { return FuzzReach.record("pairs refused") }
+    FuzzReach.record("pairs taken")
+    try demand(bytes <= body.count, "the pairs are larger than their encoding")
     var third = ByteBuffer()
     try? AppData.forEach(in: again.bytes) { AppData.append(key: $0, value: $1, to: &third) }
     try demand(third.copied() == again.copied(), "re-encoding changed pairs")
-    try demand((try? AppData.payloadBytes(of: again.bytes)) == octets, "the size of pairs is wrong")
+    try demand((try? AppData.payloadBytes(of: again.bytes)) == bytes, "the size of pairs is wrong")
 }

@@ -8,9 +8,9 @@ func fuzzConfig(_ input: [UInt8]) throws(Violation) {
     let configuration: Configuration
     do throws(ConfigProblems) {
         configuration = try ConfigLoader.load(bytes: input, name: "ccsd.yaml")
-        FuzzReach.note("taken")
+        FuzzReach.record("taken")
     } catch {
-        FuzzReach.note("refused")
+        FuzzReach.record("refused")
         return try check(error, of: input)
     }
     var text = "format: 1\n"

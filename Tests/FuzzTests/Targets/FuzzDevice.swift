@@ -32,21 +32,21 @@ private func link(_ stream: [UInt8], piece: Int) throws(Violation) -> [String] {
     hello.append(byte: MCS.version)
     MCS.Message.loginRequest(login).append(to: &hello)
     run.receive(hello.copied())
-    run.settle()
-    try demand(run.told.contains { $0.contains("device.login") }, "the fuzzer could not log in")
+    run.answerEvents()
+    try demand(run.events.contains { $0.contains("device.login") }, "the fuzzer could not log in")
     run.receive(stream, piece: piece)
-    run.settle()
+    run.answerEvents()
     if run.close == nil { run.wait(2) }
     var reader = MCS.FrameReader()
-    var octets = run.output
-    if octets.first != MCS.version { octets.insert(MCS.version, at: 0) }
+    var bytes = run.output
+    if bytes.first != MCS.version { bytes.insert(MCS.version, at: 0) }
     do throws(MCSError) {
-        try reader.read(octets.raw) { (tag, message) throws(MCSError) in
+        try reader.read(bytes.raw) { (tag, message) throws(MCSError) in
             _ = try MCS.Message(tag: tag, decoding: message)
             return true
         }
     } catch {
         throw Violation(description: "the output is not a frame: \(error)")
     }
-    return run.told + [run.close?.rawValue ?? "open"]
+    return run.events + [run.close?.rawValue ?? "open"]
 }

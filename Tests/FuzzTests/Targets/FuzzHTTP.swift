@@ -30,11 +30,11 @@ private func readHTTP1(_ stream: [UInt8], piece: Int) throws(Violation) -> [Stri
             do throws(RequestFault) {
                 request = try reader.next()
             } catch {
-                FuzzReach.note("status \(error.status)")
+                FuzzReach.record("status \(error.status)")
                 return found + ["\(error.status)"]
             }
             guard let request else { break }
-            FuzzReach.note("request \(request.method)")
+            FuzzReach.record("request \(request.method)")
             found.append(try text(of: request))
         }
     }
@@ -47,24 +47,24 @@ private func readHTTP1(_ stream: [UInt8], piece: Int) throws(Violation) -> [Stri
 func fuzzHTTP2(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let hello: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]
-    let stream = HTTP2Preface.octets + hello + input.dropFirst()
+    let stream = HTTP2Preface.bytes + hello + input.dropFirst()
     let whole = try readHTTP2(stream, piece: stream.count)
     let cut = try readHTTP2(stream, piece: Int(first) + 1)
     // After GOAWAY the split determines how much more is read.
-    if !whole.peerLeaves && !cut.peerLeaves {
+    if !whole.hasPeerLeft && !cut.hasPeerLeft {
         try demand(cut.found == whole.found, "the split changed the requests: \(whole.found) \(cut.found)")
     }
-    let told = try serveHTTP2(stream, piece: .max)
+    let events = try serveHTTP2(stream, piece: .max)
     // With many open streams the split determines when answered ones make room for others, and whether a request has been
     // processed before the peer resets it.
-    guard stream.count < 1_000, !whole.peerLeaves, !cut.peerLeaves, !whole.resets else { return }
+    guard stream.count < 1_000, !whole.hasPeerLeft, !cut.hasPeerLeft, !whole.resets else { return }
     try demand(
-        try serveHTTP2(stream, piece: Int(first) + 1) == told, "the split changed the events for the core")
+        try serveHTTP2(stream, piece: Int(first) + 1) == events, "the split changed the events for the core")
 }
 
 private func readHTTP2(
     _ stream: [UInt8], piece: Int
-) throws(Violation) -> (found: [String], peerLeaves: Bool, resets: Bool) {
+) throws(Violation) -> (found: [String], hasPeerLeft: Bool, resets: Bool) {
     let connection = HTTP2Connection()
     for start in stride(from: 0, to: stream.count, by: piece) {
         connection.receive(stream[start..<min(start + piece, stream.count)].span.bytes, at: 0)
@@ -75,8 +75,8 @@ private func readHTTP2(
         found.append("\(number) \(try text(of: request))")
         connection.answer(number, HTTPResponse(.ok, HTTPResponse.text, request.body), at: 0)
     }
-    FuzzReach.note(connection.failure.map { "failure \("\($0)".caseName)" } ?? "open")
-    if resets { FuzzReach.note("reset") }
+    FuzzReach.record(connection.failure.map { "failure \("\($0)".caseName)" } ?? "open")
+    if resets { FuzzReach.record("reset") }
     connection.shutDown()
     var out = ByteBuffer()
     while connection.canWrite, out.count < 8 * Limits.HTTP.requestBodyBytes {
@@ -85,7 +85,7 @@ private func readHTTP2(
         if out.count == before { break }
     }
     try demand(connection.unwrittenBytes >= 0, "more bytes were written than available")
-    return (found + [connection.failure.map { "\($0)" } ?? "open"], connection.peerLeaves, resets)
+    return (found + [connection.failure.map { "\($0)" } ?? "open"], connection.hasPeerLeft, resets)
 }
 
 /// Runs the session with its HTTP/2 front. Returns its events for the core.
@@ -95,8 +95,8 @@ private func serveHTTP2(_ stream: [UInt8], piece: Int) throws(Violation) -> [Str
             connection: FuzzWorld.connection, settings: SharedSettings(FuzzWorld.settings), now: FuzzWorld.now
         ))
     run.receive(stream, piece: piece)
-    run.settle()
+    run.answerEvents()
     run.wait(3)
     try demand(run.output.count <= 64 * stream.count + 65_536, "the output has \(run.output.count) bytes")
-    return run.told
+    return run.events
 }

@@ -42,22 +42,22 @@ private func listen(to stream: [UInt8], piece: Int) throws(Violation) -> [String
         case .answered(let stream, let answer):
             ends[stream, default: 0] += 1
             events.append("\(stream) answered \(answer.status) \(answer.headers.count) \(answer.body.count)")
-            FuzzReach.note("answered")
+            FuzzReach.record("answered")
         case .failed(let stream, let failure):
             ends[stream, default: 0] += 1
             events.append("\(stream) \(failure)")
-            if isOver || failure != .connectionEnded { FuzzReach.note("failed \("\(failure)".caseName)") }
+            if isOver || failure != .connectionEnded { FuzzReach.record("failed \("\(failure)".caseName)") }
         case .leaving(let code, let reason):
             events.append("leaving \(code) \(reason.count)")
-            FuzzReach.note("leaving")
+            FuzzReach.record("leaving")
         case .ended(let failure):
             events.append("ended \(failure)")
-            FuzzReach.note("ended \("\(failure)".caseName)")
+            FuzzReach.record("ended \("\(failure)".caseName)")
         }
     }
     try demand(ends == [1: 1, 3: 1, 5: 1], "a request does not end exactly once: \(ends)")
     try demand(events.last?.hasPrefix("ended") == true, "the connection does not end: \(events)")
     try demand(events.count { $0.hasPrefix("ended") } == 1, "the connection ends more than once: \(events)")
-    try demand(connection.underWay == 0, "requests are left: \(connection.underWay)")
+    try demand(connection.requestsInFlight == 0, "requests are left: \(connection.requestsInFlight)")
     return events
 }

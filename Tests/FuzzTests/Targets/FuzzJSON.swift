@@ -18,8 +18,8 @@ func fuzzJSON(_ input: [UInt8]) throws(Violation) {
     again?.append(to: &twice)
     try demand(twice.copied() == text.copied(), "the encoding is not stable")
     _ = FuzzReach.read("v1 message", try? V1Message(input.raw))
-    guard let payload = try? AppServerPayload(input.raw) else { return FuzzReach.note("payload refused") }
-    FuzzReach.note("payload taken")
+    guard let payload = try? AppServerPayload(input.raw) else { return FuzzReach.record("payload refused") }
+    FuzzReach.record("payload taken")
     _ = FuzzReach.read("message id", try? payload.messageID())
     _ = FuzzReach.read("downstream message", try? DownstreamMessage(payload))
     _ = try? DownstreamMessage(payload, lenientLifetime: true)
@@ -28,10 +28,10 @@ func fuzzJSON(_ input: [UInt8]) throws(Violation) {
 private func parsed(_ input: [UInt8]) -> JSONValue? {
     do throws(JSONError) {
         let value = try JSONValue(parsing: input.raw)
-        FuzzReach.note("value \("\(value)".caseName)")
+        FuzzReach.record("value \("\(value)".caseName)")
         return value
     } catch {
-        FuzzReach.note("error \("\(error.fault)".caseName)")
+        FuzzReach.record("error \("\(error.fault)".caseName)")
         return nil
     }
 }

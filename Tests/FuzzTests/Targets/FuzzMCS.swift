@@ -10,6 +10,6 @@ func fuzzMCS(_ input: [UInt8]) throws(Violation) {
     guard let first = input.first else { return }
     let stream = [MCS.version] + input.dropFirst()
     let (messages, error) = MCS.exercise(stream.raw, pieces: Int(first) + 1)
-    for message in messages { FuzzReach.note("message \("\(message)".caseName)") }
-    FuzzReach.note(error.map { "error \("\($0)".caseName)" } ?? "all read")
+    for message in messages { FuzzReach.record("message \("\(message)".caseName)") }
+    FuzzReach.record(error.map { "error \("\($0)".caseName)" } ?? "all read")
 }

@@ -5,7 +5,7 @@ import Transport
 /// makes the server wait for more than the longest header.
 func fuzzProxy(_ input: [UInt8]) throws(Violation) {
     let whole = ProxyHeader.read(input.raw)
-    FuzzReach.note(name(of: whole))
+    FuzzReach.record(name(of: whole))
     if whole == .incomplete {
         try demand(input.count < ProxyHeader.longest, "\(input.count) bytes are the start of a header")
     }

@@ -16,7 +16,7 @@ public enum FuzzReach {
         return counts.names.withLock { $0 }
     }
 
-    static func note(_ name: @autoclosure () -> String) {
+    static func record(_ name: @autoclosure () -> String) {
         guard let counts else { return }
         let name = name()
         counts.names.withLock { $0[name, default: 0] += 1 }
@@ -24,7 +24,7 @@ public enum FuzzReach {
 
     /// Records whether a reader accepted an input; `nil` means refused. Returns the value.
     static func read<Value>(_ name: StaticString, _ value: Value?) -> Value? {
-        note("\(name) \(value == nil ? "refused" : "taken")")
+        record("\(name) \(value == nil ? "refused" : "taken")")
         return value
     }
 }

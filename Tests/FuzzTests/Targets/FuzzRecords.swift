@@ -12,7 +12,7 @@ func fuzzRecords(_ input: [UInt8]) throws(Violation) {
     let kind = RecordKind.all[Int(first) % RecordKind.all.count]
     let record = content + kind.checksum(of: content)
     let rewritten = kind.rewritten(record)
-    FuzzReach.note(
+    FuzzReach.record(
         "\(kind.name) \(rewritten == nil ? "refused" : kind.isOlder(record) ? "of an older version" : "taken")"
     )
     guard let again = rewritten else { return }
@@ -55,7 +55,7 @@ private struct RecordKind: Sendable {
     }
 
     private static let registration = RegistrationName(device: DeviceID(5), number: RegistrationNumber(9))
-    private static let job = TopicJobName(sender: SenderID(5), sequence: Sequence(9))
+    private static let job = TopicJobName(sender: SenderID(5), sequence: SequenceNumber(9))
 
     static let all: [RecordKind] = mailboxes + registry + topics + [installation]
 
@@ -63,10 +63,11 @@ private struct RecordKind: Sendable {
         RecordKind(name: "message", number: 1) { record in
             guard
                 let message = try? MessageRecord.message(
-                    record.raw, device: DeviceID(5), sequence: Sequence(9)),
-                let entry = try? MessageRecord.entry(record.raw, device: DeviceID(5), sequence: Sequence(9)),
+                    record.raw, device: DeviceID(5), sequence: SequenceNumber(9)),
+                let entry = try? MessageRecord.entry(
+                    record.raw, device: DeviceID(5), sequence: SequenceNumber(9)),
                 let header = try? MessageRecord.header(
-                    record.raw, device: DeviceID(5), sequence: Sequence(9)),
+                    record.raw, device: DeviceID(5), sequence: SequenceNumber(9)),
                 entry == MailboxEntry(message), header.expiresAt == message.expiresAt,
                 header.isCounted == (message.kind == .message)
             else { return nil }
@@ -75,9 +76,9 @@ private struct RecordKind: Sendable {
         RecordKind(name: "upstream message", number: 2) { record in
             guard
                 let message = try? UpstreamRecord.upstream(
-                    record.raw, sender: SenderID(5), sequence: Sequence(9)),
+                    record.raw, sender: SenderID(5), sequence: SequenceNumber(9)),
                 let header = try? UpstreamRecord.header(
-                    record.raw, sender: SenderID(5), sequence: Sequence(9)),
+                    record.raw, sender: SenderID(5), sequence: SequenceNumber(9)),
                 header.expiresAt == message.expiresAt, header.isCounted == (message.kind == .message)
             else { return nil }
             return written { UpstreamRecord.write(message, to: &$0) }

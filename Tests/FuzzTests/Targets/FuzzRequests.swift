@@ -13,19 +13,19 @@ func fuzzRequests(_ input: [UInt8]) throws(Violation) {
     let request = request(input)
     let whole = try serve(request, piece: .max)
     let cut = try serve(request, piece: 1 + Int(input[1]) * 4)
-    try demand(whole.told == cut.told, "the split changed the events for the core")
+    try demand(whole.events == cut.events, "the split changed the events for the core")
     try demand(whole.output == cut.output, "the split changed the answers")
 }
 
 private func serve(
     _ request: [UInt8], piece: Int
-) throws(Violation) -> (told: [String], output: [UInt8]) {
+) throws(Violation) -> (events: [String], output: [UInt8]) {
     var run = SessionRun(
         HTTPSession(
             connection: FuzzWorld.connection, settings: SharedSettings(FuzzWorld.settings), now: FuzzWorld.now
         ))
     run.receive(request, piece: piece)
-    run.settle()
+    run.answerEvents()
     let settled = run.output
     var reader = ResponseReader()
     reader.append(settled.raw)
@@ -39,10 +39,10 @@ private func serve(
     try demand(
         answers.count == 1, "\(answers.count) answers to \(String(decoding: request, as: UTF8.self))")
     for answer in answers {
-        FuzzReach.note("status \(answer.status)")
+        FuzzReach.record("status \(answer.status)")
         try check(answer)
     }
-    return (run.told, settled)
+    return (run.events, settled)
 }
 
 private func check(_ answer: HTTPAnswer) throws(Violation) {
@@ -131,14 +131,14 @@ private let values: [UInt8: [UInt8]] = {
 private func filled(_ text: some Collection<UInt8>) -> [UInt8] {
     var filled: [UInt8] = []
     var isMark = false
-    for octet in text {
+    for byte in text {
         if isMark {
-            filled += values[octet] ?? [UInt8(ascii: "$"), octet]
+            filled += values[byte] ?? [UInt8(ascii: "$"), byte]
             isMark = false
-        } else if octet == UInt8(ascii: "$") {
+        } else if byte == UInt8(ascii: "$") {
             isMark = true
         } else {
-            filled.append(octet)
+            filled.append(byte)
         }
     }
     return isMark ? filled + [UInt8(ascii: "$")] : filled
@@ -146,8 +146,8 @@ private func filled(_ text: some Collection<UInt8>) -> [UInt8] {
 
 private func request(_ input: [UInt8]) -> [UInt8] {
     let endpoint = endpoints[Int(input[0]) % endpoints.count]
-    var octets = Array("\(endpoint.method) ".utf8) + filled(endpoint.path.utf8)
-    octets += Array(" HTTP/1.1\r\nHost: fcm.googleapis.com\r\n".utf8)
+    var bytes = Array("\(endpoint.method) ".utf8) + filled(endpoint.path.utf8)
+    bytes += Array(" HTTP/1.1\r\nHost: fcm.googleapis.com\r\n".utf8)
     var rest = input[2...]
     while let end = rest.firstIndex(of: 0x0A) {
         let line = rest[..<end]
@@ -157,8 +157,8 @@ private func request(_ input: [UInt8]) -> [UInt8] {
         let name = line.prefix { $0 != UInt8(ascii: ":") }.map(ASCII.lowered)
         let framing = ["content-length", "transfer-encoding", "connection", "expect"]
         guard !framing.contains(where: { name.starts(with: $0.utf8) }), !line.contains(0x0D) else { continue }
-        octets += filled(line) + [0x0D, 0x0A]
+        bytes += filled(line) + [0x0D, 0x0A]
     }
     let body = filled(rest)
-    return octets + Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body
+    return bytes + Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body
 }

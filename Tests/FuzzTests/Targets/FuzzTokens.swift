@@ -48,8 +48,8 @@ private func checkReading(_ text: [UInt8]) throws(Violation) {
     if let id = FuzzReach.read("persistent id", PersistentID(text: text.raw)) {
         try demand(Array(id.text.utf8) == text, "a persistent id has two texts")
     }
-    if let octets = FuzzReach.read("Base64", Base64.bytes(text.raw)) {
-        try demand(Base64.bytes(Array(Base64.text(octets).utf8).raw) == octets, "re-encoding changed Base64")
+    if let bytes = FuzzReach.read("Base64", Base64.bytes(text.raw)) {
+        try demand(Base64.bytes(Array(Base64.text(bytes).utf8).raw) == bytes, "re-encoding changed Base64")
     }
     if let time = FuzzReach.read("time", Timestamp.parsed(text)) {
         try demand(Timestamp.parsed(Array(Timestamp.text(time).utf8)) == time, "re-encoding changed a time")

@@ -23,7 +23,7 @@ enum FuzzWorld {
             Array("a key that is never revealed".utf8), salt: salt, iterations: 4_096)
         let keys = functions.keys(saltedPassword: salted)
         return ServerKey(
-            digest: SecretDigest(octets: Digest.sha256(salted)), createdAt: 0,
+            digest: SecretDigest(bytes: Digest.sha256(salted)), createdAt: 0,
             scram: SCRAMVerifier(
                 storedKey: keys.stored, serverKey: keys.server, salt: salt, iterations: 4_096))
     }()
@@ -39,9 +39,9 @@ enum FuzzWorld {
     /// Every signature is valid, so that the code after the check is reached; keys of web apps need not be points on the curve.
     static let settings: SessionSettings = {
         var settings = SessionSettings(
-            seal: seal, digest: { SecretDigest(octets: $0) }, random: { 0x0123_4567_89AB_CDEF })
+            seal: seal, digest: { SecretDigest(bytes: $0) }, random: { 0x0123_4567_89AB_CDEF })
         settings.senderOfKey = { key, _ in
-            key.octets == Array("AIza-key".utf8) ? sender : nil
+            key.bytes == Array("AIza-key".utf8) ? sender : nil
         }
         settings.accounts = AccountFunctions(
             account: { senders.account(withKeyID: $0) }, record: { senders[$0] },
@@ -63,49 +63,53 @@ enum FuzzWorld {
     static func answer(to event: Event) -> SessionCommand? {
         switch event {
         case .sender(_, .login): .appServer(.loginRefused(.wrongCredentials))
-        case .sender(_, .keysWanted): .appServer(.loginKeys([key]))
-        case .sender(_, .streamWanted): .appServer(.streamNotResumed)
-        case .device(_, .submitted(let message)): outcome(message.origin.ticket)
-        case .topic(_, .submitted(let message)): outcome(message.origin.ticket)
+        case .sender(_, .keysRequested): .appServer(.loginKeys([key]))
+        case .sender(_, .streamRequested): .appServer(.streamNotResumed)
+        case .device(_, .submitted(let message)): outcome(message.requester.requestID)
+        case .topic(_, .submitted(let message)): outcome(message.requester.requestID)
         case .group(_, .submitted(let message)):
             .submission(
-                ticket: message.origin.ticket,
+                requestID: message.requester.requestID,
                 .group(GroupAnswer(success: 1, failed: [(member: name(2), refusal: .notRegistered)])))
-        case .group(_, .requested(let request)): request.origin.map { group($0.ticket, request.sender) }
+        case .group(_, .requested(let request)): request.requester.map { group($0.requestID, request.sender) }
         case .device(_, .upstreamReceived(let message)):
-            message.origin.ticket % 4 == 3
-                ? .device(.upstreamRefused(ticket: message.origin.ticket, .tooLarge))
-                : .device(.upstreamStored(ticket: message.origin.ticket))
+            message.requester.requestID % 4 == 3
+                ? .device(.upstreamRefused(requestID: message.requester.requestID, .tooLarge))
+                : .device(.upstreamStored(requestID: message.requester.requestID))
         case .device(_, .login): .device(.loginAccepted)
         case .device(_, .checkIn(let request)):
             .reply(
-                ticket: request.origin.ticket,
+                requestID: request.requester.requestID,
                 .checkedIn(
                     request.claimed?.0 ?? request.freshDevice,
                     freshToken: request.claimed == nil ? request.freshToken : nil))
-        case .device(_, .register(let request)): .reply(ticket: request.origin.ticket, .registered(name(1)))
+        case .device(_, .register(let request)):
+            .reply(requestID: request.requester.requestID, .registered(name(1)))
         case .device(_, .registerWeb(let request)):
-            .reply(ticket: request.origin.ticket, .registered(name(1)))
-        case .device(_, .unregister(let request)): .reply(ticket: request.origin.ticket, .unregistered)
-        case .device(_, .unregisterToken(_, let origin)): .reply(ticket: origin.ticket, .unregistered)
-        case .device(_, .subscribe(let request)): .reply(ticket: request.origin.ticket, .unregistered)
+            .reply(requestID: request.requester.requestID, .registered(name(1)))
+        case .device(_, .unregister(let request)):
+            .reply(requestID: request.requester.requestID, .unregistered)
+        case .device(_, .unregisterToken(_, let requester)):
+            .reply(requestID: requester.requestID, .unregistered)
+        case .device(_, .subscribe(let request)):
+            .reply(requestID: request.requester.requestID, .unregistered)
         case .installation(_, .requested(let request)):
             switch request.action {
             case .vouch(let event), .claim(let event, _): answer(to: event)
             case .create, .refresh:
                 .reply(
-                    ticket: request.origin.ticket,
+                    requestID: request.requester.requestID,
                     .installation(
                         InstallationRecord(
                             id: request.installation, sender: request.sender,
-                            refresh: SecretDigest(octets: [UInt8](repeating: 1, count: 32)), createdAt: 0,
+                            refresh: SecretDigest(bytes: [UInt8](repeating: 1, count: 32)), createdAt: 0,
                             usedAt: 0), registrations: 0))
-            case .address: report(request.origin.ticket)
-            case .apple: .reply(ticket: request.origin.ticket, .registered(name(1)))
-            case .send: outcome(request.origin.ticket)
-            default: .reply(ticket: request.origin.ticket, .unregistered)
+            case .address: report(request.requester.requestID)
+            case .apple: .reply(requestID: request.requester.requestID, .registered(name(1)))
+            case .send: outcome(request.requester.requestID)
+            default: .reply(requestID: request.requester.requestID, .unregistered)
             }
-        case .device(_, .token(let request)): report(request.origin.ticket)
+        case .device(_, .token(let request)): report(request.requester.requestID)
         default: nil
         }
     }
@@ -114,33 +118,34 @@ enum FuzzWorld {
         .notRegistered, .senderMismatch, .unavailable, .deviceRateExceeded, .packageMismatch,
     ]
 
-    private static func outcome(_ ticket: UInt32) -> SessionCommand {
-        let at = Int(ticket % 8)
+    private static func outcome(_ requestID: UInt32) -> SessionCommand {
+        let at = Int(requestID % 8)
         guard at < refusals.count else {
             return .submission(
-                ticket: ticket,
+                requestID: requestID,
                 .accepted(
-                    id: PersistentID(sequence: Sequence(1_795_156_966_123_456), salt: 7),
+                    id: PersistentID(sequence: SequenceNumber(1_795_156_966_123_456), salt: 7),
                     canonical: at == 7 ? name(2) : nil))
         }
-        return .submission(ticket: ticket, .refused(refusals[at]))
+        return .submission(requestID: requestID, .refused(refusals[at]))
     }
 
-    private static func report(_ ticket: UInt32) -> SessionCommand {
-        guard ticket % 4 != 3, let topic = TopicName(Array("news".utf8)) else {
-            return .reply(ticket: ticket, .tokenRefused(.notRegistered))
+    private static func report(_ requestID: UInt32) -> SessionCommand {
+        guard requestID % 4 != 3, let topic = TopicName(Array("news".utf8)) else {
+            return .reply(requestID: requestID, .tokenRefused(.notRegistered))
         }
         let registration = Registration(
             name: name(1), category: Array("com.example".utf8), subtype: [],
             senderText: Array("1234567890".utf8), sender: sender, createdAt: 0)
         let subscription = Subscription(name: name(1), sender: sender, topic: topic, since: now.wall)
-        return .reply(ticket: ticket, .token(TokenReport(registration: registration, topics: [subscription])))
+        return .reply(
+            requestID: requestID, .token(TokenReport(registration: registration, topics: [subscription])))
     }
 
-    private static func group(_ ticket: UInt32, _ owner: SenderID) -> SessionCommand {
-        guard ticket % 4 != 3 else { return .reply(ticket: ticket, .groupRefused(.labelTaken)) }
+    private static func group(_ requestID: UInt32, _ owner: SenderID) -> SessionCommand {
+        guard requestID % 4 != 3 else { return .reply(requestID: requestID, .groupRefused(.labelTaken)) }
         return .reply(
-            ticket: ticket,
+            requestID: requestID,
             .group(
                 GroupRecord(
                     name: GroupName(sender: owner, number: 77), label: Array("family".utf8),
@@ -151,10 +156,10 @@ enum FuzzWorld {
 
 extension Submission {
     /// The session's request behind the submission.
-    var origin: Origin {
-        guard case .session(let origin) = replyTo else {
+    var requester: Requester {
+        guard case .session(let requester) = replyTo else {
             preconditionFailure("expected a submission by a session")
         }
-        return origin
+        return requester
     }
 }

@@ -15,9 +15,9 @@ func fuzzXML(_ input: [UInt8]) throws(Violation) {
         throw Violation(description: "libxml2 differs: \(difference)")
     }
     let whole = XMLDifferential.read(stream)
-    FuzzReach.note(whole.failure.map { "failure \($0)" } ?? "no failure")
-    if !whole.children.isEmpty { FuzzReach.note("stanza") }
-    if whole.isClosed { FuzzReach.note("end of the stream") }
+    FuzzReach.record(whole.failure.map { "failure \($0)" } ?? "no failure")
+    if !whole.children.isEmpty { FuzzReach.record("stanza") }
+    if whole.isClosed { FuzzReach.record("end of the stream") }
     var random = SeededRandom(seed: seed(of: input))
     let cuts = (0..<4).map { _ in Int.random(in: 0...stream.count, using: &random) }.sorted()
     for cuts in [cuts, stream.count <= 2_000 ? Array(0..<stream.count) : []] {

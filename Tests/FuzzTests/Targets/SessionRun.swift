@@ -13,7 +13,7 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     /// The output so far.
     private(set) var output: [UInt8] = []
     /// The events so far, as text.
-    private(set) var told: [String] = []
+    private(set) var events: [String] = []
     private var waiting: [Event] = []
 
     /// Creates a run with a new connection.
@@ -41,7 +41,7 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     }
 
     /// Answers the waiting events in order until none is left.
-    mutating func settle(_ core: (Event) -> SessionCommand? = { FuzzWorld.answer(to: $0) }) {
+    mutating func answerEvents(_ core: (Event) -> SessionCommand? = { FuzzWorld.answer(to: $0) }) {
         while !waiting.isEmpty {
             let events = waiting
             waiting = []
@@ -63,19 +63,19 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     }
 
     /// Clears output and events.
-    mutating func forget() {
+    mutating func clear() {
         output = []
-        told = []
+        events = []
     }
 
     private mutating func collect() {
         output += io.out.bytes.copied()
         io.out.removeAll()
         for event in io.events {
-            told.append(Self.text(of: event))
-            FuzzReach.note("event \(event.label)")
+            events.append(Self.text(of: event))
+            FuzzReach.record("event \(event.label)")
         }
-        if let reason = io.close { FuzzReach.note("close \(reason.rawValue)") }
+        if let reason = io.close { FuzzReach.record("close \(reason.rawValue)") }
         waiting += io.events
         io.events.removeAll()
     }
@@ -84,14 +84,14 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
     private static func text(of event: Event) -> String {
         switch event {
         case .device(_, .submitted(let message)):
-            "submitted \(message.origin.ticket) \(message.target.device.number) "
+            "submitted \(message.requester.requestID) \(message.target.device.number) "
                 + "\(message.target.number.number) \(text(of: message.content))"
         case .topic(_, .submitted(let message)):
-            "\(message.target) \(message.origin.ticket) \(text(of: message.content))"
+            "\(message.target) \(message.requester.requestID) \(text(of: message.content))"
         case .group(_, .submitted(let message)):
-            "\(message.group) \(message.origin.ticket) \(text(of: message.content))"
+            "\(message.group) \(message.requester.requestID) \(text(of: message.content))"
         case .device(_, .upstreamReceived(let message)):
-            "upstream \(message.origin.ticket) \(message.sender.number) \(message.lifetimeSeconds) "
+            "upstream \(message.requester.requestID) \(message.sender.number) \(message.lifetimeSeconds) "
                 + "\(sum(message.category)) \(sum(message.messageID)) \(sum(message.persistentID)) "
                 + "\(sum(message.body))"
         default: "\(event.label) \(event)"
@@ -104,5 +104,5 @@ struct SessionRun<Session: ProtocolSession & ~Copyable>: ~Copyable {
             + "\(sum(message.collapseKey ?? [])) \(sum(message.restrictedPackage ?? []))"
     }
 
-    private static func sum(_ octets: [UInt8]) -> UInt64 { SipHash(key: (1, 2)).hash(octets.raw) }
+    private static func sum(_ bytes: [UInt8]) -> UInt64 { SipHash(key: (1, 2)).hash(bytes.raw) }
 }

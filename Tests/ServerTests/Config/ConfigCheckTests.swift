@@ -26,7 +26,7 @@ import Wire
         }
 
         /// Returns the findings of a check of a file with these lines, with `FILE` for its path.
-        func check(_ lines: String, running: LivingDaemon? = nil) throws -> [String] {
+        func check(_ lines: String, running: DetectedDaemon? = nil) throws -> [String] {
             let text = "format: 1\n" + lines
             let file = "\(path)/ccsd.yaml"
             try SmallFile.replace(file, with: Array(text.utf8), mode: 0o600)
@@ -134,14 +134,14 @@ import Wire
                 ["name": "control", "address": "/s", "port": 0],
             ],
         ]
-        let older = try LivingDaemon(status, controlSocket: "/s")
+        let older = try DetectedDaemon(status, controlSocket: "/s")
         #expect(
             older
-                == LivingDaemon(
+                == DetectedDaemon(
                     process: 42, store: "/d", controlSocket: "/s", ports: [port], partitions: 16),
             "the status of another version is decoded")
-        #expect(throws: FieldProblem.self) { try LivingDaemon(["pid": 42], controlSocket: "/s") }
-        let living = LivingDaemon(
+        #expect(throws: FieldProblem.self) { try DetectedDaemon(["pid": 42], controlSocket: "/s") }
+        let living = DetectedDaemon(
             process: 42, store: "\(folder.path)/data/store",
             controlSocket: "\(folder.path)/data/control.sock",
             ports: [port])

@@ -28,7 +28,7 @@ import Wire
     func fieldsFollowKeys() {
         var configuration = Configuration()
         configuration[.keepaliveSeconds] = .integer(61)
-        configuration[.strictAcks] = .truth(true)
+        configuration[.strictAcks] = .boolean(true)
         configuration[.logLevel] = .text("debug")
         configuration[.adminPort] = .integer(9)
         #expect(configuration.keepaliveSeconds == 61)
@@ -161,7 +161,7 @@ import Wire
     @Test("canary: configurations that differ in one key are not equal")
     func canary() {
         var changed = Configuration()
-        changed[.reserveGCMPrefix] = .truth(true)
+        changed[.reserveGCMPrefix] = .boolean(true)
         #expect(changed != Configuration())
     }
 }

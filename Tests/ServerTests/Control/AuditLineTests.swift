@@ -28,7 +28,7 @@ struct AuditLineTests {
         /// Waits for audit lines since the last call, since the first reply of a long command comes before its audit line.
         func next() -> [String] {
             var written: [String] = []
-            _ = LivingServer.eventually {
+            _ = InProcessServer.eventually {
                 written += take()
                 return !written.isEmpty
             }
@@ -110,13 +110,13 @@ struct AuditLineTests {
     )
     func changing() throws {
         let lines = Lines()
-        let server = try LivingServer(in: ServerFolder(), log: lines.log())
+        let server = try InProcessServer(in: ServerFolder(), log: lines.log())
         let now = Now.read().wall
-        let outcome = server.daemon.storeThread.commitAndWait([
+        let outcome = server.daemon.storeThreads.commitAndWait([
             .putDevice(
                 DeviceRecord(
                     device: DeviceID(Self.device),
-                    token: SecretDigest(octets: [UInt8](repeating: 1, count: 32)),
+                    token: SecretDigest(bytes: [UInt8](repeating: 1, count: 32)),
                     createdAt: now, seenAt: now, nextRegistration: 1)),
             .putInstallation(
                 InstallationRecord(
@@ -146,7 +146,7 @@ struct AuditLineTests {
     @Test("a command that fails while it runs leaves an audit line with the reason")
     func refused() throws {
         let lines = Lines()
-        let server = try LivingServer(in: ServerFolder(), log: lines.log())
+        let server = try InProcessServer(in: ServerFolder(), log: lines.log())
         let first = try server.ask("drain", ["session": "0-4711-1"])
         #expect(first["progress"]?["total"]?.integer == 0)
         let written = lines.next()
@@ -159,7 +159,7 @@ struct AuditLineTests {
     @Test("an invalid request is refused with its mistake, and leaves one audit line without its content")
     func hostile() throws {
         let lines = Lines()
-        let server = try LivingServer(in: ServerFolder(), log: lines.log())
+        let server = try InProcessServer(in: ServerFolder(), log: lines.log())
         let cases: [(line: String, error: String, command: String)] = [
             ("SECRET", "invalid request", "unknown"), ("", "invalid request", "unknown"),
             ("{\"command\":\"SECRET\"}", "unknown command", "unknown"),

@@ -10,23 +10,23 @@ import Testing
 struct ControlPartsTests {
     @Test("a trace reports the steps of its own request and registration, and counts those it leaves out")
     func trace() {
-        var trace = RunningTrace(ticket: 7, registration: RegistrationNumber(1))
-        var note = TraceNote(.downstream, .sent)
+        var trace = RunningTrace(requestID: 7, registration: RegistrationNumber(1))
+        var note = TraceRecord(.downstream, .sent)
         note.registration = RegistrationNumber(1)
         var other = note
         other.registration = RegistrationNumber(2)
         let steps = [
-            trace.step(of: note, ticket: 7, at: 0), trace.step(of: note, ticket: 8, at: 0),
-            trace.step(of: other, ticket: 7, at: 0),
-            trace.step(of: TraceNote(.connection, .connected), ticket: 7, at: 0),
+            trace.step(of: note, requestID: 7, at: 0), trace.step(of: note, requestID: 8, at: 0),
+            trace.step(of: other, requestID: 7, at: 0),
+            trace.step(of: TraceRecord(.connection, .connected), requestID: 7, at: 0),
         ]
         #expect(steps.map { $0 != nil } == [true, false, false, true])
-        trace.isHeldUp = true
-        for _ in 0..<3 { #expect(trace.step(of: note, ticket: 7, at: 0) == nil) }
+        trace.isCongested = true
+        for _ in 0..<3 { #expect(trace.step(of: note, requestID: 7, at: 0) == nil) }
         #expect(trace.lines == 2 && trace.leftOut == 3)
-        var whole = RunningTrace(ticket: 7, registration: nil)
+        var whole = RunningTrace(requestID: 7, registration: nil)
         #expect(
-            whole.step(of: other, ticket: 7, at: 0) != nil,
+            whole.step(of: other, requestID: 7, at: 0) != nil,
             "canary: without a registration all steps are reported")
     }
 

@@ -53,7 +53,7 @@ final class GatedStore: Store {
         return try base.commit(batches)
     }
 
-    func load(_ load: Load) throws(StoreError) -> Loaded { try base.load(load) }
+    func load(_ load: StoreQuery) throws(StoreError) -> StoreResult { try base.load(load) }
     func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
     func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
         try base.topics(from: place, examine: examine)

@@ -13,19 +13,19 @@ struct PortLimitTests {
     @Test("queries beyond the limit of waiting ones fail at once")
     func questions() throws {
         let reported = Mutex<[Event]>([])
-        let thread = try StoreThread(
+        let thread = try StoreThreads(
             store: GatedStore(), metrics: MetricShard(), log: .silent,
             report: { reports in reported.withLock { $0 += reports.map(\.event) } })
         thread.load(
-            Array(repeating: .device(DeviceID(1)), count: Limits.Store.waitingLoads + 1), partition: 0)
+            Array(repeating: .device(DeviceID(1)), count: Limits.Store.waitingQueries + 1), partition: 0)
         let failed = reported.withLock { events in
             events.count { if case .partition(.loaded(.failed(_))) = $0 { true } else { false } }
         }
-        #expect(failed == Limits.Store.waitingLoads + 1)
+        #expect(failed == Limits.Store.waitingQueries + 1)
         thread.load([.device(DeviceID(1))], partition: 0)
         #expect(thread.stop() == nil)
         #expect(
-            reported.withLock { $0.count } == Limits.Store.waitingLoads + 2,
+            reported.withLock { $0.count } == Limits.Store.waitingQueries + 2,
             "canary: a query within the limit is answered")
     }
 

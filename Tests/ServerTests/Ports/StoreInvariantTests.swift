@@ -8,7 +8,7 @@ import Testing
 
 /// What the store's threads do where the store finds a broken invariant.
 @Suite struct StoreInvariantTests {
-    /// A store whose commits fail while a batch with ticket 2 is among them, and whose loads of devices fail.
+    /// A store whose commits fail while a batch with batchNumber 2 is among them, and whose loads of devices fail.
     private final class BrokenStore: Store {
         let kind: StoreError.Kind
         private let base = MemoryStore()
@@ -23,11 +23,11 @@ import Testing
         }
 
         func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
-            if batches.contains(where: { $0.ticket == 2 }) { throw failure("planted", "device 5") }
+            if batches.contains(where: { $0.batchNumber == 2 }) { throw failure("planted", "device 5") }
             return try base.commit(batches)
         }
 
-        func load(_ load: Load) throws(StoreError) -> Loaded {
+        func load(_ load: StoreQuery) throws(StoreError) -> StoreResult {
             if case .device(let device) = load { throw failure("unordered", "device \(device.number)") }
             return try base.load(load)
         }
@@ -50,7 +50,7 @@ import Testing
 
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
-        let failedLoads = Mutex<[Load]>([])
+        let failedLoads = Mutex<[StoreQuery]>([])
         var log: Log {
             Log(
                 level: .info, format: .text, journal: false,
@@ -64,21 +64,22 @@ import Testing
         let outcomes = OutcomeList()
         let lines = lines
         let store = BrokenStore(kind)
-        let thread = try StoreThread(store: store, metrics: metrics, log: lines.log) { reports in
+        let thread = try StoreThreads(store: store, metrics: metrics, log: lines.log) { reports in
             outcomes.add(reports.map(\.event))
             for case .partition(.loaded(.failed(let load))) in reports.lazy.map(\.event) {
                 lines.failedLoads.withLock { $0.append(load) }
             }
         }
-        let batches = (1...3 as ClosedRange<UInt64>).map { ticket in
-            WriteBatch(ticket: ticket, mutations: [.removeSender(SenderID(ticket))], isDurable: true)
+        let batches = (1...3 as ClosedRange<UInt64>).map { batchNumber in
+            WriteBatch(
+                batchNumber: batchNumber, mutations: [.removeSender(SenderID(batchNumber))], isDurable: true)
         }
         thread.submit(batches.map { PartitionBatch(partition: 0, $0) })
-        thread.load([PartitionLoad(partition: 0, .device(DeviceID(7)))])
+        thread.load([PartitionQuery(partition: 0, .device(DeviceID(7)))])
         while outcomes.all.count < 3 {}
         let isHealthy = thread.isHealthy
         _ = thread.stop()
-        return (outcomes.all.sorted { $0.ticket < $1.ticket }, isHealthy)
+        return (outcomes.all.sorted { $0.batchNumber < $1.batchNumber }, isHealthy)
     }
 
     @Test("A batch that breaks an invariant fails alone, is logged and counted, and the store stays healthy")

@@ -19,7 +19,7 @@ struct FailedLoginsTests {
         _ logins: FailedLogins, _ peer: SocketAddress, _ listener: Link.Kind = .device, claim: UInt64 = 1,
         times: Int = 30
     ) {
-        for _ in 0..<times { logins.note(peer, listener, claim: claim, now: time(61)) }
+        for _ in 0..<times { logins.record(peer, listener, claim: claim, now: time(61)) }
     }
 
     @Test(

@@ -51,10 +51,10 @@ struct ReactorMailboxTests {
         let reactor = try Reactor(index: 0)
         let mailbox = ReactorMailbox(handle: reactor.handle)
         mailbox.post(Parcel(events: Array(repeating: .tick, count: Limits.Connection.reactorMailbox)))
-        #expect(!mailbox.isPressed)
+        #expect(!mailbox.hasBackpressure)
         mailbox.post(Parcel(events: [.tick]))
-        #expect(mailbox.isPressed)
+        #expect(mailbox.hasBackpressure)
         _ = mailbox.takeAll()
-        #expect(!mailbox.isPressed)
+        #expect(!mailbox.hasBackpressure)
     }
 }

@@ -7,13 +7,13 @@ import Transport
 /// The counters of refused connections.
 @Suite("Tally of a reactor")
 struct ReactorTallyTests {
-    private func told(_ reports: [TransportReport]) -> [String: Int] {
+    private func counted(_ reports: [TransportReport]) -> [String: Int] {
         let metrics = Metrics(shards: 1)
         let tally = ReactorTally(shard: metrics.shards[0])
-        for report in reports { tally.note(report) }
+        for report in reports { tally.count(report) }
         var found: [String: Int] = [:]
         for kind in Link.Kind.allCases {
-            for reason in DoorRefusal.allCases {
+            for reason in ConnectionRefusal.allCases {
                 let count = metrics.value(.connectionsRefused, kind.position, reason.position)
                 if count > 0 { found["\(kind.rawValue) \(reason.rawValue)"] = count }
             }
@@ -27,7 +27,7 @@ struct ReactorTallyTests {
     func refusals() {
         let peer = SocketAddress.loopback(port: 9)
         #expect(
-            told([
+            counted([
                 .refused(listener: "device", peer: peer, reason: .addressFull),
                 .refused(listener: "device", peer: peer, reason: .addressFull),
                 .refused(listener: "https", peer: peer, reason: .reactorFull),
@@ -41,12 +41,12 @@ struct ReactorTallyTests {
     func cells() {
         let peer = SocketAddress.loopback(port: 9)
         let all = Link.Kind.allCases.flatMap { kind in
-            DoorRefusal.allCases.map {
+            ConnectionRefusal.allCases.map {
                 TransportReport.refused(
                     listener: ListenerName(rawValue: kind.rawValue), peer: peer, reason: $0)
             }
         }
-        #expect(told(all).count == all.count)
+        #expect(counted(all).count == all.count)
         #expect(Metric.listeners == Link.Kind.allCases.map(\.rawValue))
     }
 }

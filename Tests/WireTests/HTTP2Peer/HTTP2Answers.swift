@@ -37,7 +37,7 @@ public final class HTTP2Answers {
     /// The streams in the order in which their answers ended.
     public private(set) var order: [UInt32] = []
     /// The last stream and error code of GOAWAY.
-    public private(set) var goodbye: (last: UInt32, code: UInt32)?
+    public private(set) var goAway: (last: UInt32, code: UInt32)?
     private var rest: [UInt8] = []
     private let inflater: OpaquePointer
 
@@ -83,7 +83,7 @@ public final class HTTP2Answers {
                 answers[frame.stream]?.headers[name] = value
             }
         case 3: answers[frame.stream, default: Answer()].reset = frame.word(at: 0)
-        case 7: goodbye = (frame.word(at: 0), frame.word(at: 4))
+        case 7: goAway = (frame.word(at: 0), frame.word(at: 4))
         default: break
         }
         guard frame.ends else { return }

@@ -45,17 +45,17 @@ public enum HTTP2Frames {
     }
 
     /// The acknowledgement of SETTINGS.
-    public static let settingsKnown = frame(4, flags: 1)
+    public static let settingsAck = frame(4, flags: 1)
     /// A PING frame.
     public static let ping = frame(6, [1, 2, 3, 4, 5, 6, 7, 8])
 
     /// A WINDOW_UPDATE frame.
-    public static func room(_ stream: UInt32, _ octets: UInt32) -> [UInt8] {
-        frame(8, stream: stream, word(octets))
+    public static func windowUpdate(_ stream: UInt32, _ bytes: UInt32) -> [UInt8] {
+        frame(8, stream: stream, word(bytes))
     }
 
     /// The usual start of a client.
-    public static let hello = preface + settings() + settingsKnown
+    public static let hello = preface + settings() + settingsAck
 
     /// Fields in HPACK, each as a literal without indexing.
     public static func block(_ fields: [(String, String)]) -> [UInt8] {
@@ -71,13 +71,13 @@ public enum HTTP2Frames {
     public static func number(_ value: Int, prefix: Int, bits: UInt8) -> [UInt8] {
         let most = 1 << prefix - 1
         guard value >= most else { return [bits | UInt8(value)] }
-        var octets = [bits | UInt8(most)]
+        var bytes = [bits | UInt8(most)]
         var rest = value - most
         while rest >= 128 {
-            octets.append(UInt8(rest & 127 | 128))
+            bytes.append(UInt8(rest & 127 | 128))
             rest >>= 7
         }
-        return octets + [UInt8(rest)]
+        return bytes + [UInt8(rest)]
     }
 
     /// The fields of a request.

@@ -3,13 +3,13 @@ import Basics
 /// Check-ins, and the last-seen time of devices (mcs-device 5.1).
 extension DeviceHub {
     mutating func checkIn(_ checkIn: CheckIn, _ entry: DeviceEntry, _ turn: inout Turn) {
-        let origin = checkIn.origin
+        let requester = checkIn.requester
         guard let claimed = checkIn.claimed else {
             return create(checkIn, entry, &turn)
         }
         guard let record = entry.record(ofToken: claimed.1) else {
             if checkIn.refusesWrongToken {
-                turn.reply(.checkInRefused, to: origin)
+                turn.reply(.checkInRefused, to: requester)
             } else {
                 // A new device, which may belong to another partition.
                 var fresh = checkIn
@@ -18,34 +18,34 @@ extension DeviceHub {
             }
             return
         }
-        seen(entry, record, &turn)
-        turn.giveBackPlace(of: origin)
-        turn.reply(.checkedIn(entry.device, freshToken: nil), to: origin)
+        updateLastSeen(entry, record, &turn)
+        turn.refundQuota(of: requester)
+        turn.reply(.checkedIn(entry.device, freshToken: nil), to: requester)
     }
 
     private mutating func create(
         _ checkIn: CheckIn, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        let origin = checkIn.origin
+        let requester = checkIn.requester
         guard entry.record == nil else {
             // The fresh id is taken, which is as likely as guessing an id: it is enough that the client can ask again.
-            turn.reply(.checkInRefused, to: origin)
+            turn.reply(.checkInRefused, to: requester)
             return
         }
-        if let refusal = turn.refusalToAdd(for: nil, origin) {
-            turn.refuse(origin, refusal)
+        if let refusal = turn.refusalToAdd(for: nil, requester) {
+            turn.refuse(requester, refusal)
             return
         }
         let record = DeviceRecord(
             device: checkIn.freshDevice, token: checkIn.freshDigest, createdAt: turn.contactTime,
             seenAt: turn.contactTime, nextRegistration: 1, hasLoggedIn: false)
-        keep(record, of: entry, &turn)
+        write(record, of: entry, &turn)
         turn.replyWhenStored(
-            .checkedIn(checkIn.freshDevice, freshToken: checkIn.freshToken), to: origin)
+            .checkedIn(checkIn.freshDevice, freshToken: checkIn.freshToken), to: requester)
     }
 
     /// Updates a device's last-seen time, at most once in `seconds`, since each update is a write.
-    mutating func seen(
+    mutating func updateLastSeen(
         _ entry: DeviceEntry, _ record: DeviceRecord,
         every seconds: Int = Limits.Device.seenGranularitySeconds,
         _ turn: inout Turn
@@ -58,22 +58,22 @@ extension DeviceHub {
         else { return }
         var record = record
         record.seenAt = turn.contactTime
-        keep(record, of: entry, &turn)
+        write(record, of: entry, &turn)
     }
 
     /// Records a login. The first one is written at once: from then on the device is not an unauthenticated peer.
-    mutating func noteLogin(
+    mutating func recordLogin(
         _ entry: DeviceEntry, _ record: DeviceRecord, _ turn: inout Turn
     ) {
-        guard !record.hasLoggedIn else { return seen(entry, record, &turn) }
+        guard !record.hasLoggedIn else { return updateLastSeen(entry, record, &turn) }
         var record = record
         record.hasLoggedIn = true
         record.seenAt = turn.contactTime
-        keep(record, of: entry, &turn)
+        write(record, of: entry, &turn)
     }
 
     /// Writes a device's record.
-    mutating func keep(_ record: DeviceRecord, of entry: DeviceEntry, _ turn: inout Turn) {
+    mutating func write(_ record: DeviceRecord, of entry: DeviceEntry, _ turn: inout Turn) {
         turn.demand(record.device == entry.device, "a record belongs to another device", of: entry)
         turn.demand(
             entry.record.map { $0.nextRegistration <= record.nextRegistration } ?? true,

@@ -2,22 +2,22 @@ import Basics
 
 /// Removal of devices with all their registrations and messages.
 extension DeviceHub {
-    mutating func forget(_ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn) {
+    mutating func forget(_ entry: DeviceEntry, _ requester: Requester, _ turn: inout Turn) {
         let registrations = entry.registrations.count
         guard entry.record != nil || registrations > 0 else {
-            turn.reply(.forgotten(registrations: 0, messages: 0), to: origin)
+            turn.reply(.forgotten(registrations: 0, messages: 0), to: requester)
             return
         }
-        let messages = dissolve(entry, &turn)
+        let messages = removeDevice(entry, &turn)
         if let link = entry.link {
             turn.send(.close(.deviceForgotten), to: link.connection)
             entry.setMode(.closing, &turn)
         }
-        turn.replyWhenStored(.forgotten(registrations: registrations, messages: messages), to: origin)
+        turn.replyWhenStored(.forgotten(registrations: registrations, messages: messages), to: requester)
     }
 
     /// Removes a device from the store with its registrations and messages. Returns the number of messages, markers not counted.
-    mutating func dissolve(_ entry: DeviceEntry, _ turn: inout Turn) -> Int {
+    mutating func removeDevice(_ entry: DeviceEntry, _ turn: inout Turn) -> Int {
         var messages = 0
         for number in entry.registrations.map(\.registration.name.number) {
             messages += removeRegistration(number, entry, &turn)

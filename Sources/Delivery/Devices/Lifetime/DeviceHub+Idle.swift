@@ -22,12 +22,12 @@ extension DeviceHub {
     /// Delivers from the first message that waited for the device to be active.
     private mutating func releaseDelayed(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.delayed > 0 else { return }
-        var first: Sequence?
+        var first: SequenceNumber?
         for index in entry.mailbox.slots.indices where entry.mailbox.slots[index].state.isDelayed {
-            entry.setState(entry.mailbox.slots[index].state.unhanded, at: index, &turn)
+            entry.setState(entry.mailbox.slots[index].state.unsent, at: index, &turn)
             first = first ?? entry.mailbox.slots[index].entry.sequence
         }
         turn.demand(entry.delayed == 0, "messages are still delayed for an active device", of: entry)
-        goBack(to: first, entry, &turn)
+        redeliver(from: first, entry, &turn)
     }
 }

@@ -11,7 +11,7 @@ struct DeviceSweep {
     /// Whether this round started at the first device id and so covers all devices.
     var isWholeRound = false
     /// The pause after a whole round, in milliseconds.
-    var rest: Int64 = 0
+    var pauseMilliseconds: Int64 = 0
     /// The rate limit of removals: even if the time is wrong, removing many devices takes hours.
     var forgotten = TokenBucket()
     /// Whether the query includes expired devices; unused ones are always included, and are not rate-limited.
@@ -42,7 +42,7 @@ extension DeviceHub {
         else {
             return
         }
-        sweep.rest = min(Int64(Limits.Device.sweepPauseSeconds) * 1_000, shortest / 8)
+        sweep.pauseMilliseconds = min(Int64(Limits.Device.sweepPauseSeconds) * 1_000, shortest / 8)
         sweep.isAsking = true
         sweep.asksForAbsent = mayForget
         sweep.next = turn.now.monotonic.advanced(milliseconds: turn.shares.sweepMilliseconds)
@@ -52,7 +52,7 @@ extension DeviceHub {
                 before: mayForget ? turn.now.wall - turn.settings.expiryMilliseconds : .min,
                 unusedBefore: turn.settings.unusedDeviceSeconds > 0
                     ? turn.now.wall - turn.settings.unusedMilliseconds : .min,
-                from: mayForget ? sweep.from : sweep.unusedFrom, examine: Limits.Device.perSweep,
+                from: mayForget ? sweep.from : sweep.unusedFrom, examine: Limits.Device.examinedPerSweep,
                 limit: mayForget ? min(limit, rate.burst) : limit, partition: turn.partition))
     }
 
@@ -65,14 +65,14 @@ extension DeviceHub {
         guard sweep.asksForAbsent else {
             sweep.unusedFrom = next ?? DeviceID.lowest
             if next == nil {
-                sweep.unusedNext = turn.now.monotonic.advanced(milliseconds: sweep.rest)
+                sweep.unusedNext = turn.now.monotonic.advanced(milliseconds: sweep.pauseMilliseconds)
             }
             return
         }
-        for _ in found { sweep.forgotten.take(turn.shares.forgottenDevices, now: turn.now.monotonic) }
+        for _ in found { sweep.forgotten.consume(turn.shares.forgottenDevices, now: turn.now.monotonic) }
         if next == nil {
             if sweep.isWholeRound {
-                sweep.next = turn.now.monotonic.advanced(milliseconds: sweep.rest)
+                sweep.next = turn.now.monotonic.advanced(milliseconds: sweep.pauseMilliseconds)
             }
             sweep.isWholeRound = true
         }
@@ -100,13 +100,13 @@ extension DeviceHub {
         guard let record = entry.record else { return }
         // A connected device is in contact, however long ago it logged in. An app behind APNs need never connect: APNs
         // reports when it is uninstalled.
-        let isApple = entry.registrations.contains { $0.registration.isByAPNs }
+        let isApple = entry.registrations.contains { $0.registration.usesAPNs }
         // The clock was wrong at the last contact, so its age is unknown: the period starts now.
         guard entry.link == nil, !isApple, record.seenAt >= Limits.Clock.earliest else {
-            return seen(entry, record, &turn)
+            return updateLastSeen(entry, record, &turn)
         }
         guard turn.clock.doubt == nil, let end = end(of: entry, record, turn) else { return }
-        _ = dissolve(entry, &turn)
+        _ = removeDevice(entry, &turn)
         switch end {
         case .unused: turn.effects.unusedDevices += 1
         case .absent: turn.effects.expiredDevices += 1
@@ -141,10 +141,10 @@ extension DeviceHub {
     /// Writes the next of these times; a device whose state is being read is tried again at the next tick.
     mutating func tickContacts(_ turn: inout Turn) {
         turn.demand(
-            contacts.count <= Limits.Device.unwrittenContacts,
+            pendingLastSeen.count <= Limits.Device.pendingLastSeen,
             "there are more pending last-seen times than the limit"
         )
-        for device in contacts.next(turn.shares.contactsPerTick) {
+        for device in pendingLastSeen.next(turn.shares.lastSeenPerTick) {
             if let entry = table[device], !entry.state.isReady { continue }
             handle(.unseen, of: device, &turn)
         }
@@ -152,13 +152,13 @@ extension DeviceHub {
 
     /// Writes a last-seen time that is newer than the device's record; if the write fails, the time is queued again.
     private mutating func writeContact(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard let contact = contacts.take(entry.device), var record = entry.record,
-            case let latest = UnwrittenContacts.later(record.seenAt, contact),
+        guard let contact = pendingLastSeen.remove(entry.device), var record = entry.record,
+            case let latest = PendingLastSeen.later(record.seenAt, contact),
             record.seenAt != latest || !record.hasLoggedIn
         else { return }
         record.seenAt = latest
         record.hasLoggedIn = true
-        keep(record, of: entry, &turn)
+        write(record, of: entry, &turn)
     }
 }
 

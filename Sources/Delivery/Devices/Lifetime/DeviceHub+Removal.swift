@@ -24,25 +24,25 @@ extension DeviceHub {
             .removeMessage(
                 entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
         turn.touch(entry)
-        turn.traceEntry(message, of: entry.device, TraceNote.Step(reason))
+        turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
         if message.kind == .message { turn.batch.downstream[reason] += 1 }
     }
 
     mutating func acknowledged(
-        _ connection: ConnectionID, _ entry: DeviceEntry, _ sequences: [Sequence], _ turn: inout Turn
+        _ connection: ConnectionID, _ entry: DeviceEntry, _ sequences: [SequenceNumber], _ turn: inout Turn
     ) {
         // Only for messages of this connection: an acknowledgement on an old connection is repeated at the next login.
         if entry.link?.connection == connection {
             for sequence in sequences {
                 guard let at = entry.mailbox.index(of: sequence), entry.mailbox.slots[at].state == .sent
                 else { continue }
-                settle(at, of: entry, &turn)
+                removeAcknowledged(at, of: entry, &turn)
             }
         }
     }
 
     /// Removes an acknowledged message, after its receipt is stored if one was requested.
-    mutating func settle(_ index: Int, of entry: DeviceEntry, _ turn: inout Turn) {
+    mutating func removeAcknowledged(_ index: Int, of entry: DeviceEntry, _ turn: inout Turn) {
         let slot = entry.mailbox.slots[index]
         guard slot.state != .owingReceipt else { return }
         turn.traceEntry(slot.entry, of: entry.device, .acknowledged)
@@ -60,17 +60,17 @@ extension DeviceHub {
                 ReceiptDue(
                     message: registration.name, sequence: slot.entry.sequence, sender: receipt.sender,
                     messageID: receipt.messageID, category: registration.category,
-                    deliveredAt: turn.now.wall, origin: receipt.origin)))
+                    deliveredAt: turn.now.wall, requester: receipt.requester)))
     }
 
-    mutating func receiptStored(_ entry: DeviceEntry, _ sequence: Sequence, _ turn: inout Turn) {
+    mutating func receiptStored(_ entry: DeviceEntry, _ sequence: SequenceNumber, _ turn: inout Turn) {
         if let at = entry.mailbox.index(of: sequence) {
             remove(at: at, of: entry, reason: .delivered, &turn)
         }
     }
 
     /// Marks the message as sent again, so that delivery and its receipt are retried at the next login.
-    func receiptRefused(_ entry: DeviceEntry, _ sequence: Sequence, _ turn: inout Turn) {
+    func receiptRefused(_ entry: DeviceEntry, _ sequence: SequenceNumber, _ turn: inout Turn) {
         guard let at = entry.mailbox.index(of: sequence),
             entry.mailbox.slots[at].state == .owingReceipt
         else { return }
@@ -79,18 +79,18 @@ extension DeviceHub {
 
     /// Removes a message that the store has found to be expired.
     mutating func expired(
-        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
+        _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
         guard let entry = table[device], entry.state.isReady else {
             return removeUnread(sequence, expiresAt, of: device, &turn)
         }
         table.wake(entry)
         expired(sequence, expiresAt, entry, &turn)
-        table.rest(entry)
+        table.markIfIdle(entry)
     }
 
     private mutating func expired(
-        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         guard let at = entry.mailbox.index(of: sequence) else {
             // It has been removed already, unless the store still has it and no changes are outstanding.
@@ -105,7 +105,7 @@ extension DeviceHub {
 
     /// Removes an expired message of a device whose mailbox is not in memory.
     private func removeUnread(
-        _ sequence: Sequence, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
+        _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
         turn.batch.downstream.expired += 1
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
@@ -115,7 +115,7 @@ extension DeviceHub {
     mutating func removeExpired(_ entry: DeviceEntry, _ turn: inout Turn) {
         var index = 0
         while index < entry.mailbox.slots.count {
-            if entry.mailbox.slots[index].entry.expiresAt <= turn.now.ended {
+            if entry.mailbox.slots[index].entry.expiresAt <= turn.now.expiryCutoff {
                 remove(at: index, of: entry, reason: .expired, &turn)
             } else {
                 index += 1

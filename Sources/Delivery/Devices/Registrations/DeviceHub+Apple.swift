@@ -9,8 +9,8 @@ import Basics
 /// new one.
 extension DeviceHub {
     /// Records an app's APNs device token in its existing registration, else in a registration of a new device.
-    mutating func note(
-        _ address: AppleAddress, of names: [RegistrationName], _ entry: DeviceEntry,
+    mutating func recordAPNsToken(
+        _ address: AppleRegistration, of names: [RegistrationName], _ entry: DeviceEntry,
         _ request: InstallationRequest, _ turn: inout Turn
     ) {
         let at = entry.registrations.lastIndex { state in
@@ -20,7 +20,7 @@ extension DeviceHub {
                 ? registration.apnsToken == address.token : request.isServed(by: registration)
             return isIt && registration.category == address.bundle && request.mayUse(registration)
         }
-        if let at { return renew(at, entry, address, request.origin, &turn) }
+        if let at { return renew(at, entry, address, request.requester, &turn) }
         let others = names.filter { $0.device != entry.device }
         if let next = others.first {
             turn.forward(.installationFound(request, others, at: next.device))
@@ -33,16 +33,18 @@ extension DeviceHub {
 
     /// Makes a device that has only this registration and never logs in.
     private mutating func make(
-        _ address: AppleAddress, _ entry: DeviceEntry, _ request: InstallationRequest, _ turn: inout Turn
+        _ address: AppleRegistration, _ entry: DeviceEntry, _ request: InstallationRequest, _ turn: inout Turn
     ) {
-        let origin = request.origin
+        let requester = request.requester
         // The device of an earlier import of the same token may still exist although its registration is gone.
         let isFree = entry.record == nil || address.isImport
-        guard isFree else { return turn.refuse(origin, .serviceNotAvailable) }
+        guard isFree else { return turn.refuse(requester, .serviceNotAvailable) }
         guard let owner = request.sender, turn.directory[owner] != nil else {
-            return turn.refuse(origin, .invalidSender)
+            return turn.refuse(requester, .invalidSender)
         }
-        if let refusal = turn.refusalToAdd(for: entry.record, origin) { return turn.refuse(origin, refusal) }
+        if let refusal = turn.refusalToAdd(for: entry.record, requester) {
+            return turn.refuse(requester, refusal)
+        }
         turn.demand(
             entry.device == address.freshDevice, "an iOS app gets a device with another id", of: entry)
         let record =
@@ -58,19 +60,20 @@ extension DeviceHub {
         registration.apnsToken = address.token
         registration.appVersion = address.appVersion
         registration.isProved = request.mark != nil
-        add(registration, record, entry, origin, &turn)
+        add(registration, record, entry, requester, &turn)
     }
 
     /// Updates the APNs device token and version of a registration, and answers when they are on disk.
     private mutating func renew(
-        _ at: Int, _ entry: DeviceEntry, _ address: AppleAddress, _ origin: Origin, _ turn: inout Turn
+        _ at: Int, _ entry: DeviceEntry, _ address: AppleRegistration, _ requester: Requester,
+        _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
         registration.apnsToken = address.token
         if !address.appVersion.isEmpty { registration.appVersion = address.appVersion }
         change(at, of: entry, to: registration, &turn)
-        if let record = entry.record { seen(entry, record, &turn) }
-        answerOnceStored(entry.registrations[at], origin, &turn)
+        if let record = entry.record { updateLastSeen(entry, record, &turn) }
+        answerOnceStored(entry.registrations[at], requester, &turn)
     }
 
     // MARK: Lookup keys
@@ -83,9 +86,9 @@ extension DeviceHub {
         guard registration != old else { return }
         turn.demand(registration.name == old.name, "a registration changes its name", of: entry)
         entry.registrations[at].registration = registration
-        entry.registrations[at].batch = turn.ledger.nextTicket
+        entry.registrations[at].batch = turn.ledger.nextBatchNumber
         turn.write(.putRegistration(registration))
-        let (before, after) = (turn.settings.places(of: old), turn.settings.places(of: registration))
+        let (before, after) = (turn.settings.lookupKeys(of: old), turn.settings.lookupKeys(of: registration))
         for place in before where !after.contains(place) {
             turn.write(.unlinkInstallation(place, registration.name))
         }
@@ -98,11 +101,11 @@ extension DeviceHub {
 
 extension DeliverySettings {
     /// Returns the keys under which a registration is found without its token: its installation and its APNs device token.
-    func places(of registration: Registration) -> [[UInt8]] {
+    func lookupKeys(of registration: Registration) -> [[UInt8]] {
         var places = registration.installation.map { [$0] } ?? []
         if !registration.apnsToken.isEmpty {
             places.append(
-                seal.place(ofBundle: registration.category, token: registration.apnsToken))
+                seal.indexKey(ofBundle: registration.category, token: registration.apnsToken))
         }
         return places
     }

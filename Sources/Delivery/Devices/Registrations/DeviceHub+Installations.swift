@@ -9,7 +9,7 @@ extension DeviceHub {
     ) {
         switch request.action {
         case .remove: remove(names, of: entry, request, &turn)
-        case .apple(let address): note(address, of: names, entry, request, &turn)
+        case .apple(let address): recordAPNsToken(address, of: names, entry, request, &turn)
         case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, &turn)
         case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, &turn)
         case .address(let action): token(action, names, of: entry, request, &turn)
@@ -41,7 +41,7 @@ extension DeviceHub {
             guard let sender = request.sender ?? entry.registrations[at].registration.sender else {
                 throw .invalidSender
             }
-            try changeSubscription(entry, at, sender, topic, isEnd: isEnd, request.origin, &turn)
+            try changeSubscription(entry, at, sender, topic, isEnd: isEnd, request.requester, &turn)
         } catch {
             turn.refuse(request, error)
         }
@@ -57,10 +57,10 @@ extension DeviceHub {
         }
         let others = names.filter { $0.device != entry.device }
         guard let next = others.first else {
-            return answerOnceSettled(.unregistered, entry, request.origin, &turn)
+            return answerOnceCommitted(.unregistered, entry, request.requester, &turn)
         }
         let event = Event.installationFound(request, others, at: next.device)
-        if !waitUntilSettled(.next(event, request.origin), entry, &turn) { turn.forward(event) }
+        if !waitUntilCommitted(.next(event, request.requester), entry, &turn) { turn.forward(event) }
     }
 
     /// Sends a message to the installation's newest registration with the sender, on any of its devices, as if the message were
@@ -74,7 +74,7 @@ extension DeviceHub {
         }
         if let found, let sender = request.sender {
             let submission = Submission(
-                origin: request.origin, entitlement: .account(sender),
+                requester: request.requester, entitlement: .account(sender),
                 target: entry.registrations[found].registration.name, content: content)
             return turn.forward(.submitted(submission))
         }

@@ -3,25 +3,25 @@ import Basics
 /// Registrations: creation, renewal and end (mcs-device 5.2, 5.3).
 extension DeviceHub {
     mutating func register(_ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
-        let origin = request.origin
+        let requester = request.requester
         guard let record = authenticated(request, entry, &turn) else { return }
-        if record.hasLoggedIn { turn.giveBackPlace(of: origin) }
+        if record.hasLoggedIn { turn.refundQuota(of: requester) }
         if let at = entry.registrations.lastIndex(where: { $0.isFor(request) }),
             entry.registrations[at].isOfInstance(request.instance)
         {
-            seen(entry, record, &turn)
-            return renew(at, request, entry, origin, &turn)
+            updateLastSeen(entry, record, &turn)
+            return renew(at, request, entry, requester, &turn)
         }
         switch senders(of: request, turn.directory) {
-        case .failure(let refusal): turn.refuse(origin, refusal)
+        case .failure(let refusal): turn.refuse(requester, refusal)
         case .success where entry.registrations.count >= turn.settings.registrationsPerDevice:
-            turn.refuse(origin, .tooManyRegistrations)
+            turn.refuse(requester, .tooManyRegistrations)
         case .success(let senders)
         where !entry.hasRoom(for: senders, category: request.category, subtype: request.subtype):
-            turn.refuse(origin, .tooManyRegistrations)
+            turn.refuse(requester, .tooManyRegistrations)
         case .success(let senders):
-            if let refusal = turn.refusalToAdd(for: record, origin) {
-                return turn.refuse(origin, refusal)
+            if let refusal = turn.refusalToAdd(for: record, requester) {
+                return turn.refuse(requester, refusal)
             }
             var registration = Registration(
                 name: nextName(entry, record), category: request.category, subtype: request.subtype,
@@ -32,13 +32,13 @@ extension DeviceHub {
             registration.isProved = request.isProved
             registration.apnsToken = request.apnsToken
             registration.appVersion = request.appVersion
-            add(registration, record, entry, origin, &turn)
+            add(registration, record, entry, requester, &turn)
         }
     }
 
     /// Answers with an existing registration, after updating its APNs device token, version and scope.
     private mutating func renew(
-        _ at: Int, _ request: RegistrationRequest, _ entry: DeviceEntry, _ origin: Origin,
+        _ at: Int, _ request: RegistrationRequest, _ entry: DeviceEntry, _ requester: Requester,
         _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
@@ -50,7 +50,7 @@ extension DeviceHub {
             registration.isProved = true
         }
         change(at, of: entry, to: registration, &turn)
-        answerOnceStored(entry.registrations[at], origin, &turn)
+        answerOnceStored(entry.registrations[at], requester, &turn)
     }
 
     /// Removes the oldest registrations that newer ones of the same app have replaced; only the last ones stay.
@@ -71,7 +71,7 @@ extension DeviceHub {
 
     /// Adds a registration under the next name, and answers when it is on disk.
     mutating func add(
-        _ registration: Registration, _ record: DeviceRecord, _ entry: DeviceEntry, _ origin: Origin,
+        _ registration: Registration, _ record: DeviceRecord, _ entry: DeviceEntry, _ requester: Requester,
         _ turn: inout Turn
     ) {
         turn.demand(
@@ -84,26 +84,26 @@ extension DeviceHub {
         record.nextRegistration += 1
         record.seenAt = turn.contactTime
         entry.record = record
-        entry.registrations.append(RegistrationState(registration, batch: turn.ledger.nextTicket))
+        entry.registrations.append(RegistrationState(registration, batch: turn.ledger.nextBatchNumber))
         turn.write(.putDevice(record))
         turn.write(.putRegistration(registration))
-        for place in turn.settings.places(of: registration) {
+        for place in turn.settings.lookupKeys(of: registration) {
             turn.write(.linkInstallation(place, registration.name))
         }
         turn.touch(entry)
-        turn.replyWhenStored(.registered(registration.name), to: origin)
+        turn.replyWhenStored(.registered(registration.name), to: requester)
         removeReplaced(by: registration, entry, &turn)
     }
 
     /// Answers at once if the registration is on disk, else when it is.
     mutating func answerOnceStored(
-        _ known: RegistrationState, _ origin: Origin, _ turn: inout Turn
+        _ known: RegistrationState, _ requester: Requester, _ turn: inout Turn
     ) {
-        turn.reply(.registered(known.registration.name), to: origin, whenStored: known.batch)
+        turn.reply(.registered(known.registration.name), to: requester, whenStored: known.batch)
     }
 
     mutating func unregister(_ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn) {
-        let origin = request.origin
+        let requester = request.requester
         guard authenticated(request, entry, &turn) != nil else { return }
         let anySender = request.senderText.isEmpty || request.senderText == [UInt8(ascii: "*")]
         let names = entry.registrations.map(\.registration).filter {
@@ -114,9 +114,9 @@ extension DeviceHub {
         }.map(\.name.number)
         for name in names { _ = removeRegistration(name, entry, &turn) }
         if names.isEmpty {
-            turn.reply(.unregistered, to: origin)
+            turn.reply(.unregistered, to: requester)
         } else {
-            turn.replyWhenStored(.unregistered, to: origin)
+            turn.replyWhenStored(.unregistered, to: requester)
         }
     }
 
@@ -153,7 +153,7 @@ extension DeviceHub {
         _ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> DeviceRecord? {
         guard let record = entry.record(ofToken: request.token) else {
-            turn.refuse(request.origin, .authenticationFailed)
+            turn.refuse(request.requester, .authenticationFailed)
             return nil
         }
         let scope = if case .only(let text) = request.scope { text.count } else { 0 }
@@ -163,7 +163,7 @@ extension DeviceHub {
         guard !request.category.isEmpty, longest <= Limits.Registration.fieldBytes,
             request.senderText.count <= Limits.Registration.senderTextBytes
         else {
-            turn.refuse(request.origin, RegistrationRefusal.invalidParameters)
+            turn.refuse(request.requester, RegistrationRefusal.invalidParameters)
             return nil
         }
         return record

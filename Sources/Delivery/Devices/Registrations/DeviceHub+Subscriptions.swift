@@ -9,9 +9,9 @@ extension DeviceHub {
             guard let at = publishedTo(request.name.number, entry) else { throw .notRegistered }
             guard let sender = entry.registrations[at].registration.sender else { throw .invalidSender }
             try changeSubscription(
-                entry, at, sender, request.topic, isEnd: request.isEnd, request.origin, &turn)
+                entry, at, sender, request.topic, isEnd: request.isEnd, request.requester, &turn)
         } catch {
-            turn.refuse(request.origin, error)
+            turn.refuse(request.requester, error)
         }
     }
 
@@ -40,19 +40,19 @@ extension DeviceHub {
     /// Makes or ends a subscription, and answers when the change is on disk.
     mutating func changeSubscription(
         _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, isEnd: Bool,
-        _ origin: Origin, _ turn: inout Turn
+        _ requester: Requester, _ turn: inout Turn
     ) throws(RegistrationRefusal) {
         if isEnd {
             _ = endSubscription(entry, at, sender, topic, &turn)
         } else {
-            if entry.record?.hasLoggedIn == true { turn.giveBackPlace(of: origin) }
+            if entry.record?.hasLoggedIn == true { turn.refundQuota(of: requester) }
             let isThere = entry.registrations[at].hasSubscription(sender, topic)
-            if !isThere, let refusal = turn.refusalToAdd(for: entry.record, origin) { throw refusal }
+            if !isThere, let refusal = turn.refusalToAdd(for: entry.record, requester) { throw refusal }
             guard makeSubscription(entry, at, sender, topic, &turn) != nil else {
                 throw .tooManySubscriptions
             }
         }
-        answerOnceSettled(.unregistered, entry, origin, &turn)
+        answerOnceCommitted(.unregistered, entry, requester, &turn)
     }
 
     /// Ends a subscription. Returns `nil` if there is none.
@@ -88,17 +88,18 @@ extension DeviceHub {
     }
 
     /// Answers when all previous changes of the device are on disk.
-    mutating func answerOnceSettled(
+    mutating func answerOnceCommitted(
         _ answer: RequestReply, orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable),
-        _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
+        _ entry: DeviceEntry, _ requester: Requester, _ turn: inout Turn
     ) {
-        guard waitUntilSettled(.reply(origin, answer, orFailed: failure), entry, &turn) else {
-            return turn.reply(answer, to: origin)
+        guard waitUntilCommitted(.reply(requester, answer, orFailed: failure), entry, &turn) else {
+            return turn.reply(answer, to: requester)
         }
     }
 
     /// Queues a waiter until all previous changes of the device are committed or have failed. Returns `false` if there are none.
-    mutating func waitUntilSettled(_ waiter: DeviceWaiter, _ entry: DeviceEntry, _ turn: inout Turn) -> Bool {
+    mutating func waitUntilCommitted(_ waiter: DeviceWaiter, _ entry: DeviceEntry, _ turn: inout Turn) -> Bool
+    {
         if entry.isTouched {
             turn.wait(.device(entry, waiter))
             return true
@@ -106,7 +107,7 @@ extension DeviceHub {
         guard entry.batchesInFlight > 0 else { return false }
         let isOpen = entry.lastBatch.map { turn.ledger.wait(.device(entry, waiter), for: $0) } ?? false
         if !turn.demand(isOpen, "the last batch of a device is committed before earlier ones", of: entry) {
-            settle(waiter, of: entry, CommitOutcome(ticket: 0, hasFailed: true), &turn)
+            finish(waiter, of: entry, CommitOutcome(batchNumber: 0, hasFailed: true), &turn)
         }
         return true
     }
@@ -117,7 +118,7 @@ extension DeviceHub {
         for subscription in entry.registrations[at].topics.all(of: registration.name) {
             turn.write(.removeSubscription(subscription))
         }
-        for place in turn.settings.places(of: registration) {
+        for place in turn.settings.lookupKeys(of: registration) {
             turn.write(.unlinkInstallation(place, registration.name))
         }
     }

@@ -11,10 +11,10 @@ extension DeviceHub {
                 throw .senderMismatch
             }
             let report = try perform(
-                request.action, entry, at, request.sender, request.origin, &turn)
-            answer(report, entry, request.origin, &turn)
+                request.action, entry, at, request.sender, request.requester, &turn)
+            answer(report, entry, request.requester, &turn)
         } catch {
-            turn.reply(.tokenRefused(error), to: request.origin)
+            turn.reply(.tokenRefused(error), to: request.requester)
         }
     }
 
@@ -33,15 +33,16 @@ extension DeviceHub {
                 turn.forward(.installationFound(request, others, at: next.device))
                 return
             }
-            let report = try perform(action, entry, at, sender, request.origin, &turn)
-            answer(report, entry, request.origin, &turn)
+            let report = try perform(action, entry, at, sender, request.requester, &turn)
+            answer(report, entry, request.requester, &turn)
         } catch {
-            turn.reply(.tokenRefused(error), to: request.origin)
+            turn.reply(.tokenRefused(error), to: request.requester)
         }
     }
 
     private mutating func perform(
-        _ action: TokenRequest.Action, _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ origin: Origin,
+        _ action: TokenRequest.Action, _ entry: DeviceEntry, _ at: Int, _ sender: SenderID,
+        _ requester: Requester,
         _ turn: inout Turn
     ) throws(TokenRefusal) -> TokenReport {
         let registration = entry.registrations[at].registration
@@ -54,7 +55,7 @@ extension DeviceHub {
             let topics = entry.registrations[at].topics.all(of: registration.name)
             return TokenReport(registration: registration, topics: topics.filter { $0.sender == sender })
         case .subscribe(let topic):
-            guard origin.growth != .full || entry.registrations[at].hasSubscription(sender, topic) else {
+            guard requester.growth != .full || entry.registrations[at].hasSubscription(sender, topic) else {
                 throw .registryFull
             }
             guard let made = makeSubscription(entry, at, sender, topic, &turn) else {
@@ -70,9 +71,9 @@ extension DeviceHub {
     }
 
     private mutating func answer(
-        _ report: TokenReport, _ entry: DeviceEntry, _ origin: Origin, _ turn: inout Turn
+        _ report: TokenReport, _ entry: DeviceEntry, _ requester: Requester, _ turn: inout Turn
     ) {
-        answerOnceSettled(
-            .token(report), orFailed: .tokenRefused(.unavailable), entry, origin, &turn)
+        answerOnceCommitted(
+            .token(report), orFailed: .tokenRefused(.unavailable), entry, requester, &turn)
     }
 }

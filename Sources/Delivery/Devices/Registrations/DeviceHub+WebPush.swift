@@ -15,7 +15,7 @@ extension DeviceHub {
             if let known = try renewed(request, wanted, entry, &turn)
                 ?? known(wanted, request.proof, entry)
             {
-                return update(known, wanted, entry, request.origin, &turn)
+                return update(known, wanted, entry, request.requester, &turn)
             }
             guard entry.registrations.count < turn.settings.registrationsPerDevice,
                 entry.registrations.count(where: { $0.registration.isOfEndpoint(wanted) })
@@ -24,13 +24,13 @@ extension DeviceHub {
                     for: wanted.sender.map { [$0] } ?? [], category: wanted.category, subtype: wanted.subtype)
             else { throw .tooManyRegistrations }
             guard let record = entry.record else { throw .notRegistered }
-            if record.hasLoggedIn { turn.giveBackPlace(of: request.origin) }
+            if record.hasLoggedIn { turn.refundQuota(of: request.requester) }
             // A registration that replaces a removed one adds no row.
             let isReplacing = entry.registrations.count < before
-            if !isReplacing, let refusal = turn.refusalToAdd(for: record, request.origin) { throw refusal }
-            add(wanted, record, entry, request.origin, &turn)
+            if !isReplacing, let refusal = turn.refusalToAdd(for: record, request.requester) { throw refusal }
+            add(wanted, record, entry, request.requester, &turn)
         } catch {
-            turn.refuse(request.origin, error)
+            turn.refuse(request.requester, error)
         }
     }
 
@@ -78,7 +78,7 @@ extension DeviceHub {
             // No proof is needed since nothing changes: an app with a new installation has no other way to renew its token.
             if old.isSameApp(as: wanted) { return at }
         }
-        guard let at = try place(of: claim, entry, turn) else { throw .notRegistered }
+        guard let at = try index(of: claim, entry, turn) else { throw .notRegistered }
         if entry.registrations[at].registration.isOfSameEndpoint(as: wanted) { return at }
         _ = removeRegistration(claim.name.number, entry, &turn)
         return nil
@@ -100,7 +100,7 @@ extension DeviceHub {
 
     /// Updates the keys of a registration, and answers when they are on disk.
     private mutating func update(
-        _ at: Int, _ wanted: Registration, _ entry: DeviceEntry, _ origin: Origin,
+        _ at: Int, _ wanted: Registration, _ entry: DeviceEntry, _ requester: Requester,
         _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
@@ -110,21 +110,21 @@ extension DeviceHub {
             registration.isProved = registration.isProved || wanted.isProved
         }
         change(at, of: entry, to: registration, &turn)
-        answerOnceStored(entry.registrations[at], origin, &turn)
+        answerOnceStored(entry.registrations[at], requester, &turn)
     }
 
     /// Removes the registration of a token; a missing registration is not an error.
     mutating func unregisterToken(
-        _ claim: TokenClaim, _ origin: Origin, _ entry: DeviceEntry, _ turn: inout Turn
+        _ claim: TokenClaim, _ requester: Requester, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         do throws(RegistrationRefusal) {
-            guard try place(of: claim, entry, turn) != nil else {
-                return turn.reply(.unregistered, to: origin)
+            guard try index(of: claim, entry, turn) != nil else {
+                return turn.reply(.unregistered, to: requester)
             }
             _ = removeRegistration(claim.name.number, entry, &turn)
-            turn.replyWhenStored(.unregistered, to: origin)
+            turn.replyWhenStored(.unregistered, to: requester)
         } catch {
-            turn.refuse(origin, error)
+            turn.refuse(requester, error)
         }
     }
 }

@@ -3,18 +3,18 @@ import Basics
 /// The subscriptions of one registration, packed into one byte array: there are many devices, and most have few topics or none.
 struct SubscriptionSet {
     /// For each subscription: sender and time (8 bytes each), length of the topic name (2 bytes), topic name.
-    private var octets: [UInt8] = []
+    private var bytes: [UInt8] = []
     /// The number of subscriptions.
     private(set) var count = 0
 
     private static let head = 18
 
     /// Whether there is a subscription to a topic of a sender.
-    func contains(_ sender: SenderID, _ topic: TopicName) -> Bool { place(of: sender, topic) != nil }
+    func contains(_ sender: SenderID, _ topic: TopicName) -> Bool { range(of: sender, topic) != nil }
 
     /// Returns the subscription of a registration to a topic, or `nil` if there is none.
     func find(_ sender: SenderID, _ topic: TopicName, of name: RegistrationName) -> Subscription? {
-        place(of: sender, topic).flatMap { subscription(at: $0, of: name) }
+        range(of: sender, topic).flatMap { subscription(at: $0, of: name) }
     }
 
     /// Adds a subscription if it is not there.
@@ -22,13 +22,13 @@ struct SubscriptionSet {
         guard !contains(subscription.sender, subscription.topic) else { return }
         for word in [subscription.sender.number, UInt64(bitPattern: subscription.since)] {
             for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
-                octets.append(UInt8(truncatingIfNeeded: word >> shift))
+                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
             }
         }
-        let length = subscription.topic.octets.count
-        octets.append(UInt8(length & 0xFF))
-        octets.append(UInt8(length >> 8))
-        octets += subscription.topic.octets
+        let length = subscription.topic.bytes.count
+        bytes.append(UInt8(length & 0xFF))
+        bytes.append(UInt8(length >> 8))
+        bytes += subscription.topic.bytes
         count += 1
     }
 
@@ -36,9 +36,9 @@ struct SubscriptionSet {
     mutating func remove(
         _ sender: SenderID, _ topic: TopicName, of name: RegistrationName
     ) -> Subscription? {
-        guard let place = place(of: sender, topic) else { return nil }
+        guard let place = range(of: sender, topic) else { return nil }
         let gone = subscription(at: place, of: name)
-        octets.removeSubrange(place)
+        bytes.removeSubrange(place)
         count -= 1
         return gone
     }
@@ -47,7 +47,7 @@ struct SubscriptionSet {
     func all(of name: RegistrationName) -> [Subscription] {
         var all: [Subscription] = []
         var at = 0
-        while at < octets.count {
+        while at < bytes.count {
             let end = end(of: at)
             if let subscription = subscription(at: at..<end, of: name) { all.append(subscription) }
             at = end
@@ -56,15 +56,15 @@ struct SubscriptionSet {
     }
 
     private func end(of start: Int) -> Int {
-        start + Self.head + Int(octets[start + 16]) + Int(octets[start + 17]) << 8
+        start + Self.head + Int(bytes[start + 16]) + Int(bytes[start + 17]) << 8
     }
 
-    private func place(of sender: SenderID, _ topic: TopicName) -> Range<Int>? {
+    private func range(of sender: SenderID, _ topic: TopicName) -> Range<Int>? {
         var at = 0
-        while at < octets.count {
+        while at < bytes.count {
             let end = end(of: at)
-            if octets.raw.word(at: at) == sender.number,
-                octets[at + Self.head..<end].elementsEqual(topic.octets)
+            if bytes.raw.word(at: at) == sender.number,
+                bytes[at + Self.head..<end].elementsEqual(topic.bytes)
             {
                 return at..<end
             }
@@ -74,10 +74,10 @@ struct SubscriptionSet {
     }
 
     private func subscription(at place: Range<Int>, of name: RegistrationName) -> Subscription? {
-        TopicName(octets[place.dropFirst(Self.head)]).map { topic in
+        TopicName(bytes[place.dropFirst(Self.head)]).map { topic in
             Subscription(
-                name: name, sender: SenderID(octets.raw.word(at: place.lowerBound)), topic: topic,
-                since: Int64(bitPattern: octets.raw.word(at: place.lowerBound + 8)))
+                name: name, sender: SenderID(bytes.raw.word(at: place.lowerBound)), topic: topic,
+                since: Int64(bitPattern: bytes.raw.word(at: place.lowerBound + 8)))
         }
     }
 }

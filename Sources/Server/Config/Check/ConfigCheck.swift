@@ -11,11 +11,11 @@ struct ConfigCheck {
     /// Keys whose values are invalid, for which no further checks are made.
     let faulty: Set<ConfigKey>
     /// The daemon that runs with this configuration or an earlier version of it.
-    let running: LivingDaemon?
+    let running: DetectedDaemon?
     let now: UnixMilliseconds
     private(set) var findings: [ConfigFinding] = []
 
-    init(_ loaded: LoadedConfiguration, running: LivingDaemon?, now: UnixMilliseconds) {
+    init(_ loaded: LoadedConfiguration, running: DetectedDaemon?, now: UnixMilliseconds) {
         configuration = loaded.configuration
         places = loaded.places
         faulty = loaded.faulty
@@ -62,14 +62,14 @@ struct ConfigCheck {
 
 extension ConfigurationSource {
     /// Checks the configuration; `running` is the daemon that checks its own configuration, if any.
-    func check(running: LivingDaemon? = nil) -> CheckReport {
+    func check(running: DetectedDaemon? = nil) -> CheckReport {
         let loaded = inspect()
         var report = CheckReport(
             findings: loaded.problems.list.map { ConfigFinding($0) }, leftOut: loaded.problems.leftOut)
         // Without a readable file the configured paths and ports are unknown.
         guard loaded.isReadable else { return report }
         var check = ConfigCheck(
-            loaded, running: running ?? LivingDaemon.beside(loaded), now: Now.read().wall)
+            loaded, running: running ?? DetectedDaemon.beside(loaded), now: Now.read().wall)
         report.findings += check.run()
         return report
     }

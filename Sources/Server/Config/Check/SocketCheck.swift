@@ -29,7 +29,7 @@ extension ConfigCheck {
         if let running, running.isAt(path) {
             return add(.note, key, "the running ccsd (process \(running.process)) answers at \(path)")
         }
-        switch LivingDaemon.look(at: path) {
+        switch DetectedDaemon.look(at: path) {
         case .nobody: break
         case .forbidden:
             add(

@@ -95,7 +95,7 @@ final class HTTP1Front: HTTPFront {
         return refused
     }
 
-    var strangersBytes: Int { isTrusted ? 0 : reader.bodyBytes ?? reader.heldBytes }
+    var unauthenticatedBytes: Int { isTrusted ? 0 : reader.bodyBytes ?? reader.heldBytes }
 
     func trust() { isTrusted = true }
 

@@ -101,7 +101,7 @@ final class HTTP2Front: HTTPFront {
         return refused
     }
 
-    var strangersBytes: Int { connection.strangersBytes }
+    var unauthenticatedBytes: Int { connection.unauthenticatedBytes }
 
     func trust() { connection.trust() }
 
@@ -116,7 +116,7 @@ final class HTTP2Front: HTTPFront {
     private func note(_ now: Now) -> Int {
         let tally = connection.takeTally()
         refused += tally.refused
-        if !budget.take(tally, now: now.monotonic) { breakOff(.flood, .flood) }
+        if !budget.charge(tally, now: now.monotonic) { breakOff(.flood, .flood) }
         if let failure = connection.failure {
             breakOff(failure == .flood ? .flood : .protocolViolation, failure)
         }
@@ -128,7 +128,7 @@ final class HTTP2Front: HTTPFront {
         guard !isBroken else { return }
         isBroken = true
         if ending == nil || ending == .idle { ending = reason }
-        connection.breakOff(failure)
+        connection.terminate(failure)
     }
 
     /// Looks how the requests that have begun come on, and refuses those that come too slowly.

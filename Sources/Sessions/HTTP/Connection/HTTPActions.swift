@@ -11,10 +11,10 @@ extension HTTPSession {
 
     /// Finds what a request asks for, and begins it; the endpoint is put into `asked`.
     func outcome(
-        of request: HTTPRequest, _ origin: Origin, asked: inout HTTPAnswers.Asked, _ now: Now,
+        of request: HTTPRequest, _ requester: Requester, asked: inout HTTPAnswers.Asked, _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
-        if request.asksAboutServer { return .answer(HTTPEndpoint.allMethods(of: endpoints)) }
+        if request.isServerWide { return .answer(HTTPEndpoint.allMethods(of: endpoints)) }
         guard let path = HTTPPath(request.path) else {
             return .answer(
                 .plain(RequestFault(.badRequest, "A % in the path is not followed by two digits.")))
@@ -31,12 +31,12 @@ extension HTTPSession {
             }
             errors = endpoint.errors
             asked = HTTPAnswers.Asked(endpoint)
-            if endpoint.needsBody, !request.tellsBodyEnd {
+            if endpoint.needsBody, !request.delimitsBody {
                 throw RequestFault(.lengthRequired, "The request has no body.")
             }
             // What a web push is coded with is for the web app to undo.
-            let plain = endpoint.action == .push ? request : try request.unpacked()
-            return try begin(endpoint.action, plain, captured, origin, now, &io)
+            let plain = endpoint.action == .push ? request : try request.decompressed()
+            return try begin(endpoint.action, plain, captured, requester, now, &io)
         } catch {
             var response = Self.response(to: error, errors)
             if error.status == .methodNotAllowed {
@@ -66,40 +66,40 @@ extension HTTPSession {
     }
 
     private func begin(
-        _ action: HTTPEndpoint.Action, _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin,
+        _ action: HTTPEndpoint.Action, _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester,
         _ now: Now, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         switch action {
-        case .checkIn: return try checkIn(request, origin, &io)
-        case .register: return register(request, origin, now, &io)
-        case .legacySend: return legacySend(request, origin, now, &io)
-        case .changeGroup: return changeGroup(request, origin, now, &io)
-        case .showGroup: return showGroup(request, origin, now, &io)
-        case .push: return push(request, token: captured[0], origin, now, &io)
-        case .createInstallation: return try createInstallation(request, captured[0], origin, now, &io)
-        case .generateToken: return try changeInstallation(request, captured, .token, origin, &io)
-        case .deleteInstallation: return try changeInstallation(request, captured, .deletion, origin, &io)
-        case .createRegistration: return try createRegistration(request, captured[0], origin, now, &io)
-        case .renewRegistration: return try renewRegistration(request, captured, origin, now, &io)
-        case .deleteRegistration: return try deleteRegistration(request, captured, origin, now, &io)
-        case .connectSubscription: return try connectSubscription(request, origin, &io)
-        case .subscribe: return try subscribe(request, captured, isEnd: false, origin, now, &io)
-        case .unsubscribe: return try subscribe(request, captured, isEnd: true, origin, now, &io)
-        case .tokenInfo: return tokenInfo(request, token: captured[0], origin, now, &io)
-        case .subscribeToken: return relate(request, captured, isEnd: false, origin, now, &io)
-        case .unsubscribeToken: return relate(request, captured, isEnd: true, origin, now, &io)
-        case .batchAdd: return relateMany(request, isEnd: false, origin, now, &io)
-        case .batchRemove: return relateMany(request, isEnd: true, origin, now, &io)
-        case .batchImport: return importTokens(request, origin, now, &io)
+        case .checkIn: return try checkIn(request, requester, &io)
+        case .register: return register(request, requester, now, &io)
+        case .legacySend: return legacySend(request, requester, now, &io)
+        case .changeGroup: return changeGroup(request, requester, now, &io)
+        case .showGroup: return showGroup(request, requester, now, &io)
+        case .push: return push(request, token: captured[0], requester, now, &io)
+        case .createInstallation: return try createInstallation(request, captured[0], requester, now, &io)
+        case .generateToken: return try changeInstallation(request, captured, .token, requester, &io)
+        case .deleteInstallation: return try changeInstallation(request, captured, .deletion, requester, &io)
+        case .createRegistration: return try createRegistration(request, captured[0], requester, now, &io)
+        case .renewRegistration: return try renewRegistration(request, captured, requester, now, &io)
+        case .deleteRegistration: return try deleteRegistration(request, captured, requester, now, &io)
+        case .connectSubscription: return try connectSubscription(request, requester, &io)
+        case .subscribe: return try subscribe(request, captured, isEnd: false, requester, now, &io)
+        case .unsubscribe: return try subscribe(request, captured, isEnd: true, requester, now, &io)
+        case .tokenInfo: return tokenInfo(request, token: captured[0], requester, now, &io)
+        case .subscribeToken: return relate(request, captured, isEnd: false, requester, now, &io)
+        case .unsubscribeToken: return relate(request, captured, isEnd: true, requester, now, &io)
+        case .batchAdd: return relateMany(request, isEnd: false, requester, now, &io)
+        case .batchRemove: return relateMany(request, isEnd: true, requester, now, &io)
+        case .batchImport: return importTokens(request, requester, now, &io)
         case .topicSubscription(let method):
-            return topicSubscription(request, captured, method, origin, now, &io)
-        case .sendMessage: return sendMessage(request, captured[0], origin, now, &io)
-        case .sendBatch: return sendBatch(request, origin, now, &io)
+            return topicSubscription(request, captured, method, requester, now, &io)
+        case .sendMessage: return sendMessage(request, captured[0], requester, now, &io)
+        case .sendBatch: return sendBatch(request, requester, now, &io)
         case .grantToken: return grantToken(request, now)
         case .allowedLocations:
             throw RequestFault(.notFound, "Nothing is said here of an account's locations.")
         case .page(let page):
-            io.hostRequests.append(HostRequest(ticket: origin.ticket, page: page))
+            io.hostRequests.append(HostRequest(requestID: requester.requestID, page: page))
             return .wait(.page)
         }
     }

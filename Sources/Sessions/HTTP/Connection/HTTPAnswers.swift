@@ -1,7 +1,7 @@
 import Basics
 import Wire
 
-/// The requests of one connection that wait for the core or the host, by ticket.
+/// The requests of one connection that wait for the core or the host, by request ID.
 struct HTTPAnswers {
     /// What the answer will need that the core does not say.
     enum Question {
@@ -21,11 +21,11 @@ struct HTTPAnswers {
         case push(HTTPSession.Push)
         /// A page of the daemon.
         case page
-        /// A send, or a request about many tokens; each of them has a ticket of its own.
+        /// A send, or a request about many tokens; each of them has a request ID of its own.
         case gathered(any HTTPGatheredAnswer)
         /// A send to a group, and the form of its answer.
         case groupSend(HTTPSend.Form)
-        /// A change of a group whose tokens are being looked at; each has a ticket of its own.
+        /// A change of a group whose tokens are being looked at; each has a request ID of its own.
         case groupMembers(GroupCheck)
         /// A request about a token.
         case token(HTTPSession.TokenQuestion)
@@ -72,7 +72,7 @@ struct HTTPAnswers {
     }
 
     private var open: [UInt32: Open] = [:]
-    /// Tickets with the oldest first, among them some that are answered; `oldest` is the first that may be open.
+    /// Request IDs with the oldest first, among them some that are answered; `oldest` is the first that may be open.
     private var order: [UInt32] = []
     private var oldest = 0
     /// Recipients of all open sends of which nothing is known yet.
@@ -88,9 +88,9 @@ struct HTTPAnswers {
     }
 
     /// Notes a request whose answer comes later; deadlines must not descend.
-    mutating func add(_ request: Open, ticket: UInt32) {
-        open[ticket] = request
-        order.append(ticket)
+    mutating func add(_ request: Open, requestID: UInt32) {
+        open[requestID] = request
+        order.append(requestID)
         recipients += request.question.gathering?.pending ?? 0
     }
 
@@ -104,14 +104,14 @@ struct HTTPAnswers {
     }
 
     /// What a request waits for from here on, after the core has been asked something else for it.
-    mutating func change(_ ticket: UInt32, to question: Question) { open[ticket]?.question = question }
+    mutating func change(_ requestID: UInt32, to question: Question) { open[requestID]?.question = question }
 
-    /// What was asked under a ticket; nil if it was answered or is none of ours.
-    func question(of ticket: UInt32) -> Question? { open[ticket]?.question }
+    /// What was asked under a request ID; nil if it was answered or is none of ours.
+    func question(of requestID: UInt32) -> Question? { open[requestID]?.question }
 
     /// Takes a request away that is answered now; nil for a second answer, or one that came too late.
-    mutating func take(_ ticket: UInt32) -> Open? {
-        guard let found = open.removeValue(forKey: ticket) else { return nil }
+    mutating func take(_ requestID: UInt32) -> Open? {
+        guard let found = open.removeValue(forKey: requestID) else { return nil }
         while oldest < order.count, open[order[oldest]] == nil { oldest += 1 }
         if oldest * 2 > order.count {
             order.removeFirst(oldest)

@@ -35,7 +35,7 @@ protocol HTTPFront: AnyObject {
     /// The deadline is reached.
     func wake(now: Now)
     /// Bytes held of requests that are not whole; 0 once a request has shown who asks.
-    var strangersBytes: Int { get }
+    var unauthenticatedBytes: Int { get }
     /// A request has shown who asks: from now on more may be held for the peer.
     func trust()
     /// Takes up no further request; what was asked is answered. The first reason stands.

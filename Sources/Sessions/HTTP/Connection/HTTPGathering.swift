@@ -35,7 +35,7 @@ struct HTTPGathered<Result> {
     }
 }
 
-/// A request that waits for the core's word on each of several tokens, which have tickets of their own.
+/// A request that waits for the core's word on each of several tokens, which have request IDs of their own.
 protocol HTTPGathering: AnyObject {
     associatedtype Result
     /// What is known of each.
@@ -74,22 +74,22 @@ extension HTTPGatheredAnswer {
     var outcome: HTTPSession.Outcome { pending == 0 ? .answer(response) : .wait(.gathered(self)) }
 }
 
-/// The tickets of the recipients of one request: apart from those of requests, and each finds its request and its place.
-enum RecipientTicket {
+/// The request IDs of the recipients of one request: apart from those of requests, and each finds its request and its place.
+enum RecipientRequestID {
     private static let mark: UInt32 = 1 << 31
     private static let indexBits: UInt32 = 10
 
     /// Requests are numbered from 1 up to this, then again from 1.
     static let highestRequest: UInt32 = 1 << (31 - indexBits) - 1
 
-    /// The ticket of a recipient; `Limits.HTTP.recipientsPerRequest` fits into the bits of the index.
+    /// The request ID of a recipient; `Limits.HTTP.recipientsPerRequest` fits into the bits of the index.
     static func make(request: UInt32, index: Int) -> UInt32 {
         mark | request << indexBits | UInt32(index)
     }
 
-    /// The request and the place that a ticket stands for; nil for the ticket of a request.
-    static func parts(_ ticket: UInt32) -> (request: UInt32, index: Int)? {
-        guard ticket & mark != 0 else { return nil }
-        return ((ticket & ~mark) >> indexBits, Int(ticket & (1 << indexBits - 1)))
+    /// The request and the place that a request ID stands for; nil for the request ID of a request.
+    static func parts(_ requestID: UInt32) -> (request: UInt32, index: Int)? {
+        guard requestID & mark != 0 else { return nil }
+        return ((requestID & ~mark) >> indexBits, Int(requestID & (1 << indexBits - 1)))
     }
 }

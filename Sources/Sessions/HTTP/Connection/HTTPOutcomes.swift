@@ -4,8 +4,8 @@ import Wire
 
 extension HTTPSession {
     /// The answer to a request of one message; nil where it came too late.
-    func response(to reply: SubmissionReply, of ticket: UInt32) -> HTTPResponse? {
-        switch (question(of: ticket), reply) {
+    func response(to reply: SubmissionReply, of requestID: UInt32) -> HTTPResponse? {
+        switch (question(of: requestID), reply) {
         case (.push(let push), .accepted(let id?, _)): return Self.pushed(push, id)
         case (.push, .refused(let refusal)): return Self.refusal(refusal)
         case (.groupSend(let form), .group(let answer)): return sent(answer, form)
@@ -18,8 +18,8 @@ extension HTTPSession {
     }
 
     /// The answer to any other request; nil where it came too late.
-    func response(to reply: RequestReply, of ticket: UInt32, _ now: Now) -> HTTPResponse? {
-        guard let question = question(of: ticket) else { return nil }
+    func response(to reply: RequestReply, of requestID: UInt32, _ now: Now) -> HTTPResponse? {
+        guard let question = question(of: requestID) else { return nil }
         switch (reply, question) {
         case (.checkedIn(let device, let fresh), .checkIn(let given, let form)):
             return (fresh ?? given).map { checkedIn(device, token: $0, form, now) }
@@ -58,7 +58,7 @@ extension HTTPSession {
     private static func retriable(_ answer: HTTPResponse, _ refusal: RegistrationRefusal) -> HTTPResponse {
         let seconds: Int
         switch refusal {
-        case .tooManyStrangers: seconds = Limits.Registry.addressRetrySeconds
+        case .tooManyUnauthenticated: seconds = Limits.Registry.addressRetrySeconds
         case .registryFull: seconds = Limits.Registry.retrySeconds
         default: return answer
         }
@@ -89,7 +89,7 @@ extension HTTPSession {
                 .forbidden,
                 "The registration is of another installation, device or project than the request shows.")
         case .serviceNotAvailable: RequestFault(.unavailable, "The store cannot take it now.")
-        case .tooManyStrangers:
+        case .tooManyUnauthenticated:
             RequestFault(.tooManyRequests, "Too many new devices and registrations in this minute.")
         case .registryFull: .registryFull
         }

@@ -14,7 +14,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     /// Looks for the preface of HTTP/2; nil once the version is known.
     private var preface: HTTP2Preface?
     private var answers = HTTPAnswers()
-    private var nextTicket: UInt32 = 1
+    private var nextRequestID: UInt32 = 1
     private var isCongested = false
     /// Whether a request has been answered.
     private var hasAnswered = false
@@ -55,7 +55,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         guard case .isHTTP2(let isHTTP2, let earlier)? = preface?.look(at: bytes) else { return }
         preface = nil
         if isHTTP2 { front = HTTP2Front(now: now) }
-        if earlier > 0 { front.receive(Array(HTTP2Preface.octets[..<earlier]).raw, now: now) }
+        if earlier > 0 { front.receive(Array(HTTP2Preface.bytes[..<earlier]).raw, now: now) }
     }
 
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
@@ -64,18 +64,18 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         case .connection(.drain): front.end(.connectionDraining)
         case .connection(.endWhenIdle(_, let reason)): endWhenIdle(reason)
         // For the host, which counts the places.
-        case .connection(.placeUnused): break
-        case .submission(let ticket, let reply):
-            if let (request, index, word) = word(in: reply, ticket) {
+        case .connection(.refundQuota): break
+        case .submission(let requestID, let reply):
+            if let (request, index, word) = word(in: reply, requestID) {
                 note(word, request, index, now, &io)
-            } else if let response = response(to: reply, of: ticket) {
-                answer(ticket, response, now)
+            } else if let response = response(to: reply, of: requestID) {
+                answer(requestID, response, now)
             }
-        case .reply(let ticket, let reply):
-            if let (request, index, word) = word(in: reply, ticket) {
+        case .reply(let requestID, let reply):
+            if let (request, index, word) = word(in: reply, requestID) {
                 note(word, request, index, now, &io)
-            } else if let response = response(to: reply, of: ticket, now) {
-                answer(ticket, response, now)
+            } else if let response = response(to: reply, of: requestID, now) {
+                answer(requestID, response, now)
             }
         case .appServer, .device: io.misdirected(command)
         }
@@ -94,10 +94,10 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     /// Answers a request that the host was asked, from `SessionIO.hostRequests`.
     public mutating func answer(
-        ticket: UInt32, status: HTTPStatus, contentType: StaticString, body: [UInt8], now: Now,
+        requestID: UInt32, status: HTTPStatus, contentType: StaticString, body: [UInt8], now: Now,
         io: inout SessionIO
     ) {
-        answer(ticket, HTTPResponse(status, contentType, body), now)
+        answer(requestID, HTTPResponse(status, contentType, body), now)
         advance(now, &io)
     }
 
@@ -120,16 +120,16 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {}
 
-    /// What was asked under a ticket and is not answered yet.
-    func question(of ticket: UInt32) -> HTTPAnswers.Question? { answers.question(of: ticket) }
+    /// What was asked under a request ID and is not answered yet.
+    func question(of requestID: UInt32) -> HTTPAnswers.Question? { answers.question(of: requestID) }
 
     /// Answers a request; a second answer, or one that came too late, is dropped.
-    private mutating func answer(_ ticket: UInt32, _ response: HTTPResponse, _ now: Now) {
-        if let open = answers.take(ticket) { send(response, to: open.exchange, open.asked, now) }
+    private mutating func answer(_ requestID: UInt32, _ response: HTTPResponse, _ now: Now) {
+        if let open = answers.take(requestID) { send(response, to: open.exchange, open.asked, now) }
     }
 
     /// Bytes held of requests that are not whole, on a connection that has not shown which sender asks.
-    public var strangersBytes: Int { front.strangersBytes }
+    public var unauthenticatedBytes: Int { front.unauthenticatedBytes }
 
     /// A request has shown which sender asks.
     func noteSender() { front.trust() }
@@ -153,7 +153,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         case .gathered(let gathering): answer(request, gathering.response, now)
         case .groupMembers(let check):
             do throws(GroupFault) {
-                switch try checked(check, Origin(connection: connection, ticket: request), &io) {
+                switch try checked(check, Requester(connection: connection, requestID: request), &io) {
                 case .answer(let response): answer(request, response, now)
                 case .wait(let question): answers.change(request, to: question)
                 }
@@ -214,11 +214,11 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
         if let endAfterNext { front.end(endAfterNext) }
-        let ticket = nextTicket
-        nextTicket = nextTicket == RecipientTicket.highestRequest ? 1 : nextTicket + 1
+        let requestID = nextRequestID
+        nextRequestID = nextRequestID == RecipientRequestID.highestRequest ? 1 : nextRequestID + 1
         var asked = HTTPAnswers.Asked()
         switch outcome(
-            of: exchange.request, Origin(connection: connection, ticket: ticket), asked: &asked, now,
+            of: exchange.request, Requester(connection: connection, requestID: requestID), asked: &asked, now,
             &io)
         {
         case .answer(let response): send(response, to: exchange.number, asked, now)
@@ -227,7 +227,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
             answers.add(
                 HTTPAnswers.Open(
                     exchange: exchange.number, question: question, asked: asked, deadline: limit),
-                ticket: ticket)
+                requestID: requestID)
         }
     }
 }

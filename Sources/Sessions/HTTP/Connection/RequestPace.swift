@@ -20,10 +20,10 @@ struct RequestPace {
     }
 
     /// Notes how much of the body has come; nil before the body.
-    mutating func note(body octets: Int?, now: Instant) {
-        guard let octets else { return }
-        if body == nil { body = (now, octets) }
-        received = octets
+    mutating func note(body bytes: Int?, now: Instant) {
+        guard let bytes else { return }
+        if body == nil { body = (now, bytes) }
+        received = bytes
     }
 
     /// When the next byte of the body is late.

@@ -6,7 +6,7 @@ import Wire
 extension HTTPSession {
     /// Notes where Apple reaches an app; the answer names its registration.
     func createAppleRegistration(
-        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ origin: Origin,
+        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ requester: Requester,
         _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         guard let installation else {
@@ -16,14 +16,14 @@ extension HTTPSession {
             throw RequestFault(.badRequest, "ios.bundle_id: it is missing, or no bundle id.")
         }
         let sender = installation.sender ?? SenderID(decimal: project)
-        var address = AppleAddress(
+        var address = AppleRegistration(
             bundle: bundle, token: try Self.appleToken(body), freshDevice: DeviceID(freshNumber()),
             freshDigest: digest(ofToken: freshNumber()))
         address.appVersion = Self.appVersion(Array((body["app_version"]?.text ?? "").utf8))
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: installation.installation, sender: sender,
+                    requester: requester, installation: installation.installation, sender: sender,
                     action: .apple(address), mark: installation.mark)))
         return .wait(.web(.named(project: project, installation: installation.installation)))
     }

@@ -6,7 +6,7 @@ import Wire
 /// How a check-in is answered.
 enum CheckInForm {
     /// In protobuf; packed where the request was, since microG unpacks whatever comes.
-    case protobuf(isPacked: Bool, digest: String)
+    case protobuf(isCompressed: Bool, digest: String)
     /// In JSON, as iOS asks.
     case json(digest: String)
 }
@@ -14,13 +14,13 @@ enum CheckInForm {
 extension HTTPSession {
     /// A device checks in: it keeps the numbers that it has, or gets fresh ones (mcs-device 5.1).
     func checkIn(
-        _ request: HTTPRequest, _ origin: Origin, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         let (message, form) = try Self.checkInMessage(request)
         let isKnown = message.androidID != 0 && message.securityToken != 0
         let freshToken = freshNumber()
         let checkIn = CheckIn(
-            origin: origin,
+            requester: requester,
             claimed: isKnown
                 ? (DeviceID(message.androidID), digest(ofToken: message.securityToken)) : nil,
             freshDevice: DeviceID(freshNumber()), freshToken: freshToken,
@@ -41,7 +41,7 @@ extension HTTPSession {
         }
         do throws(MCSError) {
             let message = try CheckInRequest(decoding: request.body.raw)
-            return (message, .protobuf(isPacked: request.isPacked, digest: message.digest))
+            return (message, .protobuf(isCompressed: request.isCompressed, digest: message.digest))
         } catch {
             throw RequestFault(.badRequest, "The body is no check-in.")
         }
@@ -56,11 +56,11 @@ extension HTTPSession {
             answer.setSettings(settings.checkIn, known: digest)
             answer.json.append(to: &body)
             return HTTPResponse(.ok, HTTPResponse.json, body.copied())
-        case .protobuf(let isPacked, let digest):
+        case .protobuf(let isCompressed, let digest):
             answer.setSettings(settings.checkIn, known: digest)
             answer.append(to: &body)
             let plain = body.copied()
-            guard isPacked, let packed = Gzip.packed(plain) else {
+            guard isCompressed, let packed = Gzip.compressed(plain) else {
                 return HTTPResponse(.ok, "application/x-protobuffer", plain)
             }
             return HTTPResponse(

@@ -7,7 +7,7 @@ extension HTTPSession {
     ///
     /// What is wrong is told with status 200: several clients repeat anything else for ever.
     func register(
-        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(RegistrationRefusal) {
             guard let form = try? FormBody(request.body.raw) else { throw .invalidParameters }
@@ -17,7 +17,7 @@ extension HTTPSession {
             let device = try Self.field(form, "device")
             guard DeviceCredentials.number(device.raw) == login.device else { throw .authenticationFailed }
             var registration = RegistrationRequest(
-                origin: origin, device: DeviceID(login.device), token: digest(ofToken: login.token),
+                requester: requester, device: DeviceID(login.device), token: digest(ofToken: login.token),
                 category: try Self.field(form, "app"),
                 subtype: try Self.field(form, "X-subtype", orEmpty: true),
                 senderText: try Self.field(
@@ -60,11 +60,11 @@ extension HTTPSession {
         if let token = accessToken(shown), token.installation == id, token.expiresAt > now.wall {
             var request = request
             request.isProved = true
-            return vouched(.register(request), token, request.origin)
+            return vouched(.register(request), token, request.requester)
         }
         return .installation(
             InstallationRequest(
-                origin: request.origin, installation: id, sender: nil,
+                requester: request.requester, installation: id, sender: nil,
                 action: .claim(for: .register(request), by: request.device)))
     }
 
@@ -79,7 +79,7 @@ extension HTTPSession {
         io.events.append(
             .subscribe(
                 TopicRequest(
-                    origin: request.origin, name: name, token: request.token, topic: topic,
+                    requester: request.requester, name: name, token: request.token, topic: topic,
                     isEnd: Self.asksForDeletion(form))))
         return .wait(.unregister(done: Array("token=".utf8) + token, isChromium: isChromium))
     }
@@ -94,7 +94,7 @@ extension HTTPSession {
         // Each client repeats a request only for words that it knows; Chromium takes QUOTA_EXCEEDED as final.
         let word: String =
             switch refusal {
-            case .serviceNotAvailable, .registryFull, .tooManyStrangers:
+            case .serviceNotAvailable, .registryFull, .tooManyUnauthenticated:
                 isChromium ? "InternalServerError" : "SERVICE_NOT_AVAILABLE"
             default: refusal.rawValue
             }

@@ -81,7 +81,7 @@ private struct Assertion {
     }
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONValue? {
-        guard let octets = Base64.bytes(Array(part).raw), let value = try? JSONValue(parsing: octets.raw),
+        guard let bytes = Base64.bytes(Array(part).raw), let value = try? JSONValue(parsing: bytes.raw),
             value.members != nil
         else { return nil }
         return value

@@ -16,39 +16,41 @@ enum WebAnswer {
 extension HTTPSession {
     /// A web app gets its token.
     func createRegistration(
-        _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ project: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(project)
         let installation = try installation(request, now)
         let body = try Self.json(request)
         if let apple = body["ios"] {
-            return try createAppleRegistration(apple, project, installation, origin, &io)
+            return try createAppleRegistration(apple, project, installation, requester, &io)
         }
-        var wanted = try webRequest(body, project, installation, origin)
+        var wanted = try webRequest(body, project, installation, requester)
         wanted.proof = proof(request, installation)
-        io.events.append(vouched(.registerWeb(wanted), installation, origin))
+        io.events.append(vouched(.registerWeb(wanted), installation, requester))
         return .wait(.web(.named(project: project, installation: installation?.installation)))
     }
 
     /// A web app whose subscription has changed renews its token.
     func renewRegistration(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
+        _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
         let installation = try installation(request, now)
         let renewed = try name(ofToken: captured[1])
         let body = try Self.json(request)
-        var wanted = try webRequest(body, captured[0], installation, origin)
+        var wanted = try webRequest(body, captured[0], installation, requester)
         wanted.proof = proof(request, installation)
         wanted.renewed = TokenClaim(
             name: renewed, proof: wanted.proof, projects: Self.projects(captured[0], installation))
-        io.events.append(vouched(.registerWeb(wanted), installation, origin))
+        io.events.append(vouched(.registerWeb(wanted), installation, requester))
         return .wait(.web(.bare))
     }
 
     /// An app gives its token up, which takes a proof that it is its own. It is gone, whether or not it was there.
     func deleteRegistration(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
+        _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
         let installation = try installation(request, now)
@@ -56,7 +58,7 @@ extension HTTPSession {
             io.events.append(
                 .installation(
                     InstallationRequest(
-                        origin: origin, installation: known.installation, sender: known.sender,
+                        requester: requester, installation: known.installation, sender: known.sender,
                         action: .remove, mark: known.mark)))
         } else {
             let claim = TokenClaim(
@@ -67,14 +69,14 @@ extension HTTPSession {
                     .unauthorized,
                     "There is neither x-goog-firebase-installations-auth nor an AidLogin in Authorization.")
             }
-            io.events.append(vouched(.unregisterToken(claim, origin), installation, origin))
+            io.events.append(vouched(.unregisterToken(claim, requester), installation, requester))
         }
         return .wait(.done(Array("{}".utf8)))
     }
 
     /// The same as `createRegistration` by the older interface: a form that names the sender.
     func connectSubscription(
-        _ request: HTTPRequest, _ origin: Origin, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         guard let form = try? FormBody(request.body.raw) else {
             throw RequestFault(.badRequest, "The body is no form.")
@@ -84,21 +86,21 @@ extension HTTPSession {
         }
         let keys = try self.keys(
             form["encryption_key"], form["encryption_auth"],
-            RequestFault(.badRequest, "encryption_key: it is no P-256 public key of 65 octets in base64url."),
-            RequestFault(.badRequest, "encryption_auth: it is no secret of 16 octets in base64url."))
+            RequestFault(.badRequest, "encryption_key: it is no P-256 public key of 65 bytes in base64url."),
+            RequestFault(.badRequest, "encryption_auth: it is no secret of 16 bytes in base64url."))
         guard let endpoint = form["endpoint"].flatMap({ Self.endpointToken($0) }),
             let name = settings.seal.name(of: endpoint.raw)
         else { throw RequestFault(.badRequest, "endpoint: its last segment is no token of this server.") }
         io.events.append(
             .registerWeb(
                 WebRegistrationRequest(
-                    origin: origin, endpoint: name, keys: keys, project: Self.project(entity))))
+                    requester: requester, endpoint: name, keys: keys, project: Self.project(entity))))
         return .wait(.web(.connected))
     }
 
     /// An installation subscribes its registration to a topic, or unsubscribes it (mcs-device 5.4).
     func subscribe(
-        _ request: HTTPRequest, _ captured: [[UInt8]], isEnd: Bool, _ origin: Origin, _ now: Now,
+        _ request: HTTPRequest, _ captured: [[UInt8]], isEnd: Bool, _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
@@ -116,7 +118,7 @@ extension HTTPSession {
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: installation.installation, sender: sender,
+                    requester: requester, installation: installation.installation, sender: sender,
                     action: isEnd ? .unsubscribe(topic) : .subscribe(topic), mark: installation.mark)))
         return .wait(.done(Array("{}".utf8)))
     }
@@ -146,7 +148,7 @@ extension HTTPSession {
     // MARK: Parts
 
     private func webRequest(
-        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ origin: Origin
+        _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ requester: Requester
     ) throws(RequestFault) -> WebRegistrationRequest {
         guard let web = body["web"], web.members != nil else {
             throw RequestFault(.badRequest, "web: it is missing, or no object.")
@@ -157,15 +159,15 @@ extension HTTPSession {
         }
         let keys = try self.keys(
             web["p256dh"]?.text.map { Array($0.utf8) }, web["auth"]?.text.map { Array($0.utf8) },
-            RequestFault(.badRequest, "web.p256dh: it is no P-256 public key of 65 octets in base64url."),
-            RequestFault(.badRequest, "web.auth: it is no secret of 16 octets in base64url."))
+            RequestFault(.badRequest, "web.p256dh: it is no P-256 public key of 65 bytes in base64url."),
+            RequestFault(.badRequest, "web.auth: it is no secret of 16 bytes in base64url."))
         guard let url = web["endpoint"]?.text, let token = Self.endpointToken(Array(url.utf8)),
             let endpoint = settings.seal.name(of: token.raw)
         else {
             throw RequestFault(.badRequest, "web.endpoint: its last segment is no token of this server.")
         }
         var request = WebRegistrationRequest(
-            origin: origin, endpoint: endpoint, keys: keys,
+            requester: requester, endpoint: endpoint, keys: keys,
             project: installation?.sender.map { .sender($0) } ?? Self.project(project),
             instance: installation?.installation ?? [])
         request.isProved = installation != nil
@@ -173,11 +175,11 @@ extension HTTPSession {
     }
 
     /// A request that goes on only if the installation that it shows a token of is there still.
-    func vouched(_ event: Event, _ installation: InstallationToken?, _ origin: Origin) -> Event {
+    func vouched(_ event: Event, _ installation: InstallationToken?, _ requester: Requester) -> Event {
         guard let installation else { return event }
         return .installation(
             InstallationRequest(
-                origin: origin, installation: installation.installation, sender: installation.sender,
+                requester: requester, installation: installation.installation, sender: installation.sender,
                 action: .vouch(for: event), mark: installation.mark))
     }
 

@@ -16,7 +16,7 @@ extension HTTPSession {
     ///
     /// Tokens that are to be members are looked at first, as a dry run of a send is; those that are none are left out.
     func changeGroup(
-        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try groupOwner(request, now)
@@ -24,7 +24,8 @@ extension HTTPSession {
                 let change = try GroupChange(request.body.raw, sender, settings.seal)
                 guard change.kind != .remove else {
                     return try ask(
-                        change, members: change.tokens.compactMap { settings.seal.name(of: $0.raw) }, origin,
+                        change, members: change.tokens.compactMap { settings.seal.name(of: $0.raw) },
+                        requester,
                         &io)
                 }
                 let check = GroupCheck(change)
@@ -34,22 +35,22 @@ extension HTTPSession {
                         check.note(.refused(.invalidToken), at: index)
                         continue
                     }
-                    let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+                    let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
                     io.events.append(
                         .submitted(
                             Submission(
-                                origin: Origin(connection: connection, ticket: ticket),
+                                requester: Requester(connection: connection, requestID: requestID),
                                 entitlement: .account(sender), target: name,
                                 content: MessageContent(messageID: [], isDryRun: true, body: []))))
                 }
-                return check.pending == 0 ? try checked(check, origin, &io) : .wait(.groupMembers(check))
+                return check.pending == 0 ? try checked(check, requester, &io) : .wait(.groupMembers(check))
             } catch { throw HTTPRefusal(.group(error)) }
         } catch { return .answer(error.response) }
     }
 
     /// Shows the key of a name, or the members of a key.
     func showGroup(
-        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try groupOwner(request, now)
@@ -59,7 +60,7 @@ extension HTTPSession {
             if let label = query["notification_key_name"], !label.isEmpty {
                 io.events.append(
                     .groupRequested(
-                        GroupRequest(origin: origin, sender: sender, operation: .find(label: label))))
+                        GroupRequest(requester: requester, sender: sender, operation: .find(label: label))))
                 return .wait(.group(.key))
             }
             guard let key = query["notification_key"], !key.isEmpty else {
@@ -72,7 +73,8 @@ extension HTTPSession {
             guard group.sender == sender else { throw HTTPRefusal(.group(GroupFault(.notFound))) }
             io.events.append(
                 .groupRequested(
-                    GroupRequest(origin: origin, sender: sender, operation: .show(number: group.number))))
+                    GroupRequest(requester: requester, sender: sender, operation: .show(number: group.number))
+                ))
             return .wait(.group(.members))
         } catch { return .answer(error.response) }
     }
@@ -92,20 +94,21 @@ extension HTTPSession {
 
     /// All tokens have been looked at.
     func checked(
-        _ check: GroupCheck, _ origin: Origin, _ io: inout SessionIO
+        _ check: GroupCheck, _ requester: Requester, _ io: inout SessionIO
     ) throws(GroupFault) -> Outcome {
         guard !check.mustRetry else { throw GroupFault(.unavailable) }
-        return try ask(check.change, members: check.members(settings.seal), origin, &io)
+        return try ask(check.change, members: check.members(settings.seal), requester, &io)
     }
 
     private func ask(
-        _ change: GroupChange, members: [RegistrationName], _ origin: Origin, _ io: inout SessionIO
+        _ change: GroupChange, members: [RegistrationName], _ requester: Requester, _ io: inout SessionIO
     ) throws(GroupFault) -> Outcome {
         guard !members.isEmpty else { throw GroupFault(.noMembers) }
         io.events.append(
             .groupRequested(
                 GroupRequest(
-                    origin: origin, sender: change.sender, operation: change.operation(members: members))))
+                    requester: requester, sender: change.sender, operation: change.operation(members: members)
+                )))
         return .wait(.group(.key))
     }
 

@@ -8,7 +8,7 @@ extension HTTPSession {
     ///
     /// Any bundle id is taken: which ones the sender may use is known where there is a credential of Apple's for it.
     func importTokens(
-        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
@@ -20,16 +20,17 @@ extension HTTPSession {
                     continue
                 }
                 let token = AppleToken.token(digits: digits, isSandbox: isSandbox)
-                let place = settings.seal.place(ofBundle: bundle, token: token)
-                let device = Self.deviceNumber(settings.seal.deviceNumber(ofPlace: place, sender: sender))
-                let address = AppleAddress(
+                let place = settings.seal.indexKey(ofBundle: bundle, token: token)
+                let device = Self.deviceNumber(settings.seal.deviceNumber(ofIndexKey: place, sender: sender))
+                let address = AppleRegistration(
                     bundle: bundle, token: token, freshDevice: DeviceID(device),
                     freshDigest: digest(ofToken: freshNumber()), isImport: true)
-                let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+                let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
                 io.events.append(
                     .installation(
                         InstallationRequest(
-                            origin: Origin(connection: connection, ticket: ticket), installation: place,
+                            requester: Requester(connection: connection, requestID: requestID),
+                            installation: place,
                             sender: sender, action: .apple(address))))
             }
             return batch.outcome

@@ -16,7 +16,7 @@ struct InstallationAnswer {
 extension HTTPSession {
     /// An installation is made: of the id that it chose, in its proper form, unless that is another's.
     func createInstallation(
-        _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ project: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(project)
         let body = try Self.json(request)
@@ -41,7 +41,7 @@ extension HTTPSession {
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: wanted, sender: sender, action: .create(offer))))
+                    requester: requester, installation: wanted, sender: sender, action: .create(offer))))
         return .wait(.installation(answer))
     }
 
@@ -55,7 +55,7 @@ extension HTTPSession {
 
     /// Passes on what an installation asks for, with the refresh token that proves it.
     func changeInstallation(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ change: InstallationChange, _ origin: Origin,
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ change: InstallationChange, _ requester: Requester,
         _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
@@ -70,7 +70,8 @@ extension HTTPSession {
         io.events.append(
             .installation(
                 InstallationRequest(
-                    origin: origin, installation: known.installation, sender: known.sender, action: action)))
+                    requester: requester, installation: known.installation, sender: known.sender,
+                    action: action)))
         return .wait(question)
     }
 
@@ -212,10 +213,10 @@ extension HTTPSession {
     static func normalised(_ fid: [UInt8]) -> [UInt8]? {
         guard fid.count >= InstallationToken.idLength else { return nil }
         var proper: [UInt8] = []
-        for octet in fid.prefix(InstallationToken.idLength) {
-            switch octet {
+        for byte in fid.prefix(InstallationToken.idLength) {
+            switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"):
-                proper.append(octet)
+                proper.append(byte)
             case UInt8(ascii: "+"): proper.append(UInt8(ascii: "-"))
             case UInt8(ascii: "/"): proper.append(UInt8(ascii: "_"))
             default: return nil
@@ -228,8 +229,8 @@ extension HTTPSession {
     static func checkProject(_ name: [UInt8]) throws(RequestFault) {
         let isName =
             name.count <= Limits.Installation.projectNameBytes
-            && name.allSatisfy { octet in
-                switch octet {
+            && name.allSatisfy { byte in
+                switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"),
                     UInt8(ascii: "."), UInt8(ascii: ":"):
                     true
@@ -241,12 +242,12 @@ extension HTTPSession {
 
     /// 17 bytes, of which the first four bits say that it is an installation id.
     private func freshInstallationID() -> [UInt8] {
-        var octets = (0..<3).flatMap { _ in
+        var bytes = (0..<3).flatMap { _ in
             let word = settings.random()
             return (0..<8 as Range<UInt64>).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
         }
-        octets[0] = 0x70 | octets[0] & 0x0F
+        bytes[0] = 0x70 | bytes[0] & 0x0F
         return Array(
-            Base64.text(octets, urlSafe: true, padded: false).utf8.prefix(InstallationToken.idLength))
+            Base64.text(bytes, urlSafe: true, padded: false).utf8.prefix(InstallationToken.idLength))
     }
 }

@@ -16,7 +16,7 @@ extension HTTPSession {
 
     /// `GET /iid/info/TOKEN` (http 7.1).
     func tokenInfo(
-        _ request: HTTPRequest, token: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, token: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
@@ -28,14 +28,14 @@ extension HTTPSession {
                 throw HTTPRefusal(.told("InvalidToken", .badRequest))
             }
             io.events.append(
-                .token(TokenRequest(origin: origin, name: name, sender: sender, action: .describe)))
+                .token(TokenRequest(requester: requester, name: name, sender: sender, action: .describe)))
             return .wait(.token(.info(sender, details: query["details"] == Array("true".utf8))))
         } catch { return .answer(error.response) }
     }
 
     /// `POST` and `DELETE /iid/v1/TOKEN/rel/topics/NAME` (http 7.2).
     func relate(
-        _ request: HTTPRequest, _ captured: [[UInt8]], isEnd: Bool, _ origin: Origin, _ now: Now,
+        _ request: HTTPRequest, _ captured: [[UInt8]], isEnd: Bool, _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
@@ -49,7 +49,7 @@ extension HTTPSession {
             io.events.append(
                 .token(
                     TokenRequest(
-                        origin: origin, name: name, sender: sender,
+                        requester: requester, name: name, sender: sender,
                         action: isEnd ? .unsubscribe(topic) : .subscribe(topic))))
             return .wait(.token(.done))
         } catch { return .answer(error.response) }
@@ -57,7 +57,7 @@ extension HTTPSession {
 
     /// `POST /iid/v1:batchAdd` and `:batchRemove` (http 7.3).
     func relateMany(
-        _ request: HTTPRequest, isEnd: Bool, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, isEnd: Bool, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
@@ -81,11 +81,11 @@ extension HTTPSession {
                     batch.note(.malformed, at: index)
                     continue
                 }
-                let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+                let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
                 io.events.append(
                     .token(
                         TokenRequest(
-                            origin: Origin(connection: connection, ticket: ticket), name: name,
+                            requester: Requester(connection: connection, requestID: requestID), name: name,
                             sender: sender, action: isEnd ? .unsubscribe(topic) : .subscribe(topic))))
             }
             return batch.outcome
@@ -148,7 +148,7 @@ extension TokenReport {
             body.append(",\"rel\":{\"topics\":{")
             for (at, subscription) in topics.sorted(by: { $0.topic < $1.topic }).enumerated() {
                 if at > 0 { body.append(",") }
-                JSONWriter.append(string: subscription.topic.octets.raw, to: &body)
+                JSONWriter.append(string: subscription.topic.bytes.raw, to: &body)
                 body.append(":{\"addDate\":\"")
                 body.append(text: String(Timestamp.text(subscription.since).prefix(10)))
                 body.append("\"}")

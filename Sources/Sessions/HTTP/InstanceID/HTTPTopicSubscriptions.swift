@@ -26,7 +26,8 @@ extension HTTPSession {
     }
 
     func topicSubscription(
-        _ request: HTTPRequest, _ captured: [[UInt8]], _ method: TopicMethod, _ origin: Origin, _ now: Now,
+        _ request: HTTPRequest, _ captured: [[UInt8]], _ method: TopicMethod, _ requester: Requester,
+        _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
         do throws(V1Error) {
@@ -36,12 +37,12 @@ extension HTTPSession {
             let target = captured[1]
             if let name = settings.seal.name(of: target.raw) {
                 io.events.append(
-                    .token(TokenRequest(origin: origin, name: name, sender: sender, action: action)))
+                    .token(TokenRequest(requester: requester, name: name, sender: sender, action: action)))
             } else if let installation = Self.installation(target) {
                 io.events.append(
                     .installation(
                         InstallationRequest(
-                            origin: origin, installation: installation, sender: sender,
+                            requester: requester, installation: installation, sender: sender,
                             action: .address(action))))
             } else {
                 throw V1Error(.invalidToken)
@@ -139,7 +140,7 @@ extension HTTPSession.TopicQuestion {
         }
         if rest.count > pageSize {
             body.append(",\"nextPageToken\":\"")
-            body.append(rest[pageSize - 1].topic.octets)
+            body.append(rest[pageSize - 1].topic.bytes)
             body.append("\"")
         }
         body.append("}")
@@ -148,9 +149,9 @@ extension HTTPSession.TopicQuestion {
 
     private func append(_ subscription: Subscription, to body: inout ByteBuffer) {
         body.append("{\"name\":")
-        JSONWriter.append(string: (parent + subscription.topic.octets).raw, to: &body)
+        JSONWriter.append(string: (parent + subscription.topic.bytes).raw, to: &body)
         body.append(",\"topicName\":")
-        JSONWriter.append(string: subscription.topic.octets.raw, to: &body)
+        JSONWriter.append(string: subscription.topic.bytes.raw, to: &body)
         body.append(",\"createTime\":\"")
         Timestamp.append(subscription.since, to: &body)
         body.append("\"}")

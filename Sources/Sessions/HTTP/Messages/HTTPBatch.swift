@@ -22,7 +22,7 @@ struct BatchedMessage {
 /// `POST /batch`: many messages of HTTP v1 in one request (http 8.8).
 extension HTTPSession {
     func sendBatch(
-        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(V1Error) {
             guard request.mediaType == "multipart/mixed",
@@ -34,7 +34,7 @@ extension HTTPSession {
             for (index, part) in batch.parts.enumerated() {
                 var message = BatchedMessage(contentID: part.contentID)
                 do throws(V1Error) {
-                    try submit(part, &message, outer: request, origin, index: index, now, &io)
+                    try submit(part, &message, outer: request, requester, index: index, now, &io)
                 } catch {
                     if error.status == .unauthorized { io.refuse(.unauthorized) }
                     noteRefusal(error, request, now, &io)
@@ -55,7 +55,7 @@ extension HTTPSession {
 
     /// Hands one message to the core. Some clients authorise each part, some the whole, some both: the part counts.
     private func submit(
-        _ part: BatchBody.Part, _ message: inout BatchedMessage, outer: HTTPRequest, _ origin: Origin,
+        _ part: BatchBody.Part, _ message: inout BatchedMessage, outer: HTTPRequest, _ requester: Requester,
         index: Int, _ now: Now, _ io: inout SessionIO
     ) throws(V1Error) {
         guard part.method.elementsEqual("POST".utf8), let path = HTTPPath(part.path),
@@ -72,6 +72,6 @@ extension HTTPSession {
         let read = try V1Message(part.body.raw)
         message.project = record.projectID
         message.isDryRun = read.isDryRun
-        io.events.append(try event(for: read, record.sender, origin, index: index))
+        io.events.append(try event(for: read, record.sender, requester, index: index))
     }
 }

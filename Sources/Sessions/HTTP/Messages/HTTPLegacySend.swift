@@ -13,7 +13,7 @@ struct LegacyMessage {
     /// Takes the pairs; that they are too large is kept for each recipient to be told, anything else is thrown (http 2.8).
     ///
     /// A message that is too large is only looked at, so that what is wrong with a token is told first.
-    mutating func setBody(_ read: () throws(Refusal) -> Body) throws(Refusal) {
+    mutating func setBody(_ read: () throws(Refusal) -> EncodedAppData) throws(Refusal) {
         do throws(Refusal) { content.body = try read() } catch {
             guard LegacyError.isOfSize(error) else { throw error }
             payloadRefusal = error
@@ -26,20 +26,21 @@ struct LegacyMessage {
 extension HTTPSession {
     /// Checks in the order of http 2.8: the key, the form of the body, the targets, the fields; then each recipient.
     func legacySend(
-        _ request: HTTPRequest, _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
             // A JSON body under another type is read as a form, as the real service does.
             return request.mediaType == "application/json"
-                ? try sendJSON(request, sender, origin, &io) : try sendForm(request, sender, origin, &io)
+                ? try sendJSON(request, sender, requester, &io)
+                : try sendForm(request, sender, requester, &io)
         } catch {
             return .answer(error.response)
         }
     }
 
     private func sendJSON(
-        _ request: HTTPRequest, _ sender: SenderID, _ origin: Origin, _ io: inout SessionIO
+        _ request: HTTPRequest, _ sender: SenderID, _ requester: Requester, _ io: inout SessionIO
     ) throws(HTTPRefusal) -> Outcome {
         var reason = RefusalReason.malformed
         do throws(LegacyFault) {
@@ -59,7 +60,7 @@ extension HTTPSession {
             }
             let id = max(Int64(bitPattern: settings.random() >> 1), 1)
             if let topics {
-                return submit(message, to: topics, sender, .topicJSON(dryRunID: id), origin, &io)
+                return submit(message, to: topics, sender, .topicJSON(dryRunID: id), requester, &io)
             }
             let targets: [[UInt8]]
             switch target {
@@ -67,7 +68,7 @@ extension HTTPSession {
             case .several(let list, let count):
                 targets = Self.strings(in: list, count: count, of: payload)
             }
-            return submit(message, to: targets, sender, .json(multicastID: id), origin, &io)
+            return submit(message, to: targets, sender, .json(multicastID: id), requester, &io)
         } catch {
             io.refuse(reason, sender: sender)
             throw HTTPRefusal(.legacy(error))
@@ -75,7 +76,7 @@ extension HTTPSession {
     }
 
     private func sendForm(
-        _ request: HTTPRequest, _ sender: SenderID, _ origin: Origin, _ io: inout SessionIO
+        _ request: HTTPRequest, _ sender: SenderID, _ requester: Requester, _ io: inout SessionIO
     ) throws(HTTPRefusal) -> Outcome {
         do throws(Refusal) {
             let body: FormBody
@@ -103,9 +104,9 @@ extension HTTPSession {
                 }
                 let id = max(Int64(bitPattern: settings.random() >> 1), 1)
                 return submit(
-                    message, to: TopicTarget(topic), sender, .topicText(dryRunID: id), origin, &io)
+                    message, to: TopicTarget(topic), sender, .topicText(dryRunID: id), requester, &io)
             }
-            return submit(message, to: [form.target], sender, .text, origin, &io)
+            return submit(message, to: [form.target], sender, .text, requester, &io)
         } catch {
             io.refuse(error, sender: sender)
             let send = HTTPSend(.text, recipients: 1)
@@ -177,7 +178,7 @@ extension HTTPSession {
     /// Hands the message to the core once for each recipient; what can be said at once is not asked.
     private func submit(
         _ message: LegacyMessage, to targets: [[UInt8]], _ sender: SenderID, _ form: HTTPSend.Form,
-        _ origin: Origin, _ io: inout SessionIO
+        _ requester: Requester, _ io: inout SessionIO
     ) -> Outcome {
         let send = HTTPSend(form, recipients: targets.count, payloadRefusal: message.payloadRefusal)
         if let refusal = message.payloadRefusal { io.refuse(refusal, sender: sender) }
@@ -190,13 +191,13 @@ extension HTTPSession {
                 }
                 io.events.append(
                     SendRequest(sender: sender, recipient: .group(group), content: message.content)
-                        .event(replyTo: origin))
+                        .event(replyTo: requester))
                 return .wait(.groupSend(form))
             case .registration(let name):
-                let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+                let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
                 io.events.append(
                     SendRequest(sender: sender, recipient: .registration(name), content: message.content)
-                        .event(replyTo: Origin(connection: connection, ticket: ticket)))
+                        .event(replyTo: Requester(connection: connection, requestID: requestID)))
             default:
                 io.refuse(.invalidToken, sender: sender, to: token)
                 send.note(.refused(.invalidToken), at: index)
@@ -208,7 +209,7 @@ extension HTTPSession {
     /// Hands a message to topics to the core: there is one answer, that it has been taken.
     private func submit(
         _ message: LegacyMessage, to topics: TopicTarget, _ sender: SenderID, _ form: HTTPSend.Form,
-        _ origin: Origin, _ io: inout SessionIO
+        _ requester: Requester, _ io: inout SessionIO
     ) -> Outcome {
         let send = HTTPSend(form, recipients: 1)
         if let refusal = message.payloadRefusal {
@@ -216,16 +217,16 @@ extension HTTPSession {
             send.note(.refused(refusal), at: 0)
             return .answer(send.response)
         }
-        let ticket = RecipientTicket.make(request: origin.ticket, index: 0)
+        let requestID = RecipientRequestID.make(request: requester.requestID, index: 0)
         io.events.append(
             SendRequest(sender: sender, recipient: .topic(topics), content: message.content)
-                .event(replyTo: Origin(connection: connection, ticket: ticket)))
+                .event(replyTo: Requester(connection: connection, requestID: requestID)))
         return send.outcome
     }
 
     /// What an answer says of one recipient: of which request, at which place; nil where it is for a whole request.
-    func word(in reply: SubmissionReply, _ ticket: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
-        guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+    func word(in reply: SubmissionReply, _ requestID: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
+        guard let (request, index) = RecipientRequestID.parts(requestID) else { return nil }
         switch reply {
         case .accepted(let id, let canonical):
             let replacing = canonical.map { settings.seal.token(for: $0) }
@@ -236,8 +237,8 @@ extension HTTPSession {
     }
 
     /// The same of an answer that is none to a message.
-    func word(in reply: RequestReply, _ ticket: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
-        guard let (request, index) = RecipientTicket.parts(ticket) else { return nil }
+    func word(in reply: RequestReply, _ requestID: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
+        guard let (request, index) = RecipientRequestID.parts(requestID) else { return nil }
         switch reply {
         case .token: return (request, index, .subscription(nil))
         case .tokenRefused(let refusal): return (request, index, .subscription(refusal))

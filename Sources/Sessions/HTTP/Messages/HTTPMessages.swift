@@ -5,14 +5,14 @@ import Wire
 /// `POST /v1/projects/P/messages:send`: one message in the form of HTTP v1 (http 8).
 extension HTTPSession {
     func sendMessage(
-        _ request: HTTPRequest, _ project: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, _ project: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(V1Error) {
             let record = try granted(project, request.header("authorization"), now)
             let message = try V1Message(request.body.raw)
             let send = HTTPSend(
                 .v1(project: record.projectID, isDryRun: message.isDryRun), recipients: 1)
-            io.events.append(try event(for: message, record.sender, origin, index: 0))
+            io.events.append(try event(for: message, record.sender, requester, index: 0))
             return send.outcome
         } catch {
             noteRefusal(error, request, now, &io)
@@ -43,7 +43,7 @@ extension HTTPSession {
 
     /// What the core is told of a message, as recipient `index` of its request.
     func event(
-        for message: V1Message, _ sender: SenderID, _ origin: Origin, index: Int
+        for message: V1Message, _ sender: SenderID, _ requester: Requester, index: Int
     ) throws(V1Error) -> Event {
         let recipient = try recipient(of: message)
         let limit = settings.rules.payloadBytes(isToTopics: recipient.isTopic)
@@ -60,9 +60,9 @@ extension HTTPSession {
             lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
             restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit),
             apns: message.apns)
-        let ticket = RecipientTicket.make(request: origin.ticket, index: index)
+        let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
         return SendRequest(sender: sender, recipient: recipient, content: content)
-            .event(replyTo: Origin(connection: connection, ticket: ticket))
+            .event(replyTo: Requester(connection: connection, requestID: requestID))
     }
 
     private func recipient(of message: V1Message) throws(V1Error) -> Recipient {
@@ -88,26 +88,26 @@ extension HTTPSession {
     }
 
     /// The pairs as devices read them: `data` as it is, what is shown under `gcm.notification.` (mcs-device 2.1).
-    private func body(of message: V1Message, limit: Int) throws(V1Error) -> Body {
+    private func body(of message: V1Message, limit: Int) throws(V1Error) -> EncodedAppData {
         var body = ByteBuffer()
-        var octets = 0
+        var bytes = 0
         for pair in message.data {
             do throws(Refusal) {
                 try ReservedKeys.check(pair.key.raw, reservesGCMPrefix: settings.rules.reservesGCMPrefix)
             } catch { throw V1Error(error) }
             AppData.append(key: pair.key.raw, value: pair.value.raw, to: &body)
-            octets += pair.key.count + pair.value.count
+            bytes += pair.key.count + pair.value.count
         }
         if let notification = message.notification {
             for pair in notification {
                 let key = Array("gcm.notification.\(pair.key)".utf8)
                 AppData.append(key: key.raw, value: pair.value.raw, to: &body)
-                octets += pair.key.utf8CodeUnitCount + pair.value.count
+                bytes += pair.key.utf8CodeUnitCount + pair.value.count
             }
             AppData.append(key: "gcm.n.e", text: "1", to: &body)
         }
-        guard octets <= limit else {
-            throw V1Error(.tooLarge(field: "data", octets: octets, limit: limit))
+        guard bytes <= limit else {
+            throw V1Error(.tooLarge(field: "data", bytes: bytes, limit: limit))
         }
         return body.copied()
     }
@@ -117,7 +117,7 @@ extension HTTPSession {
     func groupResult(_ answer: GroupAnswer) -> LegacyReply.Result {
         guard answer.success == 0 else {
             let id = PersistentID(
-                sequence: Sequence(settings.random() >> 12),
+                sequence: SequenceNumber(settings.random() >> 12),
                 salt: UInt32(truncatingIfNeeded: settings.random()))
             return .sent(id, canonical: nil)
         }

@@ -16,7 +16,7 @@ extension HTTPSession {
 
     /// Takes a message for the subscription that a token names.
     func push(
-        _ request: HTTPRequest, token: [UInt8], _ origin: Origin, _ now: Now, _ io: inout SessionIO
+        _ request: HTTPRequest, token: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(RequestFault) {
             guard let target = settings.seal.name(of: token.raw) else {
@@ -34,7 +34,7 @@ extension HTTPSession {
             io.events.append(
                 .submitted(
                     Submission(
-                        origin: origin, entitlement: .webPush(key: vapid.publicKey), target: target,
+                        requester: requester, entitlement: .webPush(key: vapid.publicKey), target: target,
                         content: content)))
             return .wait(.push(Push(origin: audience, lifetimeSeconds: lifetime)))
         } catch {
@@ -108,8 +108,8 @@ extension HTTPSession {
     /// `Topic` (RFC 8030, 5.4).
     private static func topic(_ request: HTTPRequest) throws(RequestFault) -> [UInt8]? {
         guard let topic = request.header("topic") else { return nil }
-        let isURLSafe = topic.allSatisfy { octet in
-            switch octet {
+        let isURLSafe = topic.allSatisfy { byte in
+            switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
             default: false
             }
@@ -121,12 +121,12 @@ extension HTTPSession {
     }
 
     /// The pairs that tell the device how to decrypt, and the bytes for it to decrypt (mcs-device 5.7).
-    private static func content(_ request: HTTPRequest) throws(RequestFault) -> Body {
+    private static func content(_ request: HTTPRequest) throws(RequestFault) -> EncodedAppData {
         var body = ByteBuffer()
         // Without content the web app only hears that something happened.
         guard !request.body.isEmpty else { return [] }
         guard request.body.count <= Limits.Message.payloadBytes else {
-            throw RequestFault(.contentTooLarge, "The body is over 4,096 octets.")
+            throw RequestFault(.contentTooLarge, "The body is over 4,096 bytes.")
         }
         guard request.header("content-encoding") != nil else {
             throw RequestFault(.badRequest, "Content-Encoding: it is missing.")

@@ -28,7 +28,7 @@ enum PushEncryption: Equatable {
     /// The pairs, named by the headers in lower case.
     ///
     /// Throws `Refusal.conflict` for a header that is not printable ASCII of at most `Limits.WebPush.headerBytes`.
-    func pairs() throws(Refusal) -> Body {
+    func pairs() throws(Refusal) -> EncodedAppData {
         var body = ByteBuffer()
         switch self {
         case .aes128gcm:

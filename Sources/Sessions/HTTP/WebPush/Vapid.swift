@@ -28,7 +28,7 @@ struct Vapid {
         guard !token.isEmpty else { throw RequestFault(.unauthorized, "Authorization: it has no token.") }
         guard let key, let point = Base64.bytes(key.raw), point.count == 65, point[0] == 4 else {
             throw RequestFault(
-                .unauthorized, "Authorization: it has no P-256 public key of 65 octets in base64url.")
+                .unauthorized, "Authorization: it has no P-256 public key of 65 bytes in base64url.")
         }
         publicKey = point
     }
@@ -73,7 +73,7 @@ struct Vapid {
     }
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONValue? {
-        guard let octets = Base64.bytes(Array(part).raw), let value = try? JSONValue(parsing: octets.raw),
+        guard let bytes = Base64.bytes(Array(part).raw), let value = try? JSONValue(parsing: bytes.raw),
             value.members != nil
         else { return nil }
         return value

@@ -1,18 +1,18 @@
 // Events before the driver has attached are kept for it.
 const kept = [];
 
-function heard(what) {
+function receive(what) {
   if (self.gcm) self.gcm(JSON.stringify(what));
   else kept.push(what);
 }
 
 function flush() {
-  while (kept.length) heard(kept.shift());
+  while (kept.length) receive(kept.shift());
 }
 
-chrome.gcm.onMessage.addListener(message => heard({ message }));
-chrome.gcm.onMessagesDeleted.addListener(() => heard({ deleted: true }));
-chrome.gcm.onSendError.addListener(error => heard({ error }));
+chrome.gcm.onMessage.addListener(message => receive({ message }));
+chrome.gcm.onMessagesDeleted.addListener(() => receive({ deleted: true }));
+chrome.gcm.onSendError.addListener(error => receive({ error }));
 
 function answer(call) {
   return new Promise(done => call(value => done({ value, error: chrome.runtime.lastError?.message })));

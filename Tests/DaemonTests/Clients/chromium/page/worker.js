@@ -1,10 +1,10 @@
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", event => event.waitUntil(clients.claim()));
-self.addEventListener("push", event => event.waitUntil(heard(event.data ? event.data.text() : null)));
+self.addEventListener("push", event => event.waitUntil(receive(event.data ? event.data.text() : null)));
 
 // A push right after the browser's start must wait for the page.
-async function heard(text) {
-  await self.registration.showNotification("heard");
+async function receive(text) {
+  await self.registration.showNotification("received");
   let pages = [];
   for (let round = 0; round < 200 && !pages.length; round++) {
     pages = await clients.matchAll({ includeUncontrolled: true });

@@ -1,0 +1,248 @@
+import Basics
+import Delivery
+import Store
+
+/// Answers questions from one snapshot.
+struct SnapshotReader: ~Copyable {
+    /// What walks over devices: making one costs more than a device's rows. They go before the snapshot that they show.
+    private var registry: Cursor?
+    private var mailboxes: Cursor?
+    let snapshot: Engine.Snapshot
+    /// Messages that could not be read and were passed over.
+    var unreadable = 0
+
+    init(_ snapshot: consuming Engine.Snapshot) { self.snapshot = snapshot }
+
+    /// All that is known of a device, without bodies.
+    mutating func device(_ device: DeviceID, _ young: YoungPart) throws(StoreError) -> StoreResult {
+        let rows = registry.take() ?? snapshot.owners(.registry)
+        let messages = mailboxes.take() ?? snapshot.owners(.pending)
+        // Of a walk that failed no cursor is kept.
+        var state = try self.device(device, rows, messages)
+        var entries: [MailboxEntry] = []
+        for row in young.rows { add(row.record, row.sequence, of: device, to: &entries) }
+        state.mailbox = merged(state.mailbox, entries) { $0.sequence < $1.sequence }
+        registry = consume rows
+        mailboxes = consume messages
+        return .device(state)
+    }
+
+    private mutating func device(
+        _ device: DeviceID, _ rows: borrowing Cursor, _ messages: borrowing Cursor
+    ) throws(StoreError) -> DeviceState {
+        var state = DeviceState(device: device, record: nil, registrations: [], mailbox: [])
+        rows.seek(owner: device.number)
+        while rows.isValid {
+            do throws(RecordFault) {
+                switch RegistryRow(rows.key) {
+                case .device: state.record = try RegistryRecord.device(rows.value, device)
+                case .registration(let name):
+                    state.registrations.append(try RegistryRecord.registration(rows.value, name))
+                case .subscription(let name, let sender, let topic):
+                    state.subscriptions.append(
+                        try SubscriptionRecord.subscription(rows.value, name, sender, topic))
+                case nil: throw .value
+                }
+            } catch { throw RecordNames.corrupt(.registry, rows.key, error) }
+            rows.next()
+        }
+        try rows.finish()
+        messages.seek(owner: device.number)
+        while messages.isValid {
+            if messages.key.byteCount == 16 {
+                add(messages.value, messages.key.bigEndian(at: 8), of: device, to: &state.mailbox)
+            } else {
+                unreadable += 1
+            }
+            messages.next()
+        }
+        try messages.finish()
+        return state
+    }
+
+    /// Adds what a mailbox shows of a message; one that cannot be read is passed over.
+    private mutating func add(
+        _ record: borrowing RawSpan, _ sequence: UInt64, of device: DeviceID, to mailbox: inout [MailboxEntry]
+    ) {
+        let entry = try? MessageRecord.entry(record, device: device, sequence: SequenceNumber(sequence))
+        if let entry { mailbox.append(entry) } else { unreadable += 1 }
+    }
+
+    /// A page of a device's mailbox.
+    mutating func messages(
+        _ device: DeviceID, after: SequenceNumber, limit: Int, _ young: YoungPart
+    ) throws(StoreError) -> StoreResult {
+        var page: [StoredMessage] = []
+        let isLast = try self.page(.pending, device.number, after, limit, young) { value, sequence in
+            guard let message = try? MessageRecord.message(value, device: device, sequence: sequence)
+            else { return false }
+            page.append(message)
+            return true
+        }
+        return .messages(device, try join(page), isLast: isLast)
+    }
+
+    /// A page of a sender's mailbox.
+    mutating func upstream(
+        _ sender: SenderID, after: SequenceNumber, limit: Int, _ young: YoungPart
+    ) throws(StoreError) -> StoreResult {
+        var page: [StoredUpstream] = []
+        let isLast = try self.page(.upstream, sender.number, after, limit, young) { value, sequence in
+            guard let message = try? UpstreamRecord.upstream(value, sender: sender, sequence: sequence)
+            else { return false }
+            page.append(message)
+            return true
+        }
+        return .upstream(sender, page, isLast: isLast)
+    }
+
+    /// Takes readable records after a place, of the engine and young ones in their order, until there are enough; whether
+    /// nothing follows.
+    private mutating func page(
+        _ family: Family, _ owner: UInt64, _ after: SequenceNumber, _ limit: Int, _ young: YoungPart,
+        _ take: (borrowing RawSpan, SequenceNumber) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard after.number < .max else { return true }
+        let rows = snapshot.cursor(
+            family, from: Key(owner, after.number + 1), before: Key.after(owner))
+        var next = 0
+        var taken = 0
+        while taken < limit, rows.isValid || next < young.rows.count {
+            // A key that is none of ours is not in the order.
+            let settled = rows.isValid && rows.key.byteCount == 16 ? rows.key.bigEndian(at: 8) : nil
+            let isTaken: Bool
+            if next < young.rows.count, !rows.isValid || young.rows[next].sequence < settled ?? 0 {
+                let row = young.rows[next]
+                isTaken = take(row.record, SequenceNumber(row.sequence))
+                next += 1
+            } else {
+                isTaken = settled.map { take(rows.value, SequenceNumber($0)) } ?? false
+                rows.next()
+            }
+            if isTaken { taken += 1 } else { unreadable += 1 }
+        }
+        try rows.finish()
+        return !rows.isValid && next == young.rows.count && young.isLast
+    }
+
+    /// What ends between two times in a partition, earliest first, and when the first of all behind `start` ends.
+    mutating func expired(
+        from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int, of partition: Int
+    ) throws(StoreError) -> ([ExpiryKey], first: UnixMilliseconds) {
+        let rows = snapshot.cursor(
+            .expiry, from: Key.expiries(of: partition, from: start), before: Key.partition(partition + 1))
+        var entries: [ExpiryKey] = []
+        var first: UnixMilliseconds?
+        while rows.isValid, entries.count < limit {
+            if let end = ExpiryKey(key: rows.key) {
+                first = first ?? end.time
+                if end.time > time { break }
+                // A damaged row: its owner is in another partition, which could never remove it from here.
+                if end.key.partition(of: snapshot.partitions) == partition {
+                    entries.append(end)
+                } else {
+                    unreadable += 1
+                }
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return (entries, first ?? (rows.isValid ? start : .max))
+    }
+
+    /// Who is to hear that an upstream message ends, whose row is given where it is young; `nil` for a receipt, for anything else, and
+    /// for a record that is gone or cannot be read.
+    mutating func author(of end: ExpiryKey, _ young: YoungRow?) throws(StoreError) -> UpstreamAuthor? {
+        guard end.kind == .upstream, end.sequence > 0 else { return nil }
+        let part = YoungPart(rows: young.map { [$0] } ?? [])
+        let before = SequenceNumber(end.sequence - 1)
+        guard
+            case .upstream(_, let page, _) = try upstream(
+                SenderID(end.owner), after: before, limit: 1, part),
+            let message = page.first, message.sequence.number == end.sequence
+        else { return nil }
+        return message.author
+    }
+
+    /// All senders; one that cannot be read fails all, since leaving it out would lock its app servers out.
+    func senders() throws(StoreError) -> [SenderRecord] {
+        let rows = snapshot.cursor(.senders)
+        var records: [SenderRecord] = []
+        while rows.isValid {
+            do throws(RecordFault) {
+                guard rows.key.byteCount == 8 else { throw .value }
+                records.append(try RegistryRecord.sender(rows.value, SenderID(rows.key.bigEndian(at: 0))))
+            } catch { throw RecordNames.corrupt(.senders, rows.key, error) }
+            rows.next()
+        }
+        try rows.finish()
+        return records
+    }
+
+    /// Devices after one.
+    mutating func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+        var records: [DeviceRecord] = []
+        guard limit > 0, after?.number != .max else { return [] }
+        try forEachDevice(from: DeviceID(after.map { $0.number + 1 } ?? 0)) { _, record in
+            if let record { records.append(record) }
+            return records.count < limit
+        }
+        return records
+    }
+
+    /// Visits devices in order of their ids until told to stop; the record is nil where it cannot be read.
+    private mutating func forEachDevice(
+        from start: DeviceID, _ visit: (DeviceID, DeviceRecord?) -> Bool
+    ) throws(StoreError) {
+        let rows = snapshot.cursor(.registry, from: Key(start.number))
+        while rows.isValid {
+            guard rows.key.byteCount >= 8 else {
+                rows.next()
+                continue
+            }
+            let device = DeviceID(rows.key.bigEndian(at: 0))
+            if case .device = RegistryRow(rows.key) {
+                let record = try? RegistryRecord.device(rows.value, device)
+                if record == nil { unreadable += 1 }
+                guard visit(device, record) else { break }
+            }
+            guard let next = Key.after(device.number) else { break }
+            rows.seek(next)
+        }
+        try rows.finish()
+    }
+}
+
+extension Key {
+    /// The first key behind all of an owner's; nil behind the last owner there can be.
+    static func after(_ owner: UInt64) -> Key? { owner == .max ? nil : Key(owner + 1) }
+}
+
+/// What a key of the registry names.
+enum RegistryRow {
+    case device(DeviceID)
+    case registration(RegistrationName)
+    case subscription(RegistrationName, SenderID, TopicName)
+
+    /// Reads a key; nil if it is none of ours.
+    init?(_ key: borrowing RawSpan) {
+        guard key.byteCount >= 9, let kind = RegistryKind(rawValue: key.byte(at: 8)) else { return nil }
+        let device = DeviceID(key.bigEndian(at: 0))
+        switch kind {
+        case .device:
+            guard key.byteCount == 9 else { return nil }
+            self = .device(device)
+        case .registration:
+            guard key.byteCount == 17 else { return nil }
+            let number = RegistrationNumber(key.bigEndian(at: 9))
+            self = .registration(RegistrationName(device: device, number: number))
+        case .subscription:
+            guard key.byteCount > 25,
+                let topic = TopicName([UInt8](copying: key.extracting(25..<key.byteCount)))
+            else { return nil }
+            let number = RegistrationNumber(key.bigEndian(at: 9))
+            self = .subscription(
+                RegistrationName(device: device, number: number), SenderID(key.bigEndian(at: 17)), topic)
+        }
+    }
+}

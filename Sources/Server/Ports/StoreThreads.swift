@@ -1,0 +1,289 @@
+public import Basics
+public import Delivery
+public import Store
+import Synchronization
+public import Transport
+
+/// The store's two threads: one commits the batches of all partitions, the other one runs their queries.
+///
+/// Group commit: one commit with one sync covers all batches that arrived during the previous one. Outcomes and results are
+/// reported in the order of submission, on these threads, in one call per round. A query sees every batch whose outcome was
+/// reported before the query was submitted. The querying thread also measures the registry every few seconds.
+public final class StoreThreads: Sendable {
+    /// Gets the reports of a round, in order per partition.
+    public typealias Report = @Sendable ([StoreReport]) -> Void
+
+    private struct QueryQueue {
+        var requests: [PartitionQuery] = []
+        var isStopping = false
+    }
+
+    private let store: any Store
+    private let metrics: MetricShard
+    private let log: Log
+    private let report: Report
+    private let lease: SequenceLease?
+    /// The size and the limit of the registry.
+    public let registry: RegistryQuota
+    private let commits = Monitor(CommitQueue())
+    private let loads = Monitor(QueryQueue())
+    private let failing = Atomic<Bool>(false)
+    private let failure = Mutex<StoreError?>(nil)
+    private let threads = Mutex<[Transport.Thread]>([])
+
+    /// Starts the threads of a store; from then on all commits must go through this object. Throws if a thread cannot be created.
+    ///
+    /// With a lease, commits keep its mark above the stored sequences. The registry is measured before this returns.
+    public init(
+        store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil,
+        registry: RegistryQuota = RegistryQuota(limit: 0), report: @escaping Report
+    ) throws(TransportError) {
+        self.lease = lease
+        self.registry = registry
+        self.store = store
+        self.metrics = metrics
+        self.log = log
+        self.report = report
+        measureRegistry()
+        let committing = try Transport.Thread(name: "ccsd-commit") { [self] in runCommits() }
+        threads.withLock { $0.append(committing) }
+        let answering = try Transport.Thread(name: "ccsd-load") { [self] in runQueries() }
+        threads.withLock { $0.append(answering) }
+    }
+
+    /// Whether the last commit succeeded; can be called on any thread.
+    public var isHealthy: Bool { !failing.load(ordering: .relaxed) }
+
+    /// The error of the last commit; `nil` if it succeeded.
+    public var lastFailure: StoreError? { failure.withLock { $0 } }
+
+    /// Submits the batches of one reactor's partitions.
+    ///
+    /// If too many writes are waiting, or during shutdown, the batches fail at once, and the outcomes are reported on the calling
+    /// thread.
+    public func submit(_ batches: [PartitionBatch]) {
+        guard !batches.isEmpty else { return }
+        submit(
+            batches.map { submitted in
+                var batch = submitted.batch
+                batch.partition = submitted.partition
+                return CommitQueue.Entry(batch: batch, listener: .partition(submitted.partition))
+            })
+    }
+
+    /// Submits a batch of the control plane; `completed` is called on the store's thread.
+    public func submit(_ batch: WriteBatch, completed: @escaping @Sendable (CommitOutcome) -> Void) {
+        submit([CommitQueue.Entry(batch: batch, listener: .caller(completed))])
+    }
+
+    private func submit(_ entries: [CommitQueue.Entry]) {
+        let refused = commits.change { queue in entries.filter { !queue.add($0) } }
+        if refused.count < entries.count {
+            metrics.add(entries.count - refused.count, to: .storeWaitingWrites)
+        }
+        guard !refused.isEmpty else { return }
+        metrics.add(refused.count, to: .storeFailures)
+        notify(
+            refused.map(\.listener),
+            refused.map { CommitOutcome(batchNumber: $0.batch.batchNumber, hasFailed: true) })
+    }
+
+    /// Writes changes durably and waits for the outcome. Returns `nil` after the deadline. For the control plane only.
+    func commitAndWait(_ mutations: [Mutation]) -> CommitOutcome? {
+        let latch = Latch<CommitOutcome>()
+        submit(WriteBatch(batchNumber: 0, mutations: mutations, isDurable: true)) { latch.fulfil($0) }
+        return latch.wait()
+    }
+
+    /// Submits the queries of one reactor's partitions.
+    ///
+    /// If too many queries are waiting, or during shutdown, they fail at once, and the failures are reported on the calling
+    /// thread.
+    public func load(_ requests: [PartitionQuery]) {
+        guard !requests.isEmpty else { return }
+        let isTaken = loads.change { queue in
+            guard !queue.isStopping, queue.requests.count + requests.count <= Limits.Store.waitingQueries
+            else { return false }
+            queue.requests += requests
+            return true
+        }
+        if !isTaken {
+            report(requests.map { StoreReport(partition: $0.partition, .loaded(.failed($0.query))) })
+        }
+    }
+
+    /// Completes all submitted batches and queries, then closes the store. Returns the error, if any.
+    @discardableResult
+    public func stop() -> StoreError? {
+        commits.change { $0.isStopping = true }
+        loads.change { $0.isStopping = true }
+        let ending = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in ending { thread.join() }
+        do throws(StoreError) {
+            try store.close()
+            return lastFailure
+        } catch { return error }
+    }
+
+    // MARK: Committing
+
+    private func runCommits() {
+        while true {
+            let entries = commits.wait { $0.next() }
+            guard !entries.isEmpty else { return }
+            let listeners = entries.map(\.listener)
+            let batches = entries.map(\.batch)
+            _ = consume entries
+            let outcomes = commit(batches)
+            // Releases our references before the reports, so that each partition frees its objects on its own thread.
+            _ = consume batches
+            metrics.add(-listeners.count, to: .storeWaitingWrites)
+            notify(listeners, outcomes)
+        }
+    }
+
+    private func commit(_ batches: [WriteBatch]) -> [CommitOutcome] {
+        let start = Now.read().monotonic.nanoseconds
+        do throws(StoreError) {
+            let outcomes = try write(batches)
+            metrics.add(Int((Now.read().monotonic.nanoseconds - start) / 1_000), to: .storeCommitMicroseconds)
+            metrics.add(1, to: .storeCommits)
+            metrics.add(batches.count, to: .storeWrites)
+            if !isHealthy { recovered() }
+            return outcomes
+        } catch {
+            // An unreadable or occupied key fails only its own batch, so each batch is retried separately.
+            if error.kind.isOfOneBatch, batches.count > 1 { return batches.flatMap { commit([$0]) } }
+            recordFailure(error)
+            return batches.map { CommitOutcome(batchNumber: $0.batchNumber, hasFailed: true) }
+        }
+    }
+
+    /// Writes batches, together with a new sequence mark if they pass the current one.
+    private func write(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
+        guard let lease, let mark = lease.mark(for: batches) else { return try store.commit(batches) }
+        let first = WriteBatch(batchNumber: 0, mutations: [.putMark(.sequence, mark)], isDurable: false)
+        let outcomes = try store.commit([first] + batches)
+        lease.written(mark)
+        return Array(outcomes.dropFirst())
+    }
+
+    /// Counts and logs a broken invariant.
+    private func noteInvariant(_ error: StoreError) {
+        metrics.add(1, to: .invariantFailures, 1)
+        log.repeating(
+            .error, "invariant_broken", by: error.description,
+            ["problem": .text(error.description), "owner": .text(error.owner)])
+    }
+
+    private func recordFailure(_ error: StoreError) {
+        if error.kind.isInvariant { noteInvariant(error) }
+        metrics.add(1, to: .storeFailures)
+        log.repeating(
+            .error, "store_failed", by: error.kind.rawValue,
+            ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+        // An error of one batch does not make the store as a whole unhealthy.
+        guard !error.kind.isOfOneBatch else { return }
+        failure.withLock { $0 = error }
+        failing.store(true, ordering: .relaxed)
+        let pause = Now.read().monotonic.advanced(milliseconds: Int64(Limits.Store.retryMilliseconds))
+        let isAdded = commits.change { queue in
+            queue.pausedUntil = pause
+            return queue.ensureNext()
+        }
+        if isAdded { metrics.add(1, to: .storeWaitingWrites) }
+    }
+
+    private func recovered() {
+        failure.withLock { $0 = nil }
+        failing.store(false, ordering: .relaxed)
+        // A disk that is nearly full may fail and recover many times a second.
+        log.repeating(.notice, "store_recovered")
+    }
+
+    private func notify(_ listeners: [CommitQueue.Listener], _ outcomes: [CommitOutcome]) {
+        var reports: [StoreReport] = []
+        reports.reserveCapacity(outcomes.count)
+        for (listener, outcome) in zip(listeners, outcomes) {
+            switch listener {
+            case .partition(let partition):
+                reports.append(StoreReport(partition: partition, .committed(outcome)))
+            case .caller(let completed): completed(outcome)
+            }
+        }
+        if !reports.isEmpty { report(reports) }
+    }
+
+    // MARK: Querying
+
+    private func runQueries() {
+        var measuresAt = Self.nextMeasurement
+        var reclaimsAt = Instant.distantPast
+        while true {
+            let requests = loads.wait { (queue) -> Monitor<QueryQueue>.Step<[PartitionQuery]?> in
+                if queue.requests.isEmpty {
+                    if queue.isStopping { return .done(nil) }
+                    if Now.read().monotonic < measuresAt { return .wait(until: measuresAt) }
+                }
+                defer { queue.requests = [] }
+                return .done(queue.requests)
+            }
+            guard let requests else { return }
+            for begin in stride(from: 0, to: requests.count, by: Limits.Store.queriesPerBatch) {
+                let round = requests[begin..<min(begin + Limits.Store.queriesPerBatch, requests.count)]
+                var reports: [StoreReport] = []
+                reports.reserveCapacity(round.count)
+                for (request, result) in zip(round, store.load(round.map(\.query))) {
+                    let answer = answer(request.query, result)
+                    reports.append(StoreReport(partition: request.partition, .loaded(answer)))
+                }
+                report(reports)
+            }
+            // Checked after each round, so that a steady flow of queries does not prevent it.
+            if Now.read().monotonic >= measuresAt {
+                measureRegistry()
+                measuresAt = Self.nextMeasurement
+                if registry.isFull, measuresAt >= reclaimsAt {
+                    reclaimRegistry()
+                    reclaimsAt = measuresAt.advanced(seconds: Limits.Registry.reclaimSeconds)
+                }
+            }
+        }
+    }
+
+    private static var nextMeasurement: Instant {
+        Now.read().monotonic.advanced(seconds: Limits.Registry.measureSeconds)
+    }
+
+    /// Measures the registry; after a failure the last size remains.
+    private func measureRegistry() {
+        do throws(StoreError) {
+            registry.record(try store.registryBytes(), log)
+        } catch { recordFailedRead(error) }
+    }
+
+    /// Reclaims the space of removed rows, which the engine otherwise frees only when it compacts for speed.
+    private func reclaimRegistry() {
+        do throws(StoreError) { try store.reclaimRegistry() } catch { recordFailedRead(error) }
+    }
+
+    private func answer(_ load: StoreQuery, _ result: Result<StoreResult, StoreError>) -> StoreResult {
+        do throws(StoreError) {
+            return try result.get()
+        } catch {
+            recordFailedRead(error)
+            return .failed(load)
+        }
+    }
+
+    private func recordFailedRead(_ error: StoreError) {
+        if error.kind.isInvariant { noteInvariant(error) }
+        metrics.add(1, to: .storeFailures)
+        log.repeating(
+            .error, "store_read_failed", by: error.kind.rawValue,
+            ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+    }
+}
