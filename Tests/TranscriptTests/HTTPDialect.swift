@@ -46,7 +46,7 @@ struct HTTPDialect: TranscriptDialect {
     /// Where the app of the transcripts is found by what Apple gave it.
     private static func place(_ token: String) -> String {
         String(
-            decoding: AppServerDialect.seal.place(
+            decoding: AppServerDialect.seal.indexKey(
                 ofBundle: Array("com.example.ios".utf8), token: Array(token.utf8)), as: UTF8.self)
     }
 
