@@ -55,7 +55,7 @@ import Testing
         let (bench, _) = try bench()
         let partition = bench.partitions[0]
         let refused = partition.batches.removeLast()
-        partition.events.append(.committed(CommitOutcome(batchNumber: refused.requestID, hasFailed: true)))
+        partition.events.append(.committed(CommitOutcome(batchNumber: refused.batchNumber, hasFailed: true)))
         bench.runTurns()
         bench.post(try subscribe(2))
         bench.runTurns()

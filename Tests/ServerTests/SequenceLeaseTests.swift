@@ -48,7 +48,7 @@ struct SequenceLeaseTests {
     @Test("a first start has no watermark, and a process that stores nothing leaves no mark")
     func first() throws {
         let store = MemoryStore()
-        #expect(try SequenceLease(store: store).floor == 0)
+        #expect(try SequenceLease(store: store).watermark == 0)
         _ = try run(store, [])
         #expect(try mark(store) == nil)
     }
@@ -58,7 +58,7 @@ struct SequenceLeaseTests {
         let store = MemoryStore()
         #expect(try run(store, [start]) == [CommitOutcome(batchNumber: 7)])
         #expect(try mark(store) == start + lead)
-        #expect(try SequenceLease(store: store).floor >= start)
+        #expect(try SequenceLease(store: store).watermark >= start)
     }
 
     @Test("a process whose clock was set back starts above all stored sequences")
@@ -66,7 +66,7 @@ struct SequenceLeaseTests {
         let store = MemoryStore()
         _ = try run(store, [start, start + 3_600_000_000])
         _ = try run(store, [start - 86_400_000_000])
-        #expect(try SequenceLease(store: store).floor >= start + 3_600_000_000)
+        #expect(try SequenceLease(store: store).watermark >= start + 3_600_000_000)
     }
 
     @Test("sequences after many restarts are ahead of the used ones by at most the lease")
@@ -102,6 +102,6 @@ struct SequenceLeaseTests {
 
     @Test("canary: without the mark there is no watermark")
     func canary() throws {
-        #expect(try SequenceLease(store: MemoryStore()).floor == 0)
+        #expect(try SequenceLease(store: MemoryStore()).watermark == 0)
     }
 }

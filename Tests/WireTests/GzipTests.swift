@@ -54,7 +54,7 @@ import Wire
             reader.append((Array(head.utf8) + body).raw)
             let request = try #require(try reader.next())
             do throws(RequestFault) {
-                _ = try request.unpacked()
+                _ = try request.decompressed()
                 return nil
             } catch { return error.status }
         }
