@@ -4,8 +4,8 @@ import Sessions
 import Testing
 import Wire
 
-/// A ready session whose host sends what it writes between two calls, at a pace of the test's choice.
-private struct Desk: ~Copyable {
+/// A ready session whose test controls when the host sends the written bytes.
+private struct BacklogHarness: ~Copyable {
     var session: AppServerSession
     var io = SessionIO()
     var now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
@@ -31,7 +31,7 @@ private struct Desk: ~Copyable {
         largest = 0
     }
 
-    /// The end of a reactor's turn.
+    /// Ends a turn of the reactor.
     mutating func flush() {
         largest = max(largest, io.out.bytes.count)
         sent += String(decoding: io.out.bytes.copied(), as: UTF8.self)
@@ -39,7 +39,7 @@ private struct Desk: ~Copyable {
         io.events.removeAll()
     }
 
-    /// A full window of the payload that grows most when it is written.
+    /// Delivers a full window of payloads that grow most by escaping.
     mutating func deliverWindow() {
         var body = ByteBuffer()
         let value = [UInt8](repeating: UInt8(ascii: "<"), count: Limits.Message.payloadBytes - 1)
@@ -84,7 +84,7 @@ private struct Desk: ~Copyable {
         return true
     }
 
-    /// The ids in the order written.
+    /// The message IDs in the order written.
     var ids: [String] {
         sent.split(separator: "\"message_id\":\"").dropFirst().map {
             String($0.prefix { $0 != "\"" })
@@ -95,109 +95,111 @@ private struct Desk: ~Copyable {
 @Suite struct AppServerBacklogTests {
     private static let expected = (1...Limits.AppServer.pendingWindow).map { "u\($0)" }
 
-    @Test("a window of payloads that grow when written never piles up to the bound of a slow peer")
+    @Test(
+        "a session never queues enough to look like a slow peer when a window of payloads grows by escaping")
     func writtenInPortions() {
-        var desk = Desk()
-        desk.deliverWindow()
-        desk.flush()
-        while desk.wake() {}
-        let (ids, largest) = (desk.ids, desk.largest)
+        var harness = BacklogHarness()
+        harness.deliverWindow()
+        harness.flush()
+        while harness.wake() {}
+        let (ids, largest) = (harness.ids, harness.largest)
         #expect(ids == Self.expected)
         #expect(largest < Limits.Connection.outboundBytes - Limits.Connection.outboundLowBytes)
-        // Canary: all of it at once would have been taken for a peer that does not read.
-        let whole = desk.sent.utf8.count
+        // Canary: written at once, all of it would exceed the limit of a slow peer.
+        let whole = harness.sent.utf8.count
         #expect(whole > Limits.Connection.outboundBytes)
     }
 
-    @Test("while the app server does not read nothing more is written, and then the rest, in order")
+    @Test("a session writes nothing while the app server does not read, and continues in order when it reads")
     func waitsForReader() {
-        var desk = Desk()
-        desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
-        desk.deliverWindow()
-        desk.flush()
-        let hasWoken = desk.wake()
+        var harness = BacklogHarness()
+        harness.session.outboundChanged(isCongested: true, now: harness.now, io: &harness.io)
+        harness.deliverWindow()
+        harness.flush()
+        let hasWoken = harness.wake()
         #expect(!hasWoken)
-        let before = desk.ids
+        let before = harness.ids
         #expect(before.isEmpty)
-        desk.session.outboundChanged(isCongested: false, now: desk.now, io: &desk.io)
-        desk.flush()
-        while desk.wake() {}
-        let ids = desk.ids
+        harness.session.outboundChanged(isCongested: false, now: harness.now, io: &harness.io)
+        harness.flush()
+        while harness.wake() {}
+        let ids = harness.ids
         #expect(ids == Self.expected)
     }
 
-    @Test("a wider pending window lets held messages go on, a narrower one holds later ones back")
+    @Test("queued messages are submitted when the pending window grows, and stay queued when it shrinks")
     func changedWindow() {
-        var desk = Desk()
-        func submit(_ numbers: ClosedRange<Int>, _ desk: inout Desk) -> Int {
+        var harness = BacklogHarness()
+        func submit(_ numbers: ClosedRange<Int>, _ harness: inout BacklogHarness) -> Int {
             for number in numbers {
                 let token = TokenSeal(secret: [UInt8](repeating: 7, count: 32)).token(
                     for: RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1)))
                 let json =
                     #"{"to":"\#(String(decoding: token, as: UTF8.self))","message_id":"\#(number)","data":{}}"#
                 let stanza = #"<message id=""><gcm xmlns="google:mobile:data">\#(json)</gcm></message>"#
-                desk.session.receive(Array(stanza.utf8).raw, now: desk.now, io: &desk.io)
+                harness.session.receive(Array(stanza.utf8).raw, now: harness.now, io: &harness.io)
             }
-            return taken(&desk)
+            return taken(&harness)
         }
-        func taken(_ desk: inout Desk) -> Int {
-            defer { desk.flush() }
-            return desk.io.events.count { if case .device(_, .submitted) = $0 { true } else { false } }
+        func taken(_ harness: inout BacklogHarness) -> Int {
+            defer { harness.flush() }
+            return harness.io.events.count { if case .device(_, .submitted) = $0 { true } else { false } }
         }
-        desk.session.perform(.appServer(.changePendingWindow(2)), now: desk.now, io: &desk.io)
-        let narrow = submit(1...5, &desk)
+        harness.session.perform(.appServer(.changePendingWindow(2)), now: harness.now, io: &harness.io)
+        let narrow = submit(1...5, &harness)
         #expect(narrow == 2)
-        desk.session.perform(.appServer(.changePendingWindow(4)), now: desk.now, io: &desk.io)
-        let wide = taken(&desk)
+        harness.session.perform(.appServer(.changePendingWindow(4)), now: harness.now, io: &harness.io)
+        let wide = taken(&harness)
         #expect(wide == 2)
-        desk.session.perform(.appServer(.changePendingWindow(1)), now: desk.now, io: &desk.io)
-        desk.session.perform(
-            .submission(requestID: 0, .accepted(id: nil, canonical: nil)), now: desk.now, io: &desk.io)
-        let none = taken(&desk)
+        harness.session.perform(.appServer(.changePendingWindow(1)), now: harness.now, io: &harness.io)
+        harness.session.perform(
+            .submission(requestID: 0, .accepted(id: nil, canonical: nil)), now: harness.now, io: &harness.io)
+        let none = taken(&harness)
         #expect(none == 0)
-        // Canary: the fifth waits for nothing but room.
-        desk.session.perform(
-            .appServer(.changePendingWindow(Limits.AppServer.pendingWindow)), now: desk.now, io: &desk.io)
-        let rest = taken(&desk)
+        // Canary: the fifth message waits only for room.
+        harness.session.perform(
+            .appServer(.changePendingWindow(Limits.AppServer.pendingWindow)), now: harness.now,
+            io: &harness.io)
+        let rest = taken(&harness)
         #expect(rest == 1)
     }
 
     @Test("a message that the core withdraws before it is written is not written")
     func withdrawnUnwritten() {
-        var desk = Desk()
-        desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
-        for number in 1...4 { desk.deliver(number) }
-        desk.withdraw(2)
-        desk.withdraw(4)
-        desk.session.outboundChanged(isCongested: false, now: desk.now, io: &desk.io)
-        desk.flush()
-        let ids = desk.ids
+        var harness = BacklogHarness()
+        harness.session.outboundChanged(isCongested: true, now: harness.now, io: &harness.io)
+        for number in 1...4 { harness.deliver(number) }
+        harness.withdraw(2)
+        harness.withdraw(4)
+        harness.session.outboundChanged(isCongested: false, now: harness.now, io: &harness.io)
+        harness.flush()
+        let ids = harness.ids
         #expect(ids == ["u1", "u3"])
     }
 
     @Test("a receipt that the core releases is reported as unanswered once it is written")
     func releasedReceipt() {
-        var desk = Desk()
-        desk.deliver(1, kind: .receipt(sentAt: 0))
-        desk.session.outboundChanged(isCongested: true, now: desk.now, io: &desk.io)
-        desk.deliver(2, kind: .receipt(sentAt: 0))
-        desk.io.events.removeAll()
-        desk.release(1)
-        desk.release(2)
-        desk.release(3)
-        let early = desk.reported
+        var harness = BacklogHarness()
+        harness.deliver(1, kind: .receipt(sentAt: 0))
+        harness.session.outboundChanged(isCongested: true, now: harness.now, io: &harness.io)
+        harness.deliver(2, kind: .receipt(sentAt: 0))
+        harness.io.events.removeAll()
+        harness.release(1)
+        harness.release(2)
+        harness.release(3)
+        let early = harness.reported
         #expect(early == [1], "the second is not written, the third unknown")
-        desk.session.outboundChanged(isCongested: false, now: desk.now, io: &desk.io)
-        let late = desk.reported
+        harness.session.outboundChanged(isCongested: false, now: harness.now, io: &harness.io)
+        let late = harness.reported
         #expect(late == [1, 2])
     }
 
     @Test("small messages are written at once")
     func smallAtOnce() {
-        var desk = Desk()
-        for number in 1...3 { desk.deliver(number) }
-        desk.flush()
-        let ids = desk.ids
+        var harness = BacklogHarness()
+        for number in 1...3 { harness.deliver(number) }
+        harness.flush()
+        let ids = harness.ids
         #expect(ids == ["u1", "u2", "u3"])
     }
 }

@@ -5,20 +5,20 @@ import Wire
 
 @testable import Sessions
 
-/// Corners of a session with an app server: what is freed, what is counted, what happens twice or too early.
+/// Edge cases of an app server session: freed resources, counts, repeated and early input.
 @Suite struct AppServerEdgeTests {
-    @Test("a keepalive of 0 seconds is none; any other is counted each time")
+    @Test("keepalives are disabled by 0 seconds, and each is counted otherwise")
     func keepalive() {
         let silent = AppServerHarness.ready { $0.keepaliveSeconds = 0 }
         let never = silent.session.deadline
         #expect(never == .distantFuture)
         var bench = AppServerHarness.ready { $0.keepaliveSeconds = 5 }
         for _ in 0..<2 { bench.pass(milliseconds: 5_000) }
-        let (text, count) = (bench.taken(), bench.io.counts.keepalives)
+        let (text, count) = (bench.takeSent(), bench.io.counts.keepalives)
         #expect(text == "  " && count == 2)
     }
 
-    @Test("a session that was held back reads again once half of what it held is gone")
+    @Test("a session reads again when half of its queue is gone")
     func readsAtHalf() {
         var bench = AppServerHarness.ready { $0.pendingWindow = 1 }
         let value = String(repeating: "v", count: 4_000)
@@ -33,17 +33,17 @@ import Wire
         #expect(answers > 30 && answers < 60)
     }
 
-    @Test("while it drains, an id that was used before is told as such, not that the connection drains")
+    @Test("a repeated message ID gets its own refusal, not that of draining, when the session drains")
     func repeatedWhileDraining() {
         var bench = AppServerHarness.ready()
         bench.feed(AppServerHarness.downstream("1"))
         bench.perform(.connection(.drain))
-        _ = bench.taken()
+        _ = bench.takeSent()
         bench.feed(AppServerHarness.downstream("1"))
-        let repeated = bench.taken()
+        let repeated = bench.takeSent()
         #expect(repeated.contains("\"error\":\"INVALID_JSON\"") && repeated.contains("same id"))
         bench.feed(AppServerHarness.downstream("2"))
-        let fresh = bench.taken()
+        let fresh = bench.takeSent()
         #expect(fresh.contains("\"error\":\"CONNECTION_DRAINING\""), "canary")
     }
 
@@ -52,22 +52,22 @@ import Wire
         var bench = AppServerHarness.ready()
         for number in 1...3 as ClosedRange<UInt64> { bench.deliver(number, kind: .receipt(sentAt: 1)) }
         bench.perform(.appServer(.changePendingWindow(1)))
-        let before = bench.settled()
+        let before = bench.takeResults()
         bench.perform(.appServer(.release(SequenceNumber(1))))
-        let after = bench.settled()
+        let after = bench.takeResults()
         #expect(before.isEmpty && after == ["1 unanswered"], "the core decides")
     }
 
-    @Test("the core hears once that a session is gone, though its stream goes on elsewhere")
+    @Test("the end of a session is reported once when its stream is resumed elsewhere")
     func goneOnce() {
         var bench = AppServerHarness.managed()
         bench.perform(.connection(.close(.streamResumed)))
         bench.lose()
-        let words = bench.words()
+        let words = bench.takeEventNames()
         #expect(words == ["sender.streamDetached", "sender.closed"])
     }
 
-    @Test("the core hears that an app server reads again once all that waited for it is written")
+    @Test("a session is reported as writable when all waiting messages are written")
     func relieved() {
         var bench = AppServerHarness.ready()
         bench.congest(true)
@@ -77,16 +77,16 @@ import Wire
         for number in 1...UInt64(Limits.AppServer.pendingWindow) {
             bench.deliver(number, body: body.copied())
         }
-        _ = bench.told()
+        _ = bench.takeEvents()
         bench.congest(false)
-        let early = bench.words()
-        #expect(early.isEmpty, "there is more to write")
+        let early = bench.takeEventNames()
+        #expect(early.isEmpty, "messages still wait to be written")
         var rounds = 0
         while bench.session.deadline <= bench.now.monotonic.advanced(milliseconds: 10), rounds < 1_000 {
             bench.pass(milliseconds: 10)
             rounds += 1
         }
-        let late = bench.words()
+        let late = bench.takeEventNames()
         #expect(late == ["sender.writable"] && rounds > 1)
     }
 
@@ -106,13 +106,13 @@ import Wire
             bench.feed(
                 AppServerHarness.message(#"{"to":"\#(to)","message_id":"\#(id)","message_type":"ack"}"#))
         }
-        let settled = bench.settled()
+        let settled = bench.takeResults()
         #expect(settled == ["1 acknowledged", "2 acknowledged", "3 acknowledged"])
         let unknown = bench.io.counts.unknownAcks
-        #expect(unknown == 1, "nothing was ever sent as the last")
+        #expect(unknown == 1, "no message with the last ID was sent")
     }
 
-    @Test("a place of the window is used again, however many messages a connection has seen")
+    @Test("request IDs are reused when a connection has submitted many messages")
     func ticketsAreFreed() {
         var submissions = AppServerSubmissions(window: 1)
         var lost = 0

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Sessions
 
-/// A session of an app server with its time, and what came out of it.
+/// An app server session with a clock, and its outputs.
 struct AppServerHarness: ~Copyable {
     static let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
     static let registration = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(1))
@@ -32,7 +32,7 @@ struct AppServerHarness: ~Copyable {
         feed(Self.header)
     }
 
-    /// Logged in; a resource is still to be bound.
+    /// Returns a session that is logged in and expects the binding of a resource.
     static func binding(_ change: (inout SessionSettings) -> Void = { _ in }) -> AppServerHarness {
         var harness = AppServerHarness(change)
         harness.feed(plain)
@@ -41,24 +41,24 @@ struct AppServerHarness: ~Copyable {
         return harness
     }
 
-    /// Messages go both ways, and nothing is left of the login.
+    /// Returns a ready session, without the outputs of the login.
     static func ready(_ change: (inout SessionSettings) -> Void = { _ in }) -> AppServerHarness {
         var harness = binding(change)
         harness.feed(bind)
-        _ = harness.taken()
-        _ = harness.told()
+        _ = harness.takeSent()
+        _ = harness.takeEvents()
         return harness
     }
 
-    /// The same with a stream that can be resumed.
+    /// Returns a ready session with a resumable stream.
     static func managed(_ change: (inout SessionSettings) -> Void = { _ in }) -> AppServerHarness {
         var harness = ready { settings in
             settings.streamManagement = true
             change(&settings)
         }
         harness.feed(#"<enable xmlns="urn:xmpp:sm:3" resume="true"/>"#)
-        _ = harness.taken()
-        _ = harness.told()
+        _ = harness.takeSent()
+        _ = harness.takeEvents()
         return harness
     }
 
@@ -88,7 +88,7 @@ struct AppServerHarness: ~Copyable {
         return hasMore
     }
 
-    /// Lets time pass, and wakes the session if it wants to be.
+    /// Advances the time, and wakes the session if its deadline is reached.
     mutating func pass(milliseconds: Int64) {
         now.monotonic = now.monotonic.advanced(milliseconds: milliseconds)
         now.wall += milliseconds
@@ -118,24 +118,24 @@ struct AppServerHarness: ~Copyable {
         io.events.removeAll()
     }
 
-    /// What was sent since the last call.
-    mutating func taken() -> String {
+    /// Returns the bytes sent since the last call.
+    mutating func takeSent() -> String {
         defer { sent = "" }
         return sent
     }
 
-    /// What the core was told since the last call.
-    mutating func told() -> [Event] {
+    /// Returns the events since the last call.
+    mutating func takeEvents() -> [Event] {
         defer { events = [] }
         return events
     }
 
-    /// The names of those events.
-    mutating func words() -> [String] { told().map(deviceEventWord) }
+    /// Returns the names of the events since the last call.
+    mutating func takeEventNames() -> [String] { takeEvents().map(deviceEventWord) }
 
-    /// What was settled since then, and how.
-    mutating func settled() -> [String] {
-        told().compactMap { event in
+    /// Returns the settled messages since the last call, with their results.
+    mutating func takeResults() -> [String] {
+        takeEvents().compactMap { event in
             guard case .sender(_, .upstreamFinished(_, let sequence, let outcome)) = event else {
                 return nil
             }
@@ -143,9 +143,9 @@ struct AppServerHarness: ~Copyable {
         }
     }
 
-    /// The request ID of the message that was submitted last.
+    /// Returns the request ID of the last submitted message.
     mutating func requestID() -> UInt32? {
-        told().compactMap {
+        takeEvents().compactMap {
             if case .device(_, .submitted(let message)) = $0 { message.requester.requestID } else { nil }
         }.last
     }

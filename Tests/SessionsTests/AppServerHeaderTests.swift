@@ -5,7 +5,7 @@ import Wire
 
 @testable import Sessions
 
-/// The header of the first stream, as QXmpp 1.4 writes it: twice in one go, of which it can read but one answer.
+/// The header of the first stream as QXmpp 1.4 writes it: twice at once, although it can read only one answer.
 @Suite struct AppServerHeaderTests {
     private static let header =
         "<?xml version='1.0'?><stream:stream to='gcm.googleapis.com' xmlns='jabber:client' "
@@ -13,7 +13,7 @@ import Wire
     private static let auth =
         #"<auth mechanism="PLAIN" xmlns="urn:ietf:params:xml:ns:xmpp-sasl">ADEyMzQ1Njc4OTAAS0VZ</auth>"#
 
-    /// How often something is in what the session has sent after each of these chunks, and how it ended.
+    /// Returns how often `text` has been sent after each of these chunks, and why the session closed.
     private static func sent(_ text: String, after chunks: [String]) -> (counts: [Int], close: CloseReason?) {
         let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
         let settings = SessionSettings(seal: seal, digest: { SecretDigest(bytes: $0) }, random: { 42 })
@@ -31,7 +31,7 @@ import Wire
         return (counts, io.close)
     }
 
-    @Test("A header that comes twice in one go is answered once, so that QXmpp can log in")
+    @Test("A header is answered once, so that QXmpp can log in, when it is repeated in the same bytes")
     func together() {
         for text in ["<stream:stream ", "<stream:features>"] {
             #expect(Self.sent(text, after: [Self.header + Self.header]).counts == [1], "\(text)")
@@ -40,7 +40,7 @@ import Wire
         }
     }
 
-    @Test("A header that comes again after its answer is answered like the first")
+    @Test("A header is answered again when it is repeated after its answer")
     func apart() {
         for text in ["<stream:stream ", "<stream:features>"] {
             let login = Self.sent(text, after: [Self.header, Self.header, Self.auth])
@@ -48,7 +48,7 @@ import Wire
         }
     }
 
-    @Test("Headers without end close the connection, in one go or apart")
+    @Test("The connection closes when too many headers are received, together or separately")
     func bounded() {
         let headers = Array(repeating: Self.header, count: Limits.Login.streamHeaders + 1)
         let error = "<policy-violation "
@@ -56,6 +56,7 @@ import Wire
         let apart = Self.sent(error, after: headers)
         #expect(apart.counts == [0, 0, 0, 1] && apart.close == .protocolViolation)
         let least = Self.sent(error, after: Array(headers.dropLast()) + [Self.auth])
-        #expect(least.counts.allSatisfy { $0 == 0 } && least.close == nil, "canary: so many are taken")
+        #expect(
+            least.counts.allSatisfy { $0 == 0 } && least.close == nil, "canary: the limit itself is accepted")
     }
 }

@@ -4,7 +4,7 @@ import Sessions
 import Testing
 import Wire
 
-/// A session that is ready, and the two ends that talk to it.
+/// A ready session with its app server and its core.
 private struct Bench: ~Copyable {
     var session: AppServerSession
     var io = SessionIO()
@@ -68,7 +68,7 @@ private struct Bench: ~Copyable {
 }
 
 @Suite struct AppServerSoakTests {
-    @Test("of 2,000 messages each is answered once, however many are sent at a time", arguments: [1, 7, 100])
+    @Test("each of 2,000 messages is answered once, however many are sent at a time", arguments: [1, 7, 100])
     func eachAnsweredOnce(window: Int) {
         var random = SeededRandom(seed: UInt64(window))
         var bench = Bench(window: window)
@@ -104,7 +104,7 @@ private struct Bench: ~Copyable {
     }
 
     @Test(
-        "rubbish in the midst of a stream ends it with an error or is answered, and never traps",
+        "random bytes in a stream end it with an error or are answered, and never trap",
         arguments: 0..<60 as Range<UInt64>)
     func rubbish(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -140,7 +140,7 @@ private struct Bench: ~Copyable {
         #expect(ending != nil)
     }
 
-    @Test("canary: an answer that the core never gives leaves its message open")
+    @Test("canary: a message stays open when the core never answers it")
     func canary() {
         var bench = Bench(window: 1)
         bench.logIn()

@@ -4,7 +4,7 @@ import Testing
 @testable import Sessions
 
 @Suite struct AppServerTablesTests {
-    @Test("ids are remembered up to the limit, the oldest go first", arguments: [1, 2, 63, 200])
+    @Test("the oldest message IDs are forgotten when the limit is reached", arguments: [1, 2, 63, 200])
     func oldestGo(limit: Int) {
         var ids = AppServerMessageIDs(key: (1, 2), limit: limit)
         let hashes = (0..<limit * 3).map { ids.hash(Array("m\($0)".utf8)) }
@@ -17,12 +17,12 @@ import Testing
         }
     }
 
-    @Test("the table agrees with a simple model", arguments: 0..<5 as Range<UInt64>)
+    @Test("the table of message IDs agrees with a simple model", arguments: 0..<5 as Range<UInt64>)
     func model(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let limit = 40
         var ids = AppServerMessageIDs(key: (seed, 9), limit: limit)
-        // Few different hashes with equal low bits make long runs.
+        // Few distinct hashes with equal low bits cause long runs.
         let pool = (0..<120 as Range<UInt64>).map { ($0 % 4) << 1 | $0 << 32 | 1 }
         var model: [UInt64] = []
         for _ in 0..<1_000 {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("the real limit takes ten thousand and one more")
+    @Test("the table of message IDs holds the real limit and replaces the oldest beyond it")
     func realLimit() {
         var ids = AppServerMessageIDs(key: (3, 4))
         let hashes = (0...Limits.AppServer.rememberedMessageIDs).map { ids.hash(Array("\($0)".utf8)) }
@@ -55,7 +55,7 @@ import Testing
         #expect(hashes.dropFirst().allSatisfy { ids.contains($0) })
     }
 
-    @Test("submissions: a window's worth, each closed once, none met by a late answer")
+    @Test("request IDs are limited to a window, closed once, and never matched by a late answer")
     func submissions() {
         var submissions = AppServerSubmissions(window: 3)
         let open = (0..<3).map { submissions.open(messageID: [UInt8($0)], to: [], hash: 0) }
@@ -124,32 +124,32 @@ import Testing
         #expect(found == [.unknown, .withdrawn, .withdrawn, .unknown, .withdrawn, .withdrawn])
     }
 
-    @Test("held messages come out as they went in", arguments: 0..<4 as Range<UInt64>)
+    @Test("queued messages are returned in their order", arguments: 0..<4 as Range<UInt64>)
     func held(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var held = AppServerHeldMessages()
+        var queue = AppServerInboundQueue()
         var model: [(String?, [UInt8])] = []
         for step in 0..<500 {
             if model.isEmpty || Bool.random(using: &random) {
                 let id = [nil, "", "id\(step)"].randomElement(using: &random) ?? nil
                 let text = [UInt8](
                     repeating: UInt8(step & 255), count: Int.random(in: 0...300, using: &random))
-                held.append(text.raw, id: id)
+                queue.append(text.raw, id: id)
                 model.append((id, text))
             } else {
                 let (id, text) = model.removeFirst()
-                #expect(held.firstID == id)
-                #expect([UInt8](copying: held.first) == text)
-                held.removeFirst()
+                #expect(queue.firstID == id)
+                #expect([UInt8](copying: queue.first) == text)
+                queue.removeFirst()
             }
             let bytes = model.reduce(0) { $0 + ($1.0?.utf8.count ?? 0) + $1.1.count }
-            let isEmpty = held.isEmpty
-            let count = held.count
+            let isEmpty = queue.isEmpty
+            let count = queue.count
             #expect(isEmpty == model.isEmpty && count == bytes)
         }
     }
 
-    @Test("canary: an id that was freed is not remembered")
+    @Test("canary: a forgotten message ID is accepted again")
     func canary() {
         var ids = AppServerMessageIDs(key: (1, 2))
         _ = ids.remember(5)

@@ -27,7 +27,7 @@ import Wire
         #expect(harness.takeSent() == [.dataMessage(expected)])
     }
 
-    @Test("a passing message has no persistent id and is not waited for")
+    @Test("an unstored message has no persistent ID and needs no acknowledgement")
     func passing() throws {
         var harness = DeviceHarness.loggedIn()
         harness.perform(
@@ -45,7 +45,7 @@ import Wire
     }
 
     @Test(
-        "the collapse key stands in token, else what an Android-type app expects, else nothing",
+        "the field token has the collapse key, else what an Android app expects, else it is absent",
         arguments: [
             ("com.example.app", "score", "score"), ("com.example.app", nil, "do_not_collapse"),
             ("org.chromium.linux", nil, nil), ("com.chrome.linux", nil, nil),
@@ -64,7 +64,7 @@ import Wire
         #expect(sent.token == expected.map { Array($0.utf8) })
     }
 
-    @Test("a marker says how many messages were discarded")
+    @Test("a marker contains the number of discarded messages")
     func marker() throws {
         var harness = DeviceHarness.loggedIn()
         harness.perform(
@@ -81,7 +81,7 @@ import Wire
         #expect(sent.persistentID != nil)
     }
 
-    @Test("ids of frames differ")
+    @Test("frame IDs differ")
     func ids() {
         var harness = DeviceHarness.loggedIn()
         for number in 1...3 {
@@ -95,7 +95,7 @@ import Wire
     @Test("messages are acknowledged by the count on any frame, in one event for all frames of a call")
     func streamAcks() {
         var harness = DeviceHarness.loggedIn()
-        // Frames 1 and 2 are the greeting.
+        // Frames 1 and 2 are the login response and the list of upstream IDs.
         for number in 1...5 {
             harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(UInt64(number))))))
         }
@@ -112,7 +112,7 @@ import Wire
         #expect(acknowledged(harness.takeEvents()).isEmpty)
     }
 
-    @Test("a count that cannot be is ignored", arguments: [0, -1, 100, .max, .min] as [Int32])
+    @Test("an impossible count is ignored", arguments: [0, -1, 100, .max, .min] as [Int32])
     func absurdCounts(count: Int32) {
         var harness = DeviceHarness.loggedIn()
         harness.perform(.device(.deliver(DeviceSamples.delivery(DeviceSamples.stored(1)))))
@@ -121,7 +121,7 @@ import Wire
     }
 
     @Test(
-        "messages are acknowledged one by one by their persistent ids; unknown ids and wrong salts count for nothing"
+        "messages are acknowledged one by one by their persistent IDs; unknown IDs and wrong salts are ignored"
     )
     func selectiveAcks() {
         var harness = DeviceHarness.loggedIn()
@@ -138,7 +138,7 @@ import Wire
         #expect(acknowledged(harness.takeEvents()) == [[11, 13]])
     }
 
-    @Test("a device that never acknowledges is asked to come again")
+    @Test("a device that never acknowledges is disconnected so that it reconnects")
     func tooMany() {
         var harness = DeviceHarness.loggedIn()
         for number in 0..<Limits.Mailbox.unacknowledgedPerDevice {
@@ -156,7 +156,7 @@ import Wire
         #expect(harness.takeSent() == [.close(MCS.Close())])
     }
 
-    @Test("acknowledged messages make room")
+    @Test("a session accepts further messages when earlier ones are acknowledged")
     func room() {
         var harness = DeviceHarness.loggedIn()
         for number in 1...3_000 {
@@ -170,7 +170,7 @@ import Wire
         #expect(acknowledged(harness.takeEvents()).map(\.count) == [700, 700, 700, 700])
     }
 
-    @Test("congestion is told, and readiness after it")
+    @Test("congestion is reported, and writability after it")
     func congestion() {
         var harness = DeviceHarness.loggedIn()
         harness.setCongested(true)
@@ -181,14 +181,14 @@ import Wire
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
     }
 
-    @Test("readiness is told at once where little waits")
+    @Test("writability is reported at once when few bytes wait")
     func ready() {
         var harness = DeviceHarness.loggedIn()
         harness.perform(.device(.reportWhenWritable))
         #expect(harness.takeEvents().map(deviceEventWord) == ["device.writable"])
     }
 
-    @Test("readiness after a large page waits until the host has tried to send it")
+    @Test("writability is reported after the host has tried to send when many bytes wait")
     func readyLater() {
         var harness = DeviceHarness.loggedIn()
         harness.io.out.bytes.append([UInt8](repeating: 0, count: Limits.Connection.outboundLowBytes + 1))

@@ -4,9 +4,9 @@ import Sessions
 import Testing
 import Wire
 
-/// Corners of a session with a device: what is never acknowledged, what is not put off, who is given up.
+/// Edge cases of a device session: permanently unacknowledged frames, deadlines, dead clients.
 @Suite struct DeviceEdgeTests {
-    @Test("of several messages that could not be stored none is acknowledged, whichever is told first")
+    @Test("none of several messages that could not be stored is acknowledged, in whatever order they fail")
     func severalNotStored() {
         for order in [[1, 2], [2, 1]] as [[UInt32]] {
             var harness = DeviceHarness.loggedIn()
@@ -21,7 +21,7 @@ import Wire
         }
     }
 
-    @Test("a device whose messages are not stored is asked to come again, though it goes on sending")
+    @Test("a device whose messages are not stored is disconnected even when it keeps sending")
     func notPutOff() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream(id: "a")))
@@ -36,7 +36,7 @@ import Wire
         #expect(after == .storeFailed)
     }
 
-    @Test("a message id that is too long to return is refused; the longest is taken")
+    @Test("a message ID is refused when it is too long to return, and the longest is accepted")
     func longMessageID() throws {
         for (length, isTaken) in [
             (Limits.AppServer.messageIDBytes, true), (Limits.AppServer.messageIDBytes + 1, false),
@@ -56,7 +56,7 @@ import Wire
         }
     }
 
-    @Test("a client that answers pings by pings and then falls silent is given up like one that acknowledges")
+    @Test("a client that answers pings by pings is closed as dead when it falls silent")
     func pingsForPings() {
         var harness = DeviceHarness.loggedIn()
         harness.pass(seconds: Limits.Device.pingSeconds)
@@ -69,7 +69,7 @@ import Wire
         #expect(after == .deadPeer)
     }
 
-    @Test("canary: one that pings without having been asked has answered nothing")
+    @Test("canary: a ping without a preceding ping of the server is not an answer")
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.heartbeatPing(MCS.Heartbeat()))

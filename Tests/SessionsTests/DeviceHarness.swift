@@ -3,7 +3,7 @@ import Delivery
 import Sessions
 import Wire
 
-/// A device session with a client and a core played by the test.
+/// A device session whose client and core are played by the test.
 struct DeviceHarness: ~Copyable {
     static let device = DeviceID(5_000_000_000_000_000_001)
     static let connection = ConnectionID(reactor: 1, slot: 2, generation: 3)
@@ -12,9 +12,9 @@ struct DeviceHarness: ~Copyable {
     var session: DeviceSession
     var io = SessionIO()
     var now: Now
-    /// What the server has sent and the test has not taken.
+    /// What the server has sent since the last `takeSent`.
     private(set) var sent: [MCS.Message] = []
-    /// Sizes of the records it came in.
+    /// The sizes of its records.
     private(set) var records: [Int] = []
     private var reader = MCS.FrameReader()
     private var error: MCSError?
@@ -28,7 +28,7 @@ struct DeviceHarness: ~Copyable {
         session = DeviceSession(connection: Self.connection, settings: SharedSettings(settings), now: now)
     }
 
-    /// A session that is logged in, its greeting taken.
+    /// Returns a session that is logged in, without the outputs of the login.
     static func loggedIn(
         id: String = "chrome-63.0.3234.0", _ change: (inout SessionSettings) -> Void = { _ in }
     ) -> DeviceHarness {
@@ -78,7 +78,7 @@ struct DeviceHarness: ~Copyable {
         collect()
     }
 
-    /// Moves both clocks, and wakes the session whenever it wants to within that time.
+    /// Advances both clocks, and wakes the session at each deadline within that time.
     mutating func pass(seconds: Int) {
         let end = now.monotonic.advanced(seconds: seconds)
         while io.close == nil, session.deadline <= end {
@@ -125,7 +125,7 @@ struct DeviceHarness: ~Copyable {
     }
 }
 
-/// Messages that tests send down and up.
+/// Sample messages, downstream and upstream.
 enum DeviceSamples {
     static func stored(
         _ number: UInt64, body: [UInt8] = pairs(("k", "v")), collapseKey: String? = nil,

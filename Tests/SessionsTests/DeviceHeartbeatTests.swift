@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @Suite struct DeviceHeartbeatTests {
-    @Test("a ping is answered at once, its status repeated; an ack is not")
+    @Test("a ping is answered at once with its status, and an ack is not answered")
     func answers() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.heartbeatPing(MCS.Heartbeat(streamID: 9, status: 1)))
@@ -14,7 +14,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("a client that answers pings by pings is answered once: no loop")
+    @Test("a client that answers pings by pings is answered once, without a loop")
     func noLoop() {
         var harness = DeviceHarness.loggedIn()
         harness.pass(seconds: Limits.Device.pingSeconds)
@@ -24,7 +24,7 @@ import Wire
     }
 
     @Test(
-        "a silent client is pinged with the frame's true number, again and again, and kept if it never answers"
+        "a silent client is pinged repeatedly with the correct frame number, and stays connected if it never answers"
     )
     func pings() {
         var harness = DeviceHarness.loggedIn { $0.devicePingSeconds = 100 }
@@ -38,7 +38,7 @@ import Wire
         #expect(harness.takeSent().count == 1_000)
     }
 
-    @Test("a frame puts the ping off")
+    @Test("a frame from the client delays the ping")
     func putOff() {
         var harness = DeviceHarness.loggedIn { $0.devicePingSeconds = 100 }
         harness.pass(seconds: 60)
@@ -49,7 +49,7 @@ import Wire
         #expect(harness.takeSent().count == 1)
     }
 
-    @Test("a client that used to answer and fell silent is given up")
+    @Test("a client that used to answer is closed as dead when it falls silent")
     func dead() {
         var harness = DeviceHarness.loggedIn()
         harness.pass(seconds: Limits.Device.pingSeconds)
@@ -62,7 +62,9 @@ import Wire
         #expect(after == .deadPeer)
     }
 
-    @Test("a client is not given up before a ping had its time, however late the host wakes the session")
+    @Test(
+        "a client is not closed as dead before a ping had time to be answered, even when the host wakes the session late"
+    )
     func lateWake() {
         var harness = DeviceHarness.loggedIn()
         harness.pass(seconds: Limits.Device.pingSeconds)
@@ -75,7 +77,7 @@ import Wire
         #expect(harness.takeSent().count == 1)
     }
 
-    @Test("a client may wish for shorter intervals, not under the floor and not over what is set")
+    @Test("a client may request a shorter ping interval within the limits")
     func wishes() {
         for (wish, expected) in [("90000", 90), ("10000", 60), ("9000000", 600), ("x", 600), ("0", 60)] {
             var login = DeviceHarness.login()
@@ -101,7 +103,7 @@ import Wire
         return 0
     }
 
-    @Test("version bytes between frames, unknown tags and a Close of the client")
+    @Test("a session handles version bytes between frames, unknown tags and a Close from the client")
     func others() {
         var harness = DeviceHarness.loggedIn()
         harness.receive([41, 0, 0, 41, 13, 2, 1, 2, 10, 0, 3, 0, 41, 0, 0])
@@ -116,7 +118,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("what is no frame ends the connection with Close and a reason")
+    @Test("an invalid frame ends the connection with Close and a reason")
     func violations() {
         for (bytes, reason) in [
             ([16], .protocolViolation), ([255], .protocolViolation), ([0, 1, 8], .protocolViolation),

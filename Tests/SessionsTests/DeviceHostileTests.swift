@@ -6,7 +6,7 @@ import Sessions
 import Testing
 import Wire
 
-/// The hostile files of Fixtures/hostile/mcs against a whole session.
+/// Runs the hostile files of Fixtures/hostile/mcs against a whole session.
 @Suite struct DeviceHostileTests {
     static let files: [(name: String, stream: [UInt8])] = {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -29,7 +29,7 @@ import Wire
     }
 
     @Test(
-        "before the login: what is no login ends the connection, and costs no answer",
+        "an invalid login ends the connection without an answer",
         arguments: files.map(\.name))
     func beforeLogin(name: String) throws {
         let stream = try #require(Self.files.first { $0.name == name }?.stream)
@@ -44,11 +44,11 @@ import Wire
     }
 
     @Test(
-        "after the login: an error ends the connection with Close, anything else leaves it open",
+        "an error after the login ends the connection with Close, and other input leaves it open",
         arguments: files.map(\.name))
     func afterLogin(name: String) throws {
         let stream = try #require(Self.files.first { $0.name == name }?.stream)
-        // The first byte is the version; those of another first byte are another test.
+        // The first byte is the version; another test covers other versions.
         guard !name.hasPrefix("unsupported-version") else { return }
         for pieces in [1, 3, stream.count] {
             var harness = DeviceHarness.loggedIn()

@@ -5,7 +5,9 @@ import Testing
 import Wire
 
 @Suite struct DeviceLoginTests {
-    @Test("a login is handed to the core with its unsigned token's digest and our persistent ids only")
+    @Test(
+        "a login is passed to the core with the digest of its unsigned token and only this server's persistent IDs"
+    )
     func asks() throws {
         var harness = DeviceHarness()
         var login = DeviceHarness.login()
@@ -24,7 +26,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("an accepted login is greeted: version and response, then a list of upstream IDs, which is empty")
+    @Test("an accepted login is answered with version and response, then an empty list of upstream IDs")
     func greets() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
@@ -43,7 +45,7 @@ import Wire
     }
 
     @Test(
-        "frames of one turn share a record, but for libraries that wait for the socket though TLS has read more",
+        "frames of one turn share a record, except for libraries that wait for the socket while TLS buffers data",
         arguments: ["chrome-156.0.8078.79", "android-30", "", "chrome-63.0.3234.0", "chrome-630.1"])
     func records(id: String) {
         var harness = DeviceHarness()
@@ -51,12 +53,12 @@ import Wire
         harness.perform(.device(.loginAccepted))
         let sent = harness.takeSent().map { DeviceHarness.bytes($0).count }
         let records = harness.records
-        // The byte of the version stands before the greeting.
+        // The version byte precedes the login response.
         #expect(records == (id == "chrome-63.0.3234.0" ? [sent[0] + 1, sent[1]] : [sent[0] + 1]))
     }
 
     @Test(
-        "At the end of the process a device that is just logging in is greeted and then closed; one that is in, at once",
+        "A device is greeted before it is closed when the process ends during its login, and closed at once after it",
         arguments: [0, 1, 2])
     func lastCall(step: Int) {
         var harness = DeviceHarness()
@@ -79,7 +81,7 @@ import Wire
         #expect(close == .systemShutdown)
     }
 
-    @Test("the list is sent even when empty")
+    @Test("the list of upstream IDs is sent even when it is empty")
     func emptyList() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
@@ -87,7 +89,7 @@ import Wire
         #expect(harness.takeSent().last == .iq(MCS.IqStanza(.selectiveAck([]))))
     }
 
-    @Test("a refused login gets an error and the end, and the core hears that the connection is gone")
+    @Test("a refused login gets an error, and the end of the connection is reported to the core")
     func refused() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
@@ -103,7 +105,7 @@ import Wire
     }
 
     @Test(
-        "credentials that are no numbers are refused without asking",
+        "credentials that are not numbers are refused without the core",
         arguments: ["", "-", "12a", "18446744073709551616", "0"])
     func malformed(user: String) {
         var harness = DeviceHarness()
@@ -117,7 +119,7 @@ import Wire
         #expect(harness.takeEvents().isEmpty)
     }
 
-    @Test("where the store fails the client is not told that its credentials are wrong")
+    @Test("the client gets no credentials error when the store fails")
     func unavailable() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
@@ -127,7 +129,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("anything but a login first ends the connection without a word")
+    @Test("a frame other than a login ends the connection without an answer")
     func otherFirst() {
         var harness = DeviceHarness()
         harness.receive([41, 0, 0])
@@ -136,7 +138,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("the login deadline is absolute, and bytes do not move it")
+    @Test("the login deadline is absolute, and received bytes do not extend it")
     func deadline() {
         var harness = DeviceHarness { $0.loginDeadlineSeconds = 10 }
         for _ in 0..<9 {
@@ -150,7 +152,7 @@ import Wire
         #expect(after == .loginDeadline)
     }
 
-    @Test("the deadline holds while the core looks at the login, too")
+    @Test("the login deadline also applies while the core checks the login")
     func deadlineWhileChecking() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
@@ -159,7 +161,7 @@ import Wire
         #expect(close == .loginDeadline)
     }
 
-    @Test("frames sent along with the login are read after it is accepted, in any split")
+    @Test("frames sent with the login are read when it is accepted, in any split")
     func pipelined() {
         let stream =
             [41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login()))
@@ -175,7 +177,7 @@ import Wire
         }
     }
 
-    @Test("what is sent while the login is looked at is bounded")
+    @Test("bytes sent while the login is checked are limited")
     func heldIsBounded() {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
@@ -193,7 +195,7 @@ import Wire
         #expect(harness.takeSent() == [.close(MCS.Close())])
     }
 
-    @Test("close says Close to a greeted device and nothing before")
+    @Test("close writes Close after the login, and nothing before")
     func closes() {
         var harness = DeviceHarness.loggedIn()
         harness.perform(.connection(.close(.replacedByNewerLogin)))
@@ -205,7 +207,7 @@ import Wire
         #expect(early.takeSent().isEmpty)
     }
 
-    @Test("canary: a greeting without a jid would be seen")
+    @Test("canary: a login response without a jid is detected")
     func canary() throws {
         var harness = DeviceHarness()
         harness.receive([41] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())))
@@ -214,11 +216,11 @@ import Wire
     }
 }
 
-/// Thrown where something else came than the test waits for.
+/// The session sent something other than what the test expects.
 struct DeviceUnexpected: Error {
     var found: String
     init(_ found: Any) { self.found = "\(found)" }
 }
 
-/// The name of an event.
+/// Returns the name of an event.
 func deviceEventWord(_ event: Event) -> String { event.label }

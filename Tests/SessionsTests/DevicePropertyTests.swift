@@ -4,9 +4,9 @@ import Sessions
 import Testing
 import Wire
 
-/// Random conversations against plain models of what was sent, received and settled.
+/// Random conversations, compared with simple models of what was sent, received and settled.
 @Suite struct DevicePropertyTests {
-    /// What a device may acknowledge: frames by their number, messages by their sequence.
+    /// What a device may acknowledge: frames by number, messages by sequence.
     private struct Sent {
         var unacknowledged: [(frame: Int, sequence: UInt64)] = []
         var frames = 2
@@ -18,7 +18,8 @@ import Wire
         }
     }
 
-    @Test("acknowledgements of all kinds, mixed, name each message once", arguments: 0..<60 as Range<UInt64>)
+    @Test(
+        "acknowledgements of all kinds, mixed, report each message once", arguments: 0..<60 as Range<UInt64>)
     func downstream(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var harness = DeviceHarness.loggedIn()
@@ -29,7 +30,7 @@ import Wire
             case 0:
                 let count = Int.random(in: 0...sent.frames, using: &random)
                 expected = sent.acknowledge { $0.frame <= count }
-                // An acknowledgement of fewer frames than before says nothing new.
+                // An acknowledgement of fewer frames than before is redundant.
                 harness.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: Int32(count))))
             case 1, 2:
                 let named = Set(
@@ -45,29 +46,29 @@ import Wire
                 if isStored { sent.unacknowledged.append((sent.frames, step)) }
             }
             sent.frames += harness.takeSent().count(where: isOwn)
-            var heard: [UInt64] = []
+            var acknowledged: [UInt64] = []
             for case .device(_, .acknowledged(_, let sequences)) in harness.takeEvents() {
-                heard += sequences.map(\.number)
+                acknowledged += sequences.map(\.number)
             }
-            #expect(heard == expected, "step \(step)")
+            #expect(acknowledged == expected, "step \(step)")
         }
         let close = harness.io.close
         #expect(close == nil)
     }
 
-    /// Whether a frame is one that the test did not ask for.
+    /// Returns whether the server sent a frame on its own, not caused by the test.
     private func isOwn(_ message: MCS.Message) -> Bool {
         if case .dataMessage = message { false } else { true }
     }
 
     @Test(
-        "no count is told that covers a message still on its way, and in the end all is told",
+        "counts never cover a message that is not stored yet, and in the end cover all",
         arguments: 0..<60 as Range<UInt64>)
     func upstream(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var harness = DeviceHarness.loggedIn()
         var incoming = 1
-        var told = 1
+        var reported = 1
         var waiting: [(frame: Int, requestID: UInt32)] = []
         for step in 0..<400 {
             switch Int.random(in: 0..<5, using: &random) {
@@ -91,17 +92,17 @@ import Wire
                         : .device(.upstreamRefused(requestID: requestID, .invalidParameters)))
             }
             #expect(
-                isHonest(harness.takeSent(), incoming, waiting.map(\.frame).min() ?? .max, &told),
+                isHonest(harness.takeSent(), incoming, waiting.map(\.frame).min() ?? .max, &reported),
                 "step \(step)")
         }
         for (_, requestID) in waiting { harness.perform(.device(.upstreamStored(requestID: requestID))) }
         harness.pass(seconds: 1)
-        #expect(isHonest(harness.takeSent(), incoming, .max, &told))
-        #expect(waiting.isEmpty || told == incoming)
+        #expect(isHonest(harness.takeSent(), incoming, .max, &reported))
+        #expect(waiting.isEmpty || reported == incoming)
     }
 
-    /// Whether the counts in what was sent grow, and cover neither a waiting frame nor one that never came.
-    private func isHonest(_ sent: [MCS.Message], _ incoming: Int, _ firstWaiting: Int, _ told: inout Int)
+    /// Returns whether the sent counts ascend, and cover neither a waiting frame nor one that was never received.
+    private func isHonest(_ sent: [MCS.Message], _ incoming: Int, _ firstWaiting: Int, _ reported: inout Int)
         -> Bool
     {
         for message in sent {
@@ -113,13 +114,15 @@ import Wire
                 default: nil
                 }
             guard let count else { continue }
-            guard Int(count) > told, Int(count) <= incoming, Int(count) < firstWaiting else { return false }
-            told = Int(count)
+            guard Int(count) > reported, Int(count) <= incoming, Int(count) < firstWaiting else {
+                return false
+            }
+            reported = Int(count)
         }
         return true
     }
 
-    @Test("no tag is sent that some client takes for the end", arguments: 0..<20 as Range<UInt64>)
+    @Test("the server never sends a tag that a client takes for the end", arguments: 0..<20 as Range<UInt64>)
     func tags(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var harness = DeviceHarness.loggedIn()
@@ -144,12 +147,12 @@ import Wire
         #expect(tags.isSubset(of: [0, 1, 3, 4, 7, 8]))
     }
 
-    @Test("canary: counts that lie are seen")
+    @Test("canary: wrong counts are detected")
     func canary() {
         for (count, isHonest) in [(4, true), (5, false), (1, false)] as [(Int32, Bool)] {
-            var told = 1
+            var reported = 1
             let sent = [MCS.Message.heartbeatAck(MCS.Heartbeat(lastStreamIDReceived: count))]
-            #expect(self.isHonest(sent, 9, 5, &told) == isHonest)
+            #expect(self.isHonest(sent, 9, 5, &reported) == isHonest)
         }
     }
 }

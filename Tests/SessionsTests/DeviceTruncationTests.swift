@@ -4,9 +4,9 @@ import Sessions
 import Testing
 import Wire
 
-/// Frames of every kind that end too early, at every byte.
+/// Frames of every kind, truncated at every byte.
 @Suite struct DeviceTruncationTests {
-    /// One of each kind that a client may send, with every field that it may have.
+    /// One message of each kind, with every optional field.
     static let messages: [MCS.Message] = [
         .heartbeatPing(MCS.Heartbeat(streamID: 7, lastStreamIDReceived: 1, status: 1)),
         .heartbeatAck(MCS.Heartbeat(streamID: -1, lastStreamIDReceived: 2, status: -1)),
@@ -33,7 +33,7 @@ import Wire
     }()
 
     @Test(
-        "a frame that stops anywhere costs what has come of it, and ends the connection after its time",
+        "an incomplete frame costs only its bytes, and ends the connection at its deadline",
         arguments: 0..<9)
     func stops(at place: Int) {
         let frame = DeviceHarness.bytes(Self.messages[place])
@@ -52,7 +52,7 @@ import Wire
         }
     }
 
-    @Test("a frame that stops anywhere and never goes on leaves nothing behind", arguments: 0..<9)
+    @Test("a connection that is lost within a frame leaves nothing behind", arguments: 0..<9)
     func lost(at place: Int) {
         let frame = DeviceHarness.bytes(Self.messages[place])
         for length in 0..<frame.count {
@@ -66,7 +66,7 @@ import Wire
         }
     }
 
-    @Test("byte by byte, just in time each, a whole frame has one deadline")
+    @Test("a frame has one deadline even when its bytes arrive one by one")
     func slow() {
         let frame = DeviceHarness.bytes(.dataMessage(Self.upstream))
         var harness = DeviceHarness.loggedIn()
@@ -78,7 +78,7 @@ import Wire
         #expect(close == .frameDeadline)
     }
 
-    @Test("each frame has its own time, also where pieces never end with a frame")
+    @Test("each frame has its own deadline even when no chunk ends with a frame")
     func pieces() {
         let frame = DeviceHarness.bytes(.heartbeatAck(MCS.Heartbeat(status: 1)))
         var harness = DeviceHarness.loggedIn { $0.devicePingSeconds = 3_000 }
@@ -95,7 +95,7 @@ import Wire
         #expect(later == nil)
     }
 
-    @Test("a frame begun while the login was looked at has a deadline, too")
+    @Test("a frame that starts while the login is checked has a deadline")
     func afterLogin() {
         var harness = DeviceHarness()
         harness.receive([MCS.version] + DeviceHarness.bytes(.loginRequest(DeviceHarness.login())) + [0])
@@ -106,7 +106,8 @@ import Wire
     }
 
     @Test(
-        "cut at any byte, its size made to fit, it is taken or ends the connection by name", arguments: 0..<9
+        "a frame truncated at any byte, with its size adjusted, is accepted or ends the connection with a reason",
+        arguments: 0..<9
     )
     func cut(at place: Int) {
         let frame = DeviceHarness.bytes(Self.messages[place])
@@ -128,7 +129,7 @@ import Wire
         }
     }
 
-    @Test("a login cut at any byte, its size made to fit, asks nothing of the core unless it is one")
+    @Test("a login truncated at any byte, with its size adjusted, reaches the core only if it is valid")
     func cutLogin() {
         let frame = DeviceHarness.bytes(.loginRequest(Self.login))
         let content = Array(frame.dropFirst(3))
@@ -145,7 +146,7 @@ import Wire
         }
     }
 
-    @Test("canary: a frame that comes in time is answered")
+    @Test("canary: a frame that is complete in time is answered")
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.receive([0])

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @Suite struct DeviceUpstreamTests {
-    @Test("a message is handed to the core with what its frame says")
+    @Test("a message is submitted to the core with the fields of its frame")
     func submits() throws {
         var harness = DeviceHarness.loggedIn()
         var message = DeviceSamples.upstream()
@@ -24,7 +24,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("the app's message id is in the field where its kind of client keeps it")
+    @Test("the app's message ID is read from the field that its kind of client uses")
     func messageIDs() throws {
         for (login, message, expected) in [
             ("android-30", DeviceSamples.upstream(id: "2A", persistentID: "app-id"), "app-id"),
@@ -38,7 +38,7 @@ import Wire
         }
     }
 
-    @Test("the lifetime is what is left of what was asked for, within the limits")
+    @Test("the lifetime is what remains of the requested one, within the limits")
     func lifetimes() throws {
         for (asked, queued, expected) in [
             (nil, nil, 86_400), (0, nil, 0), (0, 100, 0), (-5, nil, 0), (100_000, nil, 86_400), (60, 59, 1),
@@ -52,7 +52,7 @@ import Wire
         }
     }
 
-    @Test("addresses: the sender ID before the at sign, whatever the domain")
+    @Test("the target is the sender ID before the at sign, whatever the domain")
     func addresses() throws {
         for (to, isFCM) in [
             ("123@gcm.googleapis.com", false), ("123@fcm.googleapis.com", true),
@@ -68,7 +68,7 @@ import Wire
     }
 
     @Test(
-        "what cannot be sent on is answered with send_error, and its frame acknowledged",
+        "an invalid message is answered with send_error, and its frame is acknowledged",
         arguments: [
             (DeviceSamples.upstream(to: "example@gcm.googleapis.com"), "invalid_parameters"),
             (DeviceSamples.upstream(to: "0@gcm.googleapis.com"), "invalid_parameters"),
@@ -112,7 +112,7 @@ import Wire
         return message
     }
 
-    @Test("a payload of exactly the limit goes through")
+    @Test("a payload of exactly the limit is accepted")
     func largest() throws {
         var harness = DeviceHarness.loggedIn()
         var message = DeviceSamples.upstream()
@@ -122,7 +122,7 @@ import Wire
         #expect(try submission(harness.takeEvents()).body == message.body)
     }
 
-    @Test("the client's own traffic is counted and goes nowhere")
+    @Test("internal messages of the client are counted and dropped")
     func swallowed() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(
@@ -143,7 +143,7 @@ import Wire
         #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 3))])
     }
 
-    @Test("no frame is acknowledged over one that is still on its way to the disk")
+    @Test("no frame is acknowledged while an earlier one is not on disk")
     func order() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(
@@ -169,7 +169,7 @@ import Wire
         #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 6))])
     }
 
-    @Test("an outgoing frame carries the acknowledgement, and then none is owed")
+    @Test("no stream ack is due when an outgoing frame has carried the acknowledgement")
     func piggyback() throws {
         var harness = DeviceHarness.loggedIn()
         harness.receive(
@@ -193,7 +193,9 @@ import Wire
         #expect(harness.takeSent() == [.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 11))])
     }
 
-    @Test("what could not be stored is never acknowledged, and the device is asked to come again")
+    @Test(
+        "a message that could not be stored is never acknowledged, and the device is disconnected to reconnect"
+    )
     func unavailable() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(
@@ -208,7 +210,7 @@ import Wire
         #expect(close == .storeFailed)
     }
 
-    @Test("what the core refuses is told to the app and acknowledged")
+    @Test("a message that the core refuses is reported to the app and acknowledged")
     func refused() throws {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream()))
@@ -227,7 +229,7 @@ import Wire
         #expect(harness.takeSent().isEmpty)
     }
 
-    @Test("an app has so many messages on their way, another app its own")
+    @Test("waiting messages are limited per app")
     func caps() throws {
         var harness = DeviceHarness.loggedIn()
         for number in 0..<Limits.Mailbox.waitingUpstream {
@@ -250,7 +252,7 @@ import Wire
             harness.takeEvents().count == Limits.Device.waitingUpstream - Limits.Mailbox.waitingUpstream - 1)
     }
 
-    @Test("canary: an answer to another requestID settles nothing")
+    @Test("canary: a reply with another request ID resolves nothing")
     func canary() {
         var harness = DeviceHarness.loggedIn()
         harness.receive(.dataMessage(DeviceSamples.upstream()))

@@ -4,12 +4,12 @@ import Sessions
 import Testing
 import Wire
 
-/// What a web registration is sent: JSON that an injected function encrypts, and nothing that is not encrypted.
+/// Messages to web registrations: JSON that an injected function encrypts, and never plain text.
 @Suite struct DeviceWebPushTests {
     static let keys = WebKeys(
         publicKey: [4] + [UInt8](repeating: 5, count: 64), auth: [UInt8](repeating: 6, count: 16))
 
-    /// A session whose encryption leaves the text as it is.
+    /// Returns a session whose encryption leaves the text unchanged.
     static func harness(fails: Bool = false) -> DeviceHarness {
         DeviceHarness.loggedIn { settings in
             settings.webPush.encrypt = { keys, text in
@@ -38,7 +38,7 @@ import Wire
         String(decoding: message.rawData ?? [], as: UTF8.self)
     }
 
-    @Test("the pairs of every device become the JSON of web apps")
+    @Test("the pairs that every device gets become the JSON of web apps")
     func json() throws {
         var harness = Self.harness()
         let body = DeviceSamples.pairs(
@@ -60,7 +60,7 @@ import Wire
         #expect(sent.persistentID == Array("0:7%12345678f9fd7ecd".utf8))
     }
 
-    @Test("a message without pairs is JSON all the same, and one of no account names the web app's key")
+    @Test("a message without pairs is still JSON, and one without account contains the web app's key")
     func bare() throws {
         var harness = Self.harness()
         var message = DeviceSamples.stored(7, body: [], lifetimeSeconds: 0)
@@ -73,7 +73,7 @@ import Wire
         #expect(sent.token == nil)
     }
 
-    @Test("a message is acknowledged like any other")
+    @Test("a web push message is acknowledged like any other")
     func acknowledged() throws {
         var harness = Self.harness()
         harness.perform(.device(.deliver(Self.delivery(DeviceSamples.stored(7)))))
@@ -99,8 +99,10 @@ import Wire
         #expect(sequences == [SequenceNumber(8)])
     }
 
-    /// The canary: whatever cannot be encrypted must not leave as it is.
-    @Test("what cannot be encrypted is not sent, nor counted as received", arguments: [true, false])
+    /// The canary: what cannot be encrypted must not be sent as plain text.
+    @Test(
+        "a message that cannot be encrypted is neither sent nor counted as received",
+        arguments: [true, false])
     func notEncrypted(fails: Bool) throws {
         var harness = Self.harness(fails: fails)
         let body = fails ? DeviceSamples.pairs(("k", "v")) : [0x3A, 0x7F]

@@ -6,33 +6,33 @@ import Wire
 
 @testable import Sessions
 
-/// A session whose peer speaks HTTP/2.
+/// A session whose peer uses HTTP/2.
 final class HTTP2Scene {
     typealias Frames = HTTP2Frames
 
-    let desk: HTTPDesk
+    let harness: HTTPHarness
     let peer = HTTP2Answers()
 
     init(hello: [UInt8] = Frames.hello, isAdministrative: Bool = false) {
-        desk = HTTPDesk(isAdministrative: isAdministrative)
+        harness = HTTPHarness(isAdministrative: isAdministrative)
         send(hello)
     }
 
     func send(_ bytes: [UInt8]) { step { $0.send(bytes) } }
 
-    /// Does something, and reads what the session sends.
-    func step(_ body: (HTTPDesk) -> Void) {
-        body(desk)
+    /// Does something, and reads the session's output.
+    func step(_ body: (HTTPHarness) -> Void) {
+        body(harness)
         var rounds = 0
-        while desk.session.deadline == .distantPast, rounds < 1_000 {
-            desk.pass(seconds: 0)
+        while harness.session.deadline == .distantPast, rounds < 1_000 {
+            harness.pass(seconds: 0)
             rounds += 1
         }
-        peer.read(desk.bytes)
-        desk.bytes = []
+        peer.read(harness.bytes)
+        harness.bytes = []
     }
 
-    /// Lets time pass second by second.
+    /// Advances the time second by second.
     func pass(seconds: Int) {
         for _ in 0..<seconds { step { $0.pass(seconds: 1) } }
     }
@@ -45,20 +45,20 @@ final class HTTP2Scene {
             ("content-type", "application/x-www-form-urlencoded"),
         ])
 
-    /// A registration on a stream.
+    /// Returns a registration request on a stream.
     static func registration(_ stream: UInt32) -> [UInt8] {
         Frames.headers(stream, fields) + Frames.data(stream, form, ends: true)
     }
 
     static func token(_ number: UInt64) -> [UInt8] {
-        Array("token=".utf8) + HTTPDesk.seal.token(for: HTTPSessionTests.name(number))
+        Array("token=".utf8) + HTTPHarness.seal.token(for: HTTPSessionTests.name(number))
     }
 }
 
 @Suite struct HTTP2SessionTests {
     typealias Frames = HTTP2Frames
 
-    @Test("The preface chooses HTTP/2, whatever the split")
+    @Test("The preface selects HTTP/2, whatever the split")
     func preface() {
         for step in [1, 5, 23, 24, 25, 1_000] {
             let scene = HTTP2Scene(hello: [])
@@ -71,30 +71,31 @@ final class HTTP2Scene {
         }
     }
 
-    @Test("What only begins like the preface is HTTP/1.1 (canary for the choice)")
+    @Test("A request that only starts like the preface is HTTP/1.1 (canary for the detection)")
     func noPreface() {
         for text in ["PRI * HTTP/1.1\r\nHost: x\r\n\r\n", "PRINT / HTTP/1.1\r\nHost: x\r\n\r\n"] {
             for step in [1, 4, 100] {
-                let desk = HTTPDesk()
+                let harness = HTTPHarness()
                 let stream = Array(text.utf8)
                 for start in Swift.stride(from: 0, to: stream.count, by: step) {
-                    desk.send(Array(stream[start..<min(start + step, stream.count)]))
+                    harness.send(Array(stream[start..<min(start + step, stream.count)]))
                 }
-                let answer = desk.taken()
+                let answer = harness.takeSent()
                 #expect(answer.hasPrefix("HTTP/1.1 4"))
             }
         }
         let admin = HTTP2Scene(isAdministrative: true)
-        #expect(admin.desk.sent.hasPrefix("HTTP/1.1 ") && admin.desk.close != nil)
+        #expect(admin.harness.sent.hasPrefix("HTTP/1.1 ") && admin.harness.close != nil)
     }
 
-    @Test("500 requests at once are all taken up, and answered in any order")
+    @Test("500 concurrent requests are all accepted and answered in any order")
     func concurrency() {
         let scene = HTTP2Scene()
         scene.send(Frames.windowUpdate(0, 1_000_000))
         let count: UInt32 = 500
         for at in 0..<count { scene.send(HTTP2Scene.registration(at * 2 + 1)) }
-        #expect(scene.desk.events.count == Int(count) && scene.desk.isReading && scene.desk.close == nil)
+        #expect(
+            scene.harness.events.count == Int(count) && scene.harness.isReading && scene.harness.close == nil)
         for requestID in (1...count).reversed() {
             scene.step {
                 $0.perform(
@@ -121,62 +122,63 @@ final class HTTP2Scene {
         #expect(scene.peer.answers[3]?.headers["allow"] == "POST")
         #expect(scene.peer.answers[7]?.body == [] && scene.peer.answers[1]?.body != [])
         #expect(
-            scene.peer.answers[9]?.status == "400", "an empty body is no check-in; its length is not missing")
+            scene.peer.answers[9]?.status == "400",
+            "an empty body is an invalid check-in; its length is not missing")
     }
 
-    @Test("Work for streams that are gone counts: rapid resets do not get more than a patient peer")
+    @Test("Requests of reset streams count as work, so that rapid resets get no more than a patient peer")
     func workInHand() {
         let scene = HTTP2Scene()
         for at in 0..<UInt32(Limits.HTTP2.streams + 100) {
             scene.send(HTTP2Scene.registration(at * 2 + 1) + Frames.reset(at * 2 + 1))
         }
-        #expect(scene.desk.events.count == 0 && scene.desk.close == nil)
+        #expect(scene.harness.events.count == 0 && scene.harness.close == nil)
         let other = HTTP2Scene()
         for at in 0..<UInt32(Limits.HTTP2.streams + 100) {
             other.send(HTTP2Scene.registration(at * 2 + 1))
             other.send(Frames.reset(at * 2 + 1))
         }
-        #expect(other.desk.events.count == Limits.HTTP2.streams && other.desk.close == nil)
+        #expect(other.harness.events.count == Limits.HTTP2.streams && other.harness.close == nil)
         let last = UInt32(Limits.HTTP2.streams + 100) * 2 + 1
         other.send(HTTP2Scene.registration(last))
-        #expect(other.desk.events.count == Limits.HTTP2.streams)
+        #expect(other.harness.events.count == Limits.HTTP2.streams)
         other.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
-        #expect(other.desk.events.count == Limits.HTTP2.streams + 1 && other.peer.answers[last] == nil)
+        #expect(other.harness.events.count == Limits.HTTP2.streams + 1 && other.peer.answers[last] == nil)
     }
 
-    @Test("A peer that leaves is answered what it has asked, then the connection ends")
+    @Test("A peer that sends GOAWAY gets its answers before the connection ends")
     func leaving() {
         let goodbye = Frames.frame(7, [0, 0, 0, 0, 0, 0, 0, 0])
         let idle = HTTP2Scene()
         idle.send(goodbye)
-        #expect(idle.desk.close == .responseComplete)
+        #expect(idle.harness.close == .responseComplete)
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + goodbye)
-        #expect(scene.desk.close == nil)
+        #expect(scene.harness.close == nil)
         scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[1]?.body == HTTP2Scene.token(1))
-        #expect(scene.desk.close == .responseComplete)
+        #expect(scene.harness.close == .responseComplete)
     }
 
-    @Test("A drain tells the last stream, finishes what was begun, then closes")
+    @Test("A drain announces the last stream, finishes the open requests, then closes")
     func drain() {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1) + Frames.headers(3, HTTP2Scene.fields))
         scene.step { $0.perform(.connection(.drain)) }
-        #expect(scene.peer.goAway?.last == 3 && scene.peer.goAway?.code == 0 && scene.desk.close == nil)
+        #expect(scene.peer.goAway?.last == 3 && scene.peer.goAway?.code == 0 && scene.harness.close == nil)
         scene.send(Frames.data(3, HTTP2Scene.form, ends: true) + HTTP2Scene.registration(5))
-        #expect(scene.desk.events.count == 2)
+        #expect(scene.harness.events.count == 2)
         scene.step { $0.perform(.reply(requestID: 2, .registered(HTTPSessionTests.name(2)))) }
-        #expect(scene.desk.close == nil)
+        #expect(scene.harness.close == nil)
         scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
-        #expect(scene.peer.order == [3, 1] && scene.desk.close == .connectionDraining)
+        #expect(scene.peer.order == [3, 1] && scene.harness.close == .connectionDraining)
     }
 
-    @Test("Closing an idle connection says goodbye and is immediate")
+    @Test("Closing an idle connection sends GOAWAY and is immediate")
     func close() {
         let scene = HTTP2Scene()
         scene.step { $0.perform(.connection(.close(.systemShutdown))) }
-        #expect(scene.peer.goAway?.code == 0 && scene.desk.close == .systemShutdown)
+        #expect(scene.peer.goAway?.code == 0 && scene.harness.close == .systemShutdown)
     }
 
     @Test("A congested peer is neither read from nor written to")
@@ -184,19 +186,19 @@ final class HTTP2Scene {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1))
         scene.step { $0.congested(true) }
-        #expect(!scene.desk.isReading)
+        #expect(!scene.harness.isReading)
         scene.step { $0.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1)))) }
         #expect(scene.peer.answers[1] == nil)
         scene.step { $0.congested(false) }
-        #expect(scene.desk.isReading && scene.peer.answers[1]?.isWhole == true)
+        #expect(scene.harness.isReading && scene.peer.answers[1]?.isWhole == true)
     }
 
-    @Test("A registration that the core does not answer is told so, and the connection ends")
+    @Test("A registration is answered with an error, and the connection ends, when the core does not answer")
     func noAnswer() {
         let scene = HTTP2Scene()
         scene.send(HTTP2Scene.registration(1))
         scene.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
-        #expect(scene.peer.answers[1]?.status == "200" && scene.desk.close == .internalError)
+        #expect(scene.peer.answers[1]?.status == "200" && scene.harness.close == .internalError)
         #expect(scene.peer.answers[1]?.body == Array("Error=SERVICE_NOT_AVAILABLE".utf8))
     }
 }

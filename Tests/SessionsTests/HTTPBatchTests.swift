@@ -5,19 +5,19 @@ import Wire
 
 @testable import Sessions
 
-/// `/batch`: many messages in one request, as the generic client and async-firebase write them (http 8.8).
+/// `/batch`: many messages in one request, in the form of the generic client and async-firebase (http 8.8).
 @Suite struct HTTPBatchTests {
     private static let id = PersistentID(sequence: SequenceNumber(7), salt: 9)
     private static let target = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(3))
-    private static let token = String(decoding: HTTPDesk.seal.token(for: target), as: UTF8.self)
+    private static let token = String(decoding: HTTPHarness.seal.token(for: target), as: UTF8.self)
     private static let bearer: String = {
         let token = AccessToken(
-            sender: HTTPDesk.sender, account: HTTPDesk.seal.mark(ofKeyID: "0a1b2c"),
+            sender: HTTPHarness.sender, account: HTTPHarness.seal.mark(ofKeyID: "0a1b2c"),
             expiresAt: 1_795_156_966_123 + 60_000)
-        return "Bearer " + String(decoding: HTTPDesk.seal.text(of: token), as: UTF8.self)
+        return "Bearer " + String(decoding: HTTPHarness.seal.text(of: token), as: UTF8.self)
     }()
 
-    /// A part; lines end in LF alone, as clients write them.
+    /// Returns a part; lines end in LF alone, as clients write them.
     private static func part(
         _ contentID: String?, _ body: String, authorization: String? = bearer, end: String = "\n",
         request: String = "POST /v1/projects/lab-project/messages:send?alt=json HTTP/1.1"
@@ -47,8 +47,8 @@ import Wire
         #"{"message":{"token":"\#(token)","data":{"n":"\#(number)"}}}"#
     }
 
-    private static func submissions(_ desk: HTTPDesk) -> [Submission] {
-        desk.events.compactMap {
+    private static func submissions(_ harness: HTTPHarness) -> [Submission] {
+        harness.events.compactMap {
             if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
         }
     }
@@ -61,10 +61,11 @@ import Wire
             + "Content-Length: \(body.utf8.count)\r\n\(extra)\r\n\(body)\r\n"
     }
 
-    @Test("Each part is answered under its id, in order, once all are known", arguments: ["\n", "\r\n"])
+    @Test(
+        "Each part is answered under its ID, in order, when all results are known", arguments: ["\n", "\r\n"])
     func parts(end: String) {
-        let desk = HTTPTokenTests.desk()
-        desk.send(
+        let harness = HTTPTokenTests.harness()
+        harness.send(
             Self.request(
                 [
                     Self.part("<00ff + 1>", Self.message(), end: end),
@@ -72,16 +73,16 @@ import Wire
                     Self.part("0a0b", Self.message(Self.token, 3), end: end),
                     Self.part(nil, Self.message(Self.token, 4), end: end),
                 ], end: end))
-        let sent = Self.submissions(desk)
+        let sent = Self.submissions(harness)
         #expect(sent.count == 3 && sent.allSatisfy { $0.target == Self.target && !$0.content.body.isEmpty })
         guard sent.count == 3 else { return }
-        desk.perform(.submission(requestID: sent[1].requester.requestID, .refused(.notRegistered)))
-        desk.perform(
+        harness.perform(.submission(requestID: sent[1].requester.requestID, .refused(.notRegistered)))
+        harness.perform(
             .submission(requestID: sent[2].requester.requestID, .accepted(id: Self.id, canonical: nil)))
-        #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(
+        #expect(harness.takeSent().isEmpty, "not before all results are known")
+        harness.perform(
             .submission(requestID: sent[0].requester.requestID, .accepted(id: Self.id, canonical: nil)))
-        let text = desk.taken()
+        let text = harness.takeSent()
         #expect(text.contains("Content-Type: multipart/mixed; boundary=batch_ccsd\r\n"))
         let name = #"{"name":"projects/lab-project/messages/\#(Self.id.text)"}"#
         func refused(_ refusal: Refusal) -> String {
@@ -95,17 +96,17 @@ import Wire
         #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n") && text.hasSuffix("\r\n\r\n" + expected))
     }
 
-    @Test("Each part is authorised by itself, or by the whole request where it says nothing")
+    @Test("Each part is authorised by itself, or by the whole request when it has no credentials")
     func authorization() {
-        let desk = HTTPTokenTests.desk()
-        desk.send(
+        let harness = HTTPTokenTests.harness()
+        harness.send(
             Self.request(
                 [
                     Self.part("<1>", Self.message(), authorization: nil),
                     Self.part("<2>", Self.message(), authorization: "Bearer other"),
                 ], authorization: Self.bearer))
-        #expect(Self.submissions(desk).count == 1)
-        let other = HTTPTokenTests.desk()
+        #expect(Self.submissions(harness).count == 1)
+        let other = HTTPTokenTests.harness()
         other.send(
             Self.request([
                 Self.part("<1>", Self.message(), authorization: nil),
@@ -116,7 +117,7 @@ import Wire
                 Self.part("<4>", Self.message(), request: "POST /fcm/send HTTP/1.1"),
                 Self.part("<5>", Self.message(), request: "nonsense"), "Content-ID: <6>\n",
             ]))
-        let text = other.taken()
+        let text = other.takeSent()
         #expect(other.events.isEmpty)
         for (id, status) in [(1, "401"), (2, "403"), (3, "400"), (4, "400"), (5, "400"), (6, "400")] {
             #expect(
@@ -126,7 +127,7 @@ import Wire
     }
 
     @Test(
-        "A part may name an absolute URL of any host, and lack the version, as the SDKs for Node, Java and .NET write it",
+        "A part may contain an absolute URL of any host, and lack the version, as the SDKs for Node, Java and .NET write it",
         arguments: [
             "POST https://fcm.googleapis.com/v1/projects/lab-project/messages:send HTTP/1.1",
             "POST https://fcm.googleapis.com/v1/projects/lab-project/messages:send",
@@ -136,13 +137,14 @@ import Wire
             "POST http://[::1]/v1/projects/lab-project/messages:send HTTP/2",
         ])
     func requestLines(line: String) {
-        let desk = HTTPTokenTests.desk()
-        desk.send(Self.request([Self.part("<1>", Self.message(), end: "\r\n", request: line)], end: "\r\n"))
-        #expect(Self.submissions(desk).map(\.target) == [Self.target])
+        let harness = HTTPTokenTests.harness()
+        harness.send(
+            Self.request([Self.part("<1>", Self.message(), end: "\r\n", request: line)], end: "\r\n"))
+        #expect(Self.submissions(harness).map(\.target) == [Self.target])
     }
 
     @Test(
-        "A part whose request line is none is never answered as a token that is gone",
+        "A part with an invalid request line is never answered as a deleted token",
         arguments: [
             "POST", "POST  ", "", "POST https://fcm.googleapis.com HTTP/1.1",
             "POST ftp://fcm.googleapis.com/v1/projects/lab-project/messages:send HTTP/1.1",
@@ -154,15 +156,15 @@ import Wire
             "POST https://fcm.googleapis.com/v1/projects/lab-project/messages HTTP/1.1",
         ])
     func unreadable(line: String) {
-        let desk = HTTPTokenTests.desk()
-        desk.send(Self.request([Self.part("<1>", Self.message(), request: line)]))
-        let text = desk.taken()
-        #expect(desk.events.isEmpty && text.contains("\r\n\r\nHTTP/1.1 400 Bad Request\r\n"), "\(text)")
+        let harness = HTTPTokenTests.harness()
+        harness.send(Self.request([Self.part("<1>", Self.message(), request: line)]))
+        let text = harness.takeSent()
+        #expect(harness.events.isEmpty && text.contains("\r\n\r\nHTTP/1.1 400 Bad Request\r\n"), "\(text)")
         #expect(text.contains("INVALID_ARGUMENT") && text.contains("invalid request line of a part"))
         #expect(!text.contains("UNREGISTERED") && !text.contains("NOT_FOUND"))
     }
 
-    @Test("What is no batch is refused as a whole")
+    @Test("An invalid batch is refused as a whole")
     func wrong() {
         let part = Self.part("<1>", Self.message())
         let many = Array(repeating: "\nGET / HTTP/1.1\n\n", count: Limits.HTTP.batchParts + 1)
@@ -177,14 +179,14 @@ import Wire
             Self.request([part]).replacing("12==--", with: "12==xx"),
         ]
         for request in requests {
-            let desk = HTTPTokenTests.desk()
-            desk.send(request)
-            let answer = HTTPTokenTests.answer(desk)
+            let harness = HTTPTokenTests.harness()
+            harness.send(request)
+            let answer = HTTPTokenTests.answer(harness)
             #expect(answer.status == "400" && answer.body.contains("INVALID_ARGUMENT"), "\(answer)")
-            #expect(desk.events.isEmpty)
+            #expect(harness.events.isEmpty)
         }
-        let desk = HTTPTokenTests.desk()
-        desk.send(Self.request(Array(many.dropFirst())))
-        #expect(HTTPTokenTests.answer(desk).status == "200", "the canary: that many are taken")
+        let harness = HTTPTokenTests.harness()
+        harness.send(Self.request(Array(many.dropFirst())))
+        #expect(HTTPTokenTests.answer(harness).status == "200", "canary: the limit itself is accepted")
     }
 }

@@ -22,126 +22,127 @@ import Wire
         return buffer.copied()
     }
 
-    private func event(_ desk: HTTPDesk) throws -> CheckIn {
-        guard case .device(_, .checkIn(let checkIn))? = desk.events.first else {
+    private func event(_ harness: HTTPHarness) throws -> CheckIn {
+        guard case .device(_, .checkIn(let checkIn))? = harness.events.first else {
             throw RequestFault(.internalError, "no check-in")
         }
         return checkIn
     }
 
-    @Test("A new device gets fresh numbers in the range that old clients can take")
+    @Test("A new device gets numbers in the range that old clients support")
     func fresh() throws {
-        let desk = HTTPDesk()
-        desk.send(post(message()))
-        let checkIn = try event(desk)
+        let harness = HTTPHarness()
+        harness.send(post(message()))
+        let checkIn = try event(harness)
         #expect(checkIn.claimed == nil)
         let range: ClosedRange<UInt64> = (1 << 59)...((1 << 63) - 1)
         #expect(range.contains(checkIn.freshDevice.number) && range.contains(checkIn.freshToken))
         #expect(checkIn.freshDevice.number != checkIn.freshToken)
-        #expect(checkIn.freshDigest == HTTPDesk.digest(Array("\(checkIn.freshToken)".utf8)))
-        #expect(checkIn.requester == Requester(connection: HTTPDesk.connection, requestID: 1))
+        #expect(checkIn.freshDigest == HTTPHarness.digest(Array("\(checkIn.freshToken)".utf8)))
+        #expect(checkIn.requester == Requester(connection: HTTPHarness.connection, requestID: 1))
         #expect(!checkIn.refusesWrongToken)
     }
 
-    @Test("The answer has exactly these bytes")
+    @Test("The answer to a check-in has exactly these bytes")
     func bytes() throws {
-        let desk = HTTPDesk()
-        desk.send(post(message()))
-        desk.perform(
+        let harness = HTTPHarness()
+        harness.send(post(message()))
+        harness.perform(
             .reply(
                 requestID: 1, .checkedIn(DeviceID(0x0807_0605_0403_0201), freshToken: 0x1817_1615_1413_1211)))
-        let text = desk.taken()
+        let text = harness.takeSent()
         let parts = text.components("\r\n\r\n")
         #expect(
             parts.0
                 == "HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 06:42:46 GMT\r\n"
                 + "Content-Type: application/x-protobuffer\r\nContent-Length: 33\r\n"
                 + "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff")
-        #expect(desk.close == nil)
-        #expect(desk.records == 1)
+        #expect(harness.close == nil)
+        #expect(harness.records == 1)
     }
 
-    @Test("A known device keeps the token that it gave")
+    @Test("A known device keeps the token that it sent")
     func known() throws {
         let id: UInt64 = 600_000_000_000_000_001
         let token: UInt64 = 700_000_000_000_000_002
-        let desk = HTTPDesk()
-        desk.send(post(message(id: id, token: token), headers: "User-Agent: aiohttp/3.9\r\n"))
-        let claimed = try #require(try event(desk).claimed)
+        let harness = HTTPHarness()
+        harness.send(post(message(id: id, token: token), headers: "User-Agent: aiohttp/3.9\r\n"))
+        let claimed = try #require(try event(harness).claimed)
         #expect(claimed.0 == DeviceID(id))
-        #expect(claimed.1 == HTTPDesk.digest(Array("700000000000000002".utf8)))
-        let found = desk.session.response(to: .checkedIn(DeviceID(id), freshToken: nil), of: 1, desk.now)
+        #expect(claimed.1 == HTTPHarness.digest(Array("700000000000000002".utf8)))
+        let found = harness.session.response(
+            to: .checkedIn(DeviceID(id), freshToken: nil), of: 1, harness.now)
         let response = try #require(found)
         let read = try CheckInResponse(decoding: response.body.raw)
-        #expect(read == CheckInResponse(time: desk.now.wall, androidID: id, securityToken: token))
+        #expect(read == CheckInResponse(time: harness.now.wall, androidID: id, securityToken: token))
     }
 
-    @Test("Chromium is refused with 401 so that it starts afresh; others never are")
+    @Test("Chromium is refused with 401 so that it starts over, and other clients never are")
     func chromium() throws {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let agent = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) HeadlessChrome/156.0.0.0 Safari/537.36\r\n"
-        desk.send(post(message(id: 5, token: 6), headers: agent))
-        let checkIn = try event(desk)
+        harness.send(post(message(id: 5, token: 6), headers: agent))
+        let checkIn = try event(harness)
         #expect(checkIn.refusesWrongToken)
-        desk.perform(.reply(requestID: 1, .checkInRefused))
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text("The security token is not that of the device.\n", "401 Unauthorized"))
+        harness.perform(.reply(requestID: 1, .checkInRefused))
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text("wrong security token for this device\n", "401 Unauthorized"))
     }
 
     @Test(
-        "Bodies that are no check-in get 400",
+        "A body that is not a check-in gets 400",
         arguments: [[], [0xFF], [0x08, 0x01], [0x22, 0x7F], [0x69, 0x01]] as [[UInt8]])
     func malformed(body: [UInt8]) {
-        let desk = HTTPDesk()
-        desk.send(post(body))
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text("The body is no check-in.\n", "400 Bad Request"))
-        let count = desk.events.count
+        let harness = HTTPHarness()
+        harness.send(post(body))
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text("invalid body: expected a check-in request\n", "400 Bad Request"))
+        let count = harness.events.count
         #expect(count == 0)
     }
 
-    @Test("A coding that is not known gets 415 that names what is taken")
+    @Test("An unknown coding gets 415 with the accepted ones")
     func coding() {
-        let desk = HTTPDesk()
-        desk.send(post(message(), headers: "Content-Encoding: br\r\n"))
-        let text = desk.taken()
+        let harness = HTTPHarness()
+        harness.send(post(message(), headers: "Content-Encoding: br\r\n"))
+        let text = harness.takeSent()
         #expect(
             text
-                == HTTPDesk.text(
+                == HTTPHarness.text(
                     "invalid Content-Encoding: expected gzip or identity; for a JSON body also aes128gcm or aesgcm, which are ignored\n",
                     "415 Unsupported Media Type", extra: "Accept-Encoding: gzip, identity\r\n"))
     }
 
     @Test(
-        "A packed check-in is unpacked, and its answer packed; a plain one's is not",
+        "The answer to a check-in is compressed when its request is, and otherwise not",
         arguments: [true, false])
     func gzip(isCompressed: Bool) throws {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let plain = message(id: 5, token: 6)
         let packed = try #require(Gzip.compressed(plain))
-        desk.send(
+        harness.send(
             isCompressed ? post(packed, headers: "Content-Encoding: GZIP\r\n") : post(plain))
-        #expect(try event(desk).claimed?.0 == DeviceID(5))
-        let found = desk.session.response(to: .checkedIn(DeviceID(5), freshToken: 7), of: 1, desk.now)
+        #expect(try event(harness).claimed?.0 == DeviceID(5))
+        let found = harness.session.response(to: .checkedIn(DeviceID(5), freshToken: 7), of: 1, harness.now)
         let response = try #require(found)
         #expect(response.extra?.value == (isCompressed ? "gzip" : nil))
         let body = isCompressed ? try Gzip.decompressed(response.body, limit: 1_000) : response.body
         #expect(try CheckInResponse(decoding: body.raw).androidID == 5)
     }
 
-    @Test("An id without a token makes a new device (canary: both make a known one)")
+    @Test("An ID without a token creates a new device (canary: both identify a known one)")
     func half() throws {
-        let desk = HTTPDesk()
-        desk.send(post(message(id: 5)))
-        #expect(try event(desk).claimed == nil)
-        let other = HTTPDesk()
+        let harness = HTTPHarness()
+        harness.send(post(message(id: 5)))
+        #expect(try event(harness).claimed == nil)
+        let other = HTTPHarness()
         other.send(post(message(id: 5, token: 6)))
         #expect(try event(other).claimed != nil)
     }
 }
 
 extension String {
-    /// The text before and after the first place of a separator.
+    /// Returns the text before and after the first occurrence of a separator.
     func components(_ separator: String) -> (String, String) {
         guard let range = firstRange(of: separator) else { return (self, "") }
         return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))

@@ -6,210 +6,211 @@ import Wire
 @testable import Sessions
 
 @Suite struct HTTPDeadlineTests {
-    @Test("A connection that asks nothing ends")
+    @Test("A connection without requests ends")
     func silent() {
-        let desk = HTTPDesk()
-        desk.pass(seconds: Limits.HTTP.requestDeadlineSeconds - 1)
-        let early = desk.close
+        let harness = HTTPHarness()
+        harness.pass(seconds: Limits.HTTP.requestDeadlineSeconds - 1)
+        let early = harness.close
         #expect(early == nil)
-        desk.pass(seconds: 1)
-        let late = (desk.close, desk.taken())
+        harness.pass(seconds: 1)
+        let late = (harness.close, harness.takeSent())
         #expect(late.0 == .idle && late.1.isEmpty)
     }
 
-    @Test("A slow request ends at an absolute deadline, however steadily it drips")
+    @Test("A slow request ends at an absolute deadline, however steadily it arrives")
     func slowloris() {
-        let desk = HTTPDesk()
-        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\n")
+        let harness = HTTPHarness()
+        harness.send("POST /checkin HTTP/1.1\r\nHost: x\r\n")
         for _ in 1..<Limits.HTTP.requestDeadlineSeconds {
-            desk.pass(seconds: 1)
-            desk.send("a: b\r\n")
+            harness.pass(seconds: 1)
+            harness.send("a: b\r\n")
         }
-        let early = desk.close
+        let early = harness.close
         #expect(early == nil)
-        desk.pass(seconds: 1)
-        let late = (desk.close, desk.taken())
+        harness.pass(seconds: 1)
+        let late = (harness.close, harness.takeSent())
         #expect(late.0 == .requestDeadline && late.1.hasPrefix("HTTP/1.1 408 "))
     }
 
     @Test(
-        "A body that drips ends once its grace is over",
+        "A slow body ends the connection after its grace time",
         arguments: ["Content-Length: 100000", "Transfer-Encoding: chunked"])
     func slowBody(framing: String) {
-        let desk = HTTPDesk()
-        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n")
+        let harness = HTTPHarness()
+        harness.send("POST /checkin HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n")
         for _ in 1..<Limits.HTTP.bodyGraceSeconds {
-            desk.pass(seconds: 1)
-            desk.send("1\r\na\r\n")
+            harness.pass(seconds: 1)
+            harness.send("1\r\na\r\n")
         }
-        let early = desk.close
+        let early = harness.close
         #expect(early == nil)
-        desk.pass(seconds: 1)
-        desk.pass(seconds: 1)
-        let late = (desk.close, desk.taken())
+        harness.pass(seconds: 1)
+        harness.pass(seconds: 1)
+        let late = (harness.close, harness.takeSent())
         #expect(late.0 == .slowRequest && late.1.hasPrefix("HTTP/1.1 408 "))
     }
 
-    @Test("A body at the least rate goes on until the request is late as a whole (canary for the rate)")
+    @Test(
+        "A body at the minimum rate continues until the deadline of the whole request (canary for the rate)")
     func steadyBody() {
-        let desk = HTTPDesk()
-        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+        let harness = HTTPHarness()
+        harness.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
         for _ in 1..<Limits.HTTP.requestDeadlineSeconds {
-            desk.pass(seconds: 1)
-            desk.send([UInt8](repeating: 0x61, count: Limits.HTTP.bodyBytesPerSecond))
+            harness.pass(seconds: 1)
+            harness.send([UInt8](repeating: 0x61, count: Limits.HTTP.bodyBytesPerSecond))
         }
-        let early = desk.close
+        let early = harness.close
         #expect(early == nil)
-        desk.pass(seconds: 1)
-        let late = desk.close
+        harness.pass(seconds: 1)
+        let late = harness.close
         #expect(late == .requestDeadline)
     }
 
-    @Test("A body that comes in one piece and then stops has the time that its bytes have earned")
+    @Test("A body that stalls after its first chunk has the time that its bytes have earned")
     func stalledBody() {
-        let desk = HTTPDesk()
-        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
-        desk.send([UInt8](repeating: 0x61, count: 10 * Limits.HTTP.bodyBytesPerSecond))
-        desk.pass(seconds: Limits.HTTP.bodyGraceSeconds + 9)
-        let early = desk.close
+        let harness = HTTPHarness()
+        harness.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+        harness.send([UInt8](repeating: 0x61, count: 10 * Limits.HTTP.bodyBytesPerSecond))
+        harness.pass(seconds: Limits.HTTP.bodyGraceSeconds + 9)
+        let early = harness.close
         #expect(early == nil)
-        desk.pass(seconds: 1)
-        let late = desk.close
+        harness.pass(seconds: 1)
+        let late = harness.close
         #expect(late == .slowRequest)
     }
 
-    @Test("What a peer cannot send because it is not read from does not count against it")
+    @Test("A peer is not timed while it is not read from")
     func congestedBody() {
-        let desk = HTTPDesk()
-        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
-        desk.congested(true)
-        desk.pass(seconds: Limits.HTTP.bodyGraceSeconds + 1)
-        desk.congested(false)
-        let state = (desk.close, desk.isReading)
+        let harness = HTTPHarness()
+        harness.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+        harness.congested(true)
+        harness.pass(seconds: Limits.HTTP.bodyGraceSeconds + 1)
+        harness.congested(false)
+        let state = (harness.close, harness.isReading)
         #expect(state == (nil, true))
-        desk.pass(seconds: Limits.HTTP.bodyGraceSeconds)
-        let late = desk.close
+        harness.pass(seconds: Limits.HTTP.bodyGraceSeconds)
+        let late = harness.close
         #expect(late == .slowRequest)
     }
 
-    @Test("A kept connection may idle between requests, for a time")
+    @Test("A kept connection may idle between requests for a limited time")
     func idle() {
-        let desk = HTTPDesk()
-        desk.pass(seconds: 20)
-        desk.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        desk.pass(seconds: Limits.HTTP.requestIdleSeconds - 1)
-        let early = desk.close
+        let harness = HTTPHarness()
+        harness.pass(seconds: 20)
+        harness.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        harness.pass(seconds: Limits.HTTP.requestIdleSeconds - 1)
+        let early = harness.close
         #expect(early == nil)
-        desk.pass(seconds: 1)
-        let late = desk.close
+        harness.pass(seconds: 1)
+        let late = harness.close
         #expect(late == .idle)
     }
 
-    @Test("A registration that the core does not answer is told so in the words for it")
+    @Test("A registration is answered with the error of its interface when the core does not answer")
     func noAnswer() {
-        let desk = HTTPDesk()
-        desk.send(HTTPSessionTests.registration)
-        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
-        let late = (desk.close, desk.taken())
+        let harness = HTTPHarness()
+        harness.send(HTTPSessionTests.registration)
+        harness.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
+        let late = (harness.close, harness.takeSent())
         #expect(late.0 == .internalError && late.1.hasPrefix("HTTP/1.1 200 OK\r\n"))
         #expect(late.1.hasSuffix("\r\nConnection: close\r\n\r\nError=SERVICE_NOT_AVAILABLE"))
     }
 
-    @Test("Waiting for the core is not idling (canary: its answer in time keeps the connection)")
+    @Test("Waiting for the core does not count as idle (canary: a timely answer keeps the connection)")
     func inTime() {
-        let desk = HTTPDesk()
-        desk.send(HTTPSessionTests.registration)
-        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds - 1)
-        desk.perform(.reply(requestID: 1, .registrationRefused(.invalidSender)))
-        desk.pass(seconds: 1)
-        let state = desk.close
+        let harness = HTTPHarness()
+        harness.send(HTTPSessionTests.registration)
+        harness.pass(seconds: Limits.HTTP.answerDeadlineSeconds - 1)
+        harness.perform(.reply(requestID: 1, .registrationRefused(.invalidSender)))
+        harness.pass(seconds: 1)
+        let state = harness.close
         #expect(state == nil)
     }
 
-    @Test("Draining finishes what was asked, then closes")
+    @Test("Draining finishes the open requests, then closes")
     func drain() {
-        let desk = HTTPDesk()
-        desk.send(HTTPSessionTests.registration + HTTPSessionTests.registration + "GET /")
-        desk.perform(.connection(.drain))
-        desk.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
-        let first = (desk.taken(), desk.close)
+        let harness = HTTPHarness()
+        harness.send(HTTPSessionTests.registration + HTTPSessionTests.registration + "GET /")
+        harness.perform(.connection(.drain))
+        harness.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
+        let first = (harness.takeSent(), harness.close)
         #expect(first.0 == HTTPSessionTests.token(1) && first.1 == nil)
-        desk.perform(.reply(requestID: 2, .registered(HTTPSessionTests.name(2))))
-        let second = (desk.taken(), desk.close)
+        harness.perform(.reply(requestID: 2, .registered(HTTPSessionTests.name(2))))
+        let second = (harness.takeSent(), harness.close)
         #expect(second.0.contains("\r\nConnection: close\r\n") && second.1 == .connectionDraining)
     }
 
     @Test(
-        "At the end of the process a connection just accepted gets one answer; one that has had answers ends at once"
+        "A new connection gets one answer, and one that has had answers ends at once, when the process ends"
     )
     func lastCall() {
-        let desk = HTTPDesk()
-        desk.perform(.connection(.endWhenIdle(from: desk.now.monotonic, .systemShutdown)))
-        let fresh = desk.close
+        let harness = HTTPHarness()
+        harness.perform(.connection(.endWhenIdle(from: harness.now.monotonic, .systemShutdown)))
+        let fresh = harness.close
         #expect(fresh == nil)
-        desk.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /more HTTP/1.1\r\n")
-        let answered = (desk.taken(), desk.close)
+        harness.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /more HTTP/1.1\r\n")
+        let answered = (harness.takeSent(), harness.close)
         #expect(answered.0.hasPrefix("HTTP/1.1 404 ") && answered.0.contains("\r\nConnection: close\r\n"))
         #expect(answered.1 == .systemShutdown)
 
-        let kept = HTTPDesk()
+        let kept = HTTPHarness()
         kept.send("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
-        _ = kept.taken()
+        _ = kept.takeSent()
         kept.perform(.connection(.endWhenIdle(from: kept.now.monotonic, .systemShutdown)))
-        let idle = (kept.close, kept.taken())
+        let idle = (kept.close, kept.takeSent())
         #expect(idle.0 == .systemShutdown && idle.1.isEmpty)
 
-        let busy = HTTPDesk()
+        let busy = HTTPHarness()
         busy.send(HTTPSessionTests.registration)
         busy.perform(.connection(.endWhenIdle(from: busy.now.monotonic, .systemShutdown)))
         let waiting = busy.close
         #expect(waiting == nil)
         busy.perform(.reply(requestID: 1, .registered(HTTPSessionTests.name(1))))
-        let last = (busy.taken(), busy.close)
+        let last = (busy.takeSent(), busy.close)
         #expect(last.0.contains("\r\nConnection: close\r\n") && last.1 == .systemShutdown)
     }
 
     @Test("Closing an idle connection is immediate")
     func close() {
-        let desk = HTTPDesk()
-        desk.perform(.connection(.close(.systemShutdown)))
-        let state = (desk.close, desk.taken())
+        let harness = HTTPHarness()
+        harness.perform(.connection(.close(.systemShutdown)))
+        let state = (harness.close, harness.takeSent())
         #expect(state.0 == .systemShutdown && state.1.isEmpty)
     }
 }
 
 @Suite struct HTTPAdministrationTests {
     @Test(
-        "The operator's pages are asked of the host, and answered in order",
+        "The operator's pages are requested from the host and answered in order",
         arguments: [("/healthz", HostRequest.Page.health), ("/readyz", .readiness), ("/metrics", .metrics)])
     func pages(path: String, page: HostRequest.Page) {
-        let desk = HTTPDesk(isAdministrative: true)
-        desk.send(HTTPSessionTests.get(path) + HTTPSessionTests.get(path, "HEAD"))
-        let pages = desk.pages.map { ($0.requestID, $0.page) }
+        let harness = HTTPHarness(isAdministrative: true)
+        harness.send(HTTPSessionTests.get(path) + HTTPSessionTests.get(path, "HEAD"))
+        let pages = harness.pages.map { ($0.requestID, $0.page) }
         #expect(pages.count == 2 && pages[0] == (1, page) && pages[1] == (2, page))
-        desk.answer(2, "ok\n")
-        desk.answer(1, "ok\n")
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text("ok\n") + HTTPDesk.text("ok\n").dropLast(3))
+        harness.answer(2, "ok\n")
+        harness.answer(1, "ok\n")
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text("ok\n") + HTTPHarness.text("ok\n").dropLast(3))
     }
 
-    @Test("Device services are not offered there (canary: elsewhere they are)")
+    @Test("Device services are not offered on the administrative port (canary: elsewhere they are)")
     func separate() {
-        let desk = HTTPDesk(isAdministrative: true)
-        desk.send(HTTPSessionTests.registration)
-        let text = desk.taken()
+        let harness = HTTPHarness(isAdministrative: true)
+        harness.send(HTTPSessionTests.registration)
+        let text = harness.takeSent()
         #expect(text.hasPrefix("HTTP/1.1 404 "))
-        let open = HTTPDesk()
+        let open = HTTPHarness()
         open.send(HTTPSessionTests.registration)
         let count = open.events.count
         #expect(count == 1)
     }
 
-    @Test("Other methods are refused with what is allowed")
+    @Test("Other methods are refused with the allowed ones")
     func methods() {
-        let desk = HTTPDesk(isAdministrative: true)
-        desk.send(HTTPSessionTests.get("/metrics", "DELETE"))
-        let text = desk.taken()
+        let harness = HTTPHarness(isAdministrative: true)
+        harness.send(HTTPSessionTests.get("/metrics", "DELETE"))
+        let text = harness.takeSent()
         #expect(text.hasPrefix("HTTP/1.1 405 ") && text.contains("Allow: GET, HEAD\r\n"))
     }
 }

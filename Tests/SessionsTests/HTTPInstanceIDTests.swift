@@ -6,11 +6,11 @@ import WireSupport
 
 @testable import Sessions
 
-/// What the transcripts of Instance ID cannot show: limits, authorization, time, platforms (http 7).
+/// What the transcripts of Instance ID do not cover: limits, authorization, deadlines, platforms (http 7).
 @Suite struct HTTPInstanceIDTests {
     private static let name = RegistrationName(
         device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(1))
-    private static let token = String(decoding: HTTPDesk.seal.token(for: name), as: UTF8.self)
+    private static let token = String(decoding: HTTPHarness.seal.token(for: name), as: UTF8.self)
 
     private static func request(_ line: String, _ body: String = "", key: String = "key=good-key") -> String {
         "\(line) HTTP/1.1\r\nHost: iid.googleapis.com\r\nAuthorization: \(key)\r\n"
@@ -23,8 +23,8 @@ import WireSupport
             "POST /iid/v1:batchAdd", "{\"to\":\"/topics/news\",\"registration_tokens\":[\(list)]}")
     }
 
-    private static func asked(_ desk: HTTPDesk) -> [TokenRequest] {
-        desk.events.compactMap { if case .device(_, .token(let request)) = $0 { request } else { nil } }
+    private static func asked(_ harness: HTTPHarness) -> [TokenRequest] {
+        harness.events.compactMap { if case .device(_, .token(let request)) = $0 { request } else { nil } }
     }
 
     private static func report(
@@ -32,31 +32,31 @@ import WireSupport
     ) -> TokenReport {
         var registration = Registration(
             name: name, category: Array(category.utf8), subtype: [], senderText: [],
-            sender: HTTPDesk.sender, createdAt: 0)
+            sender: HTTPHarness.sender, createdAt: 0)
         registration.apnsToken = Array(apns.utf8)
         return TokenReport(registration: registration, topics: topics)
     }
 
-    @Test("A thousand tokens are taken, each with the sender's authority, and not one more")
+    @Test("Up to a thousand tokens are accepted, each with the sender's authority")
     func limit() {
-        let desk = HTTPDesk()
-        desk.send(Self.batch(1_000))
-        let asked = Self.asked(desk)
+        let harness = HTTPHarness()
+        harness.send(Self.batch(1_000))
+        let asked = Self.asked(harness)
         #expect(asked.count == 1_000)
-        #expect(asked.allSatisfy { $0.sender == HTTPDesk.sender && $0.name == Self.name })
+        #expect(asked.allSatisfy { $0.sender == HTTPHarness.sender && $0.name == Self.name })
         #expect(Set(asked.map(\.requester.requestID)).count == 1_000)
         for request in asked.dropLast() {
-            desk.perform(.reply(requestID: request.requester.requestID, .token(Self.report())))
+            harness.perform(.reply(requestID: request.requester.requestID, .token(Self.report())))
         }
-        #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.reply(requestID: asked[999].requester.requestID, .tokenRefused(.notRegistered)))
-        let body = HTTPTokenTests.answer(desk).body
+        #expect(harness.takeSent().isEmpty, "not before all results are known")
+        harness.perform(.reply(requestID: asked[999].requester.requestID, .tokenRefused(.notRegistered)))
+        let body = HTTPTokenTests.answer(harness).body
         #expect(
             body == "{\"results\":[" + String(repeating: "{},", count: 999) + "{\"error\":\"NOT_FOUND\"}]}")
-        let other = HTTPDesk()
+        let other = HTTPHarness()
         other.send(Self.batch(1_001))
         let answer = HTTPTokenTests.answer(other)
-        #expect(answer.status == "400" && answer.body.contains("registration_tokens: at most 1000"))
+        #expect(answer.status == "400" && answer.body.contains("registration_tokens: expected at most 1000"))
         #expect(other.events.isEmpty)
     }
 
@@ -67,11 +67,11 @@ import WireSupport
             "{\"application\":\"com.example.ios\",\"apns_tokens\":[\(list)]}")
     }
 
-    @Test("A hundred tokens of Apple's are taken, and not one more; the time that is over is told for each")
+    @Test("Up to a hundred APNs tokens are accepted, and those without a reply in time are reported")
     func imports() {
-        let desk = HTTPDesk()
-        desk.send(Self.imports(100))
-        let asked = desk.events.compactMap {
+        let harness = HTTPHarness()
+        harness.send(Self.imports(100))
+        let asked = harness.events.compactMap {
             if case .installation(_, .requested(let request)) = $0 { request } else { nil }
         }
         #expect(asked.count == 100 && Set(asked.map(\.installation)).count == 100)
@@ -81,19 +81,19 @@ import WireSupport
         }
         #expect(Set(devices.map(\.number)).count == 100)
         #expect(devices.allSatisfy { $0.number >= 1 << 59 && $0.number < 1 << 63 })
-        desk.perform(.reply(requestID: asked[99].requester.requestID, .registered(Self.name)))
-        #expect(desk.taken().isEmpty, "not before all are known")
-        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
-        let body = HTTPTokenTests.answer(desk).body
+        harness.perform(.reply(requestID: asked[99].requester.requestID, .registered(Self.name)))
+        #expect(harness.takeSent().isEmpty, "not before all results are known")
+        harness.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
+        let body = HTTPTokenTests.answer(harness).body
         #expect(body.ranges(of: "Internal Server Error").count == 99)
         #expect(body.contains("\"status\":\"OK\",\"registration_token\":\"\(Self.token)\""))
-        let again = HTTPDesk()
+        let again = HTTPHarness()
         again.send(Self.imports(100))
         let places = again.events.compactMap {
             if case .installation(_, .requested(let request)) = $0 { request.installation } else { nil }
         }
-        #expect(places == asked.map(\.installation), "the same tokens are at the same places")
-        let other = HTTPDesk()
+        #expect(places == asked.map(\.installation), "the same tokens have the same keys")
+        let other = HTTPHarness()
         other.send(Self.imports(101))
         let answer = HTTPTokenTests.answer(other)
         #expect(answer.status == "400" && answer.body.contains("1 to 100 tokens"))
@@ -101,39 +101,40 @@ import WireSupport
     }
 
     @Test(
-        "Too many changes in a second: a batch of which nothing was done is refused as a whole, with a time")
+        "A batch of which nothing was done is refused as a whole, with Retry-After, when changes are too frequent"
+    )
     func rate() throws {
-        let desk = HTTPDesk()
-        desk.send(Self.batch(2))
-        for request in Self.asked(desk) {
-            desk.perform(.reply(requestID: request.requester.requestID, .tokenRefused(.rateExceeded)))
+        let harness = HTTPHarness()
+        harness.send(Self.batch(2))
+        for request in Self.asked(harness) {
+            harness.perform(.reply(requestID: request.requester.requestID, .tokenRefused(.rateExceeded)))
         }
-        let whole = desk.taken()
+        let whole = harness.takeSent()
         #expect(whole.hasPrefix("HTTP/1.1 429 ") && whole.contains("\r\nRetry-After: 1\r\n"))
         #expect(whole.hasSuffix("{\"error\":\"RESOURCE_EXHAUSTED\"}"))
-        let other = HTTPDesk()
+        let other = HTTPHarness()
         other.send(Self.batch(2))
         let asked = Self.asked(other)
         other.perform(.reply(requestID: asked[0].requester.requestID, .token(Self.report())))
         other.perform(.reply(requestID: asked[1].requester.requestID, .tokenRefused(.rateExceeded)))
         #expect(HTTPTokenTests.answer(other).body == "{\"results\":[{},{\"error\":\"RESOURCE_EXHAUSTED\"}]}")
-        let one = HTTPDesk()
+        let one = HTTPHarness()
         one.send(Self.request("POST /iid/v1/\(Self.token)/rel/topics/news"))
         one.perform(.reply(requestID: 1, .tokenRefused(.rateExceeded)))
-        #expect(one.taken().contains("\r\nRetry-After: 1\r\n"))
-        let modern = HTTPTokenTests.desk()
+        #expect(one.takeSent().contains("\r\nRetry-After: 1\r\n"))
+        let modern = HTTPTokenTests.harness()
         modern.send(
             Self.request(
                 "POST /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions?topic_name=a",
                 key: "Bearer \(try HTTPTokenTests.token(modern))"))
-        _ = modern.taken()
+        _ = modern.takeSent()
         modern.perform(.reply(requestID: 2, .tokenRefused(.rateExceeded)))
-        let text = modern.taken()
+        let text = modern.takeSent()
         #expect(text.hasPrefix("HTTP/1.1 429 ") && text.contains("\r\nRetry-After: 1\r\n"))
         #expect(text.contains("RESOURCE_EXHAUSTED") && text.contains("QUOTA_EXCEEDED"))
     }
 
-    @Test("Without a key nothing is asked of the core; access tokens count only where the header says so")
+    @Test("Nothing is passed to the core without a key, and access tokens need their header")
     func authorization() {
         for line in [
             "GET /iid/info/\(Self.token)", "POST /iid/v1/\(Self.token)/rel/topics/news",
@@ -141,81 +142,82 @@ import WireSupport
             "POST /iid/v1:batchRemove", "POST /iid/v1:batchImport",
         ] {
             for key in ["key=bad", "Bearer x", ""] {
-                let desk = HTTPDesk()
-                desk.send(Self.request(line, key: key))
-                #expect(HTTPTokenTests.answer(desk).status == "401", "\(line)")
-                #expect(desk.events.isEmpty)
+                let harness = HTTPHarness()
+                harness.send(Self.request(line, key: key))
+                #expect(HTTPTokenTests.answer(harness).status == "401", "\(line)")
+                #expect(harness.events.isEmpty)
             }
         }
     }
 
-    @Test("What the core does not answer in time is told so: of the tokens of a batch those alone")
+    @Test("A reply that is not in time is reported, in a batch only for its tokens")
     func late() {
-        let desk = HTTPDesk()
-        desk.send(Self.batch(2))
-        desk.perform(.reply(requestID: Self.asked(desk)[1].requester.requestID, .token(Self.report())))
-        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
+        let harness = HTTPHarness()
+        harness.send(Self.batch(2))
+        harness.perform(.reply(requestID: Self.asked(harness)[1].requester.requestID, .token(Self.report())))
+        harness.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
         #expect(
-            HTTPTokenTests.answer(desk).body == "{\"results\":[{\"error\":\"DEADLINE_EXCEEDED\"},{}]}")
-        let other = HTTPDesk()
+            HTTPTokenTests.answer(harness).body == "{\"results\":[{\"error\":\"DEADLINE_EXCEEDED\"},{}]}")
+        let other = HTTPHarness()
         other.send(Self.request("GET /iid/info/\(Self.token)"))
         other.pass(seconds: Limits.HTTP.answerDeadlineSeconds + 1)
-        let text = other.taken()
+        let text = other.takeSent()
         #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("\r\nRetry-After: 10\r\n"))
     }
 
     @Test(
-        "The platform is told by how the app registered",
+        "The platform depends on how the app registered",
         arguments: [
             ("app", "", "ANDROID"), ("com.example.ios", "p_01", "IOS"), ("com.chrome.linux", "", "CHROME"),
         ])
     func platform(category: String, apns: String, platform: String) throws {
-        let desk = HTTPDesk()
-        desk.send(Self.request("GET /iid/info/\(Self.token)"))
-        desk.perform(.reply(requestID: 1, .token(Self.report(category: category, apns: apns))))
-        let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
+        let harness = HTTPHarness()
+        harness.send(Self.request("GET /iid/info/\(Self.token)"))
+        harness.perform(.reply(requestID: 1, .token(Self.report(category: category, apns: apns))))
+        let json = try JSONValue(parsing: HTTPTokenTests.answer(harness).body)
         #expect(json["platform"]?.text == platform && json["application"]?.text == category)
         #expect(json["authorizedEntity"]?.text == "1234567890" && json["rel"] == nil)
     }
 
     @Test(
-        "The version of an app is kept as it told it, where it is one; it is told by /iid/info",
+        "A valid version of an app is stored as sent, and shown by /iid/info",
         arguments: [
             ("app_ver=36&X-app_ver=1", "36"), ("X-app_ver=36", "36"), ("", ""), ("app_ver=1%0A", ""),
             ("app_ver=%FF", ""), ("app_ver=\(String(repeating: "1", count: 65))", ""),
         ])
     func version(form: String, kept: String) throws {
-        let desk = HTTPDesk()
-        desk.send(
-            HTTPDesk.register("app=a&sender=123&device=600000000000000001" + (form.isEmpty ? "" : "&\(form)"))
+        let harness = HTTPHarness()
+        harness.send(
+            HTTPHarness.register(
+                "app=a&sender=123&device=600000000000000001" + (form.isEmpty ? "" : "&\(form)"))
         )
-        guard case .device(_, .register(let request))? = desk.events.first else {
-            Issue.record("no registration")
+        guard case .device(_, .register(let request))? = harness.events.first else {
+            Issue.record("expected a registration")
             return
         }
         #expect(request.appVersion == Array(kept.utf8))
         var report = Self.report()
         report.registration.appVersion = request.appVersion
-        let other = HTTPDesk()
+        let other = HTTPHarness()
         other.send(Self.request("GET /iid/info/\(Self.token)"))
         other.perform(.reply(requestID: 1, .token(report)))
         let json = try JSONValue(parsing: HTTPTokenTests.answer(other).body)
         #expect(json["applicationVersion"]?.text == kept)
     }
 
-    @Test("A path that takes another method, and a body that is no JSON, are told in `error`")
+    @Test("A wrong method and a body that is not JSON are reported in `error`")
     func faults() {
-        let desk = HTTPDesk()
-        desk.send(Self.request("PATCH /iid/v1:batchAdd", "{}"))
-        let answer = HTTPTokenTests.answer(desk)
+        let harness = HTTPHarness()
+        harness.send(Self.request("PATCH /iid/v1:batchAdd", "{}"))
+        let answer = HTTPTokenTests.answer(harness)
         #expect(answer.status == "405")
-        #expect(answer.body == "{\"error\":\"The path does not take this method.\"}")
-        desk.send(Self.request("POST /iid/v1:batchAdd", "{"))
-        #expect(HTTPTokenTests.answer(desk).body.hasPrefix("{\"error\":\"the body is no JSON: "))
+        #expect(answer.body == "{\"error\":\"The path does not accept this method.\"}")
+        harness.send(Self.request("POST /iid/v1:batchAdd", "{"))
+        #expect(HTTPTokenTests.answer(harness).body.hasPrefix("{\"error\":\"invalid JSON at byte "))
     }
 
     @Test(
-        "HTTP v1 names the field that is wrong, and asks nothing of the core",
+        "HTTP v1 names the invalid field, and passes nothing to the core",
         arguments: [
             ("POST", "TOKEN/topicSubscriptions", "topic_name"),
             ("POST", "TOKEN/topicSubscriptions?topic_name=a+b", "topic_name"),
@@ -224,38 +226,39 @@ import WireSupport
             ("GET", "nonsense/topicSubscriptions", "not a valid FCM registration token"),
         ])
     func version1(method: String, path: String, text: String) throws {
-        let desk = HTTPTokenTests.desk()
-        let bearer = "Bearer \(try HTTPTokenTests.token(desk))"
+        let harness = HTTPTokenTests.harness()
+        let bearer = "Bearer \(try HTTPTokenTests.token(harness))"
         let line =
             "\(method) /v1/projects/lab-project/registrations/"
             + path.replacing("TOKEN", with: Self.token.replacing(":", with: "%3A"))
-        desk.send(Self.request(line, key: bearer))
-        let answer = HTTPTokenTests.answer(desk)
+        harness.send(Self.request(line, key: bearer))
+        let answer = HTTPTokenTests.answer(harness)
         #expect(answer.status == "400" && answer.body.contains(text))
-        desk.send(Self.request(line))
-        #expect(HTTPTokenTests.answer(desk).status == "401", "a server key is none of v1")
-        #expect(desk.events.isEmpty)
+        harness.send(Self.request(line))
+        #expect(HTTPTokenTests.answer(harness).status == "401", "v1 does not accept server keys")
+        #expect(harness.events.isEmpty)
     }
 
-    @Test("Pages of a list are as large as is asked for, within the limit")
+    @Test("Pages of a list have the requested size, within the limit")
     func pages() throws {
         let topics = (0..<2_000).compactMap { TopicName(Array("t\($0)".utf8)) }
         let report = Self.report(
             topics: topics.map {
-                Subscription(name: Self.name, sender: HTTPDesk.sender, topic: $0, since: 0)
+                Subscription(name: Self.name, sender: HTTPHarness.sender, topic: $0, since: 0)
             })
         for (query, count) in [
             ("", 1_000), ("?pageSize=5000", 2_000), ("?pageSize=0", 1_000), ("?pageSize=7", 7),
         ] {
-            let desk = HTTPTokenTests.desk()
-            let bearer = "Bearer \(try HTTPTokenTests.token(desk))"
-            desk.send(
+            let harness = HTTPTokenTests.harness()
+            let bearer = "Bearer \(try HTTPTokenTests.token(harness))"
+            harness.send(
                 Self.request(
                     "GET /v1/projects/lab-project/registrations/\(Self.token)/topicSubscriptions\(query)",
                     key: bearer))
-            desk.perform(
-                .reply(requestID: try #require(Self.asked(desk).first).requester.requestID, .token(report)))
-            let json = try JSONValue(parsing: HTTPTokenTests.answer(desk).body)
+            harness.perform(
+                .reply(requestID: try #require(Self.asked(harness).first).requester.requestID, .token(report))
+            )
+            let json = try JSONValue(parsing: HTTPTokenTests.answer(harness).body)
             #expect(json["topicSubscriptions"]?.elements?.count == count)
             #expect((json["nextPageToken"] == nil) == (count == 2_000))
         }

@@ -11,7 +11,7 @@ import Wire
     private static func token(_ number: UInt64) -> String {
         let name = RegistrationName(
             device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(number))
-        return String(decoding: HTTPDesk.seal.token(for: name), as: UTF8.self)
+        return String(decoding: HTTPHarness.seal.token(for: name), as: UTF8.self)
     }
 
     private static func request(
@@ -23,15 +23,15 @@ import Wire
             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    private static func submissions(_ desk: HTTPDesk) -> [Submission] {
-        desk.events.compactMap {
+    private static func submissions(_ harness: HTTPHarness) -> [Submission] {
+        harness.events.compactMap {
             if case .device(_, .submitted(let submission)) = $0 { submission } else { nil }
         }
     }
 
-    /// Status and body of the only answer.
-    private static func answer(_ desk: HTTPDesk) -> (status: String, body: String) {
-        let text = desk.taken()
+    /// Returns the status and body of the only answer.
+    private static func answer(_ harness: HTTPHarness) -> (status: String, body: String) {
+        let text = harness.takeSent()
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         let status = text.split(separator: " ").dropFirst().first.map(String.init) ?? ""
         return (status, parts.count == 2 ? String(parts[1]) : "")
@@ -39,34 +39,35 @@ import Wire
 
     private static let id = PersistentID(sequence: SequenceNumber(7), salt: 9)
 
-    @Test("Each recipient is submitted, and the results stand in the order of the request")
+    @Test("Each recipient is submitted, and the results are in the order of the request")
     func several() throws {
-        let desk = HTTPDesk()
-        desk.send(
+        let harness = HTTPHarness()
+        harness.send(
             Self.request(
                 "{\"registration_ids\":[\"\(Self.token(1))\",\"ABC\",\"\(Self.token(2))\",\"\(Self.token(3))\"],"
                     + "\"data\":{\"a\":\"b\"},\"time_to_live\":60,\"collapse_key\":\"k\"}"))
-        let sent = Self.submissions(desk)
+        let sent = Self.submissions(harness)
         #expect(sent.map(\.target.number.number) == [1, 2, 3])
         #expect(
             sent.allSatisfy {
-                $0.sender == HTTPDesk.sender && $0.content.lifetimeSeconds == 60 && !$0.content.wantsReceipt
+                $0.sender == HTTPHarness.sender && $0.content.lifetimeSeconds == 60
+                    && !$0.content.wantsReceipt
             })
         #expect(
             sent.allSatisfy { $0.content.collapseKey == Array("k".utf8) && $0.content.priority == .normal })
-        #expect(desk.taken().isEmpty, "not before all are known")
-        desk.perform(.submission(requestID: sent[2].requester.requestID, .refused(.notRegistered)))
-        desk.perform(
+        #expect(harness.takeSent().isEmpty, "not before all results are known")
+        harness.perform(.submission(requestID: sent[2].requester.requestID, .refused(.notRegistered)))
+        harness.perform(
             .submission(
                 requestID: sent[1].requester.requestID,
                 .accepted(
                     id: Self.id,
                     canonical: RegistrationName(
                         device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(9)))))
-        #expect(desk.taken().isEmpty)
-        desk.perform(
+        #expect(harness.takeSent().isEmpty)
+        harness.perform(
             .submission(requestID: sent[0].requester.requestID, .accepted(id: Self.id, canonical: nil)))
-        let answer = Self.answer(desk)
+        let answer = Self.answer(harness)
         #expect(answer.status == "200")
         let tail =
             ",\"success\":2,\"failure\":2,\"canonical_ids\":1,\"results\":[{\"message_id\":\"\(Self.id.text)\"},"
@@ -79,7 +80,7 @@ import Wire
     }
 
     @Test(
-        "A request that is wrong as a whole is refused with the text of the real service",
+        "A request that is invalid as a whole is refused with the text of the real service",
         arguments: [
             ("{", "JSON_PARSING_ERROR: "), ("[]", "JSON_PARSING_ERROR: The message must be a JSON object"),
             ("{\"data\":{}}", "Missing \"registration_ids\" field\n"),
@@ -113,71 +114,72 @@ import Wire
             ),
         ])
     func wholeFaults(body: String, text: String) {
-        let desk = HTTPDesk()
-        desk.send(Self.request(body))
-        let answer = Self.answer(desk)
+        let harness = HTTPHarness()
+        harness.send(Self.request(body))
+        let answer = Self.answer(harness)
         #expect(answer.status == "400")
         #expect(text.hasSuffix("\n") ? answer.body == text : answer.body.hasPrefix(text))
-        #expect(desk.events.isEmpty)
+        #expect(harness.events.isEmpty)
     }
 
     @Test(
-        "Without a valid key the answer is 401 with the word that clients look for",
+        "The answer without a valid key is 401 with the word that clients look for",
         arguments: [nil, "key=bad", "key=", "Basic eDp5", "AidLogin 1:2", "good-key"])
     func unauthorized(key: String?) {
-        let desk = HTTPDesk()
-        desk.send(Self.request("{\"to\":\"\(Self.token(1))\"}", key: key))
-        let answer = Self.answer(desk)
+        let harness = HTTPHarness()
+        harness.send(Self.request("{\"to\":\"\(Self.token(1))\"}", key: key))
+        let answer = Self.answer(harness)
         #expect(answer.status == "401")
         #expect(answer.body.contains("Unauthorized"))
-        #expect(desk.events.isEmpty)
+        #expect(harness.events.isEmpty)
     }
 
-    @Test("Every form of the key is taken", arguments: ["key=good-key", "key= good-key", "key:good-key"])
+    @Test("Every form of the key is accepted", arguments: ["key=good-key", "key= good-key", "key:good-key"])
     func keyForms(key: String) {
-        let desk = HTTPDesk()
-        desk.send(Self.request("{\"to\":\"\(Self.token(1))\"}", key: key, path: "/gcm/send"))
-        #expect(Self.submissions(desk).count == 1)
+        let harness = HTTPHarness()
+        harness.send(Self.request("{\"to\":\"\(Self.token(1))\"}", key: key, path: "/gcm/send"))
+        #expect(Self.submissions(harness).count == 1)
     }
 
-    @Test("A payload that is too large is told to each recipient that could have had it")
+    @Test("A payload that is too large is reported to each recipient that is otherwise valid")
     func tooLarge() {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let text = String(repeating: "x", count: Limits.Message.payloadBytes)
-        desk.send(
+        harness.send(
             Self.request(
                 "{\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\",\"no\"],\"data\":{\"k\":\"\(text)\"}}"
             ))
-        let looked = Self.submissions(desk)
+        let looked = Self.submissions(harness)
         #expect(looked.count == 2)
         #expect(
             looked.allSatisfy { $0.content.isDryRun && $0.content.body.isEmpty }, "nothing may be delivered")
-        desk.perform(
+        harness.perform(
             .submission(requestID: looked[0].requester.requestID, .accepted(id: nil, canonical: nil)))
-        desk.perform(.submission(requestID: looked[1].requester.requestID, .refused(.notRegistered)))
+        harness.perform(.submission(requestID: looked[1].requester.requestID, .refused(.notRegistered)))
         #expect(
-            Self.answer(desk).body.hasSuffix(
+            Self.answer(harness).body.hasSuffix(
                 "\"results\":[{\"error\":\"MessageTooBig\"},{\"error\":\"NotRegistered\"},{\"error\":\"InvalidRegistration\"}]}"
             ))
     }
 
-    @Test("A dry run is checked by the core, and told with the id of the real service")
+    @Test("A dry run is checked by the core and answered with the ID of the real service")
     func dryRun() throws {
-        let desk = HTTPDesk()
-        desk.send(Self.request("{\"to\":\"\(Self.token(1))\",\"dry_run\":true}"))
-        let looked = try #require(Self.submissions(desk).first)
+        let harness = HTTPHarness()
+        harness.send(Self.request("{\"to\":\"\(Self.token(1))\",\"dry_run\":true}"))
+        let looked = try #require(Self.submissions(harness).first)
         #expect(looked.content.isDryRun)
-        desk.perform(.submission(requestID: looked.requester.requestID, .accepted(id: nil, canonical: nil)))
-        #expect(Self.answer(desk).body.hasSuffix("[{\"message_id\":\"fake_message_id\"}]}"))
+        harness.perform(
+            .submission(requestID: looked.requester.requestID, .accepted(id: nil, canonical: nil)))
+        #expect(Self.answer(harness).body.hasSuffix("[{\"message_id\":\"fake_message_id\"}]}"))
     }
 
-    @Test("Every refusal has its word", arguments: Self.wordsOfRefusals)
+    @Test("Every refusal has its error word", arguments: Self.wordsOfRefusals)
     func words(word: String, refusal: Refusal) throws {
-        let desk = HTTPDesk()
-        desk.send(Self.request("{\"to\":\"\(Self.token(1))\"}"))
-        let requestID = try #require(Self.submissions(desk).first).requester.requestID
-        desk.perform(.submission(requestID: requestID, .refused(refusal)))
-        let answer = Self.answer(desk)
+        let harness = HTTPHarness()
+        harness.send(Self.request("{\"to\":\"\(Self.token(1))\"}"))
+        let requestID = try #require(Self.submissions(harness).first).requester.requestID
+        harness.perform(.submission(requestID: requestID, .refused(refusal)))
+        let answer = Self.answer(harness)
         #expect(answer.status == "200")
         #expect(answer.body.hasSuffix("\"results\":[{\"error\":\"\(word)\"}]}"))
     }
@@ -190,15 +192,15 @@ import Wire
     ]
 
     @Test(
-        "A form: one line, one equals sign, no line end",
+        "The answer to a form has one line, one equals sign and no line end",
         arguments: ["application/x-www-form-urlencoded;charset=UTF-8", nil])
     func plainText(type: String?) throws {
-        let desk = HTTPDesk()
-        desk.send(
+        let harness = HTTPHarness()
+        harness.send(
             Self.request(
                 "registration_id=\(Self.token(1))&data.a+b=c%26d&time_to_live=0&dry_run=False&delay_while_idle=1"
                     + "&collapse_key=", type: type))
-        let sent = try #require(Self.submissions(desk).first)
+        let sent = try #require(Self.submissions(harness).first)
         #expect(
             sent.content.lifetimeSeconds == 0 && !sent.content.isDryRun && sent.content.collapseKey == nil)
         var pairs: [String] = []
@@ -207,12 +209,13 @@ import Wire
                 String(decoding: [UInt8](copying: key) + [0x3D] + [UInt8](copying: value), as: UTF8.self))
         }
         #expect(pairs == ["a b=c&d"])
-        desk.perform(.submission(requestID: sent.requester.requestID, .accepted(id: Self.id, canonical: nil)))
-        #expect(Self.answer(desk).body == "id=\(Self.id.text)")
+        harness.perform(
+            .submission(requestID: sent.requester.requestID, .accepted(id: Self.id, canonical: nil)))
+        #expect(Self.answer(harness).body == "id=\(Self.id.text)")
     }
 
     @Test(
-        "What is wrong with a form is told behind Error=",
+        "An error in a form is reported after Error=",
         arguments: [
             ("data.a=b", "MissingRegistration"), ("registration_id=", "MissingRegistration"),
             ("registration_id=ABC", "InvalidRegistration"),
@@ -223,77 +226,80 @@ import Wire
             ("{\"to\":\"x\"}", "MissingRegistration"), ("to=%zz", "InvalidParameters"),
         ])
     func formFaults(body: String, word: String) {
-        let desk = HTTPDesk()
-        desk.send(
+        let harness = HTTPHarness()
+        harness.send(
             Self.request(body.replacing("=T&", with: "=\(Self.token(1))&"), type: Self.formType))
-        let answer = Self.answer(desk)
+        let answer = Self.answer(harness)
         #expect(answer.status == "200")
         #expect(answer.body == "Error=\(word)")
-        #expect(desk.events.isEmpty)
+        #expect(harness.events.isEmpty)
     }
 
-    @Test("In a form, being unavailable is a status; the canonical token stands in the second line")
+    @Test("In a form, unavailability is a status, and the canonical token is in the second line")
     func formOutcomes() throws {
-        let desk = HTTPDesk()
-        desk.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
-        desk.perform(
+        let harness = HTTPHarness()
+        harness.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
+        harness.perform(
             .submission(
-                requestID: try #require(Self.submissions(desk).last).requester.requestID,
+                requestID: try #require(Self.submissions(harness).last).requester.requestID,
                 .refused(.unavailable)))
-        #expect(Self.answer(desk).status == "503")
-        desk.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
-        desk.perform(
+        #expect(Self.answer(harness).status == "503")
+        harness.send(Self.request("registration_id=\(Self.token(1))", type: Self.formType))
+        harness.perform(
             .submission(
-                requestID: try #require(Self.submissions(desk).last).requester.requestID,
+                requestID: try #require(Self.submissions(harness).last).requester.requestID,
                 .accepted(
                     id: Self.id,
                     canonical: RegistrationName(
                         device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(2)))))
-        #expect(Self.answer(desk).body == "id=\(Self.id.text)\nregistration_id=\(Self.token(2))")
+        #expect(Self.answer(harness).body == "id=\(Self.id.text)\nregistration_id=\(Self.token(2))")
     }
 
-    @Test("Of whom the core says nothing in time, it is said to be worth another try")
+    @Test("A recipient without a reply in time is reported as unavailable")
     func late() throws {
-        let desk = HTTPDesk()
-        desk.send(
+        let harness = HTTPHarness()
+        harness.send(
             Self.request("{\"registration_ids\":[\"\(Self.token(1))\",\"\(Self.token(2))\"]}"))
-        let first = try #require(Self.submissions(desk).first)
-        desk.perform(
+        let first = try #require(Self.submissions(harness).first)
+        harness.perform(
             .submission(requestID: first.requester.requestID, .accepted(id: Self.id, canonical: nil)))
-        desk.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
+        harness.pass(seconds: Limits.HTTP.answerDeadlineSeconds)
         #expect(
-            Self.answer(desk).body.hasSuffix(
+            Self.answer(harness).body.hasSuffix(
                 "\"results\":[{\"message_id\":\"\(Self.id.text)\"},{\"error\":\"Unavailable\"}]}"))
     }
 
-    @Test("With too many recipients unanswered no request is read, and reading goes on with the answers")
+    @Test(
+        "Requests are not read while too many recipients are unanswered, and reading continues with the answers"
+    )
     func bounded() {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let tokens = Array(repeating: "\"\(Self.token(1))\"", count: Limits.HTTP.recipientsPerRequest)
             .joined(separator: ",")
         let request = Self.request("{\"registration_ids\":[\(tokens)]}")
         let whole = Limits.HTTP.recipientsPerConnection / Limits.HTTP.recipientsPerRequest
-        for _ in 0...whole { desk.send(request) }
-        #expect(Self.submissions(desk).count == Limits.HTTP.recipientsPerConnection)
-        #expect(!desk.isReading)
-        for submission in Self.submissions(desk).prefix(Limits.HTTP.recipientsPerRequest) {
-            desk.perform(
+        for _ in 0...whole { harness.send(request) }
+        #expect(Self.submissions(harness).count == Limits.HTTP.recipientsPerConnection)
+        #expect(!harness.isReading)
+        for submission in Self.submissions(harness).prefix(Limits.HTTP.recipientsPerRequest) {
+            harness.perform(
                 .submission(requestID: submission.requester.requestID, .accepted(id: Self.id, canonical: nil))
             )
         }
-        #expect(desk.taken().contains("\"success\":1000,\"failure\":0"))
+        #expect(harness.takeSent().contains("\"success\":1000,\"failure\":0"))
         #expect(
-            Self.submissions(desk).count == Limits.HTTP.recipientsPerConnection
+            Self.submissions(harness).count == Limits.HTTP.recipientsPerConnection
                 + Limits.HTTP.recipientsPerRequest)
     }
 
     @Test(
-        "A notification without body is read by the older text; apprise's nested one is passed over in form")
+        "A notification without body is read by the older text, and the form of apprise's nested one is ignored"
+    )
     func textAlias() throws {
-        let desk = HTTPDesk()
-        desk.send(
+        let harness = HTTPHarness()
+        harness.send(
             Self.request("{\"to\":\"\(Self.token(1))\",\"notification\":{\"title\":\"t\",\"text\":\"x\"}}"))
-        let sent = try #require(Self.submissions(desk).first)
+        let sent = try #require(Self.submissions(harness).first)
         #expect(sent.content.priority == .high)
         var pairs: [String: String] = [:]
         try AppData.forEach(in: sent.content.body.raw) { key, value in

@@ -9,45 +9,45 @@ import Wire
     static let name = RegistrationName(
         device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(3))
 
-    private func registration(_ desk: HTTPDesk) -> RegistrationRequest? {
-        switch desk.events.first {
+    private func registration(_ harness: HTTPHarness) -> RegistrationRequest? {
+        switch harness.events.first {
         case .device(_, .register(let request)), .device(_, .unregister(let request)): request
         default: nil
         }
     }
 
-    @Test("app, X-subtype and sender are kept as they came")
+    @Test("app, X-subtype and sender are passed on as received")
     func verbatim() throws {
-        let desk = HTTPDesk()
-        desk.send(
-            HTTPDesk.register(
+        let harness = HTTPHarness()
+        harness.send(
+            HTTPHarness.register(
                 "app=org.chromium.linux&X-subtype=wp%3Areceiver.push.com%23a-b&device=600000000000000001&sender=BDOU99-h67+x%3D&extra=1"
             ))
-        let request = try #require(registration(desk))
+        let request = try #require(registration(harness))
         #expect(request.device == DeviceID(600_000_000_000_000_001))
-        #expect(request.token == HTTPDesk.digest(Array("700000000000000002".utf8)))
+        #expect(request.token == HTTPHarness.digest(Array("700000000000000002".utf8)))
         #expect(request.category == Array("org.chromium.linux".utf8))
         #expect(request.subtype == Array("wp:receiver.push.com#a-b".utf8))
         #expect(request.senderText == Array("BDOU99-h67 x=".utf8))
-        guard case .device(_, .register) = desk.events[0] else {
-            Issue.record("not a registration")
+        guard case .device(_, .register) = harness.events[0] else {
+            Issue.record("expected a registration")
             return
         }
     }
 
-    @Test("The token comes alone: no line end, exactly these bytes")
+    @Test("The token is sent alone, with exactly these bytes and no line end")
     func token() throws {
-        let desk = HTTPDesk()
-        desk.send(HTTPDesk.register("app=a.b&device=600000000000000001&sender=123"))
-        desk.perform(.reply(requestID: 1, .registered(Self.name)))
-        let token = String(decoding: HTTPDesk.seal.token(for: Self.name), as: UTF8.self)
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text("token=\(token)"))
+        let harness = HTTPHarness()
+        harness.send(HTTPHarness.register("app=a.b&device=600000000000000001&sender=123"))
+        harness.perform(.reply(requestID: 1, .registered(Self.name)))
+        let token = String(decoding: HTTPHarness.seal.token(for: Self.name), as: UTF8.self)
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text("token=\(token)"))
         #expect(!token.contains(where: { "=+%&\n".contains($0) }))
     }
 
     @Test(
-        "Errors are told with status 200",
+        "Errors have status 200",
         arguments: [
             ("INVALID_SENDER", RegistrationRefusal.invalidSender),
             ("AUTHENTICATION_FAILED", .authenticationFailed), ("INVALID_PARAMETERS", .invalidParameters),
@@ -55,22 +55,22 @@ import Wire
             ("SERVICE_NOT_AVAILABLE", .serviceNotAvailable),
         ])
     func refusals(word: String, refusal: RegistrationRefusal) {
-        let desk = HTTPDesk()
-        desk.send(HTTPDesk.register("app=a.b&device=600000000000000001&sender=123"))
-        desk.perform(.reply(requestID: 1, .registrationRefused(refusal)))
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text("Error=\(word)"))
+        let harness = HTTPHarness()
+        harness.send(HTTPHarness.register("app=a.b&device=600000000000000001&sender=123"))
+        harness.perform(.reply(requestID: 1, .registrationRefused(refusal)))
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text("Error=\(word)"))
     }
 
-    @Test("Chromium hears the word for a passing fault that it knows")
+    @Test("Chromium gets the word for a temporary error that it recognises")
     func chromium() {
-        let desk = HTTPDesk()
-        desk.send(
-            HTTPDesk.register(
+        let harness = HTTPHarness()
+        harness.send(
+            HTTPHarness.register(
                 "app=a.b&device=600000000000000001&sender=123", headers: "User-Agent: Chrome/156.0\r\n"))
-        desk.perform(.reply(requestID: 1, .registrationRefused(.serviceNotAvailable)))
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text("Error=InternalServerError"))
+        harness.perform(.reply(requestID: 1, .registrationRefused(.serviceNotAvailable)))
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text("Error=InternalServerError"))
     }
 
     struct Wrong: Sendable, CustomTestStringConvertible {
@@ -112,30 +112,30 @@ import Wire
             authorization: "AidLogin 1:18446744073709551616"),
     ]
 
-    @Test("What is wrong in form is told at once", arguments: wrong)
+    @Test("A malformed registration is refused at once", arguments: wrong)
     func wrongForm(wrong: Wrong) {
-        let desk = HTTPDesk()
-        desk.send(HTTPDesk.register(wrong.form, authorization: wrong.authorization))
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text("Error=\(wrong.error)"))
-        let count = desk.events.count
+        let harness = HTTPHarness()
+        harness.send(HTTPHarness.register(wrong.form, authorization: wrong.authorization))
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text("Error=\(wrong.error)"))
+        let count = harness.events.count
         #expect(count == 0)
     }
 
     @Test("A security token printed as a signed number is the same number")
     func signed() throws {
-        let desk = HTTPDesk()
-        desk.send(
-            HTTPDesk.register(
+        let harness = HTTPHarness()
+        harness.send(
+            HTTPHarness.register(
                 "app=a&device=-9223372036854775807&sender=1",
                 authorization: "aidlogin 9223372036854775809:-1"))
-        let request = try #require(registration(desk))
+        let request = try #require(registration(harness))
         #expect(request.device == DeviceID(9_223_372_036_854_775_809))
-        #expect(request.token == HTTPDesk.digest(Array("18446744073709551615".utf8)))
+        #expect(request.token == HTTPHarness.digest(Array("18446744073709551615".utf8)))
     }
 
     @Test(
-        "Unregistering answers each client in its own words",
+        "Unregistering is answered in each client's own form",
         arguments: [
             ("app=ext&device=600000000000000001&delete=true&gcm_unreg_caller=false", "deleted=ext"),
             (
@@ -147,19 +147,19 @@ import Wire
             ("app=a.b&device=600000000000000001&sender=123&iid-operation=delete", "deleted=a.b"),
         ])
     func unregister(form: String, body: String) throws {
-        let desk = HTTPDesk()
-        desk.send(HTTPDesk.register(form))
-        guard case .device(_, .unregister)? = desk.events.first else {
-            Issue.record("not an unregistration")
+        let harness = HTTPHarness()
+        harness.send(HTTPHarness.register(form))
+        guard case .device(_, .unregister)? = harness.events.first else {
+            Issue.record("expected an unregistration")
             return
         }
-        desk.perform(.reply(requestID: 1, .unregistered))
-        let text = desk.taken()
-        #expect(text == HTTPDesk.text(body))
+        harness.perform(.reply(requestID: 1, .unregistered))
+        let text = harness.takeSent()
+        #expect(text == HTTPHarness.text(body))
     }
 
     @Test(
-        "The scope that a request names, or that it names none, is kept, and says what a deletion ends",
+        "The scope of a request, or its absence, is recorded and determines what a deletion ends",
         arguments: [
             ("sender=1", .unnamed, .any), ("sender=1&scope=GCM&X-scope=GCM", .all, .one(.all)),
             ("sender=1&X-scope=FCM", .all, .one(.all)), ("sender=*&scope=*&X-scope=*", .all, .named),
@@ -167,18 +167,18 @@ import Wire
             ("gcm_unreg_caller=false", .unnamed, .unnamed), ("gcm_unreg_caller=true", .unnamed, .any),
         ] as [(String, RegistrationScope, EndedScopes)])
     func scopes(fields: String, scope: RegistrationScope, ends: EndedScopes) throws {
-        let desk = HTTPDesk()
-        desk.send(HTTPDesk.register("app=ext&device=600000000000000001&delete=1&\(fields)"))
-        let request = try #require(registration(desk))
+        let harness = HTTPHarness()
+        harness.send(HTTPHarness.register("app=ext&device=600000000000000001&delete=1&\(fields)"))
+        let request = try #require(registration(harness))
         #expect(request.scope == scope && request.endedScopes == ends)
     }
 
     @Test("delete=false registers (canary for the case above)")
     func notDeleted() {
-        let desk = HTTPDesk()
-        desk.send(HTTPDesk.register("app=a&device=600000000000000001&sender=1&delete=false"))
-        guard case .device(_, .register)? = desk.events.first else {
-            Issue.record("taken for an unregistration")
+        let harness = HTTPHarness()
+        harness.send(HTTPHarness.register("app=a&device=600000000000000001&sender=1&delete=false"))
+        guard case .device(_, .register)? = harness.events.first else {
+            Issue.record("treated as an unregistration")
             return
         }
     }
@@ -186,10 +186,10 @@ import Wire
     @Test("No secret is repeated to the peer")
     func secrets() {
         for form in ["app=a&device=1&sender=1", "app=a&device=600000000000000001&sender=1", ""] {
-            let desk = HTTPDesk()
-            desk.send(HTTPDesk.register(form))
-            desk.perform(.reply(requestID: 1, .registrationRefused(.authenticationFailed)))
-            let text = desk.taken()
+            let harness = HTTPHarness()
+            harness.send(HTTPHarness.register(form))
+            harness.perform(.reply(requestID: 1, .registrationRefused(.authenticationFailed)))
+            let text = harness.takeSent()
             #expect(!text.contains("700000000000000002"))
         }
     }

@@ -6,47 +6,48 @@ import Wire
 @testable import Sessions
 
 @Suite struct HTTPSessionTests {
-    static let registration = HTTPDesk.register("app=a.b&device=600000000000000001&sender=123")
+    static let registration = HTTPHarness.register("app=a.b&device=600000000000000001&sender=123")
     static func name(_ number: UInt64) -> RegistrationName {
         RegistrationName(device: DeviceID(600_000_000_000_000_001), number: RegistrationNumber(number))
     }
     static func token(_ number: UInt64) -> String {
-        HTTPDesk.text("token=" + String(decoding: HTTPDesk.seal.token(for: name(number)), as: UTF8.self))
+        HTTPHarness.text(
+            "token=" + String(decoding: HTTPHarness.seal.token(for: name(number)), as: UTF8.self))
     }
     static func get(_ path: String, _ method: String = "GET") -> String {
         "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\r\n"
     }
 
-    @Test("Answers leave in the order of the requests, whatever order they come in")
+    @Test("Answers are sent in the order of the requests, in whatever order the replies arrive")
     func order() {
-        let desk = HTTPDesk()
-        desk.send(Self.registration + Self.get("/none") + Self.registration)
-        desk.perform(.reply(requestID: 3, .registered(Self.name(3))))
-        let early = desk.taken()
+        let harness = HTTPHarness()
+        harness.send(Self.registration + Self.get("/none") + Self.registration)
+        harness.perform(.reply(requestID: 3, .registered(Self.name(3))))
+        let early = harness.takeSent()
         #expect(early.isEmpty)
-        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        let all = desk.taken()
+        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        let all = harness.takeSent()
         #expect(
-            all == Self.token(1) + HTTPDesk.text("There is nothing at this path.\n", "404 Not Found")
+            all == Self.token(1) + HTTPHarness.text("There is nothing at this path.\n", "404 Not Found")
                 + Self.token(3))
-        let records = desk.records
+        let records = harness.records
         #expect(records == 3)
     }
 
-    @Test("An answer for a request ID that is not open changes nothing (canary for the order)")
+    @Test("A reply with an unknown request ID changes nothing (canary for the order)")
     func strayAnswers() {
-        let desk = HTTPDesk()
-        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        desk.perform(.reply(requestID: 0, .unregistered))
-        desk.send(Self.registration)
-        desk.perform(.reply(requestID: 1, .unregistered))
-        desk.perform(.reply(requestID: 1, .checkedIn(DeviceID(5), freshToken: 6)))
-        desk.perform(.reply(requestID: 2, .registered(Self.name(2))))
-        let nothing = desk.taken()
+        let harness = HTTPHarness()
+        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 0, .unregistered))
+        harness.send(Self.registration)
+        harness.perform(.reply(requestID: 1, .unregistered))
+        harness.perform(.reply(requestID: 1, .checkedIn(DeviceID(5), freshToken: 6)))
+        harness.perform(.reply(requestID: 2, .registered(Self.name(2))))
+        let nothing = harness.takeSent()
         #expect(nothing.isEmpty)
-        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        desk.perform(.reply(requestID: 1, .registered(Self.name(9))))
-        let one = desk.taken()
+        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 1, .registered(Self.name(9))))
+        let one = harness.takeSent()
         #expect(one == Self.token(1))
     }
 
@@ -54,22 +55,22 @@ import Wire
     func splits() {
         let stream = Array((Self.registration + Self.get("/checkin") + Self.get("/none", "HEAD")).utf8)
         for step in [1, 2, 3, 7, 50] {
-            let desk = HTTPDesk()
+            let harness = HTTPHarness()
             for start in Swift.stride(from: 0, to: stream.count, by: step) {
-                desk.send(Array(stream[start..<min(start + step, stream.count)]))
+                harness.send(Array(stream[start..<min(start + step, stream.count)]))
             }
-            desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-            let all = desk.taken()
+            harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+            let all = harness.takeSent()
             let missing = "There is nothing at this path.\n"
-            let head = HTTPDesk.text(missing, "404 Not Found").dropLast(missing.utf8.count)
-            let refused = HTTPDesk.text(
-                "The path does not take this method.\n", "405 Method Not Allowed", extra: "Allow: POST\r\n")
+            let head = HTTPHarness.text(missing, "404 Not Found").dropLast(missing.utf8.count)
+            let refused = HTTPHarness.text(
+                "The path does not accept this method.\n", "405 Method Not Allowed", extra: "Allow: POST\r\n")
             #expect(all == Self.token(1) + refused + head, "step \(step)")
         }
     }
 
     @Test(
-        "What no endpoint takes is refused",
+        "A request that no endpoint accepts is refused",
         arguments: [
             ("GET /c2dm/register3", "405"), ("PUT /checkin", "405"), ("BREW /checkin", "405"),
             ("POST /checkin", "411"), ("POST /", "404"), ("POST /checkin/", "404"), ("POST //checkin", "404"),
@@ -78,111 +79,112 @@ import Wire
             ("GET /../etc/passwd", "404"), ("GET /%2e%2e/", "404"),
         ])
     func refused(line: String, status: String) {
-        let desk = HTTPDesk()
-        desk.send("\(line) HTTP/1.1\r\nHost: x\r\n\r\n")
-        let text = desk.taken()
+        let harness = HTTPHarness()
+        harness.send("\(line) HTTP/1.1\r\nHost: x\r\n\r\n")
+        let text = harness.takeSent()
         #expect(text.hasPrefix("HTTP/1.1 \(status) "))
-        let close = desk.close
+        let close = harness.close
         #expect(close == nil)
     }
 
-    @Test("A request that cannot be read is answered, and ends the connection")
+    @Test("An unreadable request is answered, and ends the connection")
     func unreadable() {
-        let desk = HTTPDesk()
-        desk.send(Self.registration + "GET / HTTP/1.1\r\n\r\n")
-        let early = (desk.taken(), desk.close)
+        let harness = HTTPHarness()
+        harness.send(Self.registration + "GET / HTTP/1.1\r\n\r\n")
+        let early = (harness.takeSent(), harness.close)
         #expect(early.0.isEmpty && early.1 == nil)
-        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        let all = desk.taken()
+        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        let all = harness.takeSent()
         #expect(
             all == Self.token(1)
-                + HTTPDesk.text(
+                + HTTPHarness.text(
                     "invalid Host: expected exactly one\n", "400 Bad Request", extra: "Connection: close\r\n")
         )
-        let close = desk.close
+        let close = harness.close
         #expect(close == .protocolViolation)
     }
 
     @Test("A body over the limit is refused before it is sent")
     func tooLarge() {
-        let desk = HTTPDesk()
-        desk.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
-        let end = (desk.taken(), desk.close)
+        let harness = HTTPHarness()
+        harness.send("POST /checkin HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
+        let end = (harness.takeSent(), harness.close)
         #expect(end.0.hasPrefix("HTTP/1.1 413 ") && end.1 == .tooLarge)
     }
 
-    @Test("Connection: close is honoured once the answer is written")
+    @Test("Connection: close is honoured when the answer is written")
     func closes() {
-        let desk = HTTPDesk()
-        let request = HTTPDesk.register(
+        let harness = HTTPHarness()
+        let request = HTTPHarness.register(
             "app=a&device=600000000000000001&sender=1", headers: "Connection: close\r\n")
-        desk.send(request + Self.get("/none"))
-        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        let end = (desk.taken(), desk.close)
+        harness.send(request + Self.get("/none"))
+        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        let end = (harness.takeSent(), harness.close)
         #expect(end.0.hasPrefix("HTTP/1.1 200 OK\r\n") && end.0.contains("\r\nConnection: close\r\n"))
         #expect(!end.0.contains("404"))
         #expect(end.1 == .responseComplete)
     }
 
-    @Test("Whoever waits for 100 Continue gets it once, after earlier answers")
+    @Test("A client that waits for 100 Continue gets it once, after earlier answers")
     func continuation() {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let form = "app=a&device=600000000000000001&sender=1"
-        let waiting = HTTPDesk.register(form, headers: "Expect: 100-continue\r\n").dropLast(form.utf8.count)
-        desk.send(Self.registration + waiting)
-        let early = desk.taken()
+        let waiting = HTTPHarness.register(form, headers: "Expect: 100-continue\r\n").dropLast(
+            form.utf8.count)
+        harness.send(Self.registration + waiting)
+        let early = harness.takeSent()
         #expect(early.isEmpty)
-        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        let middle = desk.taken()
+        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        let middle = harness.takeSent()
         #expect(middle == Self.token(1) + "HTTP/1.1 100 Continue\r\n\r\n")
-        desk.send(form)
-        desk.perform(.reply(requestID: 2, .registered(Self.name(2))))
-        let last = desk.taken()
+        harness.send(form)
+        harness.perform(.reply(requestID: 2, .registered(Self.name(2))))
+        let last = harness.takeSent()
         #expect(last == Self.token(2))
     }
 
-    @Test("Pipelined requests beyond the limit wait unread, and go on when answers leave")
+    @Test("Pipelined requests beyond the limit wait unread, and continue when answers are sent")
     func pipelining() {
-        let desk = HTTPDesk()
-        desk.send(String(repeating: Self.registration, count: Limits.HTTP.pipelinedRequests + 3))
-        let full = (desk.events.count, desk.isReading)
+        let harness = HTTPHarness()
+        harness.send(String(repeating: Self.registration, count: Limits.HTTP.pipelinedRequests + 3))
+        let full = (harness.events.count, harness.isReading)
         #expect(full == (Limits.HTTP.pipelinedRequests, false))
-        desk.perform(.reply(requestID: 1, .registered(Self.name(1))))
-        desk.perform(.reply(requestID: 2, .registered(Self.name(2))))
-        let more = (desk.events.count, desk.isReading)
+        harness.perform(.reply(requestID: 1, .registered(Self.name(1))))
+        harness.perform(.reply(requestID: 2, .registered(Self.name(2))))
+        let more = (harness.events.count, harness.isReading)
         #expect(more == (Limits.HTTP.pipelinedRequests + 2, false))
         for requestID in 3...UInt32(Limits.HTTP.pipelinedRequests + 3) {
-            desk.perform(.reply(requestID: requestID, .registered(Self.name(UInt64(requestID)))))
+            harness.perform(.reply(requestID: requestID, .registered(Self.name(UInt64(requestID)))))
         }
-        let all = (desk.isReading, desk.records)
+        let all = (harness.isReading, harness.records)
         #expect(all == (true, Limits.HTTP.pipelinedRequests + 3))
     }
 
-    @Test("One call writes a bounded amount, and the next wake goes on")
+    @Test("One call writes a limited amount, and the next wake continues")
     func amplification() {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let count = 3_000
-        desk.send(String(repeating: Self.get("/"), count: count))
-        let first = (desk.taken().utf8.count, desk.isReading)
+        harness.send(String(repeating: Self.get("/"), count: count))
+        let first = (harness.takeSent().utf8.count, harness.isReading)
         #expect(first.0 < Limits.Connection.outboundLowBytes + 8_192 && !first.1)
         var rounds = 0
-        while desk.records < count, rounds < 100 {
-            desk.pass(seconds: 0)
+        while harness.records < count, rounds < 100 {
+            harness.pass(seconds: 0)
             rounds += 1
         }
-        let end = (desk.records, desk.isReading)
+        let end = (harness.records, harness.isReading)
         #expect(end == (count, true))
     }
 
     @Test("A congested peer is not read from until it has caught up")
     func congestion() {
-        let desk = HTTPDesk()
-        desk.congested(true)
-        desk.send(Self.registration)
-        let during = (desk.events.count, desk.isReading)
+        let harness = HTTPHarness()
+        harness.congested(true)
+        harness.send(Self.registration)
+        let during = (harness.events.count, harness.isReading)
         #expect(during == (0, false))
-        desk.congested(false)
-        let after = (desk.events.count, desk.isReading)
+        harness.congested(false)
+        let after = (harness.events.count, harness.isReading)
         #expect(after == (1, true))
     }
 }

@@ -6,29 +6,29 @@ import WireSupport
 
 @testable import Sessions
 
-/// The token endpoint: which assertions are granted an access token, and where it is taken (http 1.3, 9.1).
+/// The token endpoint: which assertions are granted an access token, and where it is accepted (http 1.3, 9.1).
 @Suite struct HTTPTokenTests {
     static let now = 1_795_156_966
     static let account = ServiceAccount(
         email: "app@lab-project.iam.gserviceaccount.com", keyID: "0a1b2c", publicKey: [1, 2, 3], createdAt: 0)
     static let record = SenderRecord(
-        sender: HTTPDesk.sender, label: "", keys: [], createdAt: 0, project: "lab-project",
+        sender: HTTPHarness.sender, label: "", keys: [], createdAt: 0, project: "lab-project",
         accounts: [account])
 
-    /// Signatures here are a keyed digest: what matters is that they are asked for and believed.
-    static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] { HTTPDesk.digest(text + key).bytes }
+    /// Signs with a keyed digest: the tests only check that signatures are verified.
+    static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] { HTTPHarness.digest(text + key).bytes }
 
-    /// A desk that knows the account, and another sender without one.
-    static func desk(
+    /// Returns a harness with the account, and another sender without one.
+    static func harness(
         _ change: (inout SenderRecord) -> Void = { _ in },
         settings changeSettings: (inout SessionSettings) -> Void = { _ in }
-    ) -> HTTPDesk {
+    ) -> HTTPHarness {
         var record = record
         change(&record)
         let directory = SenderDirectory([
             record, SenderRecord(sender: SenderID(77), label: "", keys: [], createdAt: 0),
         ])
-        return HTTPDesk { settings in
+        return HTTPHarness { settings in
             settings.accounts = AccountFunctions(
                 account: { directory.account(withKeyID: $0) }, record: { directory[$0] },
                 verifies: { $0 == sign($1, $2) })
@@ -64,34 +64,34 @@ import WireSupport
         "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)"
     }
 
-    /// Status and body of the only answer.
-    static func answer(_ desk: HTTPDesk) -> (status: String, body: String) {
-        let text = desk.taken()
+    /// Returns the status and body of the only answer.
+    static func answer(_ harness: HTTPHarness) -> (status: String, body: String) {
+        let text = harness.takeSent()
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         let status = text.split(separator: " ").dropFirst().first.map(String.init) ?? ""
         return (status, parts.count == 2 ? String(parts[1]) : "")
     }
 
-    /// An access token as the endpoint grants it.
-    static func token(_ desk: HTTPDesk) throws -> String {
-        desk.send(request(grant(jwt())))
-        let answer = try JSONValue(parsing: answer(desk).body)
+    /// Returns an access token granted by the endpoint.
+    static func token(_ harness: HTTPHarness) throws -> String {
+        harness.send(request(grant(jwt())))
+        let answer = try JSONValue(parsing: answer(harness).body)
         return try #require(answer["access_token"]?.text)
     }
 
     @Test(
-        "What an account has signed is granted a token, at every path",
+        "An assertion signed by an account is granted a token, at every path",
         arguments: ["/token", "/oauth2/v4/token", "/o/oauth2/token"])
     func granted(path: String) throws {
-        let desk = Self.desk()
-        // Either order of the fields.
+        let harness = Self.harness()
+        // The fields may have either order.
         let form = Self.grant(Self.jwt()).split(separator: "&").reversed().joined(separator: "&")
-        desk.send(Self.request(form, path: path))
-        let answer = Self.answer(desk)
+        harness.send(Self.request(form, path: path))
+        let answer = Self.answer(harness)
         #expect(answer.status == "200")
-        let sealed = HTTPDesk.seal.text(
+        let sealed = HTTPHarness.seal.text(
             of: AccessToken(
-                sender: HTTPDesk.sender, account: HTTPDesk.seal.mark(ofKeyID: "0a1b2c"),
+                sender: HTTPHarness.sender, account: HTTPHarness.seal.mark(ofKeyID: "0a1b2c"),
                 expiresAt: 1_795_156_966_123 + 3_600_000))
         let token = String(decoding: sealed, as: UTF8.self)
         #expect(
@@ -99,7 +99,7 @@ import WireSupport
     }
 
     @Test(
-        "Audiences: Google's, which libraries always name, and ours; clocks may be off by minutes",
+        "Google's audiences and this server's are accepted, and clocks may be off by minutes",
         arguments: [
             claims(aud: #""https://localhost:8443/token""#), claims(aud: #"["x","https://localhost/token"]"#),
             claims(aud: #""https://accounts.google.com/o/oauth2/token""#),
@@ -107,16 +107,16 @@ import WireSupport
             claims(scope: "https://www.googleapis.com/auth/firebase.messaging"),
         ])
     func accepted(claims: String) {
-        let desk = Self.desk()
-        desk.send(Self.request(Self.grant(Self.jwt(claims))))
-        #expect(Self.answer(desk).status == "200")
+        let harness = Self.harness()
+        harness.send(Self.request(Self.grant(Self.jwt(claims))))
+        #expect(Self.answer(harness).status == "200")
     }
 
-    @Test("Whatever else is wrong with an assertion is refused by its name", arguments: Self.wrong)
+    @Test("An invalid assertion is refused with its error", arguments: Self.wrong)
     func refused(body: String, error: String, text: String) throws {
-        let desk = Self.desk()
-        desk.send(Self.request(body))
-        let answer = Self.answer(desk)
+        let harness = Self.harness()
+        harness.send(Self.request(body))
+        let answer = Self.answer(harness)
         #expect(answer.status == "400")
         let object = try JSONValue(parsing: answer.body)
         #expect(object["error"]?.text == error)
@@ -133,7 +133,7 @@ import WireSupport
             "crit"
         ),
         (grant(jwt(header: #"{"alg":"RS256","kid":"0a1b2c","crit":[]}"#)), "invalid_grant", "crit"),
-        (grant(jwt(claims(iss: "somebody@else"))), "invalid_grant", "iss"),
+        (grant(jwt(claims(iss: "other@example.org"))), "invalid_grant", "iss"),
         (grant(jwt(claims(aud: #""https://other.example/token""#))), "invalid_grant", "audience"),
         (grant(jwt(claims(aud: #""https://localhost/other""#))), "invalid_grant", "audience"),
         (grant(jwt(claims(aud: "7"))), "invalid_grant", "audience"),
@@ -147,11 +147,11 @@ import WireSupport
         ("grant_type=%zz", "invalid_request", "form"),
     ]
 
-    @Test("A suspended sender is granted nothing")
+    @Test("A suspended sender is granted no token")
     func suspended() {
-        let desk = Self.desk { $0.isSuspended = true }
-        desk.send(Self.request(Self.grant(Self.jwt())))
-        #expect(Self.answer(desk).body.contains("account not found"))
+        let harness = Self.harness { $0.isSuspended = true }
+        harness.send(Self.request(Self.grant(Self.jwt())))
+        #expect(Self.answer(harness).body.contains("account not found"))
     }
 
     private static func legacy(_ token: String, header: String = "access_token_auth: true\r\n") -> String {
@@ -161,41 +161,41 @@ import WireSupport
             + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    @Test("A token serves the older interfaces too, where its header announces it, until its hour is over")
+    @Test("A token is accepted by the older interfaces with its header, until it expires")
     func legacySend() throws {
-        let desk = Self.desk()
-        let token = try Self.token(desk)
-        desk.send(Self.legacy(token))
-        #expect(Self.answer(desk).body.hasSuffix(#"[{"error":"InvalidRegistration"}]}"#))
-        desk.send(Self.legacy(token, header: ""))
-        #expect(Self.answer(desk).status == "401")
-        desk.send(Self.legacy(token + "A"))
-        #expect(Self.answer(desk).status == "401")
-        desk.now.wall += 3_600_000
-        desk.send(Self.legacy(token))
-        #expect(Self.answer(desk).status == "401")
+        let harness = Self.harness()
+        let token = try Self.token(harness)
+        harness.send(Self.legacy(token))
+        #expect(Self.answer(harness).body.hasSuffix(#"[{"error":"InvalidRegistration"}]}"#))
+        harness.send(Self.legacy(token, header: ""))
+        #expect(Self.answer(harness).status == "401")
+        harness.send(Self.legacy(token + "A"))
+        #expect(Self.answer(harness).status == "401")
+        harness.now.wall += 3_600_000
+        harness.send(Self.legacy(token))
+        #expect(Self.answer(harness).status == "401")
     }
 
-    @Test("A removed account's tokens and those of a suspended sender stop working")
+    @Test("Tokens stop working when their account is removed or its sender suspended")
     func removed() throws {
-        let token = try Self.token(Self.desk())
+        let token = try Self.token(Self.harness())
         for change in [{ $0.accounts = [] }, { $0.isSuspended = true }] as [(inout SenderRecord) -> Void] {
-            let desk = Self.desk(change)
-            desk.send(Self.legacy(token))
-            #expect(Self.answer(desk).status == "401")
+            let harness = Self.harness(change)
+            harness.send(Self.legacy(token))
+            #expect(Self.answer(harness).status == "401")
         }
-        let desk = Self.desk()
-        desk.send(Self.legacy(token))
-        #expect(Self.answer(desk).status == "200", "the canary")
+        let harness = Self.harness()
+        harness.send(Self.legacy(token))
+        #expect(Self.answer(harness).status == "200", "the canary")
     }
 
-    @Test("What a library asks of its account's locations is not there")
+    @Test("The allowed locations of an account are answered 404")
     func allowedLocations() {
-        let desk = Self.desk()
-        desk.send(
+        let harness = Self.harness()
+        harness.send(
             "GET /v1/projects/-/serviceAccounts/app%40lab-project.iam.gserviceaccount.com/allowedLocations HTTP/1.1\r\nHost: iamcredentials.googleapis.com\r\n\r\n"
         )
-        let answer = Self.answer(desk)
+        let answer = Self.answer(harness)
         #expect(answer.status == "404" && answer.body.contains(#""status":"NOT_FOUND""#))
     }
 }

@@ -12,8 +12,8 @@ import Wire
             + "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    private static func sent(_ desk: HTTPDesk) -> [TopicSubmission] {
-        desk.events.compactMap {
+    private static func sent(_ harness: HTTPHarness) -> [TopicSubmission] {
+        harness.events.compactMap {
             if case .topic(_, .submitted(let submission)) = $0 { submission } else { nil }
         }
     }
@@ -22,31 +22,31 @@ import Wire
         "{\"to\":\"/topics/news\",\"data\":{\"k\":\"\(String(repeating: "x", count: bytes - 1))\"}}"
     }
 
-    @Test("A topic takes half of what a token takes")
+    @Test("The limit of a topic's payload is half that of a token's")
     func size() {
-        let desk = HTTPDesk()
-        desk.send(Self.request(Self.body(Limits.Topic.payloadBytes + 1)))
-        #expect(Self.sent(desk).isEmpty)
-        #expect(desk.taken().hasSuffix("{\"error\":\"MessageTooBig\"}"))
-        desk.send(Self.request(Self.body(Limits.Topic.payloadBytes)))
-        #expect(Self.sent(desk).count == 1, "canary: one byte less is taken")
+        let harness = HTTPHarness()
+        harness.send(Self.request(Self.body(Limits.Topic.payloadBytes + 1)))
+        #expect(Self.sent(harness).isEmpty)
+        #expect(harness.takeSent().hasSuffix("{\"error\":\"MessageTooBig\"}"))
+        harness.send(Self.request(Self.body(Limits.Topic.payloadBytes)))
+        #expect(Self.sent(harness).count == 1, "canary: one byte less is accepted")
     }
 
-    @Test("An operator may let topics take as much as a token, in every way of sending")
+    @Test("A configured limit gives topics the payload of a token in every interface")
     func largerSize() throws {
         func change(_ settings: inout SessionSettings) {
             settings.rules.topicPayloadBytes = Limits.Message.payloadBytes
         }
-        let desk = HTTPDesk(change)
+        let harness = HTTPHarness(change)
         let form = "to=/topics/news&data.k=\(String(repeating: "x", count: Limits.Message.payloadBytes - 1))"
         for bytes in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
-            desk.send(Self.request(Self.body(bytes)))
+            harness.send(Self.request(Self.body(bytes)))
         }
         for text in [form, form + "x"] {
-            desk.send(Self.request(text, type: "application/x-www-form-urlencoded"))
+            harness.send(Self.request(text, type: "application/x-www-form-urlencoded"))
         }
-        #expect(Self.sent(desk).count == 2)
-        let modern = HTTPTokenTests.desk(settings: change)
+        #expect(Self.sent(harness).count == 2)
+        let modern = HTTPTokenTests.harness(settings: change)
         let bearer = try HTTPTokenTests.token(modern)
         for bytes in [Limits.Message.payloadBytes, Limits.Message.payloadBytes + 1] {
             let value = String(repeating: "x", count: bytes - 1)
@@ -61,21 +61,21 @@ import Wire
         #expect(Self.sent(modern).count == 2)
     }
 
-    @Test("By the letter of the legacy reference a condition has two operators; HTTP v1 keeps to its own")
+    @Test("With strict conditions a condition has two operators, except in HTTP v1")
     func strictConditions() throws {
         func change(_ settings: inout SessionSettings) { settings.rules.strictConditions = true }
         func condition(_ tests: Int) -> String {
             (0..<tests).map { "'t\($0)' in topics" }.joined(separator: " || ")
         }
-        let desk = HTTPDesk(change)
-        desk.send(Self.request("{\"condition\":\"\(condition(4))\"}"))
-        #expect(desk.taken().hasSuffix("InvalidParameters: Invalid condition\n"))
-        desk.send(Self.request("{\"condition\":\"\(condition(3))\"}"))
-        #expect(Self.sent(desk).count == 1)
-        let lenient = HTTPDesk()
+        let harness = HTTPHarness(change)
+        harness.send(Self.request("{\"condition\":\"\(condition(4))\"}"))
+        #expect(harness.takeSent().hasSuffix("InvalidParameters: Invalid condition\n"))
+        harness.send(Self.request("{\"condition\":\"\(condition(3))\"}"))
+        #expect(Self.sent(harness).count == 1)
+        let lenient = HTTPHarness()
         lenient.send(Self.request("{\"condition\":\"\(condition(5))\"}"))
-        #expect(Self.sent(lenient).count == 1, "canary: without the switch five topics are taken")
-        let modern = HTTPTokenTests.desk(settings: change)
+        #expect(Self.sent(lenient).count == 1, "canary: without the switch five topics are accepted")
+        let modern = HTTPTokenTests.harness(settings: change)
         let body = "{\"message\":{\"condition\":\"\(condition(5))\"}}"
         modern.send(
             "POST /v1/projects/lab-project/messages:send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
@@ -83,36 +83,36 @@ import Wire
         #expect(Self.sent(modern).count == 1)
     }
 
-    @Test("What the core is told, and that nothing is answered before it has")
+    @Test("A message to a topic is passed to the core and answered after its reply")
     func submission() throws {
-        let desk = HTTPDesk()
-        desk.send(
+        let harness = HTTPHarness()
+        harness.send(
             Self.request(
                 "{\"condition\":\"'a' in topics || 'b' in topics\",\"collapse_key\":\"k\",\"time_to_live\":9,"
                     + "\"restricted_package_name\":\"app\",\"priority\":\"high\"}"))
-        let sent = try #require(Self.sent(desk).first)
+        let sent = try #require(Self.sent(harness).first)
         #expect(
             sent.target
                 == TopicTarget(
                     topics: ["a", "b"].compactMap { TopicName(Array($0.utf8)) }, truth: 0xEEEE_EEEE))
-        #expect(sent.sender == HTTPDesk.sender && sent.content.lifetimeSeconds == 9)
+        #expect(sent.sender == HTTPHarness.sender && sent.content.lifetimeSeconds == 9)
         #expect(sent.content.collapseKey == Array("k".utf8) && sent.content.priority == .high)
         #expect(sent.content.restrictedPackage == Array("app".utf8))
-        #expect(desk.taken().isEmpty)
+        #expect(harness.takeSent().isEmpty)
         let id = PersistentID(sequence: SequenceNumber(5_735_927_389_175_849_184), salt: 1)
-        desk.perform(.submission(requestID: sent.requester.requestID, .accepted(id: id, canonical: nil)))
-        #expect(desk.taken().hasSuffix("\r\n\r\n{\"message_id\":5735927389175849184}"))
+        harness.perform(.submission(requestID: sent.requester.requestID, .accepted(id: id, canonical: nil)))
+        #expect(harness.takeSent().hasSuffix("\r\n\r\n{\"message_id\":5735927389175849184}"))
     }
 
-    @Test("A form is told by its status that the server cannot take it now; JSON by a word")
+    @Test("Unavailability is a status for a form, and a word in JSON")
     func unavailable() throws {
-        let desk = HTTPDesk()
-        desk.send(Self.request("to=/topics/a", type: "application/x-www-form-urlencoded"))
-        desk.send(Self.request("{\"to\":\"/topics/a\"}"))
-        for sent in Self.sent(desk) {
-            desk.perform(.submission(requestID: sent.requester.requestID, .refused(.unavailable)))
+        let harness = HTTPHarness()
+        harness.send(Self.request("to=/topics/a", type: "application/x-www-form-urlencoded"))
+        harness.send(Self.request("{\"to\":\"/topics/a\"}"))
+        for sent in Self.sent(harness) {
+            harness.perform(.submission(requestID: sent.requester.requestID, .refused(.unavailable)))
         }
-        let text = desk.taken()
+        let text = harness.takeSent()
         #expect(text.hasPrefix("HTTP/1.1 503 "))
         #expect(text.hasSuffix("{\"error\":\"Unavailable\"}"))
     }

@@ -5,27 +5,27 @@ import Wire
 
 @testable import Sessions
 
-/// The endpoint of web push: which headers it takes, which tokens, and what it answers (RFC 8030, RFC 8292, http 10).
+/// The push endpoint: its headers, tokens and answers (RFC 8030, RFC 8292, http 10).
 @Suite struct HTTPWebPushTests {
     static let name = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(3))
     static let key = [4] + [UInt8](repeating: 7, count: 64)
     static let now = 1_795_156_966
 
-    /// Signatures here are a keyed digest twice: what matters is that they are asked for and believed.
+    /// Signs with a keyed digest twice: the tests only check that signatures are verified.
     static func sign(_ text: [UInt8], _ key: [UInt8]) -> [UInt8] {
-        let digest = HTTPDesk.digest(text + key).bytes
+        let digest = HTTPHarness.digest(text + key).bytes
         return digest + digest
     }
 
-    static func desk() -> HTTPDesk {
-        HTTPDesk { settings in
+    static func harness() -> HTTPHarness {
+        HTTPHarness { settings in
             settings.webPush.verifies = { signature, text, key in signature == sign(text, key) }
         }
     }
 
     static func base64(_ text: [UInt8]) -> String { Base64.text(text, urlSafe: true, padded: false) }
 
-    /// A signed token.
+    /// Returns a signed token.
     static func jwt(
         _ claims: String? = nil, header: String = #"{"typ":"JWT","alg":"ES256"}"#, key: [UInt8] = key
     ) -> String {
@@ -41,12 +41,12 @@ import Wire
         #"{"aud":"\#(aud)","exp":\#(exp),"sub":\#(sub)}"#
     }
 
-    /// A request; `nil` leaves a header out.
+    /// Returns a request; `nil` omits a header.
     static func request(
         path: String? = nil, authorization: String? = "vapid t=\(jwt()), k=\(base64(key))",
         ttl: String? = "60", coding: String? = "aes128gcm", extra: String = "", body: String = "secret"
     ) -> String {
-        let token = String(decoding: HTTPDesk.seal.token(for: name), as: UTF8.self)
+        let token = String(decoding: HTTPHarness.seal.token(for: name), as: UTF8.self)
         var text = "POST \(path ?? "/fcm/send/\(token)") HTTP/1.1\r\nHost: fcm.googleapis.com\r\n"
         for (name, value) in [
             ("Authorization", authorization), ("TTL", ttl), ("Content-Encoding", coding),
@@ -56,54 +56,56 @@ import Wire
         return text + extra + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    static func submission(_ desk: HTTPDesk) throws -> Submission {
-        guard desk.events.count == 1, case .device(_, .submitted(let submission)) = desk.events[0] else {
-            Issue.record("no submission: \(desk.taken())")
-            throw DeviceUnexpected("\(desk.events)")
+    static func submission(_ harness: HTTPHarness) throws -> Submission {
+        guard harness.events.count == 1, case .device(_, .submitted(let submission)) = harness.events[0]
+        else {
+            Issue.record("expected a submission: \(harness.takeSent())")
+            throw DeviceUnexpected("\(harness.events)")
         }
         return submission
     }
 
     @Test(
-        "a message goes to the core with what the device needs to read it, and is answered once it is stored")
+        "a message is passed to the core with what the device needs to decrypt it, and answered when it is stored"
+    )
     func accepted() throws {
-        let desk = Self.desk()
-        desk.send(Self.request(extra: "Urgency: high\r\nTopic: news_1\r\n"))
-        let submission = try Self.submission(desk)
+        let harness = Self.harness()
+        harness.send(Self.request(extra: "Urgency: high\r\nTopic: news_1\r\n"))
+        let submission = try Self.submission(harness)
         #expect(submission.target == Self.name)
         #expect(submission.sender == nil)
         #expect(submission.entitlement == .webPush(key: Self.key))
         #expect(submission.content.lifetimeSeconds == 60)
         #expect(submission.content.priority == .high)
         #expect(submission.content.collapseKey == Array("news_1".utf8))
-        // The body is pairs and raw_data: what a device finds in it.
+        // The body is pairs and raw_data, as a device finds them.
         var message = ByteBuffer()
         message.appendField(MCS.DataMessage.Field.category, bytes: [1])
         message.append(submission.content.body)
         let read = try MCS.DataMessage(decoding: message.bytes)
         #expect(read.body == DeviceSamples.pairs(("content-encoding", "aes128gcm")))
         #expect(read.rawData == Array("secret".utf8))
-        #expect(desk.taken().isEmpty, "what is not stored is not promised")
-        desk.perform(
+        #expect(harness.takeSent().isEmpty, "not before it is stored")
+        harness.perform(
             .submission(
                 requestID: submission.requester.requestID,
                 .accepted(id: PersistentID(sequence: SequenceNumber(9), salt: 1), canonical: nil)))
         #expect(
-            desk.taken()
-                == HTTPDesk.text(
+            harness.takeSent()
+                == HTTPHarness.text(
                     "", "201 Created",
                     extra: "TTL: 60\r\nLocation: https://fcm.googleapis.com/m/0:9%2500000001f9fd7ecd\r\n"))
     }
 
-    @Test("aesgcm needs its two headers, which go along as they came")
+    @Test("aesgcm requires its two headers, which are passed on unchanged")
     func aesgcm() throws {
-        let desk = Self.desk()
+        let harness = Self.harness()
         let key = "dh=AAA;p256ecdsa=\(Self.base64(Self.key))"
-        desk.send(
+        harness.send(
             Self.request(
                 authorization: "WebPush \(Self.jwt())", coding: "aesgcm",
                 extra: "Encryption: salt=BBB\r\nCrypto-Key: \(key)\r\n"))
-        let body = try Self.submission(desk).content.body
+        let body = try Self.submission(harness).content.body
         var pairs: [String] = []
         try AppData.forEach(in: body.raw) { key, value in
             pairs.append(
@@ -113,20 +115,20 @@ import Wire
         #expect(pairs == ["crypto-key=\(key)", "encryption=salt=BBB", "content-encoding=aesgcm"])
     }
 
-    @Test("without content nothing is encoded; a lifetime beyond the longest is cut; both paths lead here")
+    @Test("a push without content needs no encoding, long lifetimes are limited, and both paths work")
     func bare() throws {
-        let desk = Self.desk()
-        let token = String(decoding: HTTPDesk.seal.token(for: Self.name), as: UTF8.self)
-        desk.send(
+        let harness = Self.harness()
+        let token = String(decoding: HTTPHarness.seal.token(for: Self.name), as: UTF8.self)
+        harness.send(
             Self.request(path: "/wp/\(token)", ttl: "99999999999999999999999", coding: nil, body: ""))
-        let submission = try Self.submission(desk)
+        let submission = try Self.submission(harness)
         #expect(submission.content.body.isEmpty)
         #expect(submission.content.lifetimeSeconds == Limits.Message.lifetimeSeconds)
         #expect(submission.content.priority == .normal && submission.content.collapseKey == nil)
     }
 
     @Test(
-        "what the form does not allow is refused, with the field that is wrong",
+        "an invalid request is refused with the invalid field",
         arguments: [
             (request(ttl: nil), 400, "TTL"), (request(ttl: "-1"), 400, "TTL"),
             (request(ttl: "1.5"), 400, "TTL"), (request(ttl: ""), 400, "TTL"),
@@ -148,17 +150,17 @@ import Wire
             (request(authorization: "WebPush \(jwt())"), 401, "public key"),
         ])
     func refused(text: String, status: Int, word: String) {
-        let desk = Self.desk()
-        desk.send(text)
-        let answer = desk.taken()
+        let harness = Self.harness()
+        harness.send(text)
+        let answer = harness.takeSent()
         #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
         #expect(answer.contains(word), "\(answer)")
         #expect(answer.contains("WWW-Authenticate: vapid") == (status == 401))
-        #expect(desk.events.isEmpty)
+        #expect(harness.events.isEmpty)
     }
 
     @Test(
-        "a token that is not for here and now is refused",
+        "a token for another audience or time is refused",
         arguments: [
             ("aud", jwt(claims(aud: "https://updates.push.services.mozilla.com"))),
             ("aud", jwt(claims(aud: "http://fcm.googleapis.com"))),
@@ -177,16 +179,16 @@ import Wire
             ("signature", jwt().split(separator: ".").dropLast().joined(separator: ".") + "."),
         ])
     func untrusted(word: String, token: String) {
-        let desk = Self.desk()
-        desk.send(Self.request(authorization: "vapid t=\(token), k=\(Self.base64(Self.key))"))
-        let answer = desk.taken()
+        let harness = Self.harness()
+        harness.send(Self.request(authorization: "vapid t=\(token), k=\(Self.base64(Self.key))"))
+        let answer = harness.takeSent()
         #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(answer)")
         #expect(answer.contains(word), "\(answer)")
-        #expect(desk.events.isEmpty)
+        #expect(harness.events.isEmpty)
     }
 
     @Test(
-        "forms that libraries use are taken",
+        "forms that libraries use are accepted",
         arguments: [
             "vapid t=\(jwt()),k=\(base64(key))", "VAPID k=\(base64(key)) , t=\(jwt())",
             "vapid t=\"\(jwt())\"; k=\"\(base64(key))\"", "vapid t=\(jwt()), k=\(base64(key))=",
@@ -196,50 +198,50 @@ import Wire
             "vapid t=\(jwt(#"{"aud":"https://localhost","exp":\#(now + 60).5}"#)), k=\(base64(key))",
         ])
     func taken(authorization: String) throws {
-        let desk = Self.desk()
-        desk.send(Self.request(authorization: authorization))
-        #expect(try Self.submission(desk).entitlement == .webPush(key: Self.key))
+        let harness = Self.harness()
+        harness.send(Self.request(authorization: authorization))
+        #expect(try Self.submission(harness).entitlement == .webPush(key: Self.key))
     }
 
-    /// The canary: if the signature were not looked at, one changed byte would pass.
-    @Test("each changed byte of a token is noticed")
+    /// The canary: without a signature check, one changed byte would pass.
+    @Test("each changed byte of a token is detected")
     func changed() {
         let token = Array(Self.jwt().utf8)
         for at in stride(from: 0, to: token.count, by: 7) {
             var other = token
             other[at] = other[at] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            let desk = Self.desk()
+            let harness = Self.harness()
             let text = String(decoding: other, as: UTF8.self)
-            desk.send(Self.request(authorization: "vapid t=\(text), k=\(Self.base64(Self.key))"))
-            #expect(desk.events.isEmpty, "byte \(at)")
+            harness.send(Self.request(authorization: "vapid t=\(text), k=\(Self.base64(Self.key))"))
+            #expect(harness.events.isEmpty, "byte \(at)")
         }
     }
 
     @Test(
-        "what the core refuses has its status",
+        "a refusal of the core has its status",
         arguments: [
             (Refusal.notRegistered, "410 Gone", nil), (.invalidToken, "404 Not Found", nil),
             (.senderMismatch, "403 Forbidden", nil), (.deviceRateExceeded, "429 Too Many Requests", "30"),
             (.unavailable, "503 Service Unavailable", "30"), (.draining, "503 Service Unavailable", "30"),
         ] as [(Refusal, String, String?)])
     func core(refusal: Refusal, status: String, retry: String?) throws {
-        let desk = Self.desk()
-        desk.send(Self.request())
-        let requestID = try Self.submission(desk).requester.requestID
-        desk.perform(.submission(requestID: requestID, .refused(refusal)))
-        let answer = desk.taken()
+        let harness = Self.harness()
+        harness.send(Self.request())
+        let requestID = try Self.submission(harness).requester.requestID
+        harness.perform(.submission(requestID: requestID, .refused(refusal)))
+        let answer = harness.takeSent()
         #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer)")
         #expect(answer.contains("Retry-After: ") == (retry != nil))
     }
 
-    @Test("a header that is no text a frame can carry is refused")
+    @Test("a header that does not fit into a frame as text is refused")
     func headerBytes() {
-        let desk = Self.desk()
-        desk.send(
+        let harness = Self.harness()
+        harness.send(
             Self.request(coding: "aesgcm", extra: "Encryption: salt=\u{e9}\r\nCrypto-Key: dh=a\r\n"))
-        #expect(desk.taken().hasPrefix("HTTP/1.1 400 "))
+        #expect(harness.takeSent().hasPrefix("HTTP/1.1 400 "))
         let long = String(repeating: "a", count: Limits.WebPush.headerBytes + 1)
-        desk.send(Self.request(coding: "aesgcm", extra: "Encryption: salt=a\r\nCrypto-Key: \(long)\r\n"))
-        #expect(desk.taken().hasPrefix("HTTP/1.1 400 "))
+        harness.send(Self.request(coding: "aesgcm", extra: "Encryption: salt=a\r\nCrypto-Key: \(long)\r\n"))
+        #expect(harness.takeSent().hasPrefix("HTTP/1.1 400 "))
     }
 }

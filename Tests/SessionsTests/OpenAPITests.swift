@@ -5,7 +5,7 @@ import Wire
 
 @testable import Sessions
 
-/// The description of the HTTP interface says all that the table of endpoints and the tables of errors can do.
+/// The OpenAPI description covers the table of endpoints and the tables of errors.
 @Suite struct OpenAPITests {
     private static let endpoints = HTTPEndpoint.services + HTTPEndpoint.administration
     private let document = OpenAPI.value(version: "1.2.3")
@@ -21,15 +21,15 @@ import Wire
         }
     }
 
-    @Test("every endpoint is in the document, and nothing else is")
+    @Test("the document contains every endpoint and nothing else")
     func endpoints() {
         for endpoint in Self.endpoints { #expect(operation(endpoint) != nil, "\(endpoint.path)") }
         #expect(operations().count == Self.endpoints.count)
         let names = Set(operations().compactMap { $0["operationId"]?.text })
-        #expect(names.count == Self.endpoints.count, "each has a name of its own")
+        #expect(names.count == Self.endpoints.count, "operation IDs are unique")
     }
 
-    @Test("every brace of a path is described, and every answer and credential that is referred to")
+    @Test("every path parameter, and every referenced answer and credential, is described")
     func references() {
         for endpoint in Self.endpoints {
             let braces = endpoint.path.count { $0 == "{" }
@@ -49,7 +49,7 @@ import Wire
         for reference in Set(references) {
             let steps = reference.split(separator: "/").dropFirst().map(String.init)
             let found = steps.reduce(document as JSONValue?) { $0?[$1] }
-            #expect(found != nil, "\(reference) leads nowhere")
+            #expect(found != nil, "\(reference) is not defined")
         }
         let schemes = document["components"]?["securitySchemes"]
         for operation in operations() {
@@ -59,16 +59,16 @@ import Wire
         }
     }
 
-    @Test("the document is compact, the same each time, and reads as what it was written from")
+    @Test("the document is compact, deterministic, and parses to its source")
     func bytes() throws {
         let bytes = OpenAPI.document(version: "1.2.3")
         #expect(bytes == OpenAPI.document(version: "1.2.3") && !bytes.contains(0x0A))
         #expect(try JSONValue(parsing: bytes.raw) == document)
-        #expect(bytes.count < 131_072, "\(bytes.count) bytes are sent to whoever asks")
+        #expect(bytes.count < 131_072, "\(bytes.count) bytes are sent to unauthenticated peers")
         #expect(document["info"]?["version"]?.text == "1.2.3")
     }
 
-    /// What generators of clients stumble over in a schema: its path and what is wrong.
+    /// Returns what client generators do not support in a schema: its path and the fault.
     private static func faults(in value: JSONValue, at path: String = "") -> [String] {
         var faults: [String] = []
         for member in value.members ?? [] {
@@ -89,7 +89,7 @@ import Wire
     }
 
     @Test(
-        "generators of clients find no boolean schema, no body without one, and no nameless object in anyOf")
+        "client generators find no boolean schema, no body without one, and no unnamed object in anyOf")
     func generators() {
         #expect(Self.faults(in: document) == [])
         let canary: JSONValue = [
@@ -126,7 +126,7 @@ import Wire
         .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
     ]
 
-    @Test("what the core may refuse is declared where it is told")
+    @Test("every refusal of the core is declared for the endpoints that report it")
     func refusals() {
         let topics = [HTTPSession.TopicMethod.create, .delete, .get, .list, .patch]
         for refusal in Self.refusals {
@@ -134,13 +134,13 @@ import Wire
             expect(HTTPSession.refusal(refusal), of: [.push])
             for form in [HTTPSend.Form.json(multicastID: 1), .text, .topicText(dryRunID: 1)] {
                 let send = HTTPSend(form, recipients: 1)
-                send.note(.refused(refusal), at: 0)
+                send.recordResult(.refused(refusal), at: 0)
                 expect(send.response, of: [.legacySend])
             }
             #expect(LegacyError.words.contains("\(LegacyError.word(refusal))"))
         }
         let words = Set(Self.refusals.map { "\(LegacyError.word($0))" })
-        #expect(words == Set(LegacyError.words), "no word is told that is never said")
+        #expect(words == Set(LegacyError.words), "no unused word is declared")
         for refusal in RegistrationRefusal.allCases {
             expect(
                 .rpc(HTTPSession.fault(refusal)),
@@ -153,7 +153,7 @@ import Wire
         for refusal in TokenRefusal.allCases {
             expect(V1Error(refusal).response, of: topics.map { .topicSubscription($0) })
             expect(
-                HTTPDesk().session.answer(refused: refusal, .done),
+                HTTPHarness().session.answer(refused: refusal, .done),
                 of: [.tokenInfo, .subscribeToken, .unsubscribeToken])
         }
         expect(.tooManyTopicChanges, of: [.batchAdd, .batchRemove])
@@ -171,7 +171,7 @@ import Wire
         }
     }
 
-    @Test("canary: another status, and another type, is not declared")
+    @Test("canary: another status or another media type is not declared")
     func canary() {
         let answers = Self.answers(.sendMessage)
         #expect(HTTPEndpoint.declares(V1Error(Refusal.notRegistered).response, answers))
@@ -180,45 +180,46 @@ import Wire
         #expect(!HTTPEndpoint.declares(.unauthorizedPage, answers))
     }
 
-    // MARK: Found by the tools that read it
+    // MARK: Found by tools that read the description
 
-    @Test("a path with the end that one endpoint asks for belongs to that one alone")
+    @Test("a path with the suffix of one endpoint matches that endpoint alone")
     func precisePaths() {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let path = "/v1/projects/p/registrations/r/topicSubscriptions/news:subscribe"
-        desk.send("DELETE \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
-        let answer = desk.taken()
+        harness.send("DELETE \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        let answer = harness.takeSent()
         #expect(answer.hasPrefix("HTTP/1.1 405 "), "\(answer)")
         #expect(answer.contains("\r\nAllow: POST\r\n"))
     }
 
-    @Test("the interface of groups tells all that is wrong in one form")
+    @Test("the interface of groups reports all errors in one form")
     func groupFaults() {
-        let desk = HTTPDesk()
-        desk.send("PUT /fcm/notification HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(desk.taken().hasSuffix("{\"error\":\"The path does not take this method.\"}"))
+        let harness = HTTPHarness()
+        harness.send("PUT /fcm/notification HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(harness.takeSent().hasSuffix("{\"error\":\"The path does not accept this method.\"}"))
     }
 
-    @Test("many long answers at once leave piece by piece, as the peer reads")
+    @Test("many long answers are sent piece by piece, as the peer reads")
     func longAnswers() {
-        let desk = HTTPDesk()
+        let harness = HTTPHarness()
         let page = String(repeating: "x", count: 100_000)
         for _ in 0..<Limits.HTTP.pipelinedRequests {
-            desk.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            harness.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
         }
-        #expect(desk.pages.count == Limits.HTTP.pipelinedRequests)
-        desk.congested(true)
-        for requestID in 1...Limits.HTTP.pipelinedRequests { desk.answerPage(UInt32(requestID), page) }
-        #expect(desk.sent.isEmpty && !desk.isReading, "nothing is added to what the peer does not read")
-        desk.congested(false)
-        let first = desk.taken().utf8.count
+        #expect(harness.pages.count == Limits.HTTP.pipelinedRequests)
+        harness.congested(true)
+        for requestID in 1...Limits.HTTP.pipelinedRequests { harness.answerPage(UInt32(requestID), page) }
+        #expect(harness.sent.isEmpty && !harness.isReading, "nothing is added while the peer does not read")
+        harness.congested(false)
+        let first = harness.takeSent().utf8.count
         #expect(first > page.utf8.count && first < 2 * page.utf8.count + 1_000)
         var whole = first
         for _ in 0..<Limits.HTTP.pipelinedRequests {
-            desk.pass(seconds: 0)
-            whole += desk.taken().utf8.count
+            harness.pass(seconds: 0)
+            whole += harness.takeSent().utf8.count
         }
         #expect(
-            whole > Limits.HTTP.pipelinedRequests * page.utf8.count && desk.isReading && desk.close == nil)
+            whole > Limits.HTTP.pipelinedRequests * page.utf8.count && harness.isReading
+                && harness.close == nil)
     }
 }

@@ -3,32 +3,32 @@ import Testing
 
 @testable import Sessions
 
-/// How long a request may take, by itself.
+/// The deadlines of a request, in isolation.
 @Suite struct RequestPaceTests {
     private let start = Instant(nanoseconds: 1_000_000_000)
     private let rate = Limits.HTTP.bodyBytesPerSecond
 
     private func after(_ seconds: Int) -> Instant { start.advanced(seconds: seconds) }
 
-    @Test("Bytes of the body that came with its first ones earn no time; each that comes later does")
+    @Test("Bytes of the body that arrive with its first ones earn no time, and each later one does")
     func firstBytes() {
         var pace = RequestPace(now: start)
-        #expect(pace.late == .distantFuture, "no body has begun")
-        pace.note(body: 10 * rate, now: start)
-        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds))
-        pace.note(body: 11 * rate, now: after(1))
-        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds + 1))
-        #expect(pace.verdict(now: pace.late).reason == .slowRequest)
-        #expect(pace.verdict(now: pace.whole).reason == .requestDeadline)
+        #expect(pace.bodyDeadline == .distantFuture, "no body has started")
+        pace.record(body: 10 * rate, now: start)
+        #expect(pace.bodyDeadline == after(Limits.HTTP.bodyGraceSeconds))
+        pace.record(body: 11 * rate, now: after(1))
+        #expect(pace.bodyDeadline == after(Limits.HTTP.bodyGraceSeconds + 1))
+        #expect(pace.verdict(now: pace.bodyDeadline).reason == .slowRequest)
+        #expect(pace.verdict(now: pace.requestDeadline).reason == .requestDeadline)
     }
 
-    @Test("So it is for a body that goes on after it had to wait")
+    @Test("The same holds for a body whose reading resumes")
     func goesOn() {
         var pace = RequestPace(now: start, already: 10 * rate)
-        pace.note(body: 10 * rate, now: start)
-        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds))
-        pace.note(body: 12 * rate, now: after(1))
-        #expect(pace.late == after(Limits.HTTP.bodyGraceSeconds + 2))
-        #expect(pace.deadline == min(pace.whole, pace.late))
+        pace.record(body: 10 * rate, now: start)
+        #expect(pace.bodyDeadline == after(Limits.HTTP.bodyGraceSeconds))
+        pace.record(body: 12 * rate, now: after(1))
+        #expect(pace.bodyDeadline == after(Limits.HTTP.bodyGraceSeconds + 2))
+        #expect(pace.deadline == min(pace.requestDeadline, pace.bodyDeadline))
     }
 }

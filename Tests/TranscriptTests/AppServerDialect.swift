@@ -4,7 +4,7 @@ import Sessions
 import TranscriptNotation
 import Wire
 
-/// Transcripts of app servers: one `S:` line is one record, events and commands are words and `name=value`.
+/// Transcripts of app servers: one `S:` line is one record; events and commands are words and `name=value`.
 struct AppServerDialect: TranscriptDialect {
     /// A seal that makes the same tokens in every run.
     static let seal = TokenSeal(secret: (0..<32).map { UInt8($0) })
@@ -15,7 +15,6 @@ struct AppServerDialect: TranscriptDialect {
 
     private var channelBinding: [UInt8]?
 
-    /// The settings of the spec.
     init() {}
 
     var values: [String: String] {
@@ -25,7 +24,7 @@ struct AppServerDialect: TranscriptDialect {
                 decoding: Self.seal.token(for: Self.name(number)), as: UTF8.self)
         }
         values["GROUP"] = String(decoding: Self.seal.groupKey(of: Self.group), as: UTF8.self)
-        // The core knows these two as unregistered and as another sender's.
+        // The core refuses the first as unregistered and the second as another sender's.
         values["GONE"] = String(decoding: Self.seal.token(for: Self.name(4)), as: UTF8.self)
         values["FOREIGN"] = String(decoding: Self.seal.token(for: Self.name(5)), as: UTF8.self)
         values["SCRAM"] = values["MECHANISMS"]?.replacing(
@@ -70,7 +69,7 @@ struct AppServerDialect: TranscriptDialect {
         }
     }
 
-    /// A line that cannot be read.
+    /// A line that cannot be parsed.
     struct BadLine: Error { let text: String }
 
     func makeSession(now: Now) -> AppServerSession {
@@ -113,7 +112,7 @@ struct AppServerDialect: TranscriptDialect {
         }
     }
 
-    /// A message to topics: a name, or names and the table of what is said of them.
+    /// Returns a message to topics: the name, or the names of a condition and its truth table.
     static func shown(_ message: TopicSubmission, requestID: String? = nil) -> String {
         let names = message.target.topics.map { String(decoding: $0.bytes, as: UTF8.self) }
         let target =
@@ -123,14 +122,14 @@ struct AppServerDialect: TranscriptDialect {
         return target + " " + shown(message.content, requestID: requestID ?? "\(message.requester.requestID)")
     }
 
-    /// A submission; `requestID` where it is not shown as a plain number.
+    /// Returns a submission; `requestID` replaces the plain request ID.
     static func shown(_ message: Submission, requestID: String? = nil) -> String {
         shown(
             message.content, requestID: requestID ?? "\(message.requester.requestID)",
             target: " to=\(message.target.number.number)")
     }
 
-    /// What is sent, and where to.
+    /// Returns the content of a message and its target.
     static func shown(_ message: MessageContent, requestID: String, target: String = "") -> String {
         var text = "submitted #\(requestID) id=\(String(decoding: message.messageID, as: UTF8.self))\(target)"
         if let key = message.collapseKey {
@@ -208,7 +207,7 @@ struct AppServerDialect: TranscriptDialect {
         for pair in fields.pairs {
             AppData.append(key: Array(pair.key.utf8).raw, value: Array(pair.value.utf8).raw, to: &body)
         }
-        // Seconds from the beginning, where the clock shows this.
+        // Seconds after the start of the transcript, when the clock shows this time.
         let expiresAt = fields["ends"].flatMap { Int64($0) }.map { 1_430_277_821_658 + $0 * 1_000 }
         return StoredUpstream(
             sender: SenderID(1_234_567_890), sequence: SequenceNumber(UInt64(fields["seq"] ?? "") ?? 0),
@@ -227,7 +226,7 @@ struct AppServerDialect: TranscriptDialect {
         ].map { (refusal: Refusal) in (refusal.word, refusal) })
 }
 
-/// `name=value` words, a request ID `#n`, and pairs in braces at the end.
+/// Words, among them `name=value`, a request ID `#n`, and pairs in braces at the end.
 private struct Fields {
     let text: String
     var words: [String] = []
@@ -265,14 +264,14 @@ private struct Fields {
     var last: String { words.last ?? "" }
 }
 
-/// Numbers that differ, the same in every run. A run is on one thread.
+/// Distinct numbers, the same in every run. A run uses one thread.
 private final class Draws: @unchecked Sendable {
     private var random = SeededRandom(seed: 7)
     func next() -> UInt64 { random.next() }
 }
 
 extension Submission {
-    /// The request of the session that made it.
+    /// The session request that caused the event.
     var requester: Requester {
         guard case .session(let requester) = replyTo else { preconditionFailure("no session made it") }
         return requester

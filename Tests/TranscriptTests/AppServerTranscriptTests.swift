@@ -8,7 +8,7 @@ private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
 }
 
 @Suite struct AppServerTranscriptTests {
-    @Test("every transcript of app servers, whole and in pieces", arguments: TranscriptSplit.usual)
+    @Test("every transcript of app servers passes, whole and split", arguments: TranscriptSplit.usual)
     func transcripts(split: TranscriptSplit) throws {
         let transcripts = try Transcript.all(in: "appserver")
         #expect(transcripts.count >= 150)
@@ -21,7 +21,7 @@ private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
         }
     }
 
-    @Test("canary: one wrong byte in any expected line fails the transcript")
+    @Test("canary: a transcript fails when one byte of any expected line is wrong")
     func canary() throws {
         let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "00-golden.play" })
         try run(golden, .whole)
@@ -32,7 +32,7 @@ private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
                 try run(wrong, .whole)
             }
             wrong.lines.remove(at: at)
-            // What is not expected must not come either; a check of the state may be left out.
+            // Unexpected output must fail too; a check of the state may be left out.
             guard line.mark != "!!" else { continue }
             #expect(throws: TranscriptFailure.self, "without line \(line.number)") {
                 try run(wrong, .whole)
@@ -40,10 +40,10 @@ private func run(_ transcript: Transcript, _ split: TranscriptSplit) throws {
         }
     }
 
-    @Test("canary: a session that never hears its last byte fails the transcript")
+    @Test("canary: a transcript fails when a session does not receive its last byte")
     func cutCanary() throws {
         let golden = try #require(try Transcript.all(in: "appserver").first { $0.name == "00-golden.play" })
-        // The last write is the farewell after ours, which nobody reads.
+        // The last write is the peer's end of the stream after the server's, which is not read.
         let last = golden.lines.lastIndex { $0.mark == "C:" }
         for (at, line) in golden.lines.enumerated() where line.mark == "C:" && at != last {
             var wrong = golden

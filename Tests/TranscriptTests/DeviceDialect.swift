@@ -13,7 +13,7 @@ struct DeviceDialect: TranscriptDialect {
         seal: TokenSeal(secret: [UInt8](repeating: 1, count: 32)), digest: { SecretDigest(bytes: $0) },
         random: { 0 })
 
-    /// The settings of the spec, and the keys and salts of Fixtures/webpush/vectors.json.
+    /// Creates a dialect with the settings of the spec, and the keys and salts of Fixtures/webpush/vectors.json.
     init() { settings.webPush = TranscriptWebPush.functions }
 
     var values: [String: String] {
@@ -60,7 +60,7 @@ struct DeviceDialect: TranscriptDialect {
         return buffer.copied()
     }
 
-    /// Devices read a stream of frames, whatever the records are.
+    /// False: devices read a stream of frames, regardless of records.
     var recordsMatter: Bool { false }
 
     mutating func units(of sent: [[UInt8]]) throws -> [[UInt8]] {

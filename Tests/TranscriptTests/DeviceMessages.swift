@@ -1,9 +1,9 @@
 import Basics
 import Wire
 
-/// Messages of the device link in the notation of transcripts; field names are those of the protocol (mcs-device 2).
+/// MCS messages in the notation of transcripts, with the field names of the protocol (mcs-device 2).
 enum DeviceMessages {
-    /// The message of a line.
+    /// Parses a line.
     static func message(_ line: String) throws -> MCS.Message {
         let (name, value) = try DeviceNotation.named(line)
         switch name {
@@ -17,7 +17,7 @@ enum DeviceMessages {
         }
     }
 
-    /// The line of a message.
+    /// Returns the line of a message.
     static func shown(_ message: MCS.Message) -> String {
         switch message {
         case .loginRequest: "LoginRequest {…}"
@@ -31,7 +31,7 @@ enum DeviceMessages {
         }
     }
 
-    /// Pairs of a record as a body.
+    /// Encodes a record of pairs as a body.
     static func body(_ value: DeviceValue?) -> [UInt8] {
         var body = ByteBuffer()
         for field in value?.fields ?? [] {
@@ -41,7 +41,7 @@ enum DeviceMessages {
         return body.copied()
     }
 
-    /// A body as a record of pairs.
+    /// Decodes a body to a record of pairs.
     static func pairs(_ body: [UInt8]) -> DeviceValue {
         var fields: [DeviceField] = []
         try? AppData.forEach(in: body.raw) { key, value in
@@ -120,7 +120,7 @@ enum DeviceMessages {
     }
 }
 
-/// How messages of the server are shown.
+/// The lines of messages that the server sends.
 extension DeviceMessages {
     private typealias Fields = [DeviceField]
 

@@ -7,7 +7,7 @@ enum DeviceValue {
     case list([DeviceValue])
     case record([DeviceField])
 
-    /// The field of a record.
+    /// Returns a field of a record.
     subscript(name: String) -> DeviceValue? {
         guard case .record(let fields) = self else { return nil }
         return fields.first { $0.name == name }?.value
@@ -28,7 +28,7 @@ enum DeviceValue {
         if case .record(let fields) = self { fields } else { [] }
     }
 
-    /// The notation.
+    /// The value in the notation.
     var shown: String {
         switch self {
         case .number(let number): "\(number)"
@@ -53,14 +53,14 @@ struct DeviceField {
     }
 }
 
-/// Reads the notation.
+/// A parser of the notation.
 struct DeviceNotation {
     private var rest: Substring
 
-    /// Text that cannot be read.
+    /// A text that cannot be parsed.
     struct Unreadable: Error { let text: String }
 
-    /// A name with a value behind it; an empty record where there is none.
+    /// Parses a name followed by a value; the value is an empty record if absent.
     static func named(_ text: String) throws -> (name: String, value: DeviceValue) {
         var reader = DeviceNotation(rest: text[...])
         let name = reader.word()

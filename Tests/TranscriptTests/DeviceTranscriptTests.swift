@@ -2,7 +2,7 @@ import Testing
 import TranscriptNotation
 
 @Suite struct DeviceTranscriptTests {
-    @Test("every transcript of devices, whole and in pieces", arguments: TranscriptSplit.usual)
+    @Test("every transcript of devices passes, whole and split", arguments: TranscriptSplit.usual)
     func transcripts(split: TranscriptSplit) throws {
         let transcripts = try Transcript.all(in: "device")
         #expect(transcripts.count >= 95)
@@ -15,7 +15,7 @@ import TranscriptNotation
         }
     }
 
-    @Test("canary: one wrong sign in any expected line fails the transcript, and so does a missing one")
+    @Test("canary: a transcript fails when a character of any expected line is wrong, or a line is missing")
     func canary() throws {
         let golden = try #require(try Transcript.all(in: "device").first { $0.name == "golden.txt" })
         try play(golden, .whole)
@@ -26,7 +26,7 @@ import TranscriptNotation
                 try play(wrong, .whole)
             }
             wrong.lines.remove(at: at)
-            // What is not expected must not come either; a check of the state may be left out.
+            // Unexpected output must fail too; a check of the state may be left out.
             guard line.mark != "!!" else { continue }
             #expect(throws: TranscriptFailure.self, "without line \(line.number)") {
                 try play(wrong, .whole)
@@ -35,20 +35,20 @@ import TranscriptNotation
     }
 
     @Test(
-        "every row of the spec is proved by a transcript or shown elsewhere, and every transcript proves rows"
+        "every row of the spec is proved by a transcript or elsewhere, and every transcript proves rows"
     )
     func rows() throws {
         let rows = try Transcript.rows(in: "device")
         let transcripts = try Transcript.all(in: "device")
         let proved = Set(transcripts.flatMap(\.proves))
-        #expect(Set(rows.map(\.name)).count == rows.count, "a row stands twice")
+        #expect(Set(rows.map(\.name)).count == rows.count, "duplicate row")
         #expect(proved.subtracting(rows.map(\.name)).isEmpty)
         for row in rows where row.elsewhere == nil { #expect(proved.contains(row.name), "\(row.name)") }
         for transcript in transcripts { #expect(!transcript.proves.isEmpty, "\(transcript.name)") }
         #expect(!proved.contains("1.1-tls"), "canary: no transcript has TLS")
     }
 
-    @Test("the notation is read as it is shown")
+    @Test("the notation is parsed as it is printed")
     func notation() throws {
         let text = #"{a: 1, b: "x y", c: [true, "z"], d: {"k-1": "v"}, e: StreamAck}"#
         let (name, value) = try DeviceNotation.named("Name " + text)

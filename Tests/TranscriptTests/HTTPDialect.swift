@@ -5,7 +5,7 @@ import Wire
 
 @testable import Sessions
 
-/// Transcripts of HTTP: one `S:` line is one answer, events and commands are words and `name=value`.
+/// Transcripts of HTTP: one `S:` line is one answer; events and commands are words and `name=value`.
 struct HTTPDialect: TranscriptDialect {
     private static let device = DeviceID(600_000_000_000_000_001)
 
@@ -36,14 +36,14 @@ struct HTTPDialect: TranscriptDialect {
     }
 
     private static let key = TranscriptWebPush.keys?.publicKey ?? []
-    /// A point of the right form that does not lie on the curve.
+    /// A well-formed point that is not on the curve.
     private static let strayKey = [4] + [UInt8](repeating: 7, count: 64)
     private static let auth = [UInt8](repeating: 9, count: 16)
-    /// The clock at the begin of each transcript.
+    /// The clock at the start of each transcript.
     private static let start: UnixMilliseconds = 1_430_277_821_658
     private var checkIn: CheckInSettings?
 
-    /// Where the app of the transcripts is found by what Apple gave it.
+    /// Returns the key of the transcripts' app by its APNs token.
     private static func place(_ token: String) -> String {
         String(
             decoding: AppServerDialect.seal.indexKey(
@@ -54,7 +54,7 @@ struct HTTPDialect: TranscriptDialect {
         String(decoding: AppServerDialect.seal.token(for: name(number)), as: UTF8.self)
     }
 
-    /// What the session gives out at the begin, since the numbers that it draws are all 0.
+    /// Returns the tokens that the session issues at the start, when all its random numbers are 0.
     private static func installationToken(
         _ purpose: InstallationToken.Purpose, _ sender: UInt64, lives: UnixMilliseconds = 604_800_000
     ) -> String {
@@ -65,7 +65,7 @@ struct HTTPDialect: TranscriptDialect {
         return String(decoding: AppServerDialect.seal.text(of: token), as: UTF8.self)
     }
 
-    /// The refresh token; its digest is the text itself.
+    /// Returns the refresh token; its digest is the text itself.
     private static func refresh(_ sender: UInt64) -> [UInt8] {
         Array(installationToken(.refresh, sender).utf8)
     }
@@ -85,7 +85,7 @@ struct HTTPDialect: TranscriptDialect {
     }
 
     func makeSession(now: Now) -> HTTPSession {
-        // The digest is the text itself, so that transcripts can show what is compared.
+        // The digest is the text itself, so that transcripts can show the compared values.
         var settings = SessionSettings(
             seal: AppServerDialect.seal, digest: { SecretDigest(bytes: $0) }, random: { 0 })
         settings.senderOfKey = { key, _ in
@@ -159,7 +159,7 @@ struct HTTPDialect: TranscriptDialect {
             + (request.apnsToken.isEmpty ? "" : " apns=\(text(request.apnsToken))")
     }
 
-    /// The scope that a request to register names, or those that a request to unregister ends.
+    /// Returns the scope of a registration request, or those that an unregistration ends.
     private static func scope(of request: RegistrationRequest) -> String {
         if request.endedScopes == .named, request.scope == .all { return " scope=*" }
         switch request.scope {
@@ -198,7 +198,7 @@ struct HTTPDialect: TranscriptDialect {
         }
     }
 
-    /// Keys of one byte repeated are shown as such.
+    /// Keys of one repeated byte are abbreviated.
     private static func shown(_ request: WebRegistrationRequest) -> String {
         var text = "web #\(request.requester.requestID) endpoint=\(request.endpoint.number.number) project="
         text += shown(request.project)
@@ -215,7 +215,7 @@ struct HTTPDialect: TranscriptDialect {
         }
     }
 
-    /// The registration, the proof, and the projects.
+    /// Returns the registration, the proof and the projects.
     private static func shown(_ claim: TokenClaim) -> String {
         let proof =
             switch claim.proof {
@@ -229,14 +229,14 @@ struct HTTPDialect: TranscriptDialect {
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// `1`, or of a recipient `1.0`.
+    /// Parses `1`, or `1.0` for a recipient.
     private static func requestID(_ text: Substring) -> UInt32 {
         let parts = text.split(separator: ".").compactMap { UInt32($0) }
         guard parts.count == 2 else { return parts.first ?? 0 }
         return RecipientRequestID.make(request: parts[0], index: Int(parts[1]))
     }
 
-    /// A registration of 2026 with these topics; `there`: what was to be made or ended was there before.
+    /// Returns a registration of 2026 with these topics; `there`: the change had no effect.
     private static func report(_ words: ArraySlice<String>) -> TokenReport {
         let (name, sender) = (name(1), SenderID(1_234_567_890))
         let topics = words.filter { $0 != "there" }.compactMap { TopicName(Array($0.utf8)) }

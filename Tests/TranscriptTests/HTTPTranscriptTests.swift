@@ -8,7 +8,7 @@ import TranscriptNotation
         }
     }
 
-    @Test("every transcript of HTTP, whole and in pieces", arguments: TranscriptSplit.usual)
+    @Test("every transcript of HTTP passes, whole and split", arguments: TranscriptSplit.usual)
     func transcripts(split: TranscriptSplit) throws {
         let transcripts = try Transcript.all(in: "http")
         #expect(transcripts.count >= 45)
@@ -21,7 +21,7 @@ import TranscriptNotation
         }
     }
 
-    @Test("canary: one wrong sign in any expected line fails the transcript, and so does a missing one")
+    @Test("canary: a transcript fails when a character of any expected line is wrong, or a line is missing")
     func canary() throws {
         let golden = try #require(try Transcript.all(in: "http").first { $0.name == "golden.txt" })
         try play(golden, .whole)
@@ -30,7 +30,7 @@ import TranscriptNotation
             wrong.lines[at].text += "x"
             #expect(throws: TranscriptFailure.self, "line \(line.number)") { try play(wrong, .whole) }
             wrong.lines.remove(at: at)
-            // What is not expected must not come either; a check of the state may be left out.
+            // Unexpected output must fail too; a check of the state may be left out.
             guard line.mark != "!!" else { continue }
             #expect(throws: TranscriptFailure.self, "without line \(line.number)") {
                 try play(wrong, .whole)

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Sessions
 
-/// The service account of the transcripts of HTTP v1, and what it shows.
+/// The service account of the transcripts of HTTP v1, and its credentials.
 enum TranscriptAccounts {
     private static let account = ServiceAccount(
         email: "app@lab-project.iam.gserviceaccount.com", keyID: "0a1b2c", publicKey: [1, 2, 3], createdAt: 0)
@@ -14,7 +14,7 @@ enum TranscriptAccounts {
             sender: sender, label: "", keys: [], createdAt: 0, project: "lab-project", accounts: [account])
     ])
 
-    /// A signature here is the key and the text: what matters is that it is looked at.
+    /// A signature is the key and the text: the transcripts only check that it is verified.
     static let functions = AccountFunctions(
         account: { directory.account(withKeyID: $0) }, record: { directory[$0] },
         verifies: { signature, text, key in signature == key + text })
@@ -40,7 +40,7 @@ enum TranscriptAccounts {
         return text + "." + Base64.text(key + Array(text.utf8), urlSafe: true, padded: false)
     }
 
-    /// `BEARER` is what an assertion is granted at the begin of a transcript, `BEARER_EXPIRED` one whose hour is over.
+    /// `BEARER` is a token granted at the start of a transcript, `BEARER_EXPIRED` an expired one.
     static func values(at start: UnixMilliseconds) -> [String: String] {
         [
             "ASSERTION": assertion(account.publicKey, at: start), "FORGED": assertion([9, 9, 9], at: start),

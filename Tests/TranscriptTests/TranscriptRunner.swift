@@ -3,21 +3,21 @@ import Delivery
 import Sessions
 import TranscriptNotation
 
-/// What the runner must know of one protocol.
+/// What the runner needs from one protocol.
 protocol TranscriptDialect {
-    /// Whether a client takes each record for a unit, so that every one must be ended.
+    /// Whether clients process each record as a unit, so that every one must be ended.
     var recordsMatter: Bool { get }
-    /// Values that every transcript may use.
+    /// Values for all transcripts.
     var values: [String: String] { get }
-    /// A `%` line: a setting.
+    /// Applies a `%` line: a setting.
     mutating func configure(_ setting: String) throws
-    /// The bytes of a `C:` line.
+    /// Returns the bytes of a `C:` line.
     func bytes(of line: String, _ text: TranscriptText) throws -> [UInt8]
-    /// What was sent, one entry for each `S:` line.
+    /// Splits the sent bytes into one entry per `S:` line.
     mutating func units(of sent: [[UInt8]]) throws -> [[UInt8]]
-    /// An event as a `>>` line has it.
+    /// Returns an event as in a `>>` line.
     func shown(_ event: Event) -> String
-    /// The command of a `<<` line; nil if there is no such command.
+    /// Parses the command of a `<<` line; `nil` if it is unknown.
     func command(_ line: String) throws -> SessionCommand?
 }
 
@@ -39,7 +39,7 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
     private var waiting: [UInt8] = []
     private var isExpecting = false
 
-    /// Prepares a run: settings come first in the file.
+    /// Prepares a run; settings come first in the file.
     init(
         _ transcript: Transcript, _ dialect: Dialect, _ split: TranscriptSplit,
         makeSession: (Dialect, Now) -> Session
@@ -54,7 +54,7 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
         session = makeSession(dialect, now)
     }
 
-    /// Runs it; throws where the session does something else.
+    /// Runs a transcript. Throws if the session deviates from it.
     static func run(
         _ transcript: Transcript, _ dialect: Dialect, _ split: TranscriptSplit,
         makeSession: (Dialect, Now) -> Session
@@ -104,7 +104,7 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
                     line, "sent:     \(TranscriptText.shown(actual))\n    expected: \(line.text)")
             }
         case ">>":
-            guard !events.isEmpty else { throw failure(line, "no event came, expected: \(line.text)") }
+            guard !events.isEmpty else { throw failure(line, "no event, expected: \(line.text)") }
             let actual = events.removeFirst()
             guard try text.matches(line.text, Array(actual.utf8)) else {
                 throw failure(line, "event:    \(actual)\n    expected: \(line.text)")
@@ -116,13 +116,13 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
                 case "reading", "not reading": io.isReading ? "reading" : "not reading"
                 default: io.close?.rawValue ?? "open"
                 }
-            guard actual == line.text else { throw failure(line, "it is \(actual), not \(line.text)") }
+            guard actual == line.text else { throw failure(line, "state: \(actual), expected: \(line.text)") }
         }
     }
 
     private mutating func act(_ line: Transcript.Line) throws {
         if line.mark == "@" {
-            guard let seconds = Int(line.text) else { throw failure(line, "no number of seconds") }
+            guard let seconds = Int(line.text) else { throw failure(line, "expected a number of seconds") }
             now.monotonic = now.monotonic.advanced(seconds: seconds)
             now.wall += Int64(seconds) * 1_000
             if session.deadline <= now.monotonic { session.wake(now: now, io: &io) }
@@ -136,14 +136,14 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
         case "uncongested": session.outboundChanged(isCongested: false, now: now, io: &io)
         default:
             guard let command = try dialect.command(written) else {
-                throw failure(line, "no such command: \(written)")
+                throw failure(line, "unknown command: \(written)")
             }
             session.perform(command, now: now, io: &io)
         }
         try collect()
     }
 
-    /// Hands over what the peer has written since.
+    /// Passes the peer's pending writes to the session.
     private mutating func flush() throws {
         guard !waiting.isEmpty else { return }
         let bytes = waiting
@@ -158,7 +158,7 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
         }
     }
 
-    /// Takes over what the session has sent and told.
+    /// Collects what the session has sent and reported.
     private mutating func collect() throws {
         let bytes = io.out.bytes.copied()
         var start = 0
@@ -182,12 +182,12 @@ struct TranscriptRunner<Dialect: TranscriptDialect, Session: ProtocolSession & ~
         if let record = sent.first {
             throw TranscriptFailure(
                 transcript: "\(transcript.name) (\(split))", line: line,
-                what: "sent and not expected before here: \(TranscriptText.shown(record))")
+                what: "unexpected output before this line: \(TranscriptText.shown(record))")
         }
         if let event = events.first {
             throw TranscriptFailure(
                 transcript: "\(transcript.name) (\(split))", line: line,
-                what: "event not expected before here: \(event)")
+                what: "unexpected event before this line: \(event)")
         }
     }
 

@@ -3,16 +3,16 @@ import Delivery
 import Transport
 import Wire
 
-/// The client's side of SCRAM in transcripts: `KEY|HEADER|BARE`, where BARE is the rest of its first message. With `|NONCE` behind
-/// it the client proves its key for that nonce in place of the server's.
+/// The client's side of SCRAM in transcripts: `KEY|HEADER|BARE`, where BARE is the rest of its first message. With `|NONCE`
+/// appended, the client proves its key for that nonce in place of the server's.
 struct TranscriptSCRAM {
-    /// Salt of all keys in transcripts.
+    /// The salt of all keys in transcripts.
     static let salt = Array("salt".utf8)
-    /// Rounds of all keys in transcripts.
+    /// The iterations of all keys in transcripts.
     static let iterations = 4_096
     /// The channel binding of every connection that has one.
     static let channelBinding = [UInt8](repeating: 0xCB, count: 32)
-    /// OpenSSL's functions.
+    /// Hash and HMAC of OpenSSL.
     static let functions = SCRAM.Functions(
         hash: { Digest.sha256($0) }, authenticate: { Digest.hmacSHA256(key: $0, $1) })
 
@@ -37,7 +37,7 @@ struct TranscriptSCRAM {
         signed = Array("\(parts[2]),".utf8) + first + Array(",".utf8) + withoutProof
     }
 
-    /// The value of `$(scram-proof:…)` and `$(scram-answer:…)`.
+    /// Returns the value of `$(scram-proof:…)` and `$(scram-answer:…)`.
     static func value(of inner: String, _ values: [String: String]) -> [UInt8]? {
         for (name, isProof) in [("scram-proof:", true), ("scram-answer:", false)] where inner.hasPrefix(name)
         {
@@ -47,7 +47,7 @@ struct TranscriptSCRAM {
         return nil
     }
 
-    /// The client's last message, or the server's answer to it, in Base64.
+    /// Returns the client's final message, or the server's answer to it, in Base64.
     func message(isProof: Bool) -> [UInt8] {
         let keys = Self.functions.keys(saltedPassword: salted)
         guard isProof else {
@@ -58,7 +58,7 @@ struct TranscriptSCRAM {
         return Self.text(withoutProof + Array(",p=".utf8) + Self.text(proof))
     }
 
-    /// A key as the core gives it; its digest is its own text.
+    /// Returns a key as the core sends it; its digest is its own text.
     static func key(_ text: String) -> ServerKey {
         let keys = functions.keys(
             saltedPassword: Digest.stretched(Array(text.utf8), salt: salt, iterations: iterations))

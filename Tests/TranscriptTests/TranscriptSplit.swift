@@ -1,23 +1,23 @@
 import Basics
 
-/// How the bytes of a peer are cut into pieces on their way to a session; no cut may change what comes of them.
+/// How the bytes of a peer are split on their way to a session; no split may change the outcome.
 enum TranscriptSplit: Sendable, CustomStringConvertible {
     /// As written.
     case whole
-    /// Each byte by itself.
+    /// Byte by byte.
     case bytes
-    /// Neighbouring writes joined and cut at random places, the same for the same seed.
+    /// Adjacent writes joined and split at random places, the same for the same seed.
     case seeded(UInt64)
 
-    /// Those that every transcript is run with.
+    /// The splits that every transcript is run with.
     static let usual: [TranscriptSplit] = [.whole, .bytes] + (1...8).map { .seeded($0) }
 
-    /// Whether writes that follow each other are joined before they are cut.
+    /// Whether consecutive writes are joined before they are split.
     var joinsWrites: Bool {
         if case .seeded = self { true } else { false }
     }
 
-    /// The pieces of a run of bytes, in order.
+    /// Splits a run of bytes.
     func pieces(of bytes: [UInt8]) -> [[UInt8]] {
         switch self {
         case .whole: return bytes.isEmpty ? [] : [bytes]

@@ -5,7 +5,7 @@ import Delivery
 import Sessions
 import Wire
 
-/// Web push in transcripts: real encryption, with the keys and the salt of Fixtures/webpush/vectors.json for chance.
+/// Web push in transcripts: real encryption, with fixed keys and salt from Fixtures/webpush/vectors.json.
 enum TranscriptWebPush {
     /// The keys of the web app.
     static let keys = WebKeys(
@@ -27,7 +27,7 @@ enum TranscriptWebPush {
         isUsable: { WebPush.isUsable(publicKey: $0.publicKey, auth: $0.auth) },
         verifies: { P256.verifies($0, of: $1, by: $2) })
 
-    /// What transcripts may name: the key of an application server and tokens that it has signed, the last two of no use.
+    /// Values for transcripts: the key of an application server and tokens that it has signed, the last two invalid.
     static let values = [
         "VAPID_KEY":
             "BPFJB2JMZS140FCsEPC3FKPV2qAMeUiFJVYu3my5S2uHcD8x_uSzoiLFMCwTlLRbZ7ilF9lJgsf91zoPmdqWqgM",
@@ -39,7 +39,7 @@ enum TranscriptWebPush {
             "eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3VwZGF0ZXMucHVzaC5zZXJ2aWNlcy5tb3ppbGxhLmNvbSIsImV4cCI6MTQzMDMyMTAyMSwic3ViIjoibWFpbHRvOnB1c2hAZXhhbXBsZS5vcmcifQ.Sp1uMjE_Lp7W1quV2QQngVefGvzG6id5EdaDu3gXdvNUELluC3BFq950UEgXHMcpQ3LmSGF2v07ZDgmS-JHWXg",
     ]
 
-    /// A submission of a web push.
+    /// Returns a submission of a web push.
     static func shown(_ push: Submission) -> String {
         guard case .webPush(let key) = push.entitlement else { return "\(push)" }
         let content = push.content
@@ -50,7 +50,7 @@ enum TranscriptWebPush {
             + " " + DeviceMessages.pairs(content.body).shown + " raw=" + rawDataShown(content.body)
     }
 
-    /// The bytes behind the pairs of a body, in hexadecimal.
+    /// Returns the bytes after the pairs of a body, in hexadecimal.
     static func rawDataShown(_ body: EncodedAppData) -> String {
         var message = ByteBuffer()
         message.appendField(MCS.DataMessage.Field.category, text: "")
@@ -58,7 +58,7 @@ enum TranscriptWebPush {
         return Hex.text((try? MCS.DataMessage(decoding: message.bytes))?.rawData ?? [])
     }
 
-    /// The bytes of a web push as they stand behind its pairs, given in hexadecimal.
+    /// Decodes the bytes of a web push, given in hexadecimal, to follow the pairs.
     static func rawData(_ digits: [UInt8]?) -> [UInt8] {
         guard let digits, let bytes = Hex.bytes(String(decoding: digits, as: UTF8.self)) else { return [] }
         var field = ByteBuffer()
@@ -66,7 +66,7 @@ enum TranscriptWebPush {
         return field.copied()
     }
 
-    /// A refusal by its word.
+    /// Returns the refusal with a word.
     static func refusal(_ word: String) -> Refusal? {
         [
             .invalidToken, .notRegistered, .senderMismatch, .deviceRateExceeded, .unavailable,

@@ -38,9 +38,9 @@ extension ControlServer {
         do {
             let json = Array(command.payload(messageID).compact.utf8)
             let payload = try AppServerPayload(json.raw)
-            var translation = Translation()
+            var translator = PayloadTranslator()
             var to: [UInt8] = []
-            send = try translation.sendRequest(
+            send = try translator.sendRequest(
                 payload, messageID: Array(messageID.utf8), to: &to, sender: command.sender,
                 seal: settings.seal,
                 rules: settings.rules)

@@ -266,7 +266,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     /// Counts and logs the refusals made by the session itself, and empties the array.
-    private func recordRefusals(_ refusals: inout [RefusalNote]) {
+    private func recordRefusals(_ refusals: inout [RefusalRecord]) {
         for note in refusals {
             var row = TurnRefusals.Row(
                 kind, note.reason, name: note.sender?.number ?? peerNumber, peer: connection.peer)

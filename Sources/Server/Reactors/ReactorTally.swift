@@ -68,7 +68,7 @@ struct ReactorTally {
     }
 
     /// Counts an HTTP response.
-    func responded(_ response: HTTPResponseNote) {
+    func responded(_ response: HTTPResponseRecord) {
         shard.add(to: .httpResponses, response.endpoint, response.status.position)
     }
 
@@ -111,7 +111,7 @@ struct ReactorTally {
     }
 
     /// Counts and removes the responses of an HTTP session.
-    func collect(_ responses: inout [HTTPResponseNote]) {
+    func collect(_ responses: inout [HTTPResponseRecord]) {
         guard !responses.isEmpty else { return }
         for response in responses { responded(response) }
         responses.removeAll(keepingCapacity: true)

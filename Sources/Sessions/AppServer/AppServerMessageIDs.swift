@@ -1,32 +1,31 @@
 import Basics
 
-/// The latest message ids of one connection, by keyed hash, to refuse a repeated one (ccs-xmpp 6).
+/// The latest message IDs of one connection, as keyed hashes, to refuse repeated ones (ccs-xmpp 6).
 ///
-/// The key is drawn per connection, so that nobody can choose ids that collide with another's.
+/// The key is random per connection, so that no peer can choose IDs that collide with another's.
 struct AppServerMessageIDs {
     private let hasher: SipHash
     private let limit: Int
-    /// The ids in the order remembered, as a ring once it is full; 0 where an id was freed.
+    /// The hashes in the order of arrival, as a ring once it is full; 0 for a forgotten one.
     private var ring: [UInt64] = []
     private var next = 0
-    /// Where in the ring an id stands, plus 1, and above that 16 bits of the id, so that a search seldom has to look into
-    /// the ring; open addressing, at most five eighths full. 0: nothing.
+    /// A hash table with open addressing, at most five eighths full. An entry is the index in the ring plus 1, with 16 bits of
+    /// the hash above it, so that a search seldom reads the ring; 0 if empty.
     private var table: [UInt32] = []
 
-    /// Remembers at most so many ids, under 32,768.
+    /// Creates a table for up to `limit` IDs, less than 32,768.
     init(key: (UInt64, UInt64), limit: Int = Limits.AppServer.rememberedMessageIDs) {
-        precondition((1..<32_768).contains(limit), "more ids than the table can number")
+        precondition((1..<32_768).contains(limit), "the limit is not between 1 and 32767")
         hasher = SipHash(key: key)
         self.limit = limit
     }
 
-    /// What an id is remembered by; never 0.
+    /// Returns the hash of an ID; never 0.
     func hash(_ id: [UInt8]) -> UInt64 { hasher.hash(id.raw) | 1 }
 
-    /// Whether an id is remembered.
     func contains(_ hash: UInt64) -> Bool { !table.isEmpty && table[place(of: hash)] != 0 }
 
-    /// Remembers an id, and forgets the oldest where there are too many; false if it is remembered already.
+    /// Adds an ID, replacing the oldest if the ring is full. Returns false if the ID was already there.
     mutating func remember(_ hash: UInt64) -> Bool {
         if table.isEmpty { rebuild() }
         let place = place(of: hash)
@@ -37,7 +36,7 @@ struct AppServerMessageIDs {
             if ring.count * 8 > table.count * 5 { rebuild() }
             return true
         }
-        // Into the table before the oldest leaves it: then the search need not be made again.
+        // Added before the oldest is removed, so that the search need not be repeated.
         let oldest = ring[next]
         table[place] = Self.entry(hash, next)
         forget(oldest)
@@ -46,13 +45,13 @@ struct AppServerMessageIDs {
         return true
     }
 
-    /// Frees an id for another try.
+    /// Removes an ID, so that its message may be retried.
     mutating func forget(_ hash: UInt64) {
         guard hash != 0, !table.isEmpty else { return }
         var hole = place(of: hash)
         guard table[hole] != 0 else { return }
         ring[Int(table[hole] & 0xFFFF) - 1] = 0
-        // Moves up what stands behind in the same run, so that no search ends too early.
+        // Moves up later entries of the same run, so that no search ends too early.
         var at = hole
         while true {
             at = (at + 1) & (table.count - 1)
@@ -65,7 +64,7 @@ struct AppServerMessageIDs {
         table[hole] = 0
     }
 
-    /// Where in the table an id stands, or would.
+    /// Returns the index of a hash in the table, or where to insert it.
     private func place(of hash: UInt64) -> Int {
         let mark = UInt32(truncatingIfNeeded: hash >> 1) & 0xFFFF
         var at = Int(mark) & (table.count - 1)
@@ -76,7 +75,7 @@ struct AppServerMessageIDs {
         return at
     }
 
-    /// The table is never longer than the 16 bits reach, so they also say where a search for the id begins.
+    /// The table has at most 2^16 entries, so the 16 bits of the hash also determine where its search starts.
     private static func entry(_ hash: UInt64, _ index: Int) -> UInt32 {
         UInt32(truncatingIfNeeded: hash >> 1) << 16 | UInt32(index + 1)
     }

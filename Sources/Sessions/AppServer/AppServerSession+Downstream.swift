@@ -3,14 +3,14 @@ import Delivery
 import Wire
 
 extension AppServerSession {
-    /// A `<message>`: a downstream message, an ack, or neither (ccs-xmpp 3.4).
+    /// Handles a `<message>`: a downstream message, an ack, or neither (ccs-xmpp 3.4).
     mutating func received(_ message: borrowing MessageStanza, in chunk: RawSpan, _ io: inout SessionIO) {
-        guard stage.isReady else { return fail(.notAuthorized, .notAuthorized, &io) }
+        guard state.isReady else { return fail(.notAuthorized, .notAuthorized, &io) }
         quietSince = nil
         if message.hasFrom, !isOwn(message.from(in: chunk)) {
             return fail(.invalidFrom, .protocolViolation, &io)
         }
-        let number = stream?.count() ?? 0
+        let number = stream?.countReceived() ?? 0
         guard !message.isError else { return }
         switch message.form {
         case .usable: break
@@ -35,22 +35,22 @@ extension AppServerSession {
             case .acknowledgement: received(acknowledgement: payload, &io)
             case .downstream:
                 stream?.postpone(number)
-                if isDraining || (held.isEmpty && submissions.hasRoom && !isCongested) {
+                if isDraining || (inboundQueue.isEmpty && submissions.hasRoom && !isCongested) {
                     try submit(payload, number, &io)
                 } else {
-                    held.append(text, id: message.id(in: chunk), number: number)
+                    inboundQueue.append(text, id: message.id(in: chunk), number: number)
                 }
             }
         } catch {
-            stream?.settle(number)
+            stream?.markAnswered(number)
             io.refuse(.malformed, sender: sender)
             stanzaError(message.id(in: chunk), text, error.text, &io)
         }
     }
 
-    /// Steps 3 to 8 of ccs-xmpp 3.4: refuses the message, or hands it to the core under a request ID.
+    /// Does steps 3 to 8 of ccs-xmpp 3.4: refuses the message, or submits it to the core under a request ID.
     ///
-    /// `number` is that of the stanza in a managed stream.
+    /// `number` is the number of the stanza in a managed stream.
     private mutating func submit(
         _ payload: borrowing AppServerPayload, _ number: UInt32, _ io: inout SessionIO
     ) throws(PayloadError) {
@@ -61,7 +61,7 @@ extension AppServerSession {
             guard !isDraining else { throw recentIDs.contains(hash) ? .repeatedMessageID : .draining }
             guard recentIDs.remember(hash) else { throw .repeatedMessageID }
             var to: [UInt8] = []
-            let request = try translation.sendRequest(
+            let request = try translator.sendRequest(
                 payload, messageID: id, to: &to, sender: sender, seal: settings.seal, rules: settings.rules)
             let requestID = submissions.open(messageID: id, to: to, hash: hash, number: number)
             io.events.append(request.event(replyTo: Requester(connection: connection, requestID: requestID)))
@@ -70,36 +70,36 @@ extension AppServerSession {
             payload.append(.to, to: &to)
             io.refuse(error, sender: sender, to: to.copied(), messageID: id)
             AnswerWriter.appendNack(to: to.bytes, messageID: id.raw, error, into: &io.out.bytes)
-            stream?.settle(number)
+            stream?.markAnswered(number)
             endStanza(&io)
         }
     }
 
-    /// Submits what was held, in order, as far as the window allows.
-    mutating func submitHeld(_ io: inout SessionIO) {
-        guard !held.isEmpty else { return }
-        var waiting = AppServerHeldMessages()
-        swap(&waiting, &held)
+    /// Submits the queued messages in order, as far as the window allows.
+    mutating func submitQueued(_ io: inout SessionIO) {
+        guard !inboundQueue.isEmpty else { return }
+        var waiting = AppServerInboundQueue()
+        swap(&waiting, &inboundQueue)
         while !waiting.isEmpty, isDraining || (submissions.hasRoom && !isCongested) {
             do throws(PayloadError) {
                 try submit(AppServerPayload(waiting.first), waiting.firstNumber, &io)
             } catch {
-                stream?.settle(waiting.firstNumber)
+                stream?.markAnswered(waiting.firstNumber)
                 io.refuse(.malformed, sender: sender)
                 stanzaError(waiting.firstID, waiting.first, error.text, &io)
             }
             waiting.removeFirst()
         }
-        swap(&waiting, &held)
+        swap(&waiting, &inboundQueue)
     }
 
-    /// Other bounds hold: what waited for the old one may go on.
+    /// Applies a new window; queued messages may be submitted now.
     mutating func changePendingWindow(_ window: Int, _ io: inout SessionIO) {
         submissions.setWindow(window)
-        submitHeld(&io)
+        submitQueued(&io)
     }
 
-    /// The core says what became of the message of a request ID.
+    /// Writes the answer for the core's reply.
     mutating func answered(_ requestID: UInt32, _ reply: SubmissionReply, _ io: inout SessionIO) {
         switch reply {
         case .accepted(_, let canonical): acknowledge(requestID, canonical, &io)
@@ -108,30 +108,30 @@ extension AppServerSession {
         }
     }
 
-    /// The core has taken the message of a request ID.
+    /// Writes the ACK for a message that the core has accepted.
     private mutating func acknowledge(
         _ requestID: UInt32, _ canonical: RegistrationName?, _ io: inout SessionIO
     ) {
-        guard stage.isReady || stage.isFinishing, let entry = submissions.close(requestID) else { return }
+        guard state.isReady || state.isFinishing, let entry = submissions.close(requestID) else { return }
         AnswerWriter.appendAck(
             to: entry.to.raw, messageID: entry.messageID.raw,
             canonical: canonical.map { settings.seal.token(for: $0) }, into: &io.out.bytes)
         answered(entry.number, &io)
     }
 
-    /// The core refuses the message of a request ID; where trying again may help, the id is free for it.
+    /// Writes the NACK for a message that the core has refused. If a retry can help, its ID may be used again.
     private mutating func refuse(_ requestID: UInt32, _ refusal: Refusal, _ io: inout SessionIO) {
-        guard stage.isReady || stage.isFinishing, let entry = submissions.close(requestID) else { return }
+        guard state.isReady || state.isFinishing, let entry = submissions.close(requestID) else { return }
         if refusal.isRetryable { recentIDs.forget(entry.hash) }
         AnswerWriter.appendNack(
             to: entry.to.raw, messageID: entry.messageID.raw, refusal, into: &io.out.bytes)
         answered(entry.number, &io)
     }
 
-    /// The members of a group have been sent the message of a request ID: an ACK with their count, a NACK where none was reached.
+    /// Writes the answer for a message to a group: an ACK with the number of members, or a NACK if none was reached.
     private mutating func acknowledge(_ requestID: UInt32, _ answer: GroupAnswer, _ io: inout SessionIO) {
         if let refusal = answer.refusal { return refuse(requestID, refusal, &io) }
-        guard stage.isReady || stage.isFinishing, let entry = submissions.close(requestID) else { return }
+        guard state.isReady || state.isFinishing, let entry = submissions.close(requestID) else { return }
         AnswerWriter.appendGroupAck(
             to: entry.to.raw, messageID: entry.messageID.raw, success: answer.success,
             failed: answer.failed.map { settings.seal.token(for: $0.member) }, into: &io.out.bytes)
@@ -139,12 +139,12 @@ extension AppServerSession {
     }
 
     private mutating func answered(_ number: UInt32, _ io: inout SessionIO) {
-        stream?.settle(number)
+        stream?.markAnswered(number)
         endStanza(&io)
-        submitHeld(&io)
+        submitQueued(&io)
     }
 
-    /// Answers a message that no NACK can answer (ccs-xmpp 3.5).
+    /// Answers a message with a stanza error, because a NACK is not possible (ccs-xmpp 3.5).
     private func stanzaError(_ id: String?, _ payload: RawSpan?, _ text: String, _ io: inout SessionIO) {
         StanzaCondition.badRequest.appendMessage(
             to: jid, id: id, payload: payload, text: text, to: &io.out.bytes)

@@ -3,11 +3,11 @@ import Delivery
 import Wire
 
 extension AppServerSession {
-    /// Ends the stream with an error, whatever the stage (ccs-xmpp 1.11).
+    /// Ends the stream with an error, in any state (ccs-xmpp 1.11).
     mutating func fail(_ condition: StreamCondition, _ reason: CloseReason, _ io: inout SessionIO) {
-        if case .over = stage { return }
-        if stage.isOpening {
-            // A stream error stands in a stream of ours (RFC 6120, 4.9.1.2).
+        if case .ended = state { return }
+        if state.isOpening {
+            // A stream error must be sent within a stream, so the header comes first (RFC 6120, 4.9.1.2).
             StreamHeader.appendAnswer(from: settings.defaultDomain, id: settings.random(), to: &io.out.bytes)
             io.out.endRecord()
         }
@@ -16,46 +16,46 @@ extension AppServerSession {
         end(reason, &io)
     }
 
-    /// The app server has ended its stream: what it still waits for is answered first, if that is soon.
+    /// Handles the end of the app server's stream; its unanswered messages are answered first, within a short time.
     mutating func peerEnded(_ io: inout SessionIO) {
-        guard stage.isReady, owesAnswers else { return end(.peerEndedStream, &io) }
-        sayFarewell(.peerEndedStream)
+        guard state.isReady, owesAnswers else { return end(.peerEndedStream, &io) }
+        finishAfterAnswers(.peerEndedStream)
     }
 
-    /// Whether the app server has sent messages that are not answered.
-    var owesAnswers: Bool { submissions.count > 0 || !held.isEmpty }
+    /// Whether any message of the app server is unanswered.
+    var owesAnswers: Bool { submissions.count > 0 || !inboundQueue.isEmpty }
 
-    /// The app server sends no more; its messages are answered, then the connection ends for this reason.
-    mutating func sayFarewell(_ reason: CloseReason) {
-        stage = .finishing(reason)
-        stageDeadline = .distantFuture
+    /// Ends the connection for this reason once all messages are answered; nothing more is read.
+    mutating func finishAfterAnswers(_ reason: CloseReason) {
+        state = .finishing(reason)
+        stateDeadline = .distantFuture
     }
 
-    /// The wait for answers is over.
+    /// Ends the connection after the wait for answers.
     mutating func finish(_ io: inout SessionIO) {
-        if case .finishing(let reason) = stage { end(reason, &io) }
+        if case .finishing(let reason) = state { end(reason, &io) }
     }
 
-    /// The host or the core ends the connection.
+    /// Ends the connection for the host or the core.
     mutating func close(_ reason: CloseReason, _ io: inout SessionIO) {
         switch reason {
-        case .systemShutdown where !isDraining || stage.isOpening || submissions.count > 0:
+        case .systemShutdown where !isDraining || state.isOpening || submissions.count > 0:
             fail(.systemShutdown, reason, &io)
         case .credentialsRevoked: fail(.reset, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
         case .streamResumed:
-            // Before the end, so that the other connection need not wait for the rest of this one.
+            // Reported before the end, so that the other connection need not wait for this one to close.
             detach(&io)
             reportEnd(&io)
             fail(.conflict, reason, &io)
         case .deadPeer: fail(.connectionTimeout, reason, &io)
-        // A planned end does not come between a message and its answer.
-        case .connectionDraining where stage.isReady && owesAnswers: sayFarewell(reason)
-        case .connectionDraining where stage.isFinishing: break
+        // A planned end waits for unanswered messages.
+        case .connectionDraining where state.isReady && owesAnswers: finishAfterAnswers(reason)
+        case .connectionDraining where state.isFinishing: break
         default:
-            if stage.isOpening {
-                // There is no stream of ours to end yet.
+            if state.isOpening {
+                // The server's stream is not open yet, so it cannot be ended.
                 fail(.undefinedCondition, reason, &io)
             } else {
                 end(reason, &io)
@@ -63,16 +63,17 @@ extension AppServerSession {
         }
     }
 
-    /// Announces that no new messages are taken; what is on its way still is (ccs-xmpp 3.7).
+    /// Announces that new messages are refused; those already submitted are answered (ccs-xmpp 3.7).
     mutating func drain(_ io: inout SessionIO) {
         guard !isDraining else { return }
         isDraining = true
-        if stage.isReady { announceDraining(&io) }
+        if state.isReady { announceDraining(&io) }
     }
 
-    /// When a drained connection has had its chance: nothing is owed either way, and nothing came for a while (ccs-xmpp 3.7).
+    /// When a draining connection ends as idle: no answer is due in either direction, and nothing was received for a while
+    /// (ccs-xmpp 3.7).
     ///
-    /// Receipts need no answer. An app server that goes on sending keeps its connection until the host ends it.
+    /// Receipts need no answer. An app server that keeps sending keeps its connection until the host ends it.
     var idleDeadline: Instant {
         guard let idleEnd, let quietSince, isDraining, !owesAnswers, outstanding.messageCount == 0,
             unwritten.isEmpty, !isCongested
@@ -80,38 +81,38 @@ extension AppServerSession {
         return max(idleEnd.from, quietSince.advanced(milliseconds: Limits.Shutdown.drainQuietMilliseconds))
     }
 
-    /// Ends a drained connection before its time.
+    /// Ends an idle draining connection before the host does.
     mutating func endIdle(_ io: inout SessionIO) {
         if let idleEnd { end(idleEnd.reason, &io) }
     }
 
-    /// Tells both sides, and refuses what was held.
+    /// Notifies the app server and the core, and refuses the queued messages.
     mutating func announceDraining(_ io: inout SessionIO) {
         AnswerWriter.appendDraining(
             messageID: settings.controlMessageID ? settings.random() : nil, into: &io.out.bytes)
         endStanza(isKept: false, &io)
         if let sender { io.events.append(.appServerDraining(connection, sender)) }
-        submitHeld(&io)
+        submitQueued(&io)
     }
 
-    /// Tells the core that a session it knows of is gone; once.
+    /// Reports the end of the session to the core, once.
     ///
-    /// A login that is still being checked counts: the core may have let it in meanwhile.
+    /// This includes a login that is still being checked, because the core may have accepted it meanwhile.
     mutating func reportEnd(_ io: inout SessionIO) {
         guard let sender else { return }
         self.sender = nil
         io.events.append(.appServerClosed(connection, sender))
     }
 
-    /// Writes the end of the stream, and asks for that of the connection.
+    /// Writes the end of the stream and closes the connection.
     mutating func end(_ reason: CloseReason, _ io: inout SessionIO) {
-        if case .over = stage { return }
+        if case .ended = state { return }
         StreamHeader.appendEnd(to: &io.out.bytes)
         io.out.endRecord()
-        stage = .over
+        state = .ended
         io.close = reason
-        held = AppServerHeldMessages()
+        inboundQueue = AppServerInboundQueue()
         unwritten = []
-        early.removeAll()
+        earlyBytes.removeAll()
     }
 }

@@ -3,10 +3,10 @@ import Delivery
 import Wire
 
 extension AppServerSession {
-    /// One step of SASL (ccs-xmpp 1.5).
+    /// Handles one step of SASL (ccs-xmpp 1.5).
     mutating func received(_ step: SASL.Step, _ io: inout SessionIO) {
-        switch (step, stage) {
-        // Another `<auth>` ends the exchange before.
+        switch (step, state) {
+        // Another `<auth>` replaces the previous exchange.
         case (.auth(let payload), _): check(payload, &io)
         case (.scram(let bindsChannel, let payload), _): beginSCRAM(bindsChannel, payload, &io)
         case (.response(let payload), .challenged(let exchange?)): received(payload, of: exchange, &io)
@@ -18,9 +18,9 @@ extension AppServerSession {
         }
     }
 
-    /// Asks for the first message of a mechanism.
+    /// Requests the first message of a mechanism with an empty challenge.
     mutating func challenge(_ exchange: AppServerSCRAM?, _ io: inout SessionIO) {
-        stage = .challenged(exchange)
+        state = .challenged(exchange)
         SASL.appendChallenge(to: &io.out.bytes)
         io.out.endRecord()
     }
@@ -31,7 +31,7 @@ extension AppServerSession {
                 payload, acceptedDomains: settings.acceptedDomains, defaultDomain: settings.defaultDomain)
             sender = credentials.sender
             domain = credentials.domain
-            stage = .checking(nil)
+            state = .checking(nil)
             io.loginClaim = .sender(credentials.sender)
             io.events.append(
                 .appServerLogin(connection, credentials.sender, key: settings.digest(credentials.password)))
@@ -40,9 +40,9 @@ extension AppServerSession {
         }
     }
 
-    /// The core takes the key: the client opens its second stream.
+    /// Handles that the core has accepted the login: the client opens its second stream.
     mutating func loginAccepted(_ io: inout SessionIO) {
-        guard case .checking(let exchange) = stage else { return }
+        guard case .checking(let exchange) = state else { return }
         if let exchange {
             SASL.appendSuccess(SCRAM.serverFinal(signature: exchange.signature), to: &io.out.bytes)
         } else {
@@ -50,13 +50,13 @@ extension AppServerSession {
         }
         io.out.endRecord()
         reader.restart()
-        stage = .restarting
-        readHeld(&io)
+        state = .restarting
+        readEarlyBytes(&io)
     }
 
-    /// The core does not take the key; the client may try again.
+    /// Handles that the core has refused the login; the client may try again.
     mutating func loginRefused(_ refusal: LoginRefusal, _ io: inout SessionIO) {
-        guard case .checking = stage else { return }
+        guard case .checking = state else { return }
         sender = nil
         let condition: SASL.Condition =
             switch refusal {
@@ -66,14 +66,14 @@ extension AppServerSession {
             case .tooManyConnections, .tooManyFailures, .unavailable: .temporaryAuthFailure
             }
         failLogin(condition, refusal == .tooManyConnections ? .tooManyConnections : .loginRefused, &io)
-        readHeld(&io)
+        readEarlyBytes(&io)
     }
 
-    /// Answers a failure; after so many the connection ends, since more are guesses.
+    /// Writes a login failure. After `Limits.Login.attemptsPerConnection` the connection ends, to prevent guessing.
     mutating func failLogin(
         _ condition: SASL.Condition, _ reason: CloseReason, _ io: inout SessionIO
     ) {
-        stage = .login
+        state = .login
         condition.append(to: &io.out.bytes)
         io.out.endRecord()
         failedLogins += 1

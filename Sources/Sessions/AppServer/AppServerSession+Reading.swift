@@ -3,13 +3,13 @@ import Delivery
 import Wire
 
 extension AppServerSession {
-    /// Reads what came, one event at a time, until the bytes are used up or the stage says to wait.
+    /// Parses and handles one event at a time, until the bytes are consumed or the session has to wait for the core.
     mutating func read(_ bytes: RawSpan, _ io: inout SessionIO) {
         var offset = 0
         while true {
-            switch stage {
-            case .over, .finishing: return
-            case .checking, .resuming: return hold(bytes.extracting(offset..<bytes.byteCount), &io)
+            switch state {
+            case .ended, .finishing: return
+            case .checking, .resuming: return bufferEarly(bytes.extracting(offset..<bytes.byteCount), &io)
             default: break
             }
             do throws(XMLFailure) {
@@ -33,28 +33,28 @@ extension AppServerSession {
         }
     }
 
-    /// Keeps what a hasty client sends before its login is answered.
-    private mutating func hold(_ bytes: RawSpan, _ io: inout SessionIO) {
-        early.append(bytes)
-        guard early.count > Limits.Stanza.bytesBeforeLogin else { return }
-        early.removeAll()
+    /// Buffers bytes that a client sends before its login is answered.
+    private mutating func bufferEarly(_ bytes: RawSpan, _ io: inout SessionIO) {
+        earlyBytes.append(bytes)
+        guard earlyBytes.count > Limits.Stanza.bytesBeforeLogin else { return }
+        earlyBytes.removeAll()
         fail(.policyViolation, .tooLarge, &io)
     }
 
-    /// Reads what was held while the key was being checked.
-    mutating func readHeld(_ io: inout SessionIO) {
-        guard !early.isEmpty else { return }
+    /// Reads the bytes that were buffered while waiting for the core.
+    mutating func readEarlyBytes(_ io: inout SessionIO) {
+        guard !earlyBytes.isEmpty else { return }
         var bytes = ByteBuffer()
-        swap(&bytes, &early)
+        swap(&bytes, &earlyBytes)
         read(bytes.bytes, &io)
     }
 
-    /// A header: that of the first stream, the same once more, or that of the second stream.
+    /// Handles a stream header: of the first stream, a repeated one, or of the second stream.
     ///
-    /// QXmpp 1.4 writes its first header twice in one go, and can read but one answer to both; a header that comes after the
-    /// answer to the one before is answered like that one.
+    /// QXmpp 1.4 writes its first header twice at once and can read only one answer to both. A header that is received after the
+    /// answer to the previous one gets an answer of its own.
     private mutating func opened(_ header: StreamHeader, _ io: inout SessionIO) {
-        if case .restarting = stage {
+        if case .restarting = state {
             unanswered = header
             return answerHeader(&io)
         }
@@ -66,7 +66,7 @@ extension AppServerSession {
         unanswered = header
     }
 
-    /// Answers the last header, if that was not done.
+    /// Answers the last header unless that is done.
     private mutating func answerHeader(_ io: inout SessionIO) {
         guard let header = unanswered else { return }
         unanswered = nil
@@ -74,32 +74,32 @@ extension AppServerSession {
             from: header.answerDomain(orElse: settings.defaultDomain), id: settings.random(),
             to: &io.out.bytes)
         io.out.endRecord()
-        if stage.isBeforeLogin {
+        if state.isBeforeLogin {
             Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
-            stage = .login
+            state = .login
         } else {
             Features.appendAfterLogin(
                 offersStreamManagement: settings.streamManagement, to: &io.out.bytes)
-            stage = .binding
+            state = .binding
         }
         io.out.endRecord()
     }
 
     private mutating func received(_ element: Element, _ io: inout SessionIO) {
         if element.matches("error", Namespace.streams) {
-            // The peer says why it ends its stream.
+            // A stream error from the peer ends its stream.
             return peerEnded(&io)
         }
         if let iq = IQ(element) {
-            _ = stream?.count()
+            _ = stream?.countReceived()
             received(iq, &io)
         } else if element.matches("presence", Namespace.client) {
-            _ = stream?.count()
-            // Nobody is there to be told (ccs-xmpp 1.8).
-            if !stage.isReady { fail(.notAuthorized, .notAuthorized, &io) }
-        } else if let step = SASL.Step(element), stage.isLoginDue {
+            _ = stream?.countReceived()
+            // Presence is ignored: there are no subscribers (ccs-xmpp 1.8).
+            if !state.isReady { fail(.notAuthorized, .notAuthorized, &io) }
+        } else if let step = SASL.Step(element), state.isLoginDue {
             received(step, &io)
-        } else if settings.streamManagement, stage.isReady || stage.isBinding,
+        } else if settings.streamManagement, state.isReady || state.isBinding,
             let request = StreamManagement.Request(element)
         {
             received(request, &io)
@@ -109,16 +109,16 @@ extension AppServerSession {
     }
 
     private mutating func received(_ iq: IQ, _ io: inout SessionIO) {
-        guard stage.isReady || stage.isBinding else { return fail(.notAuthorized, .notAuthorized, &io) }
+        guard state.isReady || state.isBinding else { return fail(.notAuthorized, .notAuthorized, &io) }
         guard isOwn(iq.from) else { return fail(.invalidFrom, .protocolViolation, &io) }
         switch iq.request {
         case .answer: return
         case .session: iq.appendResult(to: &io.out.bytes)
         case .bind(let resource):
-            if stage.isBinding { return bind(iq, resource, &io) }
+            if state.isBinding { return bind(iq, resource, &io) }
             iq.appendError(.notAllowed, to: &io.out.bytes)
         case .ping, .other:
-            guard stage.isReady else { return fail(.notAuthorized, .notAuthorized, &io) }
+            guard state.isReady else { return fail(.notAuthorized, .notAuthorized, &io) }
             if iq.request == .ping {
                 iq.appendPong(to: jid, in: &io.out.bytes)
             } else {
@@ -138,12 +138,12 @@ extension AppServerSession {
         self.jid = jid
         iq.appendBound(jid, to: &io.out.bytes)
         io.out.endRecord()
-        stage = .ready
+        state = .ready
         io.events.append(.appServerBound(connection, sender))
         if isDraining { announceDraining(&io) }
     }
 
-    /// Whether a `from` is the session's own address: absent, its full JID, or bare with any domain it may log in with.
+    /// Returns whether a `from` is the session's own address: absent, its full JID, or bare with any accepted domain.
     func isOwn(_ from: String?) -> Bool {
         guard let from, from != jid else { return true }
         guard let sender, let at = from.firstIndex(of: "@"), from[..<at] == String(sender.number) else {

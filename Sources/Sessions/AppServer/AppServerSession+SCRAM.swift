@@ -2,26 +2,26 @@ import Basics
 import Delivery
 import Wire
 
-/// A SCRAM login under way; an object, since few sessions have one and none keeps it.
+/// A SCRAM exchange in progress; a class, because few sessions have one, and only during the login.
 final class AppServerSCRAM {
-    /// The channel binding that -PLUS uses; nil without -PLUS.
+    /// The channel binding of -PLUS; `nil` without -PLUS.
     let binding: [UInt8]?
-    /// The client's first message, once it came.
+    /// The client's first message, once received.
     var first: SCRAM.ClientFirst?
-    /// Who the client says it is.
+    /// The account that the client claims.
     var account: (sender: SenderID, domain: String)?
-    /// Our answer to it; empty before.
+    /// The server's first message; empty before it is sent.
     var serverFirst: [UInt8] = []
-    /// Both nonces.
+    /// The client's nonce followed by the server's.
     var nonce: [UInt8] = []
-    /// What the client may prove.
+    /// The keys that the client may prove.
     var keys: [ServerKey] = []
-    /// What we prove to the client once the login stands.
+    /// The server signature, sent once the login is accepted.
     var signature: [UInt8] = []
 
     init(binding: [UInt8]?) { self.binding = binding }
 
-    /// The key that a client's last message proves; nil for none. Tries every key, whichever fits.
+    /// Returns the key that a client's final message proves, or `nil`. Tries every key even after a match, for constant time.
     func provenKey(_ final: SCRAM.ClientFinal, _ functions: SCRAM.Functions) -> SecretDigest? {
         guard let first, final.nonce == nonce,
             ConstantTime.equal(final.bound, first.header + (binding ?? []))
@@ -29,7 +29,7 @@ final class AppServerSCRAM {
         let message = SCRAM.authMessage(first: first, serverFirst: serverFirst, final: final)
         var proven: SecretDigest?
         if keys.isEmpty {
-            // An unknown sender takes as long as a wrong proof.
+            // An unknown sender must take as long as a wrong proof.
             let nobody = [UInt8](repeating: 0, count: SCRAMVerifier.keyBytes)
             _ = functions.accepts(proof: final.proof, storedKey: nobody, authMessage: message)
         }
@@ -46,13 +46,13 @@ final class AppServerSCRAM {
 }
 
 extension AppServerSession {
-    /// What is offered of SCRAM on this connection.
+    /// The SCRAM mechanisms offered on this connection.
     var scramOffer: Features.SCRAMOffer {
         guard settings.scram != nil else { return .none }
         return channelBinding() == nil ? .plain : .bound
     }
 
-    /// `<auth>` of one of both mechanisms (RFC 5802, 5).
+    /// Handles `<auth>` of SCRAM with or without -PLUS (RFC 5802, 5).
     mutating func beginSCRAM(_ bindsChannel: Bool, _ payload: String?, _ io: inout SessionIO) {
         guard scramOffer == .bound || (scramOffer == .plain && !bindsChannel) else {
             return failLogin(.invalidMechanism, .loginRefused, &io)
@@ -61,7 +61,7 @@ extension AppServerSession {
         if let payload { received(payload, of: exchange, &io) } else { challenge(exchange, &io) }
     }
 
-    /// The client's first or last message.
+    /// Handles the client's first or final message.
     mutating func received(_ payload: String, of exchange: AppServerSCRAM, _ io: inout SessionIO) {
         do throws(SASL.Condition) {
             if exchange.first == nil {
@@ -74,13 +74,13 @@ extension AppServerSession {
         }
     }
 
-    /// Who it is, and whether what it says of channel binding can be true; then the core is asked for the keys.
+    /// Checks the claimed account and the channel binding flag, then requests the keys from the core.
     private mutating func begin(
         _ exchange: AppServerSCRAM, _ first: SCRAM.ClientFirst, _ io: inout SessionIO
     ) throws(SASL.Condition) {
         switch first.binding {
         case .unsupported where exchange.binding == nil: break
-        // It saw no -PLUS, but we offered it: somebody in between took it away (RFC 5802, 6).
+        // The client saw no -PLUS although it was offered: a man in the middle removed it (RFC 5802, 6).
         case .notOffered where exchange.binding == nil:
             guard scramOffer != .bound else { throw .notAuthorized }
         case .type(let type) where exchange.binding != nil:
@@ -92,14 +92,14 @@ extension AppServerSession {
             defaultDomain: settings.defaultDomain)
         exchange.first = first
         exchange.account = account
-        stage = .checking(exchange)
+        state = .checking(exchange)
         io.loginClaim = .sender(account.sender)
         io.events.append(.appServerKeysRequested(connection, account.sender))
     }
 
-    /// The keys that may be proved: challenges the client, one without a key exactly like any other.
+    /// Challenges the client with the keys from the core. The challenge for an account without a key looks like any other.
     mutating func received(_ keys: [ServerKey], _ io: inout SessionIO) {
-        guard case .checking(let exchange?) = stage, let first = exchange.first,
+        guard case .checking(let exchange?) = state, let first = exchange.first,
             let account = exchange.account,
             exchange.serverFirst.isEmpty, let scram = settings.scram
         else { return }
@@ -113,11 +113,11 @@ extension AppServerSession {
             iterations: verifier?.iterations ?? Limits.Login.scramIterations)
         SASL.appendChallenge(exchange.serverFirst, to: &io.out.bytes)
         io.out.endRecord()
-        stage = .challenged(exchange)
-        readHeld(&io)
+        state = .challenged(exchange)
+        readEarlyBytes(&io)
     }
 
-    /// The proof: the core hears of the key that it proves, or of one that nobody has, and answers as for PLAIN.
+    /// Checks the proof and sends the proven key, or one that does not exist, to the core, which answers as for PLAIN.
     private mutating func finish(
         _ exchange: AppServerSCRAM, _ final: SCRAM.ClientFinal, _ io: inout SessionIO
     ) {
@@ -125,7 +125,7 @@ extension AppServerSession {
         let key = exchange.provenKey(final, scram.functions)
         sender = account.sender
         domain = account.domain
-        stage = .checking(exchange)
+        state = .checking(exchange)
         io.loginClaim = .sender(account.sender)
         io.events.append(
             .appServerLogin(connection, account.sender, key: key ?? SecretDigest(bytes: [])))

@@ -2,38 +2,38 @@ import Basics
 import Delivery
 import Wire
 
-/// XEP-0198, where it is switched on (ccs-xmpp 1.15).
+/// Stream management (XEP-0198), if it is enabled (ccs-xmpp 1.15).
 extension AppServerSession {
-    /// Ends a stanza's record, and counts the stanza where the stream is managed; `isKept`: it is sent again after a loss.
+    /// Ends a stanza's record, and counts the stanza in a managed stream; with `isKept`, it is sent again after a resumption.
     ///
-    /// Upstream messages and receipts are not kept, since the core offers them again; nor is the notice of draining, which
-    /// holds for one connection.
+    /// Upstream messages and receipts are not kept, because the core delivers them again; nor is the notice of draining, which
+    /// applies to one connection.
     func endStanza(isKept: Bool = true, _ io: inout SessionIO) {
         guard let stream else { return io.out.endRecord() }
         let start = io.out.recordEnds.last ?? 0
         let end = io.out.bytes.count
         guard end > start else { return }
         let stanza = isKept ? [UInt8](copying: io.out.bytes.bytes.extracting(start..<end)) : nil
-        let isDue = stream.note(stanza)
+        let isDue = stream.countSent(stanza)
         io.out.endRecord()
         guard isDue else { return }
         StreamManagement.appendRequest(to: &io.out.bytes)
         io.out.endRecord()
     }
 
-    /// A request of the client's.
+    /// Handles a stream management element from the client.
     mutating func received(_ request: StreamManagement.Request, _ io: inout SessionIO) {
         switch request {
-        case .enable(let resumes) where stage.isReady && stream == nil: manage(resumes: resumes, &io)
+        case .enable(let resumes) where state.isReady && stream == nil: manage(resumes: resumes, &io)
         case .request where stream != nil:
             StreamManagement.appendAnswer(handled: stream?.handled ?? 0, to: &io.out.bytes)
             io.out.endRecord()
         case .answer(let handled) where stream != nil:
             guard let handled else { return refuseStream(.badRequest, &io) }
             if let stream, !stream.confirm(handled) { failHandled(handled, sent: stream.sent, &io) }
-        case .resume(let id, let handled) where stage.isBinding:
+        case .resume(let id, let handled) where state.isBinding:
             guard let handled, let sender else { return refuseStream(.badRequest, &io) }
-            stage = .resuming
+            state = .resuming
             resumedAt = handled
             io.events.append(.appServerStreamRequested(connection, sender, id: id))
         default: refuseStream(.unexpectedRequest, &io)
@@ -54,15 +54,15 @@ extension AppServerSession {
         if let id { io.events.append(.appServerStreamManaged(connection, sender, id: id)) }
     }
 
-    /// The core has what is left of the stream: it goes on where it was, and what may be lost is sent again.
+    /// Resumes the stream from the state that the core has saved, and sends again what may be lost.
     mutating func resume(_ remains: ResumableStream, _ io: inout SessionIO) {
-        guard case .resuming = stage, let sender else { return }
+        guard case .resuming = state, let sender else { return }
         guard let stream = AppServerStream(remains, handled: resumedAt) else {
             return failHandled(resumedAt, sent: remains.sent, &io)
         }
         self.stream = stream
         jid = remains.jid
-        stage = .ready
+        state = .ready
         StreamManagement.appendResumed(id: remains.id, handled: remains.handled, to: &io.out.bytes)
         io.out.endRecord()
         for stanza in stream.takeUnconfirmed() {
@@ -72,20 +72,20 @@ extension AppServerSession {
         io.events.append(.appServerBound(connection, sender))
         io.events.append(.appServerStreamManaged(connection, sender, id: remains.id))
         if isDraining { announceDraining(&io) }
-        readHeld(&io)
+        readEarlyBytes(&io)
     }
 
-    /// The core has no such stream: the client may bind a new one.
+    /// Refuses the resumption, because the core has no such stream; the client may bind a new one.
     mutating func resumeFailed(_ io: inout SessionIO) {
-        guard case .resuming = stage else { return }
-        stage = .binding
+        guard case .resuming = state else { return }
+        state = .binding
         refuseStream(.itemNotFound, &io)
-        readHeld(&io)
+        readEarlyBytes(&io)
     }
 
-    /// The connection is lost or given up: hands what is left of the stream to the core, once.
+    /// Passes the state of the stream to the core, once, when the connection is lost or replaced.
     mutating func detach(_ io: inout SessionIO) {
-        guard stage.isReady, let sender, let remains = stream?.remains(jid: jid) else { return }
+        guard state.isReady, let sender, let remains = stream?.remains(jid: jid) else { return }
         stream = nil
         io.events.append(.appServerStreamDetached(connection, sender, remains))
     }

@@ -10,13 +10,13 @@ struct UnwrittenUpstream {
 }
 
 extension AppServerSession {
-    /// Takes a device's message or a receipt; it is written as soon as there is room.
+    /// Writes an upstream message or a receipt as soon as there is room.
     ///
-    /// A window of escaped payloads is larger than what may wait on a connection: written at once, an app server that
-    /// reads well would be taken for one that does not read.
+    /// A window of escaped payloads may exceed the outbound buffer: written at once, it would make an app server that reads
+    /// well look like a slow consumer.
     mutating func deliver(_ message: StoredUpstream, _ now: Now, _ io: inout SessionIO) {
-        // A session that ends keeps silent: the core offers it elsewhere once it hears of the end.
-        guard stage.isReady else { return }
+        // An ending session ignores it: the core delivers the message elsewhere once the end is reported.
+        guard state.isReady else { return }
         let upstream = UnwrittenUpstream(message: message)
         if unwritten.isEmpty, hasRoom(io) { return write(upstream, now, &io) }
         // The core's window bounds the list: what it withdraws leaves the list too.
@@ -28,7 +28,7 @@ extension AppServerSession {
         if let index = unwritten.firstIndex(where: { $0.message.sequence == receipt }) {
             unwritten[index].isReleased = true
         } else if outstanding.withdraw(receipt) {
-            settle(receipt, .unanswered, &io)
+            reportResult(receipt, .unanswered, &io)
         }
     }
 
@@ -41,36 +41,36 @@ extension AppServerSession {
         }
     }
 
-    /// Writes what waits, as far as there is room.
+    /// Writes the waiting messages, as far as there is room.
     mutating func writeUnwritten(_ now: Now, _ io: inout SessionIO) {
         var written = 0
-        while stage.isReady, written < unwritten.count, hasRoom(io) {
+        while state.isReady, written < unwritten.count, hasRoom(io) {
             write(unwritten[written], now, &io)
             written += 1
         }
         if written > 0 { unwritten.removeFirst(written) }
     }
 
-    /// Tells the core when the app server stops reading, and when all that waited for it has been written.
+    /// Reports to the core that the app server has stopped reading, or that all waiting messages have been written.
     mutating func reportCongestion(_ io: inout SessionIO) {
-        guard stage.isReady, let sender else { return }
-        if isCongested, !isCongestionTold {
-            isCongestionTold = true
+        guard state.isReady, let sender else { return }
+        if isCongested, !isCongestionReported {
+            isCongestionReported = true
             io.events.append(.appServerCongested(connection, sender))
-        } else if isCongestionTold, !isCongested, unwritten.isEmpty {
-            isCongestionTold = false
+        } else if isCongestionReported, !isCongested, unwritten.isEmpty {
+            isCongestionReported = false
             io.events.append(.appServerWritable(connection, sender))
         }
     }
 
-    /// Whether it is too late to write a message.
-    private func isOver(_ message: borrowing StoredUpstream, _ now: Now) -> Bool {
+    /// Returns whether it is too late to write a message.
+    private func hasExpired(_ message: borrowing StoredUpstream, _ now: Now) -> Bool {
         let isPrompt = message.kind == .message && message.lifetimeSeconds == 0
         guard message.expiresAt <= now.expiryCutoff else { return false }
         return !isPrompt || now.expiryCutoff - message.expiresAt >= Limits.Message.promptMilliseconds
     }
 
-    private func settle(_ sequence: SequenceNumber, _ outcome: UpstreamOutcome, _ io: inout SessionIO) {
+    private func reportResult(_ sequence: SequenceNumber, _ outcome: UpstreamOutcome, _ io: inout SessionIO) {
         guard let sender else { return }
         io.events.append(.upstreamFinished(connection, sender, sequence, outcome))
     }
@@ -82,7 +82,7 @@ extension AppServerSession {
     /// Writes the stanza of a device's message or of a receipt, and waits for its ack (ccs-xmpp 3.6, 4.1).
     private mutating func write(_ upstream: UnwrittenUpstream, _ now: Now, _ io: inout SessionIO) {
         let message = upstream.message
-        guard !isOver(message, now) else { return settle(message.sequence, .expired, &io) }
+        guard !hasExpired(message, now) else { return reportResult(message.sequence, .expired, &io) }
         let token = tokens.token(for: message.from, settings.seal)
         let entry = AppServerOutstanding.Entry(
             sequence: message.sequence, token: token, messageID: message.messageID)
@@ -90,7 +90,7 @@ extension AppServerSession {
         case .message:
             UpstreamMessage.appendHead(
                 sender: message.sender, isFCMDomain: message.isFCMDomain, into: &io.out.bytes)
-            Translation.append(dataOf: message.body, to: &io.out.bytes)
+            PayloadTranslator.append(dataOf: message.body, to: &io.out.bytes)
             UpstreamMessage.appendTail(
                 lifetimeSeconds: message.lifetimeSeconds, from: token.raw, messageID: message.messageID.raw,
                 category: message.category.raw, into: &io.out.bytes)
@@ -104,11 +104,11 @@ extension AppServerSession {
         }
         endStanza(isKept: false, &io)
         if upstream.isReleased, outstanding.withdraw(message.sequence) {
-            settle(message.sequence, .unanswered, &io)
+            reportResult(message.sequence, .unanswered, &io)
         }
     }
 
-    /// An ack or nack: settles what it names on this connection; others are ignored (ccs-xmpp 4.2).
+    /// Handles an ack or nack for a message or receipt of this connection; others are ignored (ccs-xmpp 4.2).
     mutating func received(acknowledgement payload: borrowing AppServerPayload, _ io: inout SessionIO) {
         do throws(Refusal) {
             let answer = try Acknowledgement(payload)
@@ -116,7 +116,7 @@ extension AppServerSession {
             let id = payload.reader.string(answer.messageID)
             switch outstanding.removeAnswered(to: to, messageID: id) {
             case .outstanding(let sequence):
-                settle(sequence, answer.isPositive ? .acknowledged : .refused, &io)
+                reportResult(sequence, answer.isPositive ? .acknowledged : .refused, &io)
             case .withdrawn: break
             case .unknown:
                 io.counts.unknownAcks += 1

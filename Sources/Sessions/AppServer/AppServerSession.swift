@@ -2,61 +2,60 @@ public import Basics
 public import Delivery
 import Wire
 
-/// The machine of one app server's connection: login, binding, messages both ways, draining and the end (ccs-xmpp 1 to 5).
+/// The session of one app server connection: login, binding, messages both ways, draining and the end (ccs-xmpp 1 to 5).
 ///
-/// One server stanza is one record. It never answers for the core: an ACK is written when the core says so.
+/// Each stanza of the server is one TLS record. An ACK is written only after the core has accepted the message.
 public struct AppServerSession: ~Copyable, ProtocolSession {
-    /// How far the connection has come.
-    enum Stage {
-        /// The header of the first stream is due.
+    enum State {
+        /// The header of the first stream is expected.
         case opening
-        /// `<auth>` is due.
+        /// `<auth>` is expected.
         case login
-        /// A challenge was sent, of SCRAM or of PLAIN without a first response; `<response>` is due.
+        /// A challenge was sent, of SCRAM or of PLAIN without an initial response; `<response>` is expected.
         case challenged(AppServerSCRAM?)
-        /// The core is checking the key, or asked which keys there are; what comes meanwhile is held.
+        /// The core is checking the key or looking up the keys; bytes received meanwhile are buffered.
         case checking(AppServerSCRAM?)
-        /// The header of the second stream is due.
+        /// The header of the second stream is expected.
         case restarting
-        /// A resource must be bound.
+        /// The binding of a resource is expected.
         case binding
-        /// The core is asked for a stream to go on with; what comes meanwhile is held.
+        /// The core is looking up a stream to resume; bytes received meanwhile are buffered.
         case resuming
-        /// Messages go both ways.
+        /// Messages are exchanged both ways.
         case ready
-        /// The app server has ended its stream; answers to what it sent are still written, and then it ends for this reason.
+        /// Nothing more is read; the session ends for this reason once the messages received are answered.
         case finishing(CloseReason)
         /// Nothing more is read or written.
-        case over
+        case ended
 
-        /// Whether messages go both ways.
+        /// Whether messages are exchanged both ways.
         var isReady: Bool { if case .ready = self { true } else { false } }
         /// Whether only answers are still written.
         var isFinishing: Bool { if case .finishing = self { true } else { false } }
-        /// Whether the header of a stream is due.
+        /// Whether a stream header is expected.
         var isOpening: Bool {
             switch self {
             case .opening, .restarting: true
             default: false
             }
         }
-        /// Whether a resource must be bound.
+        /// Whether the binding of a resource is expected.
         var isBinding: Bool { if case .binding = self { true } else { false } }
-        /// Whether nobody has begun to log in on the first stream.
+        /// Whether no login has started on the first stream.
         var isBeforeLogin: Bool {
             switch self {
             case .opening, .login: true
             default: false
             }
         }
-        /// Whether the core has been asked, and what comes is held.
-        var isHolding: Bool {
+        /// Whether the session waits for the core and buffers bytes.
+        var isWaitingForCore: Bool {
             switch self {
             case .checking, .resuming: true
             default: false
             }
         }
-        /// Whether the login is due, or a part of it.
+        /// Whether `<auth>` or `<response>` is expected.
         var isLoginDue: Bool {
             switch self {
             case .login, .challenged: true
@@ -68,53 +67,53 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
     private let shared: SharedSettings
     var settings: SessionSettings { @inline(__always) get { shared.value } }
-    var stage = Stage.opening
+    var state = State.opening
     var reader = StanzaReader()
-    /// Bytes that came while the key was being checked.
-    var early = ByteBuffer()
+    /// Bytes received while the key was checked.
+    var earlyBytes = ByteBuffer()
     var failedLogins = 0
-    /// Headers of the first stream that have come: their number is bounded.
+    /// The number of headers received for the first stream, which is limited.
     var headers = 0
-    /// A header that is answered once it is clear that no other one follows it in the same bytes.
+    /// A header that is answered once no other one follows it in the same bytes.
     var unanswered: StreamHeader?
-    /// The managed stream, once the client has enabled it or gone on with it.
+    /// The managed stream, once the client has enabled or resumed it.
     var stream: AppServerStream?
-    /// Our stanzas that the client has of the stream it goes on with.
+    /// The count of the server's stanzas that the client had received when it resumed the stream.
     var resumedAt: UInt32 = 0
-    /// The channel binding of the connection once TLS is up; nil where there is none.
+    /// Returns the channel binding of the connection after the TLS handshake, or `nil` if there is none.
     let channelBinding: () -> [UInt8]?
-    /// Who logs in or has logged in; never the password.
+    /// The account that logs in or has logged in.
     var sender: SenderID?
-    /// Domain behind the sender ID at login; the bound JID uses it.
+    /// The domain after the sender ID at login, used in the bound JID.
     var domain = ""
     /// The bound full JID.
     var jid = ""
     var isDraining = false
-    /// From when a drained connection ends by itself once it owes and is owed nothing, and why; nil: the host ends it.
+    /// When a draining connection may end by itself once no answers are due, and why; `nil`: the host ends it.
     var idleEnd: (from: Instant, reason: CloseReason)?
-    /// When the last message came from a drained app server; nil: in this very call.
+    /// When a draining app server last sent a message; `nil` if in this call.
     var quietSince: Instant?
-    /// Whether outbound bytes pile up: then no more messages are taken, since each needs an answer.
+    /// Whether outbound bytes pile up: then no more messages are submitted, because each needs an answer.
     var isCongested = false
-    /// Whether the core has been told so.
-    var isCongestionTold = false
-    /// Until when the login must be done; at first absolute, later that of the farewell.
-    var stageDeadline: Instant
+    /// Whether the congestion has been reported to the core.
+    var isCongestionReported = false
+    /// The deadline of the login, later that of the last answers.
+    var stateDeadline: Instant
     /// When something was last sent.
     var lastSent: Instant
 
     var submissions: AppServerSubmissions
     var recentIDs: AppServerMessageIDs
-    var held = AppServerHeldMessages()
+    var inboundQueue = AppServerInboundQueue()
     var outstanding = AppServerOutstanding()
     /// Upstream messages that wait until what was written before has left, oldest first.
     var unwritten: [UnwrittenUpstream] = []
-    var translation = Translation()
-    var tokens = TokenMemory()
+    var translator = PayloadTranslator()
+    var tokens = TokenCache()
 
-    /// A session on a new connection whose TLS handshake is done.
+    /// Creates a session on a new connection whose TLS handshake has completed.
     ///
-    /// `channelBinding` gives the `tls-exporter` value of RFC 9266, nil where TLS cannot make one; asked for SCRAM only.
+    /// `channelBinding` returns the `tls-exporter` value of RFC 9266, or `nil` if TLS has none; called only for SCRAM.
     public init(
         connection: ConnectionID, settings: SharedSettings, now: Now,
         channelBinding: @escaping () -> [UInt8]? = { nil }
@@ -123,19 +122,19 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         self.channelBinding = channelBinding
         shared = settings
         let settings = settings.value
-        stageDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
+        stateDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
         lastSent = now.monotonic
         submissions = AppServerSubmissions(window: settings.pendingWindow)
         recentIDs = AppServerMessageIDs(key: (settings.random(), settings.random()))
     }
 
     public var deadline: Instant {
-        switch stage {
-        case .over: .distantFuture
-        // What was written last leaves after this call; then there is room.
+        switch state {
+        case .ended: .distantFuture
+        // The bytes written last are sent after this call; then there is room.
         case .ready where !unwritten.isEmpty && !isCongested: lastSent.advanced(milliseconds: 1)
         case .ready: min(keepaliveDeadline, idleDeadline)
-        default: stageDeadline
+        default: stateDeadline
         }
     }
 
@@ -147,7 +146,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         read(bytes, &io)
-        settle(sentBefore, now, &io)
+        endCall(sentBefore, now, &io)
     }
 
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
@@ -156,9 +155,9 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case .submission(let requestID, let reply): answered(requestID, reply, &io)
         case .appServer(let command): perform(command, now, &io)
         case .connection(let command): perform(command, &io)
-        case .device, .reply: io.misdirected(command)
+        case .device, .reply: io.rejectMisdirected(command)
         }
-        settle(sentBefore, now, &io)
+        endCall(sentBefore, now, &io)
     }
 
     private mutating func perform(_ command: AppServerCommand, _ now: Now, _ io: inout SessionIO) {
@@ -180,7 +179,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case .drain: drain(&io)
         case .endWhenIdle(let from, let reason): idleEnd = (from, reason)
         case .close(let reason): close(reason, &io)
-        // Of those that ask without an account; an app server never does.
+        // Only for unauthenticated HTTP requests.
         case .refundQuota: break
         }
     }
@@ -188,8 +187,8 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     public mutating func wake(now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         if deadline <= now.monotonic {
-            switch stage {
-            case .over: break
+            switch state {
+            case .ended: break
             case .ready where !unwritten.isEmpty && !isCongested: writeUnwritten(now, &io)
             case .ready where idleDeadline <= now.monotonic: endIdle(&io)
             case .ready: keepAlive(now, &io)
@@ -197,54 +196,54 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
             default: fail(.connectionTimeout, .loginDeadline, &io)
             }
         }
-        settle(sentBefore, now, &io)
+        endCall(sentBefore, now, &io)
     }
 
     public mutating func outboundChanged(isCongested: Bool, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
         self.isCongested = isCongested
-        submitHeld(&io)
+        submitQueued(&io)
         writeUnwritten(now, &io)
-        settle(sentBefore, now, &io)
+        endCall(sentBefore, now, &io)
     }
 
     public mutating func inputEnded(now: Now, io: inout SessionIO) -> Bool {
         let sentBefore = io.out.bytes.count
-        // A managed stream was not ended but lost: the client comes back for the answers.
-        if stage.isReady, owesAnswers, stream?.id == nil { sayFarewell(.peerClosed) }
-        settle(sentBefore, now, &io)
-        return stage.isFinishing
+        // A managed stream was lost, not ended: the client resumes it to get the answers.
+        if state.isReady, owesAnswers, stream?.id == nil { finishAfterAnswers(.peerClosed) }
+        endCall(sentBefore, now, &io)
+        return state.isFinishing
     }
 
     public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
         detach(&io)
-        stage = .over
+        state = .ended
         reportEnd(&io)
     }
 
-    /// What every call ends with: whether to read on, and when something was last sent.
-    private mutating func settle(_ sentBefore: Int, _ now: Now, _ io: inout SessionIO) {
-        if stage.isFinishing, !owesAnswers { finish(&io) }
+    /// Ends every call: updates the deadlines, and whether to read.
+    private mutating func endCall(_ sentBefore: Int, _ now: Now, _ io: inout SessionIO) {
+        if state.isFinishing, !owesAnswers { finish(&io) }
         reportCongestion(&io)
         if isDraining, quietSince == nil { quietSince = now.monotonic }
         let hasSent = io.out.bytes.count != sentBefore
         if hasSent { lastSent = now.monotonic }
-        // What is owed is bounded, since nothing more is read: as long as it goes on, the wait does.
-        if stage.isFinishing, hasSent || stageDeadline == .distantFuture {
-            stageDeadline = now.monotonic.advanced(milliseconds: Limits.AppServer.farewellMilliseconds)
+        // The number of answers due is limited, because nothing more is read; so every answer extends the deadline.
+        if state.isFinishing, hasSent || stateDeadline == .distantFuture {
+            stateDeadline = now.monotonic.advanced(milliseconds: Limits.AppServer.farewellMilliseconds)
         }
-        // The core's answer about the key comes first; a full window presses back once enough is held.
-        if stage.isHolding || held.count > Limits.AppServer.unreadBytes {
+        // Backpressure: the session waits for the core during the login, and later once enough messages are queued.
+        if state.isWaitingForCore || inboundQueue.count > Limits.AppServer.unreadBytes {
             io.isReading = false
-        } else if held.count <= Limits.AppServer.unreadBytes / 2 {
+        } else if inboundQueue.count <= Limits.AppServer.unreadBytes / 2 {
             io.isReading = true
         }
     }
 
-    /// One space, alone in its record: clients take it for the sign that all is well (ccs-xmpp 1.9).
+    /// Sends one space in a record of its own, by which clients detect that the connection is alive (ccs-xmpp 1.9).
     private mutating func keepAlive(_ now: Now, _ io: inout SessionIO) {
         lastSent = now.monotonic
-        translation.releaseBuffers()
+        translator.releaseBuffers()
         guard !isCongested else { return }
         io.counts.keepalives += 1
         io.out.bytes.append(" ")

@@ -4,16 +4,16 @@ import Wire
 
 /// The two counts of a managed stream, and the answers that the app server has not confirmed (XEP-0198).
 ///
-/// An object, since few sessions have one. A message counts as handled once it is answered, and only if all before it are:
-/// what is not answered when the connection is lost is sent again by the app server.
+/// A class, because few sessions have one. A message counts as handled once it and all messages before it are answered: after a
+/// lost connection the app server sends unanswered messages again.
 final class AppServerStream {
-    /// Names the stream; nil: it cannot be resumed.
+    /// The ID for resumption; `nil` if the stream cannot be resumed.
     private(set) var id: String?
-    /// Stanzas that came, modulo 2^32.
+    /// The number of stanzas received, modulo 2^32.
     private var received: UInt32
-    /// Numbers of those among them that are not answered, oldest first.
+    /// The numbers of received stanzas that are not answered, oldest first.
     private var unanswered: [UInt32] = []
-    /// Stanzas sent, modulo 2^32.
+    /// The number of stanzas sent, modulo 2^32.
     private(set) var sent: UInt32
     private var confirmed: UInt32
     private var unconfirmed: [ResumableStream.Stanza] = []
@@ -27,7 +27,7 @@ final class AppServerStream {
         confirmed = 0
     }
 
-    /// Goes on with a stream of which the app server has these answers; nil if it cannot have so many.
+    /// Resumes a stream of which the app server has received `handled` stanzas; `nil` if fewer were sent.
     convenience init?(_ stream: ResumableStream, handled: UInt32) {
         self.init(id: stream.id)
         received = stream.handled
@@ -35,29 +35,29 @@ final class AppServerStream {
         confirmed = stream.confirmed
         unconfirmed = stream.unconfirmed
         guard confirm(handled) else { return nil }
-        // What it has not is sent again, and numbered anew from there.
+        // The stanzas after these are sent again with new numbers.
         sent = handled
     }
 
-    /// How many stanzas of the app server are handled.
+    /// The number of the app server's stanzas that are handled.
     var handled: UInt32 { unanswered.first.map { $0 &- 1 } ?? received }
 
-    /// A stanza came; its number.
-    func count() -> UInt32 {
+    /// Counts a received stanza and returns its number.
+    func countReceived() -> UInt32 {
         received &+= 1
         return received
     }
 
-    /// The answer to a stanza comes later.
+    /// Marks a stanza as not answered yet.
     func postpone(_ number: UInt32) { unanswered.append(number) }
 
-    /// A stanza whose answer was to come later is answered.
-    func settle(_ number: UInt32) {
+    /// Marks a stanza as answered.
+    func markAnswered(_ number: UInt32) {
         if let at = unanswered.firstIndex(of: number) { unanswered.remove(at: at) }
     }
 
-    /// A stanza is sent; `bytes` are those of an answer. Whether it is time to ask how many have arrived.
-    func note(_ bytes: [UInt8]?) -> Bool {
+    /// Counts a sent stanza, and keeps its bytes if it is an answer. Returns whether to request an acknowledgement.
+    func countSent(_ bytes: [UInt8]?) -> Bool {
         sent &+= 1
         if let bytes, id != nil {
             unconfirmed.append(ResumableStream.Stanza(number: sent, bytes: bytes))
@@ -73,7 +73,7 @@ final class AppServerStream {
         return true
     }
 
-    /// The app server has so many of our stanzas; false if we have not sent so many.
+    /// Records that the app server has received `handled` stanzas. Returns false if fewer were sent.
     func confirm(_ handled: UInt32) -> Bool {
         guard handled &- confirmed <= sent &- confirmed else { return false }
         let count = unconfirmed.prefix { $0.number &- confirmed <= handled &- confirmed }.count
@@ -83,7 +83,7 @@ final class AppServerStream {
         return true
     }
 
-    /// Takes out the answers that must be sent again.
+    /// Removes and returns the answers that must be sent again.
     func takeUnconfirmed() -> [[UInt8]] {
         let stanzas = unconfirmed.map(\.bytes)
         unconfirmed = []
@@ -91,7 +91,7 @@ final class AppServerStream {
         return stanzas
     }
 
-    /// What is left of the stream without its connection; nil if it cannot be resumed.
+    /// Returns the state for resuming the stream on another connection; `nil` if it cannot be resumed.
     func remains(jid: String) -> ResumableStream? {
         guard let id else { return nil }
         return ResumableStream(

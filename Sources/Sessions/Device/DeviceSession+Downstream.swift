@@ -4,7 +4,7 @@ import Wire
 
 /// From app servers to the device (mcs-device 2 and 3.3).
 extension DeviceSession {
-    /// The id of the next frame: eight hexadecimal digits that differ from frame to frame.
+    /// The ID of the next frame, written as eight hexadecimal digits; it differs from frame to frame.
     var nextFrameID: UInt32 { frameIDBase &+ UInt32(truncatingIfNeeded: outgoing) }
 
     /// Writes the frame of a message or marker.
@@ -26,7 +26,7 @@ extension DeviceSession {
         }
     }
 
-    /// Writes a frame: what all have in common, and round it the content.
+    /// Writes a message frame: the common fields, with those of `content` between them.
     @inline(__always)
     mutating func writeFrame(
         of delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO,
@@ -47,8 +47,8 @@ extension DeviceSession {
                 buffer.appendField(Field.persistentID) { message.persistentID.append(to: &$0) }
             }
             if let ack { buffer.appendField(Field.lastStreamIDReceived, varint: ack) }
-            // Rounded up, so that a message in its last second does not look like one with none.
-            // No more than any may have: where the clock is in doubt, ends lie far ahead.
+            // Rounded up, so that a message in its last second does not appear to have no lifetime.
+            // Limited to the longest lifetime: while the clock is in doubt, expiry times are far in the future.
             let whole = Int64(Limits.Message.lifetimeSeconds) * 1_000
             let left = (min(max(0, message.expiresAt &- now.wall), whole) + 999) / 1_000
             buffer.appendField(Field.timeToLive, varint: Int32(clamping: left))
@@ -56,7 +56,7 @@ extension DeviceSession {
             if message.wantsReceipt { buffer.appendField(Field.immediateAck, bool: true) }
         }
         endFrame(io: &io)
-        if delivery.isStored { ledger.note(message.persistentID, streamID: outgoing) }
+        if delivery.isStored { ledger.add(message.persistentID, streamID: outgoing) }
     }
 
     private static func appendContent(
@@ -70,7 +70,7 @@ extension DeviceSession {
                 buffer.appendField(MCS.DataMessage.Field.token, text: MCS.doNotCollapse)
             }
             if hasSubtype {
-                // Ours is the one that counts: what an app server put there would take it elsewhere (mcs-device 2.1).
+                // The app server's own `subtype` would route the message to another app, so it is replaced (mcs-device 2.1).
                 AppData.append(message.body.raw, leavingOut: "subtype", to: &buffer)
             } else {
                 buffer.append(message.body)
@@ -80,18 +80,18 @@ extension DeviceSession {
             var digits = ByteBuffer()
             digits.append(decimal: count)
             AppData.append(key: "total_deleted", value: digits.bytes, to: &buffer)
-        case .sendError: assertionFailure("a report has a frame of its own")
+        case .sendError: assertionFailure("an error report has a frame of its own")
         }
     }
 
-    /// Whether it is for an Android-type app: extensions have no dot, browsers their own names or a subtype of the web's
-    /// (mcs-device 8, 3).
+    /// Returns whether a message is for an Android app. Categories of extensions have no dot; browsers have names of their own or
+    /// a web subtype (mcs-device 8, 3).
     private static func isPackage(_ delivery: borrowing DeviceDelivery) -> Bool {
         delivery.category.contains(UInt8(ascii: ".")) && !isBrowser(delivery.category)
             && !begins(delivery.subtype, with: "wp:")
     }
 
-    /// Whether a category is that of a browser, or of a library that is one for its web app.
+    /// Returns whether a category belongs to a browser, or to a library that acts as one.
     static func isBrowser(_ category: [UInt8]) -> Bool {
         begins(category, with: "org.chromium.") || begins(category, with: "com.chrome.")
     }
@@ -101,32 +101,33 @@ extension DeviceSession {
         return text.count >= length && text.raw.extracting(0..<length).equals(prefix)
     }
 
-    /// Answers `deviceWritable` once what was handed over has left; where it may not fit, after the host has tried to send it.
+    /// Reports `deviceWritable` once the delivered messages have been sent. If they may not fit the socket buffer, waits for the
+    /// host's attempt to send them.
     mutating func reportWhenWritable(now: Now, io: inout SessionIO) {
         guard !isCongested else { return }
         if io.out.bytes.count <= Limits.Connection.outboundLowBytes {
-            tellReady(io: &io)
+            reportWritable(io: &io)
         } else {
-            readyDue = now.monotonic
+            writableDue = now.monotonic
         }
     }
 
-    /// Tells the core that more may come, unless the peer still has to take what there is.
-    mutating func tellReady(io: inout SessionIO) {
-        readyDue = .distantFuture
+    /// Reports to the core that more messages may follow, unless the connection is congested.
+    mutating func reportWritable(io: inout SessionIO) {
+        writableDue = .distantFuture
         guard !isCongested, let device else { return }
         io.events.append(.deviceWritable(connection, device))
     }
 
-    /// All frames up to this count have arrived at the device; a count that cannot be is ignored.
-    mutating func noteAcknowledged(_ count: Int32?) {
+    /// Records that all frames up to this count have reached the device; an impossible count is ignored.
+    mutating func recordAcknowledged(_ count: Int32?) {
         guard let count, count > 0, Int(count) <= outgoing else { return }
         ledger.acknowledge(upTo: Int(count), into: &acknowledged)
     }
 
-    /// Takes in an acknowledgement by stream id, by persistent id, or both.
+    /// Handles an acknowledgement by stream ID, by persistent IDs, or both.
     mutating func handle(_ iq: MCS.IqStanza) {
-        noteAcknowledged(iq.lastStreamIDReceived)
+        recordAcknowledged(iq.lastStreamIDReceived)
         guard case .selectiveAck(let ids) = iq.content else { return }
         ledger.acknowledge(ids, into: &acknowledged)
     }

@@ -4,10 +4,10 @@ import Wire
 
 /// Heartbeats and silence (mcs-device 3.6).
 extension DeviceSession {
-    /// Answers a ping at once; an answer is never answered, so there is no loop with clients that answer pings by pings.
+    /// Answers a ping at once; answers are not answered, so there is no loop with clients that answer pings with pings.
     mutating func handlePing(_ ping: MCS.Heartbeat, now: Now, io: inout SessionIO) {
-        noteAcknowledged(ping.lastStreamIDReceived)
-        noteStatus(ping.status, io: &io)
+        recordAcknowledged(ping.lastStreamIDReceived)
+        recordStatus(ping.status, io: &io)
         if unansweredSince != nil { answersPings = true }
         unansweredSince = nil
         let ack = upstream.takeAcknowledgement(incoming: incoming)
@@ -16,24 +16,24 @@ extension DeviceSession {
         endFrame(io: &io)
     }
 
-    /// Notes that the client answers pings.
+    /// Handles the answer to a ping.
     mutating func handleAck(_ ack: MCS.Heartbeat, io: inout SessionIO) {
-        noteAcknowledged(ack.lastStreamIDReceived)
-        noteStatus(ack.status, io: &io)
+        recordAcknowledged(ack.lastStreamIDReceived)
+        recordStatus(ack.status, io: &io)
         answersPings = true
         unansweredSince = nil
     }
 
-    /// Pings a silent client, or gives up one that used to answer.
-    mutating func lookAtSilence(now: Now, io: inout SessionIO) {
+    /// Pings a silent client, or closes its connection if it used to answer pings and has stopped.
+    mutating func checkSilence(now: Now, io: inout SessionIO) {
         if let deadAt, now.monotonic >= deadAt { return end(.deadPeer, io: &io) }
-        let pingDue = max(lastHeard, lastPing).advanced(seconds: pingSeconds)
+        let pingDue = max(lastReceived, lastPing).advanced(seconds: pingSeconds)
         guard now.monotonic >= pingDue else {
             silenceDue = pingDue
             return
         }
         io.counts.keepalives += 1
-        // Its true number: one client acknowledges by it (mcs-device 3.2).
+        // The stream ID must be correct, because one client acknowledges with it (mcs-device 3.2).
         let ack = upstream.takeAcknowledgement(incoming: incoming)
         MCS.Heartbeat(streamID: Int32(clamping: outgoing + 1), lastStreamIDReceived: ack)
             .append(as: .heartbeatPing, to: &io.out.bytes)
@@ -43,11 +43,12 @@ extension DeviceSession {
         silenceDue = min(now.monotonic.advanced(seconds: pingSeconds), deadAt ?? .distantFuture)
     }
 
-    /// When silence means death: long after the last sign of life, and not before a ping had time to be answered.
+    /// When a silent client is considered dead: `Limits.Device.silenceSeconds` after its last bytes, and not before a ping had
+    /// time to be answered. `nil` if the client does not answer pings or has answered all.
     private var deadAt: Instant? {
         guard answersPings, let unansweredSince else { return nil }
         return max(
-            lastHeard.advanced(seconds: Limits.Device.silenceSeconds),
+            lastReceived.advanced(seconds: Limits.Device.silenceSeconds),
             unansweredSince.advanced(seconds: pingSeconds))
     }
 }

@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Wire
 
-/// Whether the device is idle, its screen off: asked at login, told by the client (mcs-device 3.5).
+/// Idle state of the device (screen off): asked after the login, reported by the client (mcs-device 3.5).
 extension DeviceSession {
-    /// Whether a client answers the question; libraries, which say chrome-63 or less or nothing of the kind, die of it.
+    /// Returns whether a client supports the question. It crashes libraries, whose login IDs are chrome-63 or older, or other.
     static func answersIdleQuestion(_ loginID: [UInt8]) -> Bool {
         if loginID.starts(with: "android-".utf8) { return true }
         let browser = Array("chrome-".utf8)
@@ -17,10 +17,10 @@ extension DeviceSession {
         return number > 63
     }
 
-    /// Bit 0 of a status: the device is idle.
+    /// Returns whether bit 0 of a status is set: the device is idle.
     static func isIdle(_ status: Int64) -> Bool { status & 1 == 1 }
 
-    /// Asks the client to say whether it is idle, now and at each change.
+    /// Asks the client to report whether it is idle, now and at each change.
     mutating func askWhetherIdle(now: Now, io: inout SessionIO) {
         let frameID = nextFrameID
         let ack = upstream.takeAcknowledgement(incoming: incoming)
@@ -32,31 +32,31 @@ extension DeviceSession {
             AppData.append(key: MCS.idleKey, text: "true", to: &buffer)
             buffer.appendField(Field.fromTrustedServer, bool: false)
             if let ack { buffer.appendField(Field.lastStreamIDReceived, varint: ack) }
-            // Now or never, so it has no persistent id: the next login asks again.
+            // Not stored, so it has no persistent ID: the next login asks again.
             buffer.appendField(Field.timeToLive, varint: Int32(0))
             buffer.appendField(Field.sent, varint: now.wall)
         }
         endFrame(io: &io)
     }
 
-    /// Takes in what the client answers; it needs no answer of its own.
+    /// Handles the client's answer, which needs no reply.
     mutating func handleIdleAnswer(_ message: MCS.DataMessage, io: inout SessionIO) {
         var answer: Bool?
-        // What cannot be read says nothing.
+        // An unreadable answer is ignored.
         try? AppData.forEach(in: message.body.raw) { key, value in
             guard key.equals(MCS.idleKey) else { return }
             if value.equals("true") { answer = true }
             if value.equals("false") { answer = false }
         }
-        if let answer { noteIdle(answer, io: &io) }
+        if let answer { recordIdle(answer, io: &io) }
     }
 
-    /// Takes in the status of a heartbeat, which few send.
-    mutating func noteStatus(_ status: Int64?, io: inout SessionIO) {
-        if let status { noteIdle(Self.isIdle(status), io: &io) }
+    /// Handles the status of a heartbeat, which few clients send.
+    mutating func recordStatus(_ status: Int64?, io: inout SessionIO) {
+        if let status { recordIdle(Self.isIdle(status), io: &io) }
     }
 
-    private mutating func noteIdle(_ isIdle: Bool, io: inout SessionIO) {
+    private mutating func recordIdle(_ isIdle: Bool, io: inout SessionIO) {
         guard settings.idleNotifications, isIdle != self.isIdle else { return }
         self.isIdle = isIdle
         guard let device else { return }

@@ -4,7 +4,7 @@ import Wire
 
 /// Login (mcs-device 3.1).
 extension DeviceSession {
-    /// Hands the credentials to the core, which knows the device.
+    /// Sends the credentials to the core, which checks them.
     mutating func askToLogIn(_ login: MCS.LoginRequest, now: Now, io: inout SessionIO) {
         isAndroid = login.id.starts(with: "android-".utf8)
         hasRecordPerFrame = Self.waitsForSocket(login.id)
@@ -15,7 +15,7 @@ extension DeviceSession {
         else { return refuseLogin(.wrongCredentials, loginID: login.id, io: &io) }
         let device = DeviceID(number)
         state = .checking(device, loginID: login.id)
-        if Self.isOdd(login, user: number) { io.counts.inconsistentLogins += 1 }
+        if Self.isInconsistent(login, user: number) { io.counts.inconsistentLogins += 1 }
         pingSeconds = Self.pingSeconds(wishedIn: login, atMost: settings.devicePingSeconds)
         var text = ByteBuffer()
         text.append(decimal: token)
@@ -27,12 +27,12 @@ extension DeviceSession {
         io.isReading = false
     }
 
-    /// Whether the client may wait until its socket is readable while frames that TLS has read already are not handled.
+    /// Returns whether the client may wait for its socket to become readable while its TLS library still buffers frames.
     ///
-    /// rustPlusPushReceiver does (mcs-device 6). It calls itself what most libraries do, and no browser of today.
+    /// rustPlusPushReceiver does (mcs-device 6). Its login ID is that of most libraries, and of no current browser.
     private static func waitsForSocket(_ loginID: [UInt8]) -> Bool { loginID.starts(with: "chrome-63.".utf8) }
 
-    /// Greets the device: what it has received is already removed, durably.
+    /// Accepts the login. The messages that the device has listed as received are already removed durably.
     mutating func acceptLogin(of device: DeviceID, loginID: [UInt8], now: Now, io: inout SessionIO) {
         state = .open(device)
         reader.loginLimit = 0
@@ -49,25 +49,26 @@ extension DeviceSession {
         io.out.bytes.append(byte: MCS.version)
         response.append(to: &io.out.bytes)
         endFrame(io: &io)
-        // One client counts connections that end before any frame but the response (mcs-device 3.7). It lists no upstream message:
-        // an ID may be that of a new message, which the client would take for stored. What it sends again is known (mcs-device 4.2).
+        // One client counts connections that end before any frame but the response (mcs-device 3.7). The ack lists no upstream
+        // message: the ID may be that of a new message, which the client would take for stored. Repeated messages are detected
+        // (mcs-device 4.2).
         MCS.IqStanza(.selectiveAck([])).append(to: &io.out.bytes)
         endFrame(io: &io)
         if isAskedWhetherIdle { askWhetherIdle(now: now, io: &io) }
-        lastHeard = now.monotonic
+        lastReceived = now.monotonic
         silenceDue = now.monotonic.advanced(seconds: pingSeconds)
         io.isReading = true
-        guard !held.isEmpty else { return }
+        guard !earlyBytes.isEmpty else { return }
         var waiting = ByteBuffer()
-        swap(&waiting, &held)
+        swap(&waiting, &earlyBytes)
         read(waiting.bytes, now: now, io: &io)
         watchFrame(isNew: true, now: now)
         endCall(now: now, io: &io)
     }
 
-    /// Tells the client that it may not come in; where it is we who fail, only closes, so that it tries again.
+    /// Refuses the login. If the server failed, it only closes the connection, so that the client tries again.
     ///
-    /// So it is with one whose secret was not looked at: an error would make Chromium give its identity up.
+    /// A client whose secret was not checked is treated likewise, because an error would make Chromium discard its identity.
     mutating func refuseLogin(_ refusal: LoginRefusal, loginID: [UInt8], io: inout SessionIO) {
         guard refusal != .unavailable else { return end(.storeFailed, io: &io) }
         guard refusal != .tooManyFailures else { return end(.tooManyLogins, io: &io) }
@@ -80,8 +81,9 @@ extension DeviceSession {
         end(.loginRefused, io: &io)
     }
 
-    /// Whether a login contradicts itself where all clients agree; that is noted and no reason to refuse it.
-    private static func isOdd(_ login: MCS.LoginRequest, user: UInt64) -> Bool {
+    /// Returns whether the fields of a login contradict each other, unlike those of all known clients. This is counted, but not
+    /// a reason to refuse it.
+    private static func isInconsistent(_ login: MCS.LoginRequest, user: UInt64) -> Bool {
         if DeviceNumber.parse(login.resource.raw) != user { return true }
         if let service = login.authService, service != 2 { return true }
         guard let deviceID = login.deviceID else { return false }
@@ -98,7 +100,8 @@ extension DeviceSession {
         return text.copied()
     }
 
-    /// Seconds between our pings: what the client wishes for, between the floor and what is set.
+    /// Returns the seconds between the server's pings: what the client requests, within `Limits.Device.shortestPingSeconds` and
+    /// the configured interval.
     private static func pingSeconds(wishedIn login: MCS.LoginRequest, atMost longest: Int) -> Int {
         var wish: UInt64?
         if let stat = login.heartbeatStat, stat.intervalMilliseconds > 0 {
@@ -114,7 +117,7 @@ extension DeviceSession {
 
 /// Decimal numbers as clients write them.
 enum DeviceNumber {
-    /// A 64-bit number, by some clients written as a signed one (mcs-device 3.1); nil for anything else.
+    /// Parses a 64-bit number, which some clients write as signed (mcs-device 3.1). Returns `nil` for anything else.
     static func parse(_ text: borrowing RawSpan) -> UInt64? {
         let isNegative = text.byteCount > 1 && text.byte(at: 0) == UInt8(ascii: "-")
         guard let number = parseUnsigned(text, from: isNegative ? 1 : 0, to: text.byteCount) else {
@@ -124,7 +127,7 @@ enum DeviceNumber {
         return number <= 1 << 63 ? 0 &- number : nil
     }
 
-    /// The number that a part of a text is; nil if it holds anything but 1 to 20 digits.
+    /// Parses a part of a text. Returns `nil` unless it consists of 1 to 20 digits and fits 64 bits.
     static func parseUnsigned(_ text: borrowing RawSpan, from start: Int, to end: Int) -> UInt64? {
         guard end > start, end - start <= 20 else { return nil }
         var number: UInt64 = 0

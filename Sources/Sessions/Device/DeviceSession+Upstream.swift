@@ -4,14 +4,14 @@ import Wire
 
 /// From the device to app servers (mcs-device 4).
 extension DeviceSession {
-    /// Takes in a message of the device, hands it to the core or answers it at once.
+    /// Handles a message from the device: submits it to the core, or answers it at once.
     mutating func handle(_ message: MCS.DataMessage, now: Now, io: inout SessionIO) {
-        noteAcknowledged(message.lastStreamIDReceived)
+        recordAcknowledged(message.lastStreamIDReceived)
         if message.category.raw.equals(MCS.idleCategory) { return handleIdleAnswer(message, io: &io) }
         let isInternal =
             message.category.raw.equals(MCS.accountCategory)
             && message.to?.raw.equals("google.com") == true
-        // The client's own traffic: its place in the count is all the answer it needs.
+        // Internal traffic of the client: it needs no answer but the count of its frame.
         if isInternal { return }
         let messageID = messageID(of: message)
         let target = DeviceTarget(message.to ?? [], settings.seal)
@@ -34,7 +34,7 @@ extension DeviceSession {
                 UpstreamRefusal.tooMany.rawValue, category: message.category, messageID: messageID,
                 sender: target.sender, now: now, io: &io)
         }
-        let requestID = upstream.note(
+        let requestID = upstream.add(
             streamID: incoming, category: message.category, messageID: messageID, sender: target.sender)
         var submission = UpstreamSubmission(
             requester: Requester(connection: connection, requestID: requestID), device: device,
@@ -46,16 +46,17 @@ extension DeviceSession {
         io.events.append(.upstreamReceived(submission))
     }
 
-    /// What a device says of the time at which it sent a message: some say milliseconds since 1970, some seconds.
+    /// Returns the device's time of sending in milliseconds since 1970; some clients send seconds.
     private static func milliseconds(_ sent: Int64) -> UnixMilliseconds {
         (0..<Limits.Clock.earliest / 10).contains(sent) ? sent * 1_000 : sent
     }
 
-    /// The core will not store a message: tell the device, or leave it unacknowledged where it is to send it again.
-    mutating func settleRefused(
+    /// Handles that the core has refused a message: reports an error to the app, or, if the store is unavailable, leaves the
+    /// frame unacknowledged, so that the device sends it again.
+    mutating func handleRefusal(
         _ requestID: UInt32, _ refusal: UpstreamRefusal, now: Now, io: inout SessionIO
     ) {
-        guard let refused = upstream.settle(requestID) else { return }
+        guard let refused = upstream.resolve(requestID) else { return }
         guard refusal != .unavailable else {
             upstream.block(from: refused.streamID)
             if retryDue == .distantFuture {
@@ -70,7 +71,7 @@ extension DeviceSession {
         acknowledgeUpstream(now: now, io: &io)
     }
 
-    /// Writes the stream ack that a stored message makes due; waits a little for those still on their way.
+    /// Writes the stream ack for stored messages, delayed a little while others are still being stored.
     mutating func acknowledgeUpstream(now: Now, io: inout SessionIO) {
         let owed = upstream.owed(incoming: incoming)
         guard owed > 0 else { return }
@@ -81,7 +82,7 @@ extension DeviceSession {
         }
     }
 
-    /// Writes a stream ack, where there is something to acknowledge.
+    /// Writes a stream ack if there is a frame to acknowledge.
     mutating func writeStreamAck(io: inout SessionIO) {
         streamAckDue = .distantFuture
         guard let count = upstream.takeAcknowledgement(incoming: incoming) else { return }
@@ -89,9 +90,9 @@ extension DeviceSession {
         endFrame(io: &io)
     }
 
-    /// Writes the stanza that tells an app what became of its message (mcs-device 4.4).
+    /// Writes the frame that reports an error about an app's message (mcs-device 4.4).
     ///
-    /// Chromium reads the message id from `persistent_id`, the Android SDK from the pair `message_id`.
+    /// Chromium reads the message ID from `persistent_id`, the Android SDK from the pair `message_id`.
     private mutating func writeSendError(
         _ reason: String, category: [UInt8], messageID: [UInt8], sender: SenderID?,
         wantsAcknowledgement: Bool = false, now: Now, io: inout SessionIO
@@ -118,13 +119,13 @@ extension DeviceSession {
         endFrame(io: &io)
     }
 
-    /// Tells the app that no app server took its message in time; kept until the device has acknowledged the frame.
+    /// Reports to the app that its message expired before an app server took it; stored until the device acknowledges the frame.
     mutating func deliverReport(_ delivery: borrowing DeviceDelivery, now: Now, io: inout SessionIO) {
         let message = delivery.message
         writeSendError(
             UpstreamRefusal.expired.rawValue, category: delivery.category, messageID: message.messageID,
             sender: message.sender, wantsAcknowledgement: true, now: now, io: &io)
-        ledger.note(message.persistentID, as: message.messageID, streamID: outgoing)
+        ledger.add(message.persistentID, as: message.messageID, streamID: outgoing)
     }
 
     private static func sendErrorPairs(_ reason: RawSpan, messageID: [UInt8]) -> [UInt8] {
@@ -135,7 +136,7 @@ extension DeviceSession {
         return pairs.copied()
     }
 
-    /// The app's id of a message: clients keep it in one of two fields (mcs-device 4.1).
+    /// Returns the app's ID of a message, which clients put in one of two fields (mcs-device 4.1).
     private func messageID(of message: MCS.DataMessage) -> [UInt8] {
         let id = message.id ?? []
         let persistentID = message.persistentID ?? []
@@ -143,7 +144,7 @@ extension DeviceSession {
         return first.isEmpty ? second : first
     }
 
-    /// What is wrong with the form of a message, as the word for the app; nil if nothing is.
+    /// Validates the form of a message. Returns the error word for the app, or `nil` if the message is valid.
     private static func fault(
         in message: MCS.DataMessage, messageID: [UInt8], target: DeviceTarget?
     ) -> String? {
@@ -177,17 +178,16 @@ extension DeviceSession {
     }
 }
 
-/// Whom a message is addressed to: `SENDER_ID@gcm.googleapis.com`, or the bare sender ID (mcs-device 4.1), or in its place the
-/// notification key of a group (ccs-xmpp 4.4).
+/// The target of an upstream message: `SENDER_ID@gcm.googleapis.com` or the bare sender ID (mcs-device 4.1), or the notification
+/// key of a group in its place (ccs-xmpp 4.4).
 struct DeviceTarget {
-    /// The account, of a group its owner.
+    /// The account, or the owner of the group.
     var sender: SenderID
-    /// The group.
     var group: GroupName?
     /// Whether the domain is `fcm.googleapis.com`.
     var isFCMDomain: Bool
 
-    /// Reads an address; nil if what stands before the `@` is no sender ID and no key of ours.
+    /// Parses an address; `nil` if the part before the `@` is neither a sender ID nor a notification key of this server.
     init?(_ text: [UInt8], _ seal: TokenSeal) {
         let at = text.firstIndex(of: UInt8(ascii: "@")) ?? text.count
         if let group = seal.group(of: text.raw.extracting(0..<at)) {

@@ -2,37 +2,37 @@ import Basics
 import Delivery
 import Wire
 
-/// Messages to web registrations, which nobody may read on the way (mcs-device 7.1 to 7.3).
+/// Messages to web registrations, which are encrypted end to end (mcs-device 7.1 to 7.3).
 extension DeviceSession {
-    /// Whether a delivery is the marker of discarded messages for a web app, which is dropped.
+    /// Returns whether a delivery is a marker of discarded messages for a web app, which is dropped.
     ///
-    /// Of the libraries one dies of it and the others pass over it, and which one it is does not show (mcs-device 7.1).
+    /// The marker crashes one library, the others ignore it, and the server cannot distinguish them (mcs-device 7.1).
     static func isUnwantedMarker(_ delivery: borrowing DeviceDelivery) -> Bool {
         delivery.message.kind != .message
             && (delivery.web != nil || !delivery.subtype.isEmpty && isBrowser(delivery.category))
     }
 
-    /// Drops a marker: it counts as delivered, so that it does not come again.
+    /// Drops a marker and acknowledges it, so that it is not delivered again.
     mutating func drop(_ delivery: borrowing DeviceDelivery, io: inout SessionIO) {
         guard delivery.isStored, let device else { return }
         io.events.append(.deviceAcknowledged(connection, device, [delivery.message.sequence]))
     }
 
-    /// Writes the frame of a message to a web registration; never a plain one, which ends several clients.
+    /// Writes the frame of a message to a web registration; it is always encrypted, because plain text crashes several clients.
     mutating func deliver(
         _ delivery: borrowing DeviceDelivery, to web: WebKeys, now: Now, io: inout SessionIO
     ) {
-        // Keys are looked at before a registration is made. Where they fail all the same, the message stays until its time is over.
+        // Keys are checked at registration. If encryption fails nevertheless, the message stays stored until it expires.
         guard let text = WebPushText.text(of: delivery), let sealed = settings.webPush.encrypt(web, text)
         else { return }
         writeFrame(of: delivery, now: now, io: &io) { buffer in
             if let key = delivery.message.collapseKey {
                 buffer.appendField(MCS.DataMessage.Field.token, bytes: key)
             }
-            // Exactly this text: clients cut the names off by their lengths and need the padding (mcs-device 7.3).
+            // Exactly this text: clients strip the names by their lengths and need the padding (mcs-device 7.3).
             Self.append("crypto-key", "dh=", sealed.publicKey, to: &buffer)
             Self.append("encryption", "salt=", sealed.salt, to: &buffer)
-            // One client demands the subtype, even an empty one.
+            // One client requires the subtype, even an empty one.
             AppData.append(key: "subtype", value: delivery.subtype.raw, to: &buffer)
             buffer.appendField(MCS.DataMessage.Field.rawData, bytes: sealed.records)
         }
@@ -52,11 +52,11 @@ extension DeviceSession {
 enum WebPushText {
     private static let notificationPrefix: StaticString = "gcm.notification."
 
-    /// The JSON of a message; nil where its body is none.
+    /// Returns the JSON of a message, or `nil` if its body is malformed.
     ///
-    /// It is made of the pairs that every device gets, so all values are text: what was an array, an object or a number
-    /// in `notification` or `data` stands there as its JSON in quotes. Beyond 4,093 bytes it takes several records,
-    /// which browsers do not read, libraries do (mcs-device 7.3).
+    /// It is made from the pairs that every device gets, so all values are strings: an array, object or number in `notification`
+    /// or `data` becomes its JSON in quotes. More than 4,093 bytes need several records, which libraries read but browsers do
+    /// not (mcs-device 7.3).
     static func text(of delivery: borrowing DeviceDelivery) -> [UInt8]? {
         let message = delivery.message
         var data = ByteBuffer()
@@ -83,7 +83,7 @@ enum WebPushText {
             text.append("},")
         }
         text.append("\"from\":")
-        // The frame names the key of the web app; in here it is the account.
+        // The frame's `from` is the key of the web app; here it is the account.
         if let sender = message.sender {
             JSONWriter.append(text: String(sender.number), to: &text)
         } else {

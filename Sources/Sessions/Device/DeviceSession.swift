@@ -2,21 +2,20 @@ public import Basics
 public import Delivery
 import Wire
 
-/// The server's end of a device link: login, messages both ways, acknowledgements and heartbeats (mcs-device 1 to 4).
+/// The server's side of a device connection: login, messages both ways, acknowledgements and heartbeats (mcs-device 1 to 4).
 ///
-/// Frames are counted from 1 in each direction; the counts are the stream ids in which both
-/// sides acknowledge (mcs-device 3.2).
+/// Frames are counted from 1 in each direction; the counts are the stream IDs by which both sides acknowledge (mcs-device 3.2).
 public struct DeviceSession: ~Copyable, ProtocolSession {
-    /// How far the conversation is.
     enum State: Sendable {
-        /// Nothing but a login is accepted.
+        /// Only a login is accepted.
         case awaitingLogin
-        /// The core looks at the login of this device; what comes meanwhile is held. The ID of the login is repeated in the answer
-        /// and then dropped: a stranger chose its length.
+        /// The core checks the login of this device; bytes received meanwhile are buffered. The login ID is repeated in the answer
+        /// and then dropped, because an unauthenticated peer chose its length.
         case checking(DeviceID, loginID: [UInt8])
         /// Logged in.
         case open(DeviceID)
-        /// Closed from here; nothing is read or written any more. The core is to hear that the connection of this device is gone.
+        /// The session has ended; nothing is read or written any more. The end of the connection is still to be reported for this
+        /// device.
         case ended(DeviceID?)
     }
 
@@ -26,70 +25,69 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     let loginDeadline: Instant
     var state = State.awaitingLogin
     var reader = MCS.FrameReader(loginLimit: Limits.MCS.loginFrameBytes)
-    /// Bytes that came while the login was checked.
-    var held = ByteBuffer()
-    /// Whether the client keeps the app's message id in `persistent_id` (mcs-device 4.1).
+    /// Bytes received while the login was checked.
+    var earlyBytes = ByteBuffer()
+    /// Whether the client puts the app's message ID in `persistent_id` (mcs-device 4.1).
     var isAndroid = false
-    /// Whether each frame has a TLS record of its own, for a client that would not see the second one of a record in time.
+    /// Whether each frame has a TLS record of its own, for a client that would notice the second frame of a record too late.
     var hasRecordPerFrame = false
-    /// Whether the client is asked if it is idle, once it is logged in.
+    /// Whether the client is asked after the login if it is idle.
     var isAskedWhetherIdle = false
-    /// What the client last said about that.
+    /// The idle state that the client reported last.
     var isIdle = false
-    /// Why the connection ends right after the login; nil while it may stay.
+    /// Why the connection ends right after the login; `nil` if it may stay.
     var endAfterLogin: CloseReason?
     /// Frames received.
     var incoming = 0
     /// Frames sent.
     var outgoing = 0
-    /// What makes the ids of frames differ between connections.
+    /// A random base that makes frame IDs differ between connections.
     var frameIDBase: UInt32 = 0
 
     /// Stored messages sent and not yet acknowledged.
     var ledger = DeviceLedger()
     /// Sequences acknowledged in this call.
     var acknowledged: [SequenceNumber] = []
-    /// Upstream frames that wait to be stored, and what may be acknowledged.
+    /// Upstream frames that wait to be stored, and how far frames may be acknowledged.
     var upstream = DeviceUpstreamWindow()
-    /// When the stream ack that waits for more is written all the same.
+    /// When a delayed stream ack is written at the latest.
     var streamAckDue = Instant.distantFuture
-    /// When the device is asked to come again, because something could not be stored.
+    /// When the connection closes so that the device reconnects, because a message could not be stored.
     var retryDue = Instant.distantFuture
 
-    /// When a frame that has begun must have ended.
+    /// When the current incomplete frame must be complete.
     var frameDue = Instant.distantFuture
 
     var isCongested = false
-    /// When to look whether what was handed over has left.
-    var readyDue = Instant.distantFuture
+    /// When to check whether the delivered messages have been sent.
+    var writableDue = Instant.distantFuture
 
     /// Seconds of silence before a ping.
     var pingSeconds: Int
-    /// When bytes last came.
-    var lastHeard: Instant
-    /// When the first ping was sent that is not answered; nil when all are.
+    /// When bytes were last received.
+    var lastReceived: Instant
+    /// When the oldest unanswered ping was sent; `nil` if all are answered.
     var unansweredSince: Instant?
-    /// When the last ping was sent.
     var lastPing = Instant.distantPast
-    /// Whether this client answers pings; those that never do are not taken for dead by silence.
+    /// Whether this client answers pings; those that never do are not considered dead when silent.
     var answersPings = false
-    /// When silence is looked at next; moves only when reached, so that traffic does not move timers.
+    /// When silence is checked next; changed only when reached, so that traffic does not move timers.
     var silenceDue = Instant.distantFuture
 
-    /// A session on a connection whose TLS handshake has just ended.
+    /// Creates a session on a connection whose TLS handshake has just completed.
     public init(connection: ConnectionID, settings: SharedSettings, now: Now) {
         self.connection = connection
         shared = settings
         let settings = settings.value
         loginDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
         pingSeconds = settings.devicePingSeconds
-        lastHeard = now.monotonic
+        lastReceived = now.monotonic
     }
 
-    /// The device that is logged in; nil before and after.
+    /// The device that is logged in; `nil` before and after.
     public var loggedInDevice: DeviceID? { if case .open(let device) = state { device } else { nil } }
 
-    /// The device that the core knows of this connection, so that it must hear of its end; nil before it is asked.
+    /// The device that the core associates with this connection, so that its end must be reported; `nil` before the login.
     var device: DeviceID? {
         switch state {
         case .awaitingLogin: nil
@@ -103,7 +101,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     public var deadline: Instant {
         switch state {
         case .awaitingLogin, .checking: loginDeadline
-        case .open: min(min(silenceDue, streamAckDue), min(min(retryDue, readyDue), frameDue))
+        case .open: min(min(silenceDue, streamAckDue), min(min(retryDue, writableDue), frameDue))
         case .ended: .distantFuture
         }
     }
@@ -111,9 +109,9 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
     public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
         switch state {
         case .ended: return
-        case .checking: hold(bytes, io: &io)
+        case .checking: bufferEarly(bytes, io: &io)
         case .awaitingLogin, .open:
-            lastHeard = now.monotonic
+            lastReceived = now.monotonic
             let framesBefore = incoming
             read(bytes, now: now, io: &io)
             watchFrame(isNew: incoming != framesBefore, now: now)
@@ -126,7 +124,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         switch command {
         case .device(let command): perform(command, now: now, io: &io)
         case .connection(let command): perform(command, io: &io)
-        case .appServer, .submission, .reply: io.misdirected(command)
+        case .appServer, .submission, .reply: io.rejectMisdirected(command)
         }
     }
 
@@ -140,24 +138,24 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)
         case (.open, .reportWhenWritable): reportWhenWritable(now: now, io: &io)
         case (.open, .upstreamStored(let requestID)):
-            upstream.settle(requestID)
+            upstream.resolve(requestID)
             acknowledgeUpstream(now: now, io: &io)
         case (.open, .upstreamRefused(let requestID, let refusal)):
-            settleRefused(requestID, refusal, now: now, io: &io)
-        // What was on its way when the session closed, or was refused.
+            handleRefusal(requestID, refusal, now: now, io: &io)
+        // The command was on its way when the session closed or its login was refused.
         case (.awaitingLogin, _), (.checking, _), (.open, _), (.ended, _): return
         }
     }
 
     private mutating func perform(_ command: ConnectionCommand, io: inout SessionIO) {
         switch (state, command) {
-        // A device that has been let in to log in is greeted before it is sent away: no answer would read as an outage.
+        // A device that has connected to log in gets its answer before the connection ends: without one it would assume an outage.
         case (.awaitingLogin, .endWhenIdle(_, let reason)), (.checking, .endWhenIdle(_, let reason)):
             endAfterLogin = reason
         case (_, .endWhenIdle(_, let reason)), (_, .close(let reason)): close(reason, io: &io)
-        // The protocol has no word for it.
+        // The protocol has no notice of draining.
         case (_, .drain): return
-        // Of those that ask without an account; a device that logs in is known.
+        // Only for unauthenticated requests; a device that logs in is not one.
         case (_, .refundQuota): return
         }
     }
@@ -170,9 +168,9 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         case .open:
             if now.monotonic >= frameDue { return close(.frameDeadline, io: &io) }
             if now.monotonic >= retryDue { return close(.storeFailed, io: &io) }
-            if now.monotonic >= readyDue { tellReady(io: &io) }
+            if now.monotonic >= writableDue { reportWritable(io: &io) }
             if now.monotonic >= streamAckDue { writeStreamAck(io: &io) }
-            if now.monotonic >= silenceDue { lookAtSilence(now: now, io: &io) }
+            if now.monotonic >= silenceDue { checkSilence(now: now, io: &io) }
         }
     }
 
@@ -183,7 +181,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         if isCongested {
             io.events.append(.deviceCongested(connection, device))
         } else {
-            tellReady(io: &io)
+            reportWritable(io: &io)
         }
     }
 
@@ -204,7 +202,7 @@ extension DeviceSession {
                 return isOpen
             }
             swap(&reader, &self.reader)
-            if case .checking = state { hold(bytes.extracting(taken..<bytes.byteCount), io: &io) }
+            if case .checking = state { bufferEarly(bytes.extracting(taken..<bytes.byteCount), io: &io) }
         } catch {
             close(error.closeReason, io: &io)
         }
@@ -229,7 +227,7 @@ extension DeviceSession {
         }
     }
 
-    /// Notes whether a frame is under way, and until when it may be.
+    /// Updates the deadline of the incomplete frame, if there is one.
     mutating func watchFrame(isNew: Bool, now: Now) {
         if !reader.isWithinFrame {
             frameDue = .distantFuture
@@ -238,7 +236,7 @@ extension DeviceSession {
         }
     }
 
-    /// What follows once from all the frames of a call.
+    /// Reports what all frames of a call have acknowledged, and writes the stream ack that is due.
     mutating func endCall(now: Now, io: inout SessionIO) {
         if !acknowledged.isEmpty, let device {
             io.events.append(.deviceAcknowledged(connection, device, acknowledged))
@@ -250,15 +248,15 @@ extension DeviceSession {
         }
     }
 
-    /// Keeps bytes for after the login, and reads no more until then.
-    mutating func hold(_ bytes: RawSpan, io: inout SessionIO) {
-        guard held.count + bytes.byteCount <= Limits.AppServer.unreadBytes else {
+    /// Buffers bytes until the login is answered.
+    mutating func bufferEarly(_ bytes: RawSpan, io: inout SessionIO) {
+        guard earlyBytes.count + bytes.byteCount <= Limits.AppServer.unreadBytes else {
             return end(.tooLarge, io: &io)
         }
-        held.append(bytes)
+        earlyBytes.append(bytes)
     }
 
-    /// Says goodbye where the device has been greeted, then closes.
+    /// Ends the session with a close frame if the login was accepted.
     mutating func close(_ reason: CloseReason, io: inout SessionIO) {
         if isOpen {
             MCS.Close().append(to: &io.out.bytes)
@@ -267,18 +265,18 @@ extension DeviceSession {
         end(reason, io: &io)
     }
 
-    /// Closes without a word.
+    /// Ends the session without a close frame.
     mutating func end(_ reason: CloseReason, io: inout SessionIO) {
         if case .ended = state { return }
         state = .ended(device)
-        held.removeAll()
+        earlyBytes.removeAll()
         io.close = reason
     }
 
-    /// Counts a frame that was written.
+    /// Counts a written frame and ends its TLS record if it needs one of its own.
     mutating func endFrame(io: inout SessionIO) {
         outgoing += 1
-        // The greeting has a record of its own. Later frames of one turn share one, and its cost: most clients read a stream.
+        // The login response has a record of its own. Later frames of one turn share one to save cost: most clients read a stream.
         if outgoing == 1 || hasRecordPerFrame { io.out.endRecord() }
     }
 }

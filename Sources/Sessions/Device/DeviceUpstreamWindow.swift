@@ -1,41 +1,41 @@
 import Basics
 import Delivery
 
-/// The upstream frames of a connection that are not settled, and with them how far frames may be acknowledged.
+/// The upstream messages of a connection that wait to be stored, and the limit they put on the acknowledgement of frames.
 ///
-/// A frame may be acknowledged only if every upstream message in it and before it is on disk or refused for good.
+/// A frame may be acknowledged only once its message and all before it are on disk or permanently refused.
 struct DeviceUpstreamWindow {
-    /// An upstream message on its way to the store.
+    /// An upstream message that the core has not answered.
     struct Waiting {
-        /// Names it towards the core.
+        /// The request ID towards the core.
         var requestID: UInt32
-        /// Which frame it came in.
+        /// The frame that contained the message.
         var streamID: Int
         /// The app.
         var category: [UInt8]
-        /// The app's id for it.
+        /// The app's ID of the message.
         var messageID: [UInt8]
-        /// The account it is for, in decimal.
+        /// The target account.
         var sender: SenderID
     }
 
-    /// Oldest first; bounded by `Limits.Device.waitingUpstream`.
+    /// Oldest first; limited to `Limits.Device.waitingUpstream`.
     private(set) var waiting: [Waiting] = []
     private var nextRequestID: UInt32 = 0
     /// The first frame that is never acknowledged on this connection, because it could not be stored.
     private var barrier = Int.max
-    /// What the device was last told.
-    private var told = 0
+    /// The count that was last sent to the device.
+    private var reported = 0
 
-    /// Whether one more message of an app has room.
+    /// Returns whether there is room for one more message of an app.
     func hasRoom(for category: [UInt8]) -> Bool {
         guard waiting.count < Limits.Device.waitingUpstream else { return false }
         return waiting.count < Limits.Mailbox.waitingUpstream
             || waiting.count(where: { $0.category == category }) < Limits.Mailbox.waitingUpstream
     }
 
-    /// Notes a message and names it.
-    mutating func note(
+    /// Adds a message and returns its request ID.
+    mutating func add(
         streamID: Int, category: [UInt8], messageID: [UInt8], sender: SenderID
     ) -> UInt32 {
         nextRequestID &+= 1
@@ -46,24 +46,24 @@ struct DeviceUpstreamWindow {
         return nextRequestID
     }
 
-    /// Takes out the message of a request ID; nil if it is not waited for.
+    /// Removes and returns the message of a request ID; `nil` if it is not waiting.
     @discardableResult
-    mutating func settle(_ requestID: UInt32) -> Waiting? {
+    mutating func resolve(_ requestID: UInt32) -> Waiting? {
         guard let at = waiting.firstIndex(where: { $0.requestID == requestID }) else { return nil }
         return waiting.remove(at: at)
     }
 
-    /// Lets no frame from this one on be acknowledged any more.
+    /// Prevents the acknowledgement of this frame and all later ones.
     mutating func block(from streamID: Int) { barrier = min(barrier, streamID) }
 
-    /// Frames that may be acknowledged and are not.
-    func owed(incoming: Int) -> Int { acknowledgeable(incoming) - told }
+    /// Returns how many frames may be acknowledged and are not yet.
+    func owed(incoming: Int) -> Int { acknowledgeable(incoming) - reported }
 
-    /// The count to put on a frame; nil where nothing is new.
+    /// Returns the count of frames to acknowledge and records it as sent; `nil` if there is nothing new.
     mutating func takeAcknowledgement(incoming: Int) -> Int32? {
         let count = acknowledgeable(incoming)
-        guard count > told else { return nil }
-        told = count
+        guard count > reported else { return nil }
+        reported = count
         return Int32(clamping: count)
     }
 

@@ -1,8 +1,8 @@
 import Wire
 
-/// What every endpoint may answer, whatever it does: what is said before its own code has its turn.
+/// The answers common to all endpoints: those sent before the endpoint's own code runs.
 extension HTTPEndpoint.ErrorForm {
-    /// The forms of the answer to a fault, other than in words with status 200.
+    /// The form of an error answer, except for error words with status 200.
     private var content: HTTPDescription.Content {
         switch self {
         case .text, .word: .text()
@@ -11,16 +11,16 @@ extension HTTPEndpoint.ErrorForm {
         }
     }
 
-    /// The answers in the order of their statuses.
+    /// The common answers in the order of their statuses.
     var commonAnswers: [HTTPDescription.Answer] {
         var answers: [HTTPDescription.Answer] = []
         for status in HTTPStatus.allCases {
             guard var answer = commonAnswer(status) else { continue }
             switch status {
             case .methodNotAllowed:
-                answer.headers = [(name: "Allow", meaning: "The methods that are taken.")]
+                answer.headers = [(name: "Allow", meaning: "The accepted methods.")]
             case .unsupportedMediaType:
-                answer.headers = [(name: "Accept-Encoding", meaning: "The codings that are taken.")]
+                answer.headers = [(name: "Accept-Encoding", meaning: "The accepted codings.")]
             default: break
             }
             answers.append(answer)
@@ -28,16 +28,16 @@ extension HTTPEndpoint.ErrorForm {
         return answers
     }
 
-    /// The answer with a status that any endpoint may give; nil where none of this form does.
+    /// Returns the common answer with a status, or `nil` if there is none in this form.
     private func commonAnswer(_ status: HTTPStatus) -> HTTPDescription.Answer? {
         switch status {
-        // Requests that cannot be read are answered before it is known what they ask for.
+        // Unreadable requests are answered before their endpoint is known.
         case .requestTimeout, .targetTooLong, .expectationFailed, .headersTooLarge, .versionNotSupported:
             HTTPDescription.Answer(status, .text())
         case .badRequest, .contentTooLarge, .notImplemented:
             isText
                 ? HTTPDescription.Answer(status, .text()) : HTTPDescription.Answer(status, content, .text())
-        // A path with an empty segment is none of the endpoint's.
+        // A path with an empty segment matches no endpoint.
         case .notFound: HTTPDescription.Answer(status, .text())
         case .methodNotAllowed: HTTPDescription.Answer(status, content)
         case .lengthRequired, .unsupportedMediaType, .unavailable:
@@ -52,7 +52,7 @@ extension HTTPEndpoint.ErrorForm {
 }
 
 extension HTTPDescription.Answer {
-    /// This answer, or another with the same status.
+    /// Returns the union of this answer and another with the same status.
     func or(_ other: HTTPDescription.Answer) -> HTTPDescription.Answer {
         var both = self
         for content in other.contents {
@@ -71,7 +71,7 @@ extension HTTPDescription.Answer {
 }
 
 extension HTTPDescription {
-    /// All answers of an endpoint with this form of errors, each status once, in ascending order.
+    /// Returns the own and the common answers of an endpoint with this error form, each status once, in ascending order.
     func allAnswers(_ form: HTTPEndpoint.ErrorForm, needsBody: Bool) -> [Answer] {
         var all = form.commonAnswers.filter { needsBody || $0.status != .lengthRequired }
         for own in answers {
@@ -86,7 +86,7 @@ extension HTTPDescription {
 }
 
 extension HTTPEndpoint {
-    /// Whether the description says that an answer of this status and type may come.
+    /// Returns whether an answer with this status and media type is declared.
     static func declares(_ response: HTTPResponse, _ answers: [HTTPDescription.Answer]) -> Bool {
         let type = "\(response.contentType)".prefix { $0 != ";" }
         return answers.contains { answer in

@@ -7,16 +7,17 @@ extension HTTPDescription {
     private static let installations = ["firebaseinstallations.googleapis.com"]
     private static let registrations = ["fcmregistrations.googleapis.com"]
 
-    /// A 64-bit number, which may stand there as text.
+    /// A 64-bit number, which may be a string.
     private static let number = JSONValue.either(.whole(), .string(matching: "^-?[0-9]{1,19}$"))
 
     static let checkIn = HTTPDescription(
-        .devices, "A device checks in: it keeps its numbers, or gets fresh ones.",
+        .devices, "Checks a device in: it keeps its Android ID and security token, or gets new ones.",
         hosts: [android, "device-provisioning.googleapis.com"],
-        // Generated clients also need one parameter that may be absent, beside several forms of the body.
+        // Client generators need an optional parameter if the body has several forms.
         parameters: [
             .header(
-                "User-Agent", "A wrong security token is refused to Chromium; others get fresh numbers.",
+                "User-Agent",
+                "For a wrong security token, Chromium gets an error, other clients a new Android ID.",
                 .anyString)
         ],
         content: [
@@ -35,7 +36,7 @@ extension HTTPDescription {
                 .json(
                     .answer(
                         [
-                            ("stats_ok", .truth), ("time_msec", .whole(0)), ("android_id", .whole()),
+                            ("stats_ok", .booleanSchema), ("time_msec", .whole(0)), ("android_id", .whole()),
                             ("security_token", .whole()), ("version_info", .anyString),
                             ("digest", .anyString),
                             ("setting", .list(.answer([("name", .anyString), ("value", .anyString)]))),
@@ -46,14 +47,14 @@ extension HTTPDescription {
         ])
 
     static let register = HTTPDescription(
-        .devices, "An app registers or unregisters, or subscribes to a topic. Errors come with status 200.",
+        .devices, "Registers or unregisters an app, or subscribes it to a topic. Errors have status 200.",
         hosts: [android, "fcmtoken.googleapis.com", "iid.googleapis.com"], credentials: [.aidLogin],
         content: [
             .form(
                 .request(
                     [
-                        ("app", .name("Package, bundle or extension.")), ("device", .name("The Android id.")),
-                        ("sender", .name("A sender ID, or a key of web push.")),
+                        ("app", .name("Package, bundle or extension.")), ("device", .name("The Android ID.")),
+                        ("sender", .name("A sender ID, or a web push key.")),
                         ("X-subtype", .anyString), ("appid", .anyString), ("X-appid", .anyString),
                         ("scope", .anyString), ("X-scope", .anyString), ("apns_token", .anyString),
                         ("delete", .words(["true", "1"])), ("X-delete", .words(["true", "1"])),
@@ -68,12 +69,12 @@ extension HTTPDescription {
                 .text(
                     .string(
                         matching: "^(token=.+|deleted=.*|Error=[A-Za-z_]+)$",
-                        meaning: "The registration token, what is gone, or why not.")))
+                        meaning: "The registration token, the deleted app, or the error.")))
         ])
 
     static let createInstallation = HTTPDescription(
         .devices,
-        "A Firebase installation is made. Where its id is taken, whoever does not prove to have it gets a fresh one.",
+        "Creates a Firebase installation. If its ID is taken, a client without proof of ownership gets a new one.",
         hosts: installations, credentials: [.refreshToken, .aidLogin], isOpen: true,
         content: [
             .json(
@@ -94,35 +95,35 @@ extension HTTPDescription {
         ] + registrationRefusals)
 
     static let generateToken = HTTPDescription(
-        .devices, "An installation gets a token for its requests.", hosts: installations,
+        .devices, "Grants an installation an access token.", hosts: installations,
         credentials: [.refreshToken], content: [.json(.request([("installation", .request([]))]))],
         mayBeEmpty: true,
         [Answer(.ok, .json(.ref(.authToken)))] + registrationRefusals)
 
     static let deleteInstallation = HTTPDescription(
-        .devices, "An installation ends, and with it what it has registered.", hosts: installations,
+        .devices, "Deletes an installation and its registrations.", hosts: installations,
         credentials: [.refreshToken], [Answer(.ok, .json(.ref(.empty)))] + registrationRefusals)
 
     static let createRegistration = HTTPDescription(
-        .devices, "A web app gets a token that the server encrypts for; an iOS app is registered.",
+        .devices, "Registers a web app that the server encrypts for, or an iOS app.",
         hosts: registrations, credentials: [.installationToken, .aidLogin], isOpen: true,
         content: [.json(registration)],
         [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
 
     static let renewRegistration = HTTPDescription(
         .devices,
-        "A web app whose subscription has changed renews its token. What changes it is a proof of its own installation or device.",
+        "Renews the token of a web app whose subscription has changed. The token changes only with a proof of its own installation or device.",
         hosts: registrations, credentials: [.installationToken, .aidLogin], isOpen: true,
         content: [.json(registration)],
         [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
 
     static let deleteRegistration = HTTPDescription(
-        .devices, "An app gives its token up, or an installation all that it has registered.",
+        .devices, "Deletes the registration of an app, or all registrations of an installation.",
         hosts: registrations, credentials: [.installationToken, .aidLogin],
         [Answer(.ok, .json(.ref(.empty)))] + registrationRefusals)
 
     static let connectSubscription = HTTPDescription(
-        .devices, "A web app gets a token by the older interface.", hosts: ["fcm.googleapis.com"],
+        .devices, "Registers a web app by the older interface.", hosts: ["fcm.googleapis.com"],
         content: [
             .form(
                 .request(
@@ -133,8 +134,8 @@ extension HTTPDescription {
                     ], required: ["authorized_entity", "endpoint", "encryption_key", "encryption_auth"]))
         ], [Answer(.ok, .json(.ref(.registration)))] + registrationRefusals)
 
-    static let subscribe = ofTopic("An installation subscribes its registration to a topic.")
-    static let unsubscribe = ofTopic("An installation unsubscribes its registration from a topic.")
+    static let subscribe = ofTopic("Subscribes the registration of an installation to a topic.")
+    static let unsubscribe = ofTopic("Unsubscribes the registration of an installation from a topic.")
 
     private static func ofTopic(_ summary: String) -> HTTPDescription {
         HTTPDescription(
@@ -149,7 +150,7 @@ extension HTTPDescription {
     private static let secret = JSONValue.string(
         matching: "^[A-Za-z0-9_+/-]{22}(==)?$", meaning: "16 bytes in base64url.")
 
-    /// `web` or `ios`, whichever there is.
+    /// The body of a registration, with either `web` or `ios`.
     private static let registration = JSONValue.request([
         (
             "web",
@@ -175,7 +176,7 @@ extension HTTPDescription {
         ),
     ])
 
-    /// What a `RegistrationRefusal` of the core comes to.
+    /// The answers to a `RegistrationRefusal` of the core.
     private static let registrationRefusals = [
         Answer(.unauthorized, .json(.ref(.rpcError))), Answer(.forbidden, .json(.ref(.rpcError))),
         Answer(.notFound, .json(.ref(.rpcError))),

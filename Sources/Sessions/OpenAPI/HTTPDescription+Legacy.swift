@@ -11,7 +11,7 @@ extension HTTPDescription {
     private static let announcement = Parameter.header(
         "access_token_auth", "Must be true where Authorization holds an access token.", .words(["true"]))
 
-    /// Without a key: a page with the word that clients look for.
+    /// The answer without a valid key: a page with the word "Unauthorized", which clients look for.
     private static let keyWanted = Answer(.unauthorized, Content(type: "text/html", schema: .anyString))
 
     static let legacySend = HTTPDescription(
@@ -23,7 +23,7 @@ extension HTTPDescription {
                 .object(
                     [
                         ("registration_id", .name("A token, a notification key or /topics/NAME.")),
-                        ("to", .name("The same.")), ("collapse_key", collapseKey),
+                        ("to", .name("The same as registration_id.")), ("collapse_key", collapseKey),
                         ("time_to_live", .string(matching: "^[0-9]{1,7}$")),
                         ("delay_while_idle", flag), ("dry_run", flag),
                         ("restricted_package_name", packageName), ("data.KEY", .anyString),
@@ -36,14 +36,14 @@ extension HTTPDescription {
                     .string(
                         matching: "^(id=.+(\\nregistration_id=.+)?|Error=[A-Za-z]+)$",
                         meaning:
-                            "To a form: the id, on a second line the token to use from now on; or why not."
+                            "For a form: the message ID, on a second line the token to use from now on; or the error."
                     ))),
             Answer(.badRequest, .text()), keyWanted, Answer(.internalError, .text()),
             retriable(Answer(.unavailable, .text())),
         ])
 
     static let changeGroup = HTTPDescription(
-        .appServers, "Makes or changes a device group; the last member to go ends it.", hosts: senders,
+        .appServers, "Creates or changes a device group; it is deleted with its last member.", hosts: senders,
         credentials: keys, parameters: [announcement, project],
         content: [
             .json(
@@ -78,9 +78,9 @@ extension HTTPDescription {
         ] + groupFaults)
 
     static let tokenInfo = HTTPDescription(
-        .appServers, "Tells what is known of a token.", hosts: instanceID, credentials: keys,
+        .appServers, "Shows information about a token.", hosts: instanceID, credentials: keys,
         parameters: [
-            announcement, .query("details", "Whether its topics are told too.", .words(["true", "false"])),
+            announcement, .query("details", "Whether its topics are included.", .words(["true", "false"])),
         ],
         [
             Answer(
@@ -122,7 +122,8 @@ extension HTTPDescription {
     }
 
     static let batchImport = HTTPDescription(
-        .appServers, "Makes registrations of what Apple gave the apps; the same one for the same token.",
+        .appServers,
+        "Creates registrations for APNs tokens; a token that is repeated gets the same registration.",
         hosts: instanceID, credentials: keys, parameters: [announcement],
         content: [
             .json(
@@ -132,7 +133,7 @@ extension HTTPDescription {
                             "application",
                             .string(matching: "^[!-~]+$", longest: Limits.Registration.fieldBytes)
                         ),
-                        ("sandbox", .truth),
+                        ("sandbox", .booleanSchema),
                         (
                             "apns_tokens",
                             .list(
@@ -161,10 +162,11 @@ extension HTTPDescription {
     // MARK: Parts
 
     private static let project = Parameter.header(
-        "project_id", "The sender ID, which must be that of the key.", .string(matching: "^[0-9]+$"),
+        "project_id", "The sender ID of the key.", .string(matching: "^[0-9]+$"),
         isRequired: true)
     private static let group: [(String, JSONValue)] = [
-        ("notification_key_name", .name("Of the group.")), ("notification_key", .name("Of the group.")),
+        ("notification_key_name", .name("The name of the group.")),
+        ("notification_key", .name("The key of the group.")),
         ("registration_ids", .list(HTTPSchema.token, 1, Limits.Group.members)),
     ]
     private static let topicPath = JSONValue.string(
@@ -185,18 +187,19 @@ extension HTTPDescription {
     private static let legacyMessage = JSONValue.request([
         ("to", .name("A token, a notification key or /topics/NAME.")),
         ("registration_ids", .list(HTTPSchema.token, 1, Limits.HTTP.recipientsPerRequest)),
-        ("condition", .name("On topics: 'a' in topics && !('b' in topics).")),
+        ("condition", .name("A condition on topics: 'a' in topics && !('b' in topics).")),
         ("notification_key", .name("The older name of `to` for groups.")), ("collapse_key", collapseKey),
-        ("priority", .words(["normal", "high"])), ("content_available", .truth), ("mutable_content", .truth),
-        ("delay_while_idle", .truth), ("time_to_live", .whole(0, Limits.Message.lifetimeSeconds)),
-        ("restricted_package_name", packageName), ("dry_run", .truth),
+        ("priority", .words(["normal", "high"])), ("content_available", .booleanSchema),
+        ("mutable_content", .booleanSchema),
+        ("delay_while_idle", .booleanSchema), ("time_to_live", .whole(0, Limits.Message.lifetimeSeconds)),
+        ("restricted_package_name", packageName), ("dry_run", .booleanSchema),
         ("data", .object([], required: [], others: .anyString)), ("notification", notification),
         (
             "raw_data",
             .string(
                 matching: "^([A-Za-z0-9_+/-]{4})*$", longest: (Limits.Message.payloadBytes + 2) / 3 * 4,
                 meaning:
-                    "Up to \(Limits.Message.payloadBytes) bytes in Base64, without `data` and `notification`, not to topics."
+                    "Up to \(Limits.Message.payloadBytes) bytes in Base64; excludes `data`, `notification` and topics."
             )
         ),
     ])
@@ -215,10 +218,10 @@ extension HTTPDescription {
         Answer(.unauthorized, Content(type: "text/html", schema: .anyString), .json(.ref(.note))), later,
     ]
 
-    /// Too many changes of subscriptions.
+    /// The answer to too many changes of subscriptions.
     private static let tooMany = retriable(Answer(.tooManyRequests, .json(.ref(.note))))
 
-    /// The store cannot take it, or the registry has no room.
+    /// The answer if the store is unavailable or the registry is full.
     private static let later = retriable(Answer(.unavailable, .json(.ref(.note))))
 
     private static let tokenFaults = [
@@ -226,10 +229,10 @@ extension HTTPDescription {
         later,
     ]
 
-    /// An answer upon which a client may try again.
+    /// Adds the header that asks the client to retry later.
     static func retriable(_ answer: Answer) -> Answer {
         var answer = answer
-        answer.rareHeaders.append((name: "Retry-After", meaning: "Seconds to wait before the next try."))
+        answer.rareHeaders.append((name: "Retry-After", meaning: "Seconds to wait before the next attempt."))
         return answer
     }
 }

@@ -13,14 +13,14 @@ extension HTTPDescription {
 
     static let sendBatch = HTTPDescription(
         .appServers,
-        "Sends up to \(Limits.HTTP.batchParts) messages: each part is a request to messages:send, and is answered by a part. Authorization may stand in the parts.",
+        "Sends up to \(Limits.HTTP.batchParts) messages: each part is a request to messages:send, and is answered by a part. Authorization may be in the parts.",
         hosts: fcm, credentials: [.accessToken], isOpen: true,
         content: [Content(type: "multipart/mixed", schema: batch)],
         [Answer(.ok, Content(type: "multipart/mixed", schema: true))])
 
     static func topicSubscription(_ method: HTTPSession.TopicMethod) -> HTTPDescription {
         let allowMissing = Parameter.query(
-            "allow_missing", "Whether a subscription that is not there is no fault.",
+            "allow_missing", "Whether a missing subscription is not an error.",
             .words(["true", "false"]))
         func description(
             _ summary: String, _ parameters: [Parameter], _ schema: JSONValue, more: [Answer] = [],
@@ -34,21 +34,21 @@ extension HTTPDescription {
         case .create:
             return description(
                 "Subscribes a token or an installation to a topic.",
-                [.query("topic_name", "The name of the topic; it must be given.", HTTPSchema.topic)],
+                [.query("topic_name", "The name of the topic; required.", HTTPSchema.topic)],
                 .ref(.subscription), more: [Answer(.conflict, .json(.ref(.rpcError)))],
                 content: [.json(.request([]))])
-        case .delete: return description("Ends a subscription.", [allowMissing], .ref(.empty))
+        case .delete: return description("Deletes a subscription.", [allowMissing], .ref(.empty))
         case .get: return description("Shows a subscription.", [], .ref(.subscription))
         case .patch:
             return description(
-                "Shows a subscription, or makes it where that is allowed.", [allowMissing],
+                "Shows a subscription, or creates it with allow_missing.", [allowMissing],
                 .ref(.subscription), content: [.json(.request([]))])
         case .list:
             return description(
                 "Lists the subscriptions of a token or an installation.",
                 [
-                    .query("pageSize", "So many at most.", .whole(0, 2_147_483_647)),
-                    .query("pageToken", "The nextPageToken of the page before.", HTTPSchema.topic),
+                    .query("pageSize", "The most subscriptions to list.", .whole(0, 2_147_483_647)),
+                    .query("pageToken", "The nextPageToken of the previous page.", HTTPSchema.topic),
                 ],
                 .answer(
                     [
@@ -93,26 +93,26 @@ extension HTTPDescription {
         ])
 
     static let allowedLocations = HTTPDescription(
-        .appServers, "Where a library asks which regions its account may use: nothing is known of that here.",
+        .appServers, "Libraries ask here which regions an account may use; the answer is always 404.",
         hosts: ["iamcredentials.googleapis.com"], [Answer(.notFound, .json(.ref(.rpcError)))])
 
     static let push = HTTPDescription(
-        .webPush, "Takes an encrypted message for a web app.",
+        .webPush, "Sends an encrypted message to a web app.",
         hosts: ["fcm.googleapis.com", "jmt17.google.com"], credentials: [.vapid],
         parameters: [
             .header(
-                "TTL", "Seconds that the message is kept.", .string(matching: "^[0-9]+$"), isRequired: true),
+                "TTL", "Seconds that the message is stored.", .string(matching: "^[0-9]+$"), isRequired: true),
             .header(
-                "Urgency", "Only the highest wakes a device that saves its battery.",
+                "Urgency", "Only the highest wakes a device in power saving.",
                 .words(["very-low", "low", "normal", "high"])),
             .header(
-                "Topic", "A message of the same topic that still waits is replaced.",
+                "Topic", "Replaces a waiting message with the same topic.",
                 .string(matching: "^[A-Za-z0-9_-]{1,\(Limits.WebPush.topicBytes)}$")),
             .header(
-                "Content-Encoding", "How the body is encrypted; must be given where there is one.",
+                "Content-Encoding", "The encryption of the body; required with a body.",
                 .words(["aes128gcm", "aesgcm"])),
-            .header("Crypto-Key", "Must be given with aesgcm.", pushHeader),
-            .header("Encryption", "Must be given with aesgcm.", pushHeader),
+            .header("Crypto-Key", "Required with aesgcm.", pushHeader),
+            .header("Encryption", "Required with aesgcm.", pushHeader),
         ], content: [Content(type: "application/octet-stream", schema: .binary)], mayBeEmpty: true,
         [
             created, Answer(.unauthorized, .text()), Answer(.forbidden, .text()), Answer(.gone, .text()),
@@ -126,10 +126,11 @@ extension HTTPDescription {
                 .operations, "This description.", hosts: [],
                 [Answer(.ok, .json(.request([("openapi", .anyString)], required: ["openapi"])))])
         case .health:
-            HTTPDescription(.operations, "Whether the process lives.", hosts: [], [Answer(.ok, .text())])
+            HTTPDescription(.operations, "Whether the process is alive.", hosts: [], [Answer(.ok, .text())])
         case .readiness:
             HTTPDescription(
-                .operations, "Whether it takes messages: 503 while it drains or cannot store.", hosts: [],
+                .operations, "Whether the server accepts messages: 503 while it drains or the store fails.",
+                hosts: [],
                 [Answer(.ok, .text())])
         case .metrics:
             HTTPDescription(.operations, "The metrics, for Prometheus.", hosts: [], [Answer(.ok, .text())])
@@ -139,20 +140,20 @@ extension HTTPDescription {
     // MARK: Parts
 
     private static let batch = JSONValue.binary.meaning(
-        "Parts of the type application/http, each with a Content-ID.")
+        "Parts with the media type application/http, each with a Content-ID.")
     private static let pushHeader = JSONValue.string(
         matching: "^[ -~]+$", longest: Limits.WebPush.headerBytes)
 
     private static let created = {
         var answer = Answer(.created, .text())
         answer.headers = [
-            (name: "Location", meaning: "The message; nothing more can be had there."),
-            (name: "TTL", meaning: "Seconds that it is kept, which may be fewer than asked for."),
+            (name: "Location", meaning: "The URL of the message; it is not an endpoint."),
+            (name: "TTL", meaning: "Seconds that the message is stored, which may be fewer than requested."),
         ]
         return answer
     }()
 
-    /// What a `V1Error` comes to, beyond what every endpoint may answer.
+    /// The answers to a `V1Error`, beyond those common to all endpoints.
     private static let v1Faults = [
         challenging(Answer(.unauthorized, .json(.ref(.rpcError)))),
         Answer(.forbidden, .json(.ref(.rpcError))), Answer(.notFound, .json(.ref(.rpcError))),
@@ -160,16 +161,16 @@ extension HTTPDescription {
         retriable(Answer(.unavailable, .json(.ref(.rpcError)))),
     ]
 
-    /// An answer that says by what scheme to come again.
+    /// Adds the header that names the required authentication scheme.
     private static func challenging(_ answer: Answer) -> Answer {
         var answer = answer
-        answer.rareHeaders.append((name: "WWW-Authenticate", meaning: "The scheme that is wanted."))
+        answer.rareHeaders.append((name: "WWW-Authenticate", meaning: "The required authentication scheme."))
         return answer
     }
 }
 
 extension HTTPEndpoint.Action {
-    /// What it takes and answers.
+    /// The OpenAPI description.
     var description: HTTPDescription {
         switch self {
         case .checkIn: .checkIn

@@ -1,33 +1,32 @@
 import Wire
 
-/// What one endpoint takes and answers: the part of the interface's description (OpenAPI) that its code does not say.
+/// The OpenAPI description of one endpoint: its parameters, bodies and answers.
 ///
-/// What is common to all endpoints is not repeated here: see `HTTPEndpoint.answers`.
+/// What is common to all endpoints is added in `HTTPEndpoint.answers`.
 struct HTTPDescription: Sendable {
-    /// Whom it is for.
+    /// The users of an endpoint, as an OpenAPI tag.
     enum Section: String, Sendable, CaseIterable {
         case devices
         case appServers = "app servers"
         case webPush = "web push"
         case operations
 
-        /// One sentence about it.
         var summary: String {
             switch self {
             case .devices: "Devices, apps and web apps: check-in, registration, installations, topics."
             case .appServers:
                 "App servers: sending, groups, tokens and topics, in all generations of the interface."
             case .webPush: "RFC 8030, with encryption by RFC 8291 and authorization by RFC 8292."
-            case .operations: "The description itself, and the pages for the operator's tools."
+            case .operations: "This description, and the pages for the operator's tools."
             }
         }
     }
 
-    /// A body in one of the forms that are taken or given.
+    /// A media type of a body, with its schema.
     struct Content: Sendable {
         /// The media type, without parameters.
         var type: String
-        /// Its JSON schema; any bytes where it is true.
+        /// The JSON schema; true for any bytes.
         var schema: JSONValue
 
         static func json(_ schema: JSONValue) -> Content { Content(type: "application/json", schema: schema) }
@@ -39,7 +38,7 @@ struct HTTPDescription: Sendable {
         }
     }
 
-    /// A parameter in the query or in a header; the names of those of the path stand in the table of endpoints.
+    /// A parameter; those of the path are derived from the table of endpoints.
     struct Parameter: Sendable {
         enum Place: String, Sendable {
             case path
@@ -63,13 +62,13 @@ struct HTTPDescription: Sendable {
         }
     }
 
-    /// An answer by its status.
+    /// The answers with one status.
     struct Answer: Sendable {
         var status: HTTPStatus
         var contents: [Content]
-        /// Headers that every answer with this status has, and what they mean.
+        /// Headers of every answer with this status.
         var headers: [(name: String, meaning: String)] = []
-        /// Headers that some of them have.
+        /// Headers of some answers with this status.
         var rareHeaders: [(name: String, meaning: String)] = []
 
         init(_ status: HTTPStatus, _ contents: Content...) {
@@ -78,23 +77,22 @@ struct HTTPDescription: Sendable {
         }
     }
 
-    /// Whom it is for.
     var section: Section
-    /// What it does, in one line.
+    /// The purpose of the endpoint, in one line.
     var summary: String
-    /// The names by which unmodified clients dial it (http 1.1, mcs-device 5); every name leads to every path.
+    /// The host names that unmodified clients use (http 1.1, mcs-device 5); every name serves every path.
     var hosts: [String]
-    /// What a client shows to be let; any one of these. None: nothing is asked.
+    /// The alternative credentials; empty if none are required.
     var credentials: [HTTPCredential]
-    /// Whether it may also come without.
+    /// Whether a request without credentials is allowed as well.
     var isOpen: Bool
-    /// In the query and in headers.
+    /// The parameters in the query and in headers.
     var parameters: [Parameter]
-    /// The forms of the request's body; empty: it has none.
+    /// The alternative forms of the request body; empty if there is none.
     var content: [Content]
-    /// Whether a request without a body is one too.
+    /// Whether the body is optional.
     var mayBeEmpty: Bool
-    /// What it answers beyond what every endpoint may answer.
+    /// The answers beyond those common to all endpoints.
     var answers: [Answer]
 
     init(
@@ -114,11 +112,11 @@ struct HTTPDescription: Sendable {
     }
 }
 
-/// How a client says who it is.
+/// The ways in which a client authenticates.
 enum HTTPCredential: String, Sendable, CaseIterable {
     case serverKey, accessToken, aidLogin, installationToken, refreshToken, vapid
 
-    /// Its security scheme.
+    /// The OpenAPI security scheme.
     var scheme: JSONValue {
         switch self {
         case .serverKey: Self.header("Authorization", "`key=` and a server key of a sender (ccsctl senders).")
@@ -126,15 +124,15 @@ enum HTTPCredential: String, Sendable, CaseIterable {
             [
                 "type": "http", "scheme": "bearer",
                 "description":
-                    "An access token that /token grants to a service account (ccsctl service-accounts). The older interfaces also want the header access_token_auth.",
+                    "An access token that /token grants to a service account (ccsctl service-accounts). The older interfaces also require the header access_token_auth.",
             ]
         case .aidLogin:
             Self.header(
-                "Authorization", "`AidLogin`, a blank, the Android id, a colon and the security token.")
+                "Authorization", "`AidLogin`, a space, the Android ID, a colon and the security token.")
         case .installationToken:
             Self.header(
                 "x-goog-firebase-installations-auth",
-                "The token of an installation's authToken, also with `FIS ` before it.")
+                "The token in an installation's authToken, optionally prefixed with `FIS `.")
         case .refreshToken: Self.header("Authorization", "`FIS_v2 ` and the refreshToken of an installation.")
         case .vapid:
             Self.header(

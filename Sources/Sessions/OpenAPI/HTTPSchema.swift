@@ -1,7 +1,7 @@
 import Basics
 import Wire
 
-/// The schemas of answers that several endpoints give.
+/// The schemas of answers that several endpoints share.
 enum HTTPSchema: String, Sendable, CaseIterable {
     case rpcError = "Error"
     case note = "Note"
@@ -14,11 +14,10 @@ enum HTTPSchema: String, Sendable, CaseIterable {
     case tokenResults = "TokenResults"
     case notificationKey = "NotificationKey"
 
-    /// What the name stands for.
     var schema: JSONValue {
         switch self {
         case .rpcError: Self.error
-        case .note: JSONValue.answer([("error", .anyString)]).meaning("What is wrong, in words.")
+        case .note: JSONValue.answer([("error", .anyString)]).meaning("A description of the error.")
         case .empty: .answer([])
         case .authToken:
             .answer([
@@ -44,13 +43,13 @@ enum HTTPSchema: String, Sendable, CaseIterable {
                     "results",
                     .list(.answer([("error", .words(TokenBatch.words))], rare: ["error"]))
                 )
-            ]).meaning("In the order of the request; an empty object where all is well.")
+            ]).meaning("In the order of the request; an empty object stands for success.")
         case .notificationKey:
             .answer([("notification_key", .string(matching: "^[A-Za-z0-9_-]+$"))])
         }
     }
 
-    /// A registration token; its shape is the server's own business.
+    /// A registration token, which is opaque to clients.
     static let token = JSONValue.name("A registration token.")
 
     /// The name of a topic, without `/topics/`.
@@ -93,7 +92,7 @@ enum HTTPSchema: String, Sendable, CaseIterable {
             ]).named("ErrorInfo"))
     }
 
-    /// The answers to a legacy send: of tokens, of topics, of groups (http 2.3 to 2.5).
+    /// The answers to a legacy send: to tokens, topics and groups (http 2.3 to 2.5).
     private static var send: JSONValue {
         let count = JSONValue.whole(0)
         let result = JSONValue.either(
@@ -106,17 +105,17 @@ enum HTTPSchema: String, Sendable, CaseIterable {
             JSONValue.answer([
                 ("multicast_id", .whole(1)), ("success", count), ("failure", count),
                 ("canonical_ids", count), ("results", .list(result, 1, Limits.HTTP.recipientsPerRequest)),
-            ]).meaning("Of one or several tokens: the results are in the order of the request.")
+            ]).meaning("For one or several tokens; the results are in the order of the request.")
                 .named("SentToTokens"),
-            JSONValue.answer([("message_id", .whole(1))]).meaning("Of a topic or condition.")
+            JSONValue.answer([("message_id", .whole(1))]).meaning("For a topic or condition.")
                 .named("SentToTopic"),
-            JSONValue.answer([("error", .words(LegacyError.words))]).meaning("Of a topic or condition.")
+            JSONValue.answer([("error", .words(LegacyError.words))]).meaning("For a topic or condition.")
                 .named("RefusedForTopic"),
             JSONValue.answer(
                 [
                     ("success", count), ("failure", count),
                     ("failed_registration_ids", .list(token, 1, Limits.Group.members)),
                 ], rare: ["failed_registration_ids"]
-            ).meaning("Of a device group.").named("SentToGroup"))
+            ).meaning("For a device group.").named("SentToGroup"))
     }
 }

@@ -1,8 +1,8 @@
 import Wire
 
-/// The JSON schemas that the description of the interface is made of.
+/// Builders of the JSON schemas in the OpenAPI description.
 extension JSONValue {
-    /// A text; with a pattern, or with a bound on its characters.
+    /// A string, optionally with a pattern or a limit on its characters.
     static func string(
         matching pattern: String?, longest: Int? = nil, meaning: String? = nil
     ) -> JSONValue {
@@ -13,10 +13,10 @@ extension JSONValue {
         return .object(members)
     }
 
-    /// A text without more to say.
+    /// Any string.
     static let anyString = string(matching: nil)
 
-    /// A text that is not empty.
+    /// A string that is not empty.
     static func name(_ meaning: String? = nil) -> JSONValue {
         var members: [Member] = [Member("type", "string"), Member("minLength", 1)]
         if let meaning { members.append(Member("description", .string(meaning))) }
@@ -31,7 +31,7 @@ extension JSONValue {
     /// One word and no other.
     static func word(_ word: String) -> JSONValue { ["type": "string", "const": .string(word)] }
 
-    /// A whole number within bounds.
+    /// An integer within optional bounds.
     static func whole(_ lowest: Int? = nil, _ highest: Int? = nil) -> JSONValue {
         var members: [Member] = [Member("type", "integer")]
         if let lowest { members.append(Member("minimum", .integer(lowest))) }
@@ -39,12 +39,12 @@ extension JSONValue {
         return .object(members)
     }
 
-    /// Bytes that are no text: generators of clients make a file of it.
+    /// Binary data; client generators make a file of it.
     static let binary: JSONValue = ["type": "string", "format": "binary"]
 
-    static let truth: JSONValue = ["type": "boolean"]
+    static let booleanSchema: JSONValue = ["type": "boolean"]
 
-    /// A list, of so many at least and at most.
+    /// An array of `fewest` to `most` items.
     static func list(_ item: JSONValue, _ fewest: Int = 0, _ most: Int? = nil) -> JSONValue {
         var members: [Member] = [Member("type", "array"), Member("items", item)]
         if fewest > 0 { members.append(Member("minItems", .integer(fewest))) }
@@ -52,9 +52,9 @@ extension JSONValue {
         return .object(members)
     }
 
-    /// An object with these members, of which some must be there.
+    /// An object with these members, some of them required.
     ///
-    /// `others`: a schema for any further ones, true where they are passed over, false where there are none.
+    /// `others` is the schema of any further members: true if they are ignored, false if there are none.
     static func object(
         _ members: [(String, JSONValue)], required: [String], others: JSONValue
     ) -> JSONValue {
@@ -68,31 +68,31 @@ extension JSONValue {
         return .object(schema)
     }
 
-    /// An object of an answer: it has these members, all of them unless named as `rare`, and no others.
+    /// An object in an answer: it has all these members, except that those in `rare` are optional, and no others.
     static func answer(_ members: [(String, JSONValue)], rare: [String] = []) -> JSONValue {
         object(members, required: members.map(\.0).filter { !rare.contains($0) }, others: false)
     }
 
-    /// An object of a request, in which what is unknown is passed over.
+    /// An object in a request, in which unknown members are ignored.
     static func request(_ members: [(String, JSONValue)], required: [String] = []) -> JSONValue {
         object(members, required: required, others: true)
     }
 
-    /// Any of several forms.
+    /// One of several alternatives.
     static func either(_ schemas: JSONValue...) -> JSONValue { ["anyOf": .array(schemas)] }
 
-    /// One of the schemas in `components`.
+    /// A reference to a schema in `components`.
     static func ref(_ name: HTTPSchema) -> JSONValue {
         ["$ref": .string("#/components/schemas/\(name.rawValue)")]
     }
 
-    /// The same object under a name of its own in `components`.
+    /// Returns this object with a title, under which it is moved to `components`.
     func named(_ name: String) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object([Member("title", .string(name))] + members)
     }
 
-    /// The same with a sentence about what it means.
+    /// Returns this schema with a description.
     func meaning(_ text: String) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(members + [Member("description", .string(text))])

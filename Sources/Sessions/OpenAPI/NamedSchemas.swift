@@ -1,13 +1,13 @@
 import Wire
 
-/// Moves the objects that have a title to the components, and leaves references in their places.
+/// Moves objects with a title to the components, and replaces them by references.
 ///
-/// Generators of clients make a type of each component. Of an object within `anyOf` that has no name some make none.
+/// Client generators create a type for each component. Some create none for an unnamed object within `anyOf`.
 struct NamedSchemas {
-    /// What was moved, in the order in which it was found.
+    /// The moved schemas, in the order in which they were found.
     private(set) var schemas: [JSONValue.Member] = []
 
-    /// The value with references in place of the objects that have a title.
+    /// Returns the value with references in place of the objects with a title.
     mutating func moved(outOf value: JSONValue) -> JSONValue {
         switch value {
         case .array(let elements): return .array(elements.map { moved(outOf: $0) })

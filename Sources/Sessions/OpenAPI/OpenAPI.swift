@@ -1,16 +1,16 @@
 import Basics
 import Wire
 
-/// The description of the HTTP interface in the form of OpenAPI 3.1, made from the table of endpoints.
+/// The OpenAPI 3.1 description of the HTTP interface, generated from the table of endpoints.
 public enum OpenAPI {
-    /// The document, compact; the same for the same version.
+    /// Returns the compact document, which depends only on the version.
     public static func document(version: String) -> [UInt8] {
         var body = ByteBuffer()
         value(version: version).append(to: &body)
         return body.copied()
     }
 
-    /// The same as a tree.
+    /// Returns the document as a tree.
     static func value(version: String) -> JSONValue {
         var named = NamedSchemas()
         let paths = named.moved(outOf: .object(paths))
@@ -22,7 +22,7 @@ public enum OpenAPI {
                 [
                     "title": "ccsd", "version": .string(version),
                     "description":
-                        "Cloud Connection Server: messages to devices and back, by the interfaces of GCM and FCM. x-hosts are the names by which unmodified clients dial an operation; each of them leads to every path.",
+                        "Cloud Connection Server: messages to devices and back, with the interfaces of GCM and FCM. x-hosts are the host names that unmodified clients use for an operation; each of them serves every path.",
                     "license": ["name": "MIT", "identifier": "MIT"],
                 ]),
             .init("servers", [["url": "/"]]),
@@ -42,7 +42,7 @@ public enum OpenAPI {
             (components.members ?? []).map { member in
                 guard member.key == "schemas", let known = member.value.members else { return member }
                 let isNew = schemas.allSatisfy { named in !known.contains { $0.key == named.key } }
-                precondition(isNew, "a schema has a name that another one has")
+                precondition(isNew, "two schemas have the same name")
                 return .init(member.key, .object(known + schemas))
             })
     }
@@ -60,7 +60,7 @@ public enum OpenAPI {
                 ])
     }
 
-    /// The endpoints by their paths, in the order of the table.
+    /// Returns the endpoints by path, in the order of the table.
     private static func paths(of endpoints: [HTTPEndpoint], servers: JSONValue?) -> [JSONValue.Member] {
         var paths: [JSONValue.Member] = []
         for endpoint in endpoints {
@@ -120,7 +120,7 @@ public enum OpenAPI {
             })
     }
 
-    /// The name under which a common answer stands in the components.
+    /// Returns the name of a common answer in the components.
     private static func name(_ status: HTTPStatus, _ form: HTTPEndpoint.ErrorForm) -> String {
         "\(form.rawValue)\(status.rawValue)"
     }
@@ -146,7 +146,7 @@ public enum OpenAPI {
     // MARK: Parts
 
     private static func content(_ contents: [HTTPDescription.Content]) -> JSONValue {
-        // With the empty schema an answer is any bytes: some tools know no schema that is a mere `true`, nor none at all.
+        // The empty schema stands for any bytes: some tools support neither a schema `true` nor an absent one.
         .object(
             contents.map { .init($0.type, ["schema": $0.schema == true ? .object([]) : $0.schema]) })
     }
@@ -174,7 +174,7 @@ public enum OpenAPI {
 }
 
 extension HTTPEndpoint {
-    /// The path as it stands in the table.
+    /// The path as written in the table.
     var path: String {
         segments.map { segment in
             switch segment {
@@ -184,13 +184,13 @@ extension HTTPEndpoint {
         }.joined()
     }
 
-    /// A name of its own: the method and the words of the path.
+    /// A unique name: the method and the words of the path.
     var operationID: String {
         ([method.rawValue.lowercased()] + path.split { !$0.isLetter && !$0.isNumber }.map(String.init))
             .joined(separator: "_")
     }
 
-    /// What stands for the parts of the path that are in braces.
+    /// The parameters of the path, in braces in the table.
     var pathParameters: [HTTPDescription.Parameter] {
         segments.compactMap { segment in
             guard case .any(let name, _) = segment else { return nil }
@@ -204,15 +204,15 @@ extension HTTPEndpoint {
         switch name {
         case "project":
             (
-                "The project: its id, or the sender ID.",
+                "The project ID, or the sender ID.",
                 .string(matching: "^[A-Za-z0-9._:-]{1,\(Limits.Installation.projectNameBytes)}$")
             )
-        case "installation": ("The id of an installation.", .string(matching: "^[A-Za-z0-9_+=-]{22,24}$"))
-        case "registration": ("A registration token, or the id of an installation.", .name())
+        case "installation": ("The ID of an installation.", .string(matching: "^[A-Za-z0-9_+=-]{22,24}$"))
+        case "registration": ("A registration token, or the ID of an installation.", .name())
         case "token": ("A registration token.", .name())
         case "topic": ("The name of a topic.", HTTPSchema.topic)
-        case "account": ("The mail address of a service account.", .name())
-        default: preconditionFailure("the path parameter \(name) is not described")
+        case "account": ("The email address of a service account.", .name())
+        default: preconditionFailure("the path parameter \(name) has no description")
         }
     }
 }

@@ -2,21 +2,20 @@ public import Basics
 public import Delivery
 public import Wire
 
-/// To what a message goes.
+/// The target of a message.
 public enum Recipient: Sendable, Equatable {
-    /// A registration.
     case registration(RegistrationName)
     /// The members of a device group.
     case group(GroupName)
-    /// The subscribers of a topic, or those that meet a condition.
+    /// The subscribers of a topic, or the registrations that meet a condition.
     case topic(TopicTarget)
     /// The registration of a Firebase installation.
     case installation([UInt8])
 
-    /// Whether it is a topic or a condition.
+    /// Whether the target is a topic or a condition.
     var isTopic: Bool { if case .topic = self { true } else { false } }
 
-    /// What a registration token or a notification key names; `nil` where it is neither.
+    /// Decodes a registration token or a notification key; `nil` if the text is neither.
     init?(token: [UInt8], seal: TokenSeal) {
         if let name = seal.name(of: token.raw) {
             self = .registration(name)
@@ -28,24 +27,20 @@ public enum Recipient: Sendable, Equatable {
     }
 }
 
-/// A message that an app server or an operator wants to have sent, checked in form: every way of sending makes one, over XMPP,
-/// over HTTP in its legacy form and as v1, and from `ccsctl`.
+/// A validated request to send a message, common to XMPP, legacy HTTP, HTTP v1 and `ccsctl`.
 public struct SendRequest: Sendable {
-    /// The account that it is submitted under.
+    /// The account under which the message is submitted.
     public var sender: SenderID
-    /// To what it goes.
     public var recipient: Recipient
-    /// What is sent.
     public var content: MessageContent
 
-    /// A request; all parts are the caller's.
     public init(sender: SenderID, recipient: Recipient, content: MessageContent) {
         self.sender = sender
         self.recipient = recipient
         self.content = content
     }
 
-    /// Returns the event that submits it; the answer goes to `requester`.
+    /// Returns the event that submits the message; the core replies to `requester`.
     @inline(__always)
     public consuming func event(replyTo requester: Requester) -> Event {
         switch recipient {
@@ -68,22 +63,22 @@ public struct SendRequest: Sendable {
 }
 
 extension MessageContent {
-    /// What the fields of a message of XMPP or legacy HTTP say, and the pairs that were made of it (ccs-xmpp 2.2).
+    /// Creates the content from the fields of a message of XMPP or legacy HTTP and its encoded pairs (ccs-xmpp 2.2).
     @inline(__always)
     init(_ message: borrowing DownstreamMessage, messageID: [UInt8], body: EncodedAppData) {
         self.init(
-            messageID: messageID, collapseKey: Translation.collapseKey(of: message),
-            lifetimeSeconds: message.lifetimeSeconds, priority: Translation.priority(of: message),
-            wantsReceipt: message.wantsReceipt, delaysWhileIdle: Translation.delaysWhileIdle(message),
+            messageID: messageID, collapseKey: PayloadTranslator.collapseKey(of: message),
+            lifetimeSeconds: message.lifetimeSeconds, priority: PayloadTranslator.priority(of: message),
+            wantsReceipt: message.wantsReceipt, delaysWhileIdle: PayloadTranslator.delaysWhileIdle(message),
             isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage,
             holdsRawData: message.rawData != nil, body: body)
     }
 }
 
-extension Translation {
-    /// Steps 7 and 8 of ccs-xmpp 3.4, for XMPP and operators: the fields, the payload and the seal of the token.
+extension PayloadTranslator {
+    /// Does steps 7 and 8 of ccs-xmpp 3.4, for XMPP and operators: checks the fields, the payload and the seal of the token.
     ///
-    /// `to` is set as soon as it is known, for the refusal too.
+    /// `to` is set before the checks that follow it, so that a refusal can name it.
     @inline(__always)
     public mutating func sendRequest(
         _ payload: borrowing AppServerPayload, messageID: [UInt8], to: inout [UInt8], sender: SenderID,

@@ -101,7 +101,7 @@ private func checkCondition(_ text: [UInt8]) throws(Violation) {
     // An instance that subscribes to some of the topics, selected by the text.
     let chosen = seed(of: text)
     let some = condition.topics.enumerated().filter { chosen >> UInt64($0.offset) & 1 == 1 }.map(\.element)
-    guard let target = try? Translation.target(ofCondition: text) else { return }
+    guard let target = try? PayloadTranslator.target(ofCondition: text) else { return }
     try demand(target.truth == condition.truth, "the core gets another condition")
     _ = condition.holds(for: some)
 }

@@ -2,26 +2,26 @@ import Glibc
 
 /// A conversation with one session, as a file to read and to run. Notation: Fixtures/transcripts/README.md.
 public struct Transcript: Sendable {
-    /// One line.
+    /// One line, split into its mark and text.
     public struct Line: Sendable {
         /// `C:`, `S:`, `>>`, `<<`, `@`, `!!` or `%`.
         public var mark: String
-        /// What follows, as written.
+        /// The text after the mark, as written.
         public var text: String
-        /// Place in the file, from 1.
+        /// The line number in the file, from 1.
         public var number: Int
     }
 
-    /// The name of its file.
+    /// The name of the file.
     public var name: String
-    /// The lines that are played; remarks and the head are not among them.
+    /// The lines to play, without remarks and the head.
     public var lines: [Line]
-    /// The rows of the spec that it proves, by the names of rows.txt.
+    /// The rows of the spec that it proves, by their names in rows.txt.
     public var proves: [String] = []
-    /// The clients that it stands for.
+    /// The clients that it represents.
     public var clients: [String] = []
 
-    /// Reads the text of a transcript; `part` gives the text of a part that it includes.
+    /// Parses a transcript; `part` returns the text of an included part.
     public init(name: String, text: String, part: (String) throws -> String = { _ in "" }) throws {
         self.name = name
         lines = []
@@ -54,7 +54,7 @@ public struct Transcript: Sendable {
         let end = line.firstIndex(of: " ") ?? line.endIndex
         let mark = String(line[..<end])
         guard ["C:", "S:", ">>", "<<", "@", "!!", "%"].contains(mark) else {
-            throw TranscriptFailure(transcript: name, line: number, what: "no such mark: \(mark)")
+            throw TranscriptFailure(transcript: name, line: number, what: "unknown mark: \(mark)")
         }
         let text = end == line.endIndex ? "" : String(line[line.index(after: end)...])
         return (1...max(count ?? 1, 1)).map { index in
@@ -64,7 +64,7 @@ public struct Transcript: Sendable {
         }
     }
 
-    /// All transcripts of a folder below Fixtures/transcripts, sorted by name.
+    /// Returns all transcripts of a folder below Fixtures/transcripts, sorted by name.
     public static func all(in folder: String) throws -> [Transcript] {
         let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let path = root + "/Fixtures/transcripts/" + folder
@@ -88,7 +88,7 @@ public struct Transcript: Sendable {
         }
     }
 
-    /// The rows of a folder's rows.txt: their names, and what stands in the third part.
+    /// Returns the rows of a folder's rows.txt: their names and third columns.
     public static func rows(in folder: String) throws -> [(name: String, elsewhere: String?)] {
         let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let text = try content(of: root + "/Fixtures/transcripts/" + folder + "/rows.txt")
@@ -115,17 +115,15 @@ public struct Transcript: Sendable {
     }
 }
 
-/// Where a transcript and the session disagree.
+/// A difference between a transcript and the session.
 public struct TranscriptFailure: Error, CustomStringConvertible {
-    /// The file.
     public var transcript: String
-    /// The place in it, from 1.
+    /// The line number in the file, from 1.
     public var line: Int
-    /// What is wrong.
+    /// A description of the difference.
     public var what: String
     public var description: String { "\(transcript):\(line): \(what)" }
 
-    /// A disagreement at a line.
     public init(transcript: String, line: Int, what: String) {
         self.transcript = transcript
         self.line = line

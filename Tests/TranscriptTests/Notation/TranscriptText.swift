@@ -1,12 +1,12 @@
 import Basics
 import BasicsSupport
 
-/// The text of a transcript's line: visible signs for what cannot be seen, and `$(…)` for values.
+/// The text of a transcript's line: visible characters for control characters, and `$(…)` for values.
 public struct TranscriptText {
-    /// Values by name, those given and those captured.
+    /// Values by name, both given and captured.
     public var values: [String: String] = [:]
 
-    /// What transcripts of app servers may use: the header of a client, and our features before and after the login.
+    /// Values for transcripts of app servers: a client's header, and the server's features before and after the login.
     public static let appServer = [
         "STREAM":
             #"<stream:stream to="gcm.googleapis.com" version="1.0" xmlns="jabber:client" xmlns:stream="http://etherx.jabber.org/streams">"#,
@@ -16,10 +16,9 @@ public struct TranscriptText {
             #"<stream:features><bind xmlns="urn:ietf:params:xml:ns:xmpp-bind"/><session xmlns="urn:ietf:params:xml:ns:xmpp-session"/></stream:features>"#,
     ]
 
-    /// No values yet.
     public init() {}
 
-    /// What a `$(…)` stands for that only one protocol knows; nil for none.
+    /// Returns the value of a `$(…)` that is specific to a protocol, or `nil`.
     public var function: (_ inner: String, _ values: [String: String]) -> [UInt8]? = { _, _ in nil }
 
     private enum Part {
@@ -31,7 +30,7 @@ public struct TranscriptText {
         "⏎": [0x0A], "␍": [0x0D], "⇥": [0x09], "␠": [0x20], "␀": [0x00],
     ]
 
-    /// The bytes of a line that is sent; every name must have a value.
+    /// Returns the bytes of a line to send; every name must have a value.
     public func bytes(_ text: String) throws -> [UInt8] {
         try parts(text).flatMap { part in
             switch part {
@@ -41,7 +40,7 @@ public struct TranscriptText {
         }
     }
 
-    /// Whether what came is what a line expects; names without a value take what stands in their place.
+    /// Returns whether the received bytes match an expected line; names without a value capture the text in their place.
     public mutating func matches(_ expected: String, _ actual: [UInt8]) throws -> Bool {
         let parts = try parts(expected)
         var rest = actual[...]
@@ -65,13 +64,13 @@ public struct TranscriptText {
         return rest.isEmpty
     }
 
-    /// A line as it would have to be written.
+    /// Returns the line for these bytes.
     public static func shown(_ bytes: [UInt8]) -> String {
         if bytes == [0x20] { return "␠" }
         return String(decoding: bytes, as: UTF8.self).replacing("\n", with: "⏎")
     }
 
-    /// A name that has no value yet.
+    /// A name without a value.
     public struct Unbound: Error { let name: String }
 
     private func parts(_ text: String) throws -> [Part] {

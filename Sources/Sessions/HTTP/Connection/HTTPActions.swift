@@ -3,38 +3,41 @@ import Delivery
 import Wire
 
 extension HTTPSession {
-    /// What a request leads to.
+    /// The immediate result of a request.
     enum Outcome {
         case answer(HTTPResponse)
-        case wait(HTTPAnswers.Question)
+        /// The answer waits for the core or the host.
+        case wait(HTTPPendingRequests.Question)
     }
 
-    /// Finds what a request asks for, and begins it; the endpoint is put into `asked`.
+    /// Finds the endpoint of a request, stores it in `endpointInfo`, and executes the request.
     func outcome(
-        of request: HTTPRequest, _ requester: Requester, asked: inout HTTPAnswers.Asked, _ now: Now,
+        of request: HTTPRequest, _ requester: Requester, endpointInfo: inout HTTPPendingRequests.EndpointInfo,
+        _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
         if request.isServerWide { return .answer(HTTPEndpoint.allMethods(of: endpoints)) }
         guard let path = HTTPPath(request.path) else {
             return .answer(
-                .plain(RequestFault(.badRequest, "A % in the path is not followed by two digits.")))
+                .plain(RequestFault(.badRequest, "invalid path: expected two hexadecimal digits after %")))
         }
         let found = path.found(in: endpoints)
         guard let first = found.first else {
             return .answer(.plain(RequestFault(.notFound, "There is nothing at this path.")))
         }
         var errors = first.endpoint.errors
-        asked = HTTPAnswers.Asked(first.endpoint)
+        endpointInfo = HTTPPendingRequests.EndpointInfo(first.endpoint)
         do throws(RequestFault) {
-            guard let (endpoint, captured) = found.first(where: { $0.endpoint.takes(request.method) }) else {
-                throw RequestFault(.methodNotAllowed, "The path does not take this method.")
+            guard let (endpoint, captured) = found.first(where: { $0.endpoint.accepts(request.method) })
+            else {
+                throw RequestFault(.methodNotAllowed, "The path does not accept this method.")
             }
             errors = endpoint.errors
-            asked = HTTPAnswers.Asked(endpoint)
+            endpointInfo = HTTPPendingRequests.EndpointInfo(endpoint)
             if endpoint.needsBody, !request.delimitsBody {
                 throw RequestFault(.lengthRequired, "The request has no body.")
             }
-            // What a web push is coded with is for the web app to undo.
+            // The content encoding of a web push is end to end: the web app decodes it.
             let plain = endpoint.action == .push ? request : try request.decompressed()
             return try begin(endpoint.action, plain, captured, requester, now, &io)
         } catch {
@@ -49,12 +52,12 @@ extension HTTPSession {
         }
     }
 
-    /// A fault in the words of an endpoint.
+    /// Returns the answer to a fault in the error form of the endpoint.
     private static func response(to fault: RequestFault, _ form: HTTPEndpoint.ErrorForm) -> HTTPResponse {
         switch form {
         case .text: .plain(fault)
         case .json: .rpc(fault)
-        case .note: .told("\(fault.reason)", fault.status)
+        case .note: .errorObject("\(fault.reason)", fault.status)
         case .word:
             switch fault.status {
             case .badRequest, .lengthRequired, .unsupportedMediaType:
@@ -86,10 +89,10 @@ extension HTTPSession {
         case .subscribe: return try subscribe(request, captured, isEnd: false, requester, now, &io)
         case .unsubscribe: return try subscribe(request, captured, isEnd: true, requester, now, &io)
         case .tokenInfo: return tokenInfo(request, token: captured[0], requester, now, &io)
-        case .subscribeToken: return relate(request, captured, isEnd: false, requester, now, &io)
-        case .unsubscribeToken: return relate(request, captured, isEnd: true, requester, now, &io)
-        case .batchAdd: return relateMany(request, isEnd: false, requester, now, &io)
-        case .batchRemove: return relateMany(request, isEnd: true, requester, now, &io)
+        case .subscribeToken: return changeSubscription(request, captured, isEnd: false, requester, now, &io)
+        case .unsubscribeToken: return changeSubscription(request, captured, isEnd: true, requester, now, &io)
+        case .batchAdd: return changeSubscriptions(request, isEnd: false, requester, now, &io)
+        case .batchRemove: return changeSubscriptions(request, isEnd: true, requester, now, &io)
         case .batchImport: return importTokens(request, requester, now, &io)
         case .topicSubscription(let method):
             return topicSubscription(request, captured, method, requester, now, &io)
@@ -97,22 +100,22 @@ extension HTTPSession {
         case .sendBatch: return sendBatch(request, requester, now, &io)
         case .grantToken: return grantToken(request, now)
         case .allowedLocations:
-            throw RequestFault(.notFound, "Nothing is said here of an account's locations.")
+            throw RequestFault(.notFound, "This server does not list the allowed locations of an account.")
         case .page(let page):
             io.hostRequests.append(HostRequest(requestID: requester.requestID, page: page))
             return .wait(.page)
         }
     }
 
-    /// The answer to a request that the rest of the server has not answered in time.
-    func late(_ question: HTTPAnswers.Question) -> HTTPResponse {
+    /// Returns the answer to a request that the core or the host has not answered in time.
+    func timeoutResponse(_ question: HTTPPendingRequests.Question) -> HTTPResponse {
         let fault = RequestFault(.unavailable, "The server did not answer in time.")
         switch question {
         case .register(let isChromium): return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
         case .unregister(_, let isChromium):
             return Self.refusal(.serviceNotAvailable, isChromium: isChromium)
         case .web, .done, .installation: return .rpc(fault)
-        case .gathered(let gathering): return gathering.response
+        case .multiToken(let multiTokenRequest): return multiTokenRequest.response
         case .token(let question): return answer(refused: .unavailable, question)
         case .groupMembers, .group: return .group(GroupFault(.unavailable), .unavailable)
         case .checkIn, .push, .page, .groupSend: return .plain(fault)

@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Wire
 
-/// Who asks, by the `Authorization` header of the interfaces for app servers (http 1.3).
+/// Credentials in the `Authorization` header of the interfaces for app servers (http 1.3).
 enum HTTPAuthorization {
-    /// The server key in a header, in every form that is in use; nil where there is none.
+    /// Returns the server key in a header, in any form in use, or `nil` if there is none.
     static func serverKey(_ header: [UInt8]?) -> [UInt8]? {
         guard let header, header.count > 4, ASCII.equals(header.raw.extracting(0..<3), ignoringCase: "key"),
             header[3] == UInt8(ascii: "=") || header[3] == UInt8(ascii: ":")
@@ -13,7 +13,7 @@ enum HTTPAuthorization {
         return key.isEmpty ? nil : Array(key)
     }
 
-    /// The access token in a header; nil where there is none.
+    /// Returns the access token in a header, or `nil` if there is none.
     static func bearer(_ header: [UInt8]?) -> [UInt8]? {
         guard let header, header.count > 7,
             ASCII.equals(header.raw.extracting(0..<7), ignoringCase: "bearer ")
@@ -23,16 +23,16 @@ enum HTTPAuthorization {
     }
 }
 
-/// Why an access token is not taken.
+/// Why an access token is refused.
 enum BearerFault: Error {
-    /// There is none, it was not made here, or its account is gone.
+    /// The token is missing or was not issued by this server, or its account was deleted.
     case invalid
-    /// Its time is over, and nothing else is wrong with it.
+    /// The token has expired, and is valid otherwise.
     case expired
 }
 
 extension HTTPSession {
-    /// The sender whose service account has been granted the access token in an `Authorization` header (http 1.3).
+    /// Returns the sender whose service account was granted the access token in an `Authorization` header (http 1.3).
     func project(of authorization: [UInt8]?, _ now: Now) throws(BearerFault) -> SenderRecord {
         guard let text = HTTPAuthorization.bearer(authorization),
             let token = settings.seal.accessToken(text.raw),
@@ -40,12 +40,12 @@ extension HTTPSession {
             record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
         else { throw .invalid }
         guard token.expiresAt > now.wall else { throw .expired }
-        noteSender()
+        markAuthenticated()
         return record
     }
 
-    /// The account that a request of the older interfaces is for, by a server key, or by an access token that
-    /// `access_token_auth` announces (http 1.3); throws the answer to one that carries neither.
+    /// Returns the account of a request of the older interfaces, by a server key, or by an access token that
+    /// `access_token_auth` announces (http 1.3). Throws the answer if the request has neither.
     func sender(of request: HTTPRequest, _ now: Now) throws(HTTPRefusal) -> SenderID {
         if let word = request.header("access_token_auth"), ASCII.equals(word.raw, ignoringCase: "true"),
             let record = try? project(of: request.header("authorization"), now)
@@ -55,12 +55,12 @@ extension HTTPSession {
         guard let key = HTTPAuthorization.serverKey(request.header("authorization")),
             let sender = settings.senderOfKey(settings.digest(key), now.wall)
         else { throw HTTPRefusal(.unauthorizedPage) }
-        noteSender()
+        markAuthenticated()
         return sender
     }
 }
 
-/// The answer to a request that is refused before anything is asked of the core.
+/// The answer to a request that is refused without the core.
 struct HTTPRefusal: Error {
     var response: HTTPResponse
 
@@ -68,7 +68,7 @@ struct HTTPRefusal: Error {
 }
 
 extension HTTPResponse {
-    /// What the legacy interfaces answer without a valid key: clients look for the word (http 2.7, 2.8).
+    /// The answer of the legacy interfaces without a valid key: clients look for "Unauthorized" (http 2.7, 2.8).
     static let unauthorizedPage = HTTPResponse(
         .unauthorized, "text/html; charset=UTF-8",
         Array(
@@ -76,7 +76,7 @@ extension HTTPResponse {
                 + "<P>The request needs the server key of a sender: Authorization: key=SERVER_KEY</P></BODY></HTML>\n")
                 .utf8))
 
-    /// A request of the legacy interface that is refused as a whole (http 2.7).
+    /// Returns the answer to a request of the legacy interface that is refused as a whole (http 2.7).
     static func legacy(_ fault: LegacyFault) -> HTTPResponse {
         HTTPResponse(.badRequest, text, Array(fault.text.utf8) + [0x0A])
     }

@@ -1,84 +1,79 @@
 import Basics
 import Wire
 
-/// What can be asked for over HTTP: method, path and what it leads to.
+/// An HTTP endpoint: method, path and action.
 ///
-/// The host name plays no part: clients come by Google's names, by ours and by address (http 1.1).
+/// The host name is ignored: clients use Google's names, the operator's names and addresses (http 1.1).
 struct HTTPEndpoint: Sendable {
-    /// What it does.
     enum Action: Sendable, Equatable {
         /// A device checks in (mcs-device 5.1).
         case checkIn
         /// An app registers, unregisters, or subscribes to a topic (mcs-device 5.2 to 5.4).
         case register
-        /// A Firebase installation is made, shows its refresh token, or ends (mcs-device 5.5).
+        /// A Firebase installation is created, exchanges its refresh token for an access token, or is deleted (mcs-device 5.5).
         case createInstallation, generateToken, deleteInstallation
-        /// A web app gets a token that the server encrypts for, renews it, or gives it up (mcs-device 5.6).
+        /// A web app gets, renews or deletes a token that the server encrypts for (mcs-device 5.6).
         case createRegistration, renewRegistration, deleteRegistration
-        /// The same by the older interface of web apps (mcs-device 5.6).
+        /// A web app gets a token by the older interface (mcs-device 5.6).
         case connectSubscription
         /// An installation subscribes to a topic or unsubscribes (mcs-device 5.4).
         case subscribe, unsubscribe
-        /// An app server sends to one or many (http 2).
+        /// An app server sends to one or many tokens, a group or a topic (http 2).
         case legacySend
-        /// A device group is made or changed, or shown (http 6.1, 6.2).
+        /// A device group is created or changed, or shown (http 6.1, 6.2).
         case changeGroup, showGroup
         /// An app server asks about a token (http 7.1).
         case tokenInfo
-        /// An app server subscribes a token to a topic, or ends that (http 7.2).
+        /// An app server subscribes a token to a topic, or unsubscribes it (http 7.2).
         case subscribeToken, unsubscribeToken
-        /// The same for many tokens (http 7.3).
+        /// An app server subscribes many tokens to a topic, or unsubscribes them (http 7.3).
         case batchAdd, batchRemove
-        /// An app server brings tokens of Apple's along (http 7.4).
+        /// An app server imports APNs tokens (http 7.4).
         case batchImport
         /// An app server sends by HTTP v1 (http 8).
         case sendMessage
-        /// The same for many messages at once (http 8.8).
+        /// An app server sends many messages of HTTP v1 in one request (http 8.8).
         case sendBatch
-        /// An app server asks about a subscription, makes or ends one by HTTP v1 (http 8.7).
+        /// An app server lists, shows, creates or deletes a subscription by HTTP v1 (http 8.7).
         case topicSubscription(HTTPSession.TopicMethod)
         /// A service account gets an access token (http 9.1).
         case grantToken
-        /// Where a library asks which regions its account may use; nothing is known of that here (http 9.3).
+        /// A library asks which regions its account may use; the answer is always 404 (http 9.3).
         case allowedLocations
-        /// A web push, encrypted already (mcs-device 5.7).
+        /// A web push, already encrypted (mcs-device 5.7).
         case push
-        /// The daemon answers.
+        /// A page of the daemon.
         case page(HostRequest.Page)
     }
 
-    /// In which form its errors are told.
+    /// The form of the error answers of an endpoint.
     enum ErrorForm: String, Sendable, CaseIterable {
         /// One line of text.
         case text
-        /// `Error=` and a word with status 200 wherever that can be: some clients repeat anything else for ever.
+        /// `Error=` and a word, with status 200 if possible: some clients repeat requests forever after any other status.
         case word
         /// The JSON error of Google's services.
         case json
-        /// A JSON object whose `error` is a text.
+        /// A JSON object with a text in `error`.
         case note
     }
 
-    /// The method; `GET` stands for `HEAD` too.
+    /// The method; `GET` includes `HEAD`.
     var method: HTTPMethod
-    /// The segments of the path.
     var segments: [Segment]
-    /// What it leads to.
     var action: Action
-    /// The form of its errors.
     var errors: ErrorForm
-    /// Whether a request without any length is refused.
+    /// Whether a request without Content-Length or Transfer-Encoding is refused.
     var needsBody: Bool
-    /// What it may answer, its own answers and those of all endpoints: nothing else is ever sent.
+    /// All answers that may be sent, those of the endpoint and those common to all endpoints.
     let answers: [HTTPDescription.Answer]
-    /// Its position among `Metric.httpEndpoints`.
+    /// The index in `Metric.httpEndpoints`.
     let position: Int
 
-    /// One part of a path between two slashes.
+    /// One segment of a path, between two slashes.
     enum Segment: Sendable, Equatable {
-        /// This text.
         case literal([UInt8])
-        /// Any text that ends in this, which may be empty; what stands before the end is not, and has this name.
+        /// A parameter of at least one byte, followed by a suffix that may be empty.
         case any(name: String, suffix: [UInt8])
 
         init(_ text: Substring) {
@@ -108,7 +103,7 @@ struct HTTPEndpoint: Sendable {
         _ path: String, _ action: Action, _ errors: ErrorForm, needsBody: Bool = true
     ) -> HTTPEndpoint { HTTPEndpoint(.post, path, action, errors, needsBody: needsBody) }
 
-    /// What devices, apps and app servers may ask for. Braces stand for one segment, or its part in front of a suffix.
+    /// The endpoints for devices, apps and app servers. Braces stand for a segment, or for its part before a suffix.
     static let services = [
         post("/checkin", .checkIn, .text),
         post("/c2dm/register3", .register, .word),
@@ -165,51 +160,51 @@ struct HTTPEndpoint: Sendable {
         HTTPEndpoint(.get, "/openapi.json", .page(.openAPI)),
     ]
 
-    /// Where the subscriptions of a token or of an installation are (http 8.7).
+    /// The path of the subscriptions of a token or an installation (http 8.7).
     private static let subscriptionPath =
         "/v1/projects/{project}/registrations/{registration}/topicSubscriptions"
 
-    /// Where access tokens are granted: today, and by older key files (http 1.1).
+    /// Where access tokens are granted: the current path, and those in older key files (http 1.1).
     static let tokenPaths = ["/token", "/oauth2/v4/token", "/o/oauth2/token"]
 
-    /// What the operator's tools may ask for, on a port of their own.
+    /// The endpoints for the operator's tools, on a port of their own.
     static let administration = [
         HTTPEndpoint(.get, "/healthz", .page(.health)),
         HTTPEndpoint(.get, "/readyz", .page(.readiness)),
         HTTPEndpoint(.get, "/metrics", .page(.metrics)),
     ]
 
-    /// Whether it takes a method.
-    func takes(_ method: HTTPMethod) -> Bool {
+    /// Returns whether the endpoint accepts a method.
+    func accepts(_ method: HTTPMethod) -> Bool {
         method == self.method || method == .head && self.method == .get
     }
 
-    /// Whether it asks for the end of a segment whose begin may be any.
-    var asksForEnd: Bool {
+    /// Whether a segment has a suffix after a parameter.
+    var hasSegmentSuffix: Bool {
         segments.contains { segment in
             if case .any(_, let suffix) = segment { !suffix.isEmpty } else { false }
         }
     }
 
-    /// The answer to `OPTIONS *`: the methods that some endpoint takes.
+    /// Returns the answer to `OPTIONS *`: the methods that any endpoint accepts.
     static func allMethods(of endpoints: [HTTPEndpoint]) -> HTTPResponse {
-        let taken = HTTPMethod.allCases.filter { method in endpoints.contains { $0.takes(method) } }
+        let taken = HTTPMethod.allCases.filter { method in endpoints.contains { $0.accepts(method) } }
         let names = taken.map(\.rawValue) + [HTTPMethod.options.rawValue]
         return HTTPResponse(
             .ok, HTTPResponse.text, [], extra: ("Allow", names.joined(separator: ", ")))
     }
 
-    /// What an `Allow` header says of endpoints at one path.
+    /// Returns the `Allow` header for the endpoints at one path.
     static func allow(_ endpoints: [HTTPEndpoint]) -> String {
         endpoints.map { $0.method == .get ? "GET, HEAD" : $0.method.rawValue }.joined(separator: ", ")
     }
 }
 
-/// The segments of a path, each decoded by itself, so that a slash in one of them is none between two.
+/// The segments of a path, each percent-decoded separately, so that an escaped slash does not separate segments.
 struct HTTPPath {
     private let parts: [[UInt8]]
 
-    /// Cuts a path that begins with a slash; nil if an escape in it is none.
+    /// Splits a path that starts with a slash; `nil` if an escape is malformed.
     init?(_ path: [UInt8]) {
         var parts: [[UInt8]] = []
         for part in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -219,22 +214,22 @@ struct HTTPPath {
         self.parts = parts
     }
 
-    /// The segment of a path that has one; nil of any other.
+    /// The only segment; `nil` if there are several.
     var only: [UInt8]? { parts.count == 1 ? parts[0] : nil }
 
-    /// The endpoints at this path, and what their braces stand for.
+    /// Returns the endpoints that match this path, with the values of their parameters.
     ///
-    /// Where one asks for the end of a segment and another takes any segment, only the first is at this path.
+    /// An endpoint with a suffix takes precedence over one whose parameter matches the whole segment.
     func found(in endpoints: [HTTPEndpoint]) -> [(endpoint: HTTPEndpoint, captured: [[UInt8]])] {
         let found = endpoints.compactMap { endpoint in
             captured(by: endpoint).map { (endpoint: endpoint, captured: $0) }
         }
         guard found.count > 1 else { return found }
-        let precise = found.filter { $0.endpoint.asksForEnd }
+        let precise = found.filter { $0.endpoint.hasSegmentSuffix }
         return precise.isEmpty ? found : precise
     }
 
-    /// What the braces of an endpoint stand for; nil if it is at another path.
+    /// Returns the values of an endpoint's parameters; `nil` if the path does not match.
     func captured(by endpoint: HTTPEndpoint) -> [[UInt8]]? {
         guard parts.count == endpoint.segments.count else { return nil }
         var captured: [[UInt8]] = []
@@ -251,7 +246,7 @@ struct HTTPPath {
         return captured
     }
 
-    /// Undoes `%XX`; a plus is a plus in a path.
+    /// Decodes `%XX`; a plus in a path stays a plus.
     private static func decoded(_ part: ArraySlice<UInt8>) -> [UInt8]? {
         guard part.contains(UInt8(ascii: "%")) else { return Array(part) }
         var decoded: [UInt8] = []

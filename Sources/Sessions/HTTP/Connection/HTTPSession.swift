@@ -2,97 +2,97 @@ public import Basics
 public import Delivery
 public import Wire
 
-/// The HTTP side of one connection: device services, or the operator's pages on the administrative port.
+/// One HTTP connection: the services for devices and app servers, or the operator's pages on the administrative port.
 ///
-/// How requests and answers lie on the wire is its front's business; all above that is the same for every version.
+/// The wire format is the business of its `HTTPCodec`; everything above is the same for every HTTP version.
 public struct HTTPSession: ~Copyable, ProtocolSession {
     let connection: ConnectionID
     private let shared: SharedSettings
     var settings: SessionSettings { @inline(__always) get { shared.value } }
     let endpoints: [HTTPEndpoint]
-    private var front: any HTTPFront = HTTP1Front()
-    /// Looks for the preface of HTTP/2; nil once the version is known.
+    private var codec: any HTTPCodec = HTTP1Codec()
+    /// Detects the preface of HTTP/2; `nil` once the version is known.
     private var preface: HTTP2Preface?
-    private var answers = HTTPAnswers()
+    private var pendingRequests = HTTPPendingRequests()
     private var nextRequestID: UInt32 = 1
     private var isCongested = false
-    /// Whether a request has been answered.
+    /// Whether any request has been answered.
     private var hasAnswered = false
-    /// Why the connection ends after the next request; nil while it may stay.
+    /// Why the connection ends after the next request; `nil` if it may stay.
     private var endAfterNext: CloseReason?
-    /// Answers chosen in this call.
-    private var chosen: [HTTPResponseNote] = []
-    /// Whether requests or answers wait only because much has been written in one call; the next wake goes on.
+    /// The answers of this call.
+    private var chosen: [HTTPResponseRecord] = []
+    /// Whether requests or answers wait only because of the limit on bytes written in one call; the next `wake` continues.
     private var isPaused = false
     /// When a connection without any request ends.
     private var idleDeadline: Instant
 
-    /// A session on a new connection; `isAdministrative` gives it the operator's pages and nothing else.
+    /// Creates a session on a new connection; `isAdministrative` restricts it to the operator's pages.
     public init(
         connection: ConnectionID, settings: SharedSettings, isAdministrative: Bool = false, now: Now
     ) {
         self.connection = connection
         shared = settings
         endpoints = isAdministrative ? HTTPEndpoint.administration : HTTPEndpoint.services
-        // The operator's pages are asked for one by one, and without TLS.
+        // The operator's pages are requested one by one and without TLS, so HTTP/2 is not needed.
         preface = isAdministrative ? nil : HTTP2Preface()
         idleDeadline = now.monotonic.advanced(seconds: Limits.HTTP.requestDeadlineSeconds)
     }
 
     public var deadline: Instant {
         if isPaused { return .distantPast }
-        return front.isIdle ? idleDeadline : min(answers.deadline, front.deadline)
+        return codec.isIdle ? idleDeadline : min(pendingRequests.deadline, codec.deadline)
     }
 
     public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
-        chooseFront(bytes, now)
-        if preface == nil { front.receive(bytes, now: now) }
+        selectCodec(bytes, now)
+        if preface == nil { codec.receive(bytes, now: now) }
         advance(now, &io)
     }
 
-    /// Finds out which version the peer speaks.
-    private mutating func chooseFront(_ bytes: RawSpan, _ now: Now) {
+    /// Detects the HTTP version of the peer.
+    private mutating func selectCodec(_ bytes: RawSpan, _ now: Now) {
         guard case .isHTTP2(let isHTTP2, let earlier)? = preface?.look(at: bytes) else { return }
         preface = nil
-        if isHTTP2 { front = HTTP2Front(now: now) }
-        if earlier > 0 { front.receive(Array(HTTP2Preface.bytes[..<earlier]).raw, now: now) }
+        if isHTTP2 { codec = HTTP2Codec(now: now) }
+        if earlier > 0 { codec.receive(Array(HTTP2Preface.bytes[..<earlier]).raw, now: now) }
     }
 
     public mutating func perform(_ command: SessionCommand, now: Now, io: inout SessionIO) {
         switch command {
-        case .connection(.close(let reason)): front.end(reason)
-        case .connection(.drain): front.end(.connectionDraining)
+        case .connection(.close(let reason)): codec.end(reason)
+        case .connection(.drain): codec.end(.connectionDraining)
         case .connection(.endWhenIdle(_, let reason)): endWhenIdle(reason)
-        // For the host, which counts the places.
+        // Handled by the host, which counts the requests of unauthenticated peers.
         case .connection(.refundQuota): break
         case .submission(let requestID, let reply):
-            if let (request, index, word) = word(in: reply, requestID) {
-                note(word, request, index, now, &io)
+            if let (request, index, tokenReply) = tokenReply(in: reply, requestID) {
+                recordReply(tokenReply, request, index, now, &io)
             } else if let response = response(to: reply, of: requestID) {
                 answer(requestID, response, now)
             }
         case .reply(let requestID, let reply):
-            if let (request, index, word) = word(in: reply, requestID) {
-                note(word, request, index, now, &io)
+            if let (request, index, tokenReply) = tokenReply(in: reply, requestID) {
+                recordReply(tokenReply, request, index, now, &io)
             } else if let response = response(to: reply, of: requestID, now) {
                 answer(requestID, response, now)
             }
-        case .appServer, .device: io.misdirected(command)
+        case .appServer, .device: io.rejectMisdirected(command)
         }
         advance(now, &io)
     }
 
-    /// Ends the connection after what is asked now, or else after its first request: a client that was just let in gets its
+    /// Ends the connection after the open requests. If it has had none, waits for the first: a newly accepted client gets its
     /// answer.
     private mutating func endWhenIdle(_ reason: CloseReason) {
-        if !answers.isEmpty || front.isIdle && hasAnswered {
-            front.end(reason)
+        if !pendingRequests.isEmpty || codec.isIdle && hasAnswered {
+            codec.end(reason)
         } else {
             endAfterNext = reason
         }
     }
 
-    /// Answers a request that the host was asked, from `SessionIO.hostRequests`.
+    /// Answers a request that was passed to the host in `SessionIO.hostRequests`.
     public mutating func answer(
         requestID: UInt32, status: HTTPStatus, contentType: StaticString, body: [UInt8], now: Now,
         io: inout SessionIO
@@ -102,13 +102,15 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     }
 
     public mutating func wake(now: Now, io: inout SessionIO) {
-        if answers.deadline <= now.monotonic {
-            for open in answers.takeAll() { send(late(open.question), to: open.exchange, open.asked, now) }
-            front.end(.internalError)
-        } else if !front.isIdle {
-            front.wake(now: now)
+        if pendingRequests.deadline <= now.monotonic {
+            for open in pendingRequests.removeAll() {
+                send(timeoutResponse(open.question), to: open.exchange, open.endpointInfo, now)
+            }
+            codec.end(.internalError)
+        } else if !codec.isIdle {
+            codec.wake(now: now)
         } else if idleDeadline <= now.monotonic {
-            front.end(.idle)
+            codec.end(.idle)
         }
         advance(now, &io)
     }
@@ -120,42 +122,47 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {}
 
-    /// What was asked under a request ID and is not answered yet.
-    func question(of requestID: UInt32) -> HTTPAnswers.Question? { answers.question(of: requestID) }
-
-    /// Answers a request; a second answer, or one that came too late, is dropped.
-    private mutating func answer(_ requestID: UInt32, _ response: HTTPResponse, _ now: Now) {
-        if let open = answers.take(requestID) { send(response, to: open.exchange, open.asked, now) }
+    /// Returns the kind of an open request.
+    func question(of requestID: UInt32) -> HTTPPendingRequests.Question? {
+        pendingRequests.question(of: requestID)
     }
 
-    /// Bytes held of requests that are not whole, on a connection that has not shown which sender asks.
-    public var unauthenticatedBytes: Int { front.unauthenticatedBytes }
+    /// Answers a request; a second or late answer is dropped.
+    private mutating func answer(_ requestID: UInt32, _ response: HTTPResponse, _ now: Now) {
+        if let open = pendingRequests.remove(requestID) {
+            send(response, to: open.exchange, open.endpointInfo, now)
+        }
+    }
 
-    /// A request has shown which sender asks.
-    func noteSender() { front.trust() }
+    /// Buffered bytes of incomplete requests; 0 once a request was authenticated.
+    public var unauthenticatedBytes: Int { codec.unauthenticatedBytes }
 
-    /// Hands an answer to the front. One that the description of the interface does not know is a fault of ours.
+    /// Marks the connection as authenticated by a request of a sender.
+    func markAuthenticated() { codec.trust() }
+
+    /// Sends an answer. It must be declared in the OpenAPI description.
     private mutating func send(
-        _ response: HTTPResponse, to exchange: UInt32, _ asked: HTTPAnswers.Asked, _ now: Now
+        _ response: HTTPResponse, to exchange: UInt32, _ endpointInfo: HTTPPendingRequests.EndpointInfo,
+        _ now: Now
     ) {
         assert(
-            asked.answers.isEmpty || HTTPEndpoint.declares(response, asked.answers),
-            "OpenAPI does not know \(response.status) with \(response.contentType) here")
-        chosen.append(HTTPResponseNote(endpoint: asked.position, status: response.status))
-        front.answer(exchange, response, now: now)
+            endpointInfo.answers.isEmpty || HTTPEndpoint.declares(response, endpointInfo.answers),
+            "OpenAPI does not declare \(response.status) with \(response.contentType) here")
+        chosen.append(HTTPResponseRecord(endpoint: endpointInfo.position, status: response.status))
+        codec.answer(exchange, response, now: now)
     }
 
-    /// Takes in the word on one of several tokens, and answers its request if it was the last.
-    private mutating func note(
-        _ word: HTTPWord, _ request: UInt32, _ index: Int, _ now: Now, _ io: inout SessionIO
+    /// Records the reply about one of several tokens, and answers the request if it was the last.
+    private mutating func recordReply(
+        _ tokenReply: HTTPTokenReply, _ request: UInt32, _ index: Int, _ now: Now, _ io: inout SessionIO
     ) {
-        switch answers.note(word, request: request, index: index) {
-        case .gathered(let gathering): answer(request, gathering.response, now)
+        switch pendingRequests.record(tokenReply, request: request, index: index) {
+        case .multiToken(let multiTokenRequest): answer(request, multiTokenRequest.response, now)
         case .groupMembers(let check):
             do throws(GroupFault) {
-                switch try checked(check, Requester(connection: connection, requestID: request), &io) {
+                switch try submitChecked(check, Requester(connection: connection, requestID: request), &io) {
                 case .answer(let response): answer(request, response, now)
-                case .wait(let question): answers.change(request, to: question)
+                case .wait(let question): pendingRequests.change(request, to: question)
                 }
             } catch {
                 let status: HTTPStatus = error == GroupFault(.unavailable) ? .unavailable : .badRequest
@@ -165,68 +172,72 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         }
     }
 
-    /// Whether another request may be taken up.
+    /// Whether another request may be accepted.
     private var hasRoom: Bool {
-        !isCongested && front.hasRoom && answers.recipients < Limits.HTTP.recipientsPerConnection
+        !isCongested && codec.hasRoom && pendingRequests.recipients < Limits.HTTP.recipientsPerConnection
     }
 
-    /// Whether bytes are taken from the peer.
-    private var isReadingWanted: Bool { !isCongested && (front.readsAlways || hasRoom) }
+    /// Whether bytes are read from the peer.
+    private var isReadingWanted: Bool { !isCongested && (codec.readsAlways || hasRoom) }
 
-    /// Takes up requests, writes answers, and sets the deadlines anew, as far as each can go.
+    /// Accepts requests, writes answers and updates deadlines until nothing more can be done.
     private mutating func advance(_ now: Now, _ io: inout SessionIO) {
-        defer { noteResponses(&io) }
+        defer { recordResponses(&io) }
         guard io.close == nil else { return }
         isPaused = false
-        var goesOn = true
-        while goesOn {
-            while hasRoom, let exchange = front.next(now: now) { take(exchange, now, &io) }
-            front.watch(isReading: isReadingWanted, now: now)
+        var shouldContinue = true
+        while shouldContinue {
+            while hasRoom, let exchange = codec.next(now: now) { accept(exchange, now, &io) }
+            codec.updateDeadlines(isReading: isReadingWanted, now: now)
             let wasFull = !hasRoom
-            let answered = front.write(isCongested: isCongested, now: now, to: &io.out)
+            let answered = codec.write(isCongested: isCongested, now: now, to: &io.out)
             io.counts.requests += answered
-            if front.isOver {
-                io.close = front.ending ?? .responseComplete
+            if codec.isFinished {
+                io.close = codec.ending ?? .responseComplete
                 return
             }
             if answered > 0 {
                 hasAnswered = true
                 idleDeadline = now.monotonic.advanced(seconds: Limits.HTTP.requestIdleSeconds)
             }
-            goesOn = wasFull && answered > 0
-            // Answers may be longer than requests: what one call writes is bounded.
-            if goesOn || front.hasMoreToWrite, io.out.bytes.count >= Limits.Connection.outboundLowBytes {
-                goesOn = false
+            shouldContinue = wasFull && answered > 0
+            // Answers may be longer than requests, so the bytes written in one call are limited.
+            if shouldContinue || codec.hasMoreToWrite,
+                io.out.bytes.count >= Limits.Connection.outboundLowBytes
+            {
+                shouldContinue = false
                 isPaused = !isCongested
             }
         }
         io.isReading = isReadingWanted && !isPaused
     }
 
-    /// Hands on which answers were chosen; those that say that nobody was recognized are refusals as well.
-    private mutating func noteResponses(_ io: inout SessionIO) {
-        for status in front.takeRefused() { chosen.append(HTTPResponseNote(endpoint: 0, status: status)) }
+    /// Reports the answers of this call; those with status 401 are also reported as refusals.
+    private mutating func recordResponses(_ io: inout SessionIO) {
+        for status in codec.takeRefused() { chosen.append(HTTPResponseRecord(endpoint: 0, status: status)) }
         guard !chosen.isEmpty else { return }
         for note in chosen where note.status == .unauthorized { io.refuse(.unauthorized) }
         io.responses += chosen
         chosen.removeAll(keepingCapacity: true)
     }
 
-    private mutating func take(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
-        if let endAfterNext { front.end(endAfterNext) }
+    private mutating func accept(_ exchange: HTTPExchange, _ now: Now, _ io: inout SessionIO) {
+        if let endAfterNext { codec.end(endAfterNext) }
         let requestID = nextRequestID
         nextRequestID = nextRequestID == RecipientRequestID.highestRequest ? 1 : nextRequestID + 1
-        var asked = HTTPAnswers.Asked()
+        var endpointInfo = HTTPPendingRequests.EndpointInfo()
         switch outcome(
-            of: exchange.request, Requester(connection: connection, requestID: requestID), asked: &asked, now,
+            of: exchange.request, Requester(connection: connection, requestID: requestID),
+            endpointInfo: &endpointInfo, now,
             &io)
         {
-        case .answer(let response): send(response, to: exchange.number, asked, now)
+        case .answer(let response): send(response, to: exchange.number, endpointInfo, now)
         case .wait(let question):
             let limit = now.monotonic.advanced(seconds: Limits.HTTP.answerDeadlineSeconds)
-            answers.add(
-                HTTPAnswers.Open(
-                    exchange: exchange.number, question: question, asked: asked, deadline: limit),
+            pendingRequests.add(
+                HTTPPendingRequests.Open(
+                    exchange: exchange.number, question: question, endpointInfo: endpointInfo, deadline: limit
+                ),
                 requestID: requestID)
         }
     }

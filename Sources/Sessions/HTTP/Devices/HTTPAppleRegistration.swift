@@ -2,18 +2,20 @@ import Basics
 import Delivery
 import Wire
 
-/// iOS apps that register by their installation (mcs-device 5.6).
+/// Registration of iOS apps by their installation (mcs-device 5.6).
 extension HTTPSession {
-    /// Notes where Apple reaches an app; the answer names its registration.
+    /// Registers the APNs token of an app; the answer contains the registration token.
     func createAppleRegistration(
         _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ requester: Requester,
         _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         guard let installation else {
-            throw RequestFault(.unauthorized, "x-goog-firebase-installations-auth: it is missing.")
+            throw RequestFault(
+                .unauthorized,
+                "missing x-goog-firebase-installations-auth: expected an access token of an installation")
         }
         guard let bundle = Self.bundle(body["bundle_id"]) else {
-            throw RequestFault(.badRequest, "ios.bundle_id: it is missing, or no bundle id.")
+            throw RequestFault(.badRequest, "invalid ios.bundle_id: expected the bundle ID of the app")
         }
         let sender = installation.sender ?? SenderID(decimal: project)
         var address = AppleRegistration(
@@ -28,7 +30,7 @@ extension HTTPSession {
         return .wait(.web(.named(project: project, installation: installation.installation)))
     }
 
-    /// The bundle id of an app; nil for what is none.
+    /// Returns the bundle ID of an app, or `nil` if the value is not one.
     static func bundle(_ value: JSONValue?) -> [UInt8]? {
         let bundle = Array((value?.text ?? "").utf8)
         guard !bundle.isEmpty, bundle.count <= Limits.Registration.fieldBytes,
@@ -37,19 +39,20 @@ extension HTTPSession {
         return bundle
     }
 
-    /// The token that Apple gave the app, with its environment in front.
+    /// Returns the app's APNs token, prefixed with its environment.
     private static func appleToken(_ body: JSONValue) throws(RequestFault) -> [UInt8] {
         let text = (body["apns_token"]?.text ?? "").lowercased()
         let isMarked = text.hasPrefix("s_") || text.hasPrefix("p_")
         guard let digits = AppleToken.digits(isMarked ? text.dropFirst(2) : text[...]) else {
-            throw RequestFault(.badRequest, "ios.apns_token: it is missing, or not hexadecimal.")
+            throw RequestFault(.badRequest, "invalid ios.apns_token: expected hexadecimal digits")
         }
         if isMarked { return Array(text.utf8) }
         switch (body["apns_environment"]?.text ?? "").lowercased() {
         case "sandbox", "development": return AppleToken.token(digits: digits, isSandbox: true)
         case "", "production": return AppleToken.token(digits: digits, isSandbox: false)
         default:
-            throw RequestFault(.badRequest, "ios.apns_environment: it is neither production nor sandbox.")
+            throw RequestFault(
+                .badRequest, "invalid ios.apns_environment: expected production, sandbox or development")
         }
     }
 }

@@ -3,16 +3,16 @@ import Compression
 import Delivery
 import Wire
 
-/// How a check-in is answered.
+/// The form of the answer to a check-in.
 enum CheckInForm {
-    /// In protobuf; packed where the request was, since microG unpacks whatever comes.
+    /// Protobuf, compressed if the request was, because microG always decompresses.
     case protobuf(isCompressed: Bool, digest: String)
-    /// In JSON, as iOS asks.
+    /// JSON, which iOS requests.
     case json(digest: String)
 }
 
 extension HTTPSession {
-    /// A device checks in: it keeps the numbers that it has, or gets fresh ones (mcs-device 5.1).
+    /// Checks a device in: it keeps its Android ID and security token, or gets new ones (mcs-device 5.1).
     func checkIn(
         _ request: HTTPRequest, _ requester: Requester, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
@@ -32,22 +32,22 @@ extension HTTPSession {
     private static func checkInMessage(
         _ request: HTTPRequest
     ) throws(RequestFault) -> (CheckInRequest, CheckInForm) {
-        // No protobuf check-in begins with a brace, and no JSON with anything else.
+        // A JSON check-in starts with a brace, which a protobuf one never does.
         if request.body.first == UInt8(ascii: "{") {
             guard let json = try? JSONValue(parsing: request.body.raw),
                 let message = CheckInRequest(json: json)
-            else { throw RequestFault(.badRequest, "The body is no check-in.") }
+            else { throw RequestFault(.badRequest, "invalid body: expected a check-in request") }
             return (message, .json(digest: message.digest))
         }
         do throws(MCSError) {
             let message = try CheckInRequest(decoding: request.body.raw)
             return (message, .protobuf(isCompressed: request.isCompressed, digest: message.digest))
         } catch {
-            throw RequestFault(.badRequest, "The body is no check-in.")
+            throw RequestFault(.badRequest, "invalid body: expected a check-in request")
         }
     }
 
-    /// The answer to a check-in that went well.
+    /// Returns the answer to a successful check-in.
     func checkedIn(_ device: DeviceID, token: UInt64, _ form: CheckInForm, _ now: Now) -> HTTPResponse {
         var answer = CheckInResponse(time: now.wall, androidID: device.number, securityToken: token)
         var body = ByteBuffer()
@@ -68,15 +68,15 @@ extension HTTPSession {
         }
     }
 
-    /// What is stored and compared in place of a security token: the digest of its decimal text.
+    /// Returns the digest of a security token's decimal text, which is stored and compared in place of the token.
     func digest(ofToken token: UInt64) -> SecretDigest {
         settings.digest(Array(String(token).utf8))
     }
 
-    /// A number in 2^59 … 2^63-1 that nobody can guess: positive and of 18 or 19 digits, as old clients need it.
+    /// Returns an unpredictable number in 2^59 … 2^63-1: positive and with 18 or 19 digits, as old clients need.
     func freshNumber() -> UInt64 { Self.deviceNumber(settings.random()) }
 
-    /// One of those numbers, as even as what it is made from.
+    /// Maps a number to that range, preserving a uniform distribution.
     static func deviceNumber(_ number: UInt64) -> UInt64 {
         let lowest: UInt64 = 1 << 59
         return lowest + number.multipliedFullWidth(by: 15 << 59).high
@@ -84,9 +84,9 @@ extension HTTPSession {
 }
 
 extension CheckInResponse {
-    /// Adds what a client is to change in its settings; nothing where the server has none to tell (mcs-device 5.1).
+    /// Adds the settings that the server offers, if any (mcs-device 5.1).
     ///
-    /// A client that has them already says so by their digest, and hears only that nothing differs.
+    /// A client that sends their digest has them already, and is only notified that nothing differs.
     mutating func setSettings(_ offered: CheckInSettings?, known: String) {
         guard let offered else { return }
         digest = offered.digest
@@ -96,7 +96,7 @@ extension CheckInResponse {
 }
 
 extension HTTPRequest {
-    /// Whether Chromium or a browser built on it asks: it starts afresh when refused, as other clients do not.
+    /// Whether the client is Chromium or a browser based on it: unlike other clients, it starts over when refused.
     var isFromChromium: Bool {
         guard let agent = header("user-agent") else { return false }
         let text = String(decoding: agent, as: UTF8.self)

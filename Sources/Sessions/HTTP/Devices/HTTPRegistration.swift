@@ -3,9 +3,9 @@ import Delivery
 import Wire
 
 extension HTTPSession {
-    /// An app registers or unregisters (mcs-device 5.2, 5.3).
+    /// Registers or unregisters an app (mcs-device 5.2, 5.3).
     ///
-    /// What is wrong is told with status 200: several clients repeat anything else for ever.
+    /// Errors have status 200, because several clients repeat requests forever after any other status.
     func register(
         _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
@@ -52,15 +52,15 @@ extension HTTPSession {
         }
     }
 
-    /// The event of a registration: one that names an installation waits for the word on that.
+    /// Returns the event of a registration; with an installation ID, the installation is checked first.
     ///
-    /// A token that is none any more counts as none: apps hand on what they have kept for a week.
+    /// An invalid or expired access token counts as absent, because apps send tokens that they have kept for a week.
     private func registering(_ request: RegistrationRequest, _ shown: [UInt8], _ now: Now) -> Event {
         guard let id = Self.installation(request.instance) else { return .register(request) }
         if let token = accessToken(shown), token.installation == id, token.expiresAt > now.wall {
             var request = request
             request.isProved = true
-            return vouched(.register(request), token, request.requester)
+            return requiringInstallation(.register(request), token, request.requester)
         }
         return .installation(
             InstallationRequest(
@@ -68,7 +68,8 @@ extension HTTPSession {
                 action: .claim(for: .register(request), by: request.device)))
     }
 
-    /// A registration subscribes to a topic, or ends that: the older way takes the path of registrations (mcs-device 5.4).
+    /// Subscribes a registration to a topic or unsubscribes it, by the older interface on the path of registrations
+    /// (mcs-device 5.4).
     private func subscribe(
         _ form: FormBody, _ request: RegistrationRequest, _ isChromium: Bool, _ io: inout SessionIO
     ) throws(RegistrationRefusal) -> Outcome {
@@ -84,14 +85,14 @@ extension HTTPSession {
         return .wait(.unregister(done: Array("token=".utf8) + token, isChromium: isChromium))
     }
 
-    /// The answer to a registration: exactly this, without a line end (mcs-device 5.2).
+    /// Returns the answer to a registration: exactly this text, without a line end (mcs-device 5.2).
     func registered(_ name: RegistrationName) -> HTTPResponse {
         HTTPResponse(.ok, HTTPResponse.text, Array("token=".utf8) + settings.seal.token(for: name))
     }
 
-    /// The answer with an error.
+    /// Returns the answer with an error word.
     static func refusal(_ refusal: RegistrationRefusal, isChromium: Bool) -> HTTPResponse {
-        // Each client repeats a request only for words that it knows; Chromium takes QUOTA_EXCEEDED as final.
+        // Clients retry only for words that they recognise; Chromium takes QUOTA_EXCEEDED as final.
         let word: String =
             switch refusal {
             case .serviceNotAvailable, .registryFull, .tooManyUnauthenticated:
@@ -101,22 +102,24 @@ extension HTTPSession {
         return HTTPResponse(.ok, HTTPResponse.text, Array("Error=\(word)".utf8))
     }
 
-    /// A scope; those that stand for all that a sender may send are one, however they are written.
+    /// Parses a scope; the spellings that stand for everything a sender may send are one scope.
     private static func scope(_ text: [UInt8]) -> RegistrationScope {
         guard !text.isEmpty else { return .unnamed }
         let all = ["*", "GCM", "FCM"]
         return all.contains { Array($0.utf8) == text } ? .all : .only(text)
     }
 
-    /// The scopes of what a deletion ends. Without any, Chromium says by `gcm_unreg_caller` that the app itself gives up what
-    /// `chrome.gcm.register` gave it; a phone names the package alone when it is removed (mcs-device 5.3).
+    /// Returns the scopes that a deletion ends (mcs-device 5.3).
+    ///
+    /// Without a scope, Chromium sends `gcm_unreg_caller` if the app itself deletes its `chrome.gcm.register` registration; a
+    /// phone sends only the package when the app is uninstalled.
     private static func endedScopes(_ text: [UInt8], _ form: FormBody) -> EndedScopes {
         guard text != [UInt8(ascii: "*")] else { return .named }
         guard text.isEmpty else { return .one(scope(text)) }
         return form["gcm_unreg_caller"] == Array("false".utf8) ? .unnamed : .any
     }
 
-    /// A field that is to be kept as it came: text within the limit, without control characters.
+    /// Returns a field that is stored as received: text within the limit, without control characters.
     private static func field(
         _ form: FormBody, _ name: StaticString, orEmpty: Bool = false,
         limit: Int = Limits.Registration.fieldBytes
@@ -131,7 +134,7 @@ extension HTTPSession {
         return value
     }
 
-    /// The version of an app, where it is one that can be kept: nobody is refused for it.
+    /// Returns the version of an app, or an empty one if it cannot be stored: it is not a reason to refuse the request.
     static func appVersion(_ text: [UInt8]) -> [UInt8] {
         let isFit =
             text.count <= Limits.Registration.appVersionBytes && text.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -146,7 +149,8 @@ extension HTTPSession {
         return form["iid-operation"] == Array("delete".utf8)
     }
 
-    /// Clients of the push API look for `token=`, all others take `deleted=` and the app (mcs-device 5.3).
+    /// Returns the answer to a deletion: `token=` for clients of the push API, `deleted=` for others, and the app
+    /// (mcs-device 5.3).
     private static func deletionAnswer(_ form: FormBody, _ app: [UInt8]) -> [UInt8] {
         let isInstance =
             form["gcm_unreg_caller"] == nil && (form["scope"] ?? form["X-scope"] ?? form["appid"]) != nil
@@ -154,14 +158,14 @@ extension HTTPSession {
     }
 }
 
-/// `AidLogin <Android id>:<security token>`, both decimal.
+/// `AidLogin <Android ID>:<security token>`, both decimal.
 struct DeviceCredentials {
-    /// The Android id.
+    /// The Android ID.
     var device: UInt64
     /// The security token.
     var token: UInt64
 
-    /// Reads the header; nil if it is absent or has another form.
+    /// Parses the header; `nil` if it is absent or has another form.
     init?(header: [UInt8]?) {
         guard let header, header.count > 9,
             ASCII.equals(header.raw.extracting(0..<9), ignoringCase: "aidlogin ")
@@ -174,7 +178,7 @@ struct DeviceCredentials {
         self.token = token
     }
 
-    /// A decimal number of 64 bits; a negative one is the same bits signed, as microG prints them.
+    /// Parses a decimal 64-bit number; a negative one has the same bits, as microG prints them.
     static func number(_ text: RawSpan) -> UInt64? {
         let isNegative = text.byteCount > 0 && text.byte(at: 0) == UInt8(ascii: "-")
         let start = isNegative ? 1 : 0

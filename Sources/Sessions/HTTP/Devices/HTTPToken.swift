@@ -2,21 +2,22 @@ import Basics
 import Delivery
 import Wire
 
-/// The token endpoint: a service account signs an assertion, and gets an access token for it (RFC 7523, http 9.1).
+/// The token endpoint: grants an access token for an assertion signed by a service account (RFC 7523, http 9.1).
 extension HTTPSession {
     private static let grantType: StaticString = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-    /// Grants an access token.
     func grantToken(_ request: HTTPRequest, _ now: Now) -> Outcome {
         do throws(TokenFault) {
             guard let form = try? FormBody(request.body.raw) else {
-                throw TokenFault("invalid_request", "The body is no form.")
+                throw TokenFault(
+                    "invalid_request", "invalid body: expected application/x-www-form-urlencoded")
             }
             guard let type = form["grant_type"] else {
                 throw TokenFault("invalid_request", "Required parameter is missing: grant_type")
             }
             guard type.raw.equals(Self.grantType) else {
-                throw TokenFault("unsupported_grant_type", "Only \(Self.grantType) is granted here.")
+                throw TokenFault(
+                    "unsupported_grant_type", "unsupported grant_type: expected \(Self.grantType)")
             }
             guard let assertion = form["assertion"], !assertion.isEmpty else {
                 throw TokenFault("invalid_request", "Required parameter is missing: assertion")
@@ -29,7 +30,7 @@ extension HTTPSession {
             body.append("{\"access_token\":\"")
             body.append(settings.seal.text(of: token))
             body.append("\",\"expires_in\":")
-            // One second less, since the answer takes its time: as with the real service.
+            // One second less, for the time that the answer takes, as with the real service.
             body.append(decimal: Limits.HTTP.accessTokenSeconds - 1)
             body.append(",\"token_type\":\"Bearer\"}")
             return .answer(HTTPResponse(.ok, HTTPResponse.json, body.copied()))
@@ -39,7 +40,7 @@ extension HTTPSession {
     }
 }
 
-/// Why no access token is granted (RFC 6749, 5.2).
+/// The error answer of the token endpoint (RFC 6749, 5.2).
 struct TokenFault: Error {
     var word: StaticString
     var reason: String
@@ -60,7 +61,7 @@ struct TokenFault: Error {
     }
 }
 
-/// What a service account has signed: a JWT in three parts.
+/// The JWT that a service account has signed.
 private struct Assertion {
     private let signed: [UInt8]
     private let signature: [UInt8]
@@ -72,7 +73,9 @@ private struct Assertion {
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Base64.bytes(Array(parts[2]).raw)
         else {
-            throw TokenFault("invalid_grant", "Invalid JWT: it has not three parts of JSON and a signature.")
+            throw TokenFault(
+                "invalid_grant",
+                "Invalid JWT: expected three parts, a JSON header, JSON claims and a signature.")
         }
         signed = Array(text[..<parts[1].endIndex])
         self.signature = signature
@@ -87,18 +90,19 @@ private struct Assertion {
         return value
     }
 
-    /// Checks account, signature, audience, time and scope; the result is who may have a token.
+    /// Checks account, signature, audience, time and scope. Returns the account that the token is granted to.
     ///
-    /// The signature comes before the claims, so that a stranger learns nothing of an account but that its key is known.
+    /// The signature is checked before the claims, so that an unauthenticated peer finds out nothing about an account but that
+    /// its key exists.
     func check(
         _ settings: SessionSettings, _ now: UnixMilliseconds
     ) throws(TokenFault) -> (SenderID, ServiceAccount) {
         guard header["alg"]?.text == "RS256" else {
-            throw TokenFault("invalid_grant", "Invalid JWT: alg is not RS256.")
+            throw TokenFault("invalid_grant", "Invalid JWT: expected alg RS256.")
         }
-        // No extension is understood here, and one that must be may change what the token means (RFC 7515, 4.1.11).
+        // No extension is supported, and a critical one may change the meaning of the token (RFC 7515, 4.1.11).
         guard header["crit"] == nil else {
-            throw TokenFault("invalid_grant", "Invalid JWT: crit names an extension; expected none.")
+            throw TokenFault("invalid_grant", "Invalid JWT: expected no critical extension (crit).")
         }
         guard let keyID = header["kid"]?.text, let found = settings.accounts.account(keyID) else {
             throw TokenFault("invalid_grant", "Invalid grant: account not found")
@@ -118,7 +122,7 @@ private struct Assertion {
         else {
             throw TokenFault(
                 "invalid_scope",
-                "Invalid OAuth scope: it needs one of \(Self.scopes.joined(separator: ", ")).")
+                "Invalid OAuth scope: expected one of \(Self.scopes.joined(separator: ", ")).")
         }
         return (found.sender.sender, found.account)
     }
@@ -141,13 +145,14 @@ private struct Assertion {
         }
     }
 
-    /// `aud`: one text, or several.
+    /// `aud`: a string, or an array of strings.
     private var audiences: [String] {
         if let one = claims["aud"]?.text { return [one] }
         return claims["aud"]?.elements?.compactMap(\.text) ?? []
     }
 
-    /// Google's addresses of the endpoint, which libraries name wherever their key file leads to; and ours.
+    /// Returns whether an audience is a URL of this endpoint, or one of Google's, which libraries use whatever URL is in their key
+    /// file.
     private static func isOurs(_ audience: String, _ hosts: [String]) -> Bool {
         if [
             "https://oauth2.googleapis.com/token", "https://www.googleapis.com/oauth2/v4/token",

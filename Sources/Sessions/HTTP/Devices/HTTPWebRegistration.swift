@@ -2,19 +2,19 @@ import Basics
 import Delivery
 import Wire
 
-/// What an answer to a web app says beside its token.
+/// What the answer to a web app contains beside the token.
 enum WebAnswer {
-    /// The name of the registration: the project, and the installation where one is known.
+    /// The name of the registration: the project, and the installation if known.
     case named(project: [UInt8], installation: [UInt8]?)
-    /// Only the token.
+    /// Nothing.
     case bare
-    /// What the older interface says.
+    /// The `pushSet` of the older interface.
     case connected
 }
 
-/// Tokens of web apps that the server encrypts for (mcs-device 5.6).
+/// Registration of web apps that the server encrypts for (mcs-device 5.6).
 extension HTTPSession {
-    /// A web app gets its token.
+    /// Registers a web app, or an iOS app if the body contains `ios`.
     func createRegistration(
         _ request: HTTPRequest, _ project: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
@@ -26,11 +26,11 @@ extension HTTPSession {
         }
         var wanted = try webRequest(body, project, installation, requester)
         wanted.proof = proof(request, installation)
-        io.events.append(vouched(.registerWeb(wanted), installation, requester))
+        io.events.append(requiringInstallation(.registerWeb(wanted), installation, requester))
         return .wait(.web(.named(project: project, installation: installation?.installation)))
     }
 
-    /// A web app whose subscription has changed renews its token.
+    /// Renews the token of a web app whose subscription has changed.
     func renewRegistration(
         _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
@@ -43,11 +43,11 @@ extension HTTPSession {
         wanted.proof = proof(request, installation)
         wanted.renewed = TokenClaim(
             name: renewed, proof: wanted.proof, projects: Self.projects(captured[0], installation))
-        io.events.append(vouched(.registerWeb(wanted), installation, requester))
+        io.events.append(requiringInstallation(.registerWeb(wanted), installation, requester))
         return .wait(.web(.bare))
     }
 
-    /// An app gives its token up, which takes a proof that it is its own. It is gone, whether or not it was there.
+    /// Deletes a registration, given a proof of ownership. Succeeds as well if the registration does not exist.
     func deleteRegistration(
         _ request: HTTPRequest, _ captured: [[UInt8]], _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
@@ -67,30 +67,37 @@ extension HTTPSession {
             guard claim.proof != .none else {
                 throw RequestFault(
                     .unauthorized,
-                    "There is neither x-goog-firebase-installations-auth nor an AidLogin in Authorization.")
+                    "missing credentials: expected x-goog-firebase-installations-auth, or AidLogin in Authorization"
+                )
             }
-            io.events.append(vouched(.unregisterToken(claim, requester), installation, requester))
+            io.events.append(
+                requiringInstallation(.unregisterToken(claim, requester), installation, requester))
         }
         return .wait(.done(Array("{}".utf8)))
     }
 
-    /// The same as `createRegistration` by the older interface: a form that names the sender.
+    /// Registers a web app by the older interface, a form that contains the sender.
     func connectSubscription(
         _ request: HTTPRequest, _ requester: Requester, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         guard let form = try? FormBody(request.body.raw) else {
-            throw RequestFault(.badRequest, "The body is no form.")
+            throw RequestFault(.badRequest, "invalid body: expected application/x-www-form-urlencoded")
         }
         guard let entity = form["authorized_entity"], !entity.isEmpty else {
-            throw RequestFault(.badRequest, "authorized_entity: it is missing.")
+            throw RequestFault(
+                .badRequest, "missing authorized_entity: expected a sender ID or the label of a sender")
         }
         let keys = try self.keys(
             form["encryption_key"], form["encryption_auth"],
-            RequestFault(.badRequest, "encryption_key: it is no P-256 public key of 65 bytes in base64url."),
-            RequestFault(.badRequest, "encryption_auth: it is no secret of 16 bytes in base64url."))
+            RequestFault(
+                .badRequest, "invalid encryption_key: expected a P-256 public key of 65 bytes in base64url"),
+            RequestFault(.badRequest, "invalid encryption_auth: expected a secret of 16 bytes in base64url"))
         guard let endpoint = form["endpoint"].flatMap({ Self.endpointToken($0) }),
             let name = settings.seal.name(of: endpoint.raw)
-        else { throw RequestFault(.badRequest, "endpoint: its last segment is no token of this server.") }
+        else {
+            throw RequestFault(
+                .badRequest, "invalid endpoint: expected a token of this server as its last path segment")
+        }
         io.events.append(
             .registerWeb(
                 WebRegistrationRequest(
@@ -98,21 +105,23 @@ extension HTTPSession {
         return .wait(.web(.connected))
     }
 
-    /// An installation subscribes its registration to a topic, or unsubscribes it (mcs-device 5.4).
+    /// Subscribes the registration of an installation to a topic, or unsubscribes it (mcs-device 5.4).
     func subscribe(
         _ request: HTTPRequest, _ captured: [[UInt8]], isEnd: Bool, _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
         try Self.checkProject(captured[0])
         guard let installation = try installation(request, now) else {
-            throw RequestFault(.unauthorized, "x-goog-firebase-installations-auth: it is missing.")
+            throw RequestFault(
+                .unauthorized,
+                "missing x-goog-firebase-installations-auth: expected an access token of an installation")
         }
         guard Self.normalised(captured[1]) == installation.installation else {
-            throw RequestFault(.forbidden, "The path names another installation than the token.")
+            throw RequestFault(.forbidden, "The installation in the path is not the one of the token.")
         }
         guard let topic = TopicName(captured[2]) else {
             throw RequestFault(
-                .badRequest, "topic: its name is not 1 to 900 of the characters a-z A-Z 0-9 - _ . ~ %.")
+                .badRequest, "invalid topic: expected 1 to 900 of the characters a-z A-Z 0-9 - _ . ~ %")
         }
         let sender = installation.sender ?? SenderID(decimal: captured[0])
         io.events.append(
@@ -123,7 +132,7 @@ extension HTTPSession {
         return .wait(.done(Array("{}".utf8)))
     }
 
-    /// The answer with a token.
+    /// Returns the answer with a registration token.
     func registered(_ name: RegistrationName, _ answer: WebAnswer) -> HTTPResponse {
         let token = settings.seal.token(for: name)
         var body = ByteBuffer()
@@ -137,7 +146,7 @@ extension HTTPSession {
             body.append("/registrations/")
             body.append(installation ?? token)
         case .connected:
-            // What the token begins with is its own, as the name of a push set is.
+            // The start of the token is unique, as the name of a push set must be.
             body.append("\",\"pushSet\":\"")
             body.append(Array(token.prefix { $0 != UInt8(ascii: ":") }))
         }
@@ -151,20 +160,22 @@ extension HTTPSession {
         _ body: JSONValue, _ project: [UInt8], _ installation: InstallationToken?, _ requester: Requester
     ) throws(RequestFault) -> WebRegistrationRequest {
         guard let web = body["web"], web.members != nil else {
-            throw RequestFault(.badRequest, "web: it is missing, or no object.")
+            throw RequestFault(.badRequest, "invalid web: expected an object")
         }
         switch web["applicationPubKey"] {
         case nil, .null, .string: break
-        default: throw RequestFault(.badRequest, "web.applicationPubKey: it is no text.")
+        default: throw RequestFault(.badRequest, "invalid web.applicationPubKey: expected a string")
         }
         let keys = try self.keys(
             web["p256dh"]?.text.map { Array($0.utf8) }, web["auth"]?.text.map { Array($0.utf8) },
-            RequestFault(.badRequest, "web.p256dh: it is no P-256 public key of 65 bytes in base64url."),
-            RequestFault(.badRequest, "web.auth: it is no secret of 16 bytes in base64url."))
+            RequestFault(
+                .badRequest, "invalid web.p256dh: expected a P-256 public key of 65 bytes in base64url"),
+            RequestFault(.badRequest, "invalid web.auth: expected a secret of 16 bytes in base64url"))
         guard let url = web["endpoint"]?.text, let token = Self.endpointToken(Array(url.utf8)),
             let endpoint = settings.seal.name(of: token.raw)
         else {
-            throw RequestFault(.badRequest, "web.endpoint: its last segment is no token of this server.")
+            throw RequestFault(
+                .badRequest, "invalid web.endpoint: expected a token of this server as its last path segment")
         }
         var request = WebRegistrationRequest(
             requester: requester, endpoint: endpoint, keys: keys,
@@ -174,8 +185,10 @@ extension HTTPSession {
         return request
     }
 
-    /// A request that goes on only if the installation that it shows a token of is there still.
-    func vouched(_ event: Event, _ installation: InstallationToken?, _ requester: Requester) -> Event {
+    /// Returns an event that the core processes only if the installation of the access token still exists.
+    func requiringInstallation(_ event: Event, _ installation: InstallationToken?, _ requester: Requester)
+        -> Event
+    {
         guard let installation else { return event }
         return .installation(
             InstallationRequest(
@@ -183,7 +196,7 @@ extension HTTPSession {
                 action: .vouch(for: event), mark: installation.mark))
     }
 
-    /// What a request shows of who it comes from: the check-in pair of a device, or a token of an installation.
+    /// Returns the proof of ownership in a request: the check-in credentials of a device, or an access token of an installation.
     private func proof(_ request: HTTPRequest, _ installation: InstallationToken?) -> RegistrationProof {
         if let login = DeviceCredentials(header: request.header("authorization")) {
             return .device(DeviceID(login.device), digest(ofToken: login.token))
@@ -191,14 +204,14 @@ extension HTTPSession {
         return installation.map { .installation($0.installation) } ?? .none
     }
 
-    /// The projects that a request names: that of its path, and that of its installation's token.
+    /// Returns the projects of a request: in its path, and in its installation's token.
     private static func projects(
         _ path: [UInt8], _ installation: InstallationToken?
     ) -> [WebRegistrationRequest.Project] {
         [project(path)] + (installation?.sender.map { [.sender($0)] } ?? [])
     }
 
-    /// A sender ID, or else the label of a sender.
+    /// Parses a sender ID, or else the label of a sender.
     private static func project(_ text: [UInt8]) -> WebRegistrationRequest.Project {
         SenderID(decimal: text).map { .sender($0) } ?? .label(text)
     }
@@ -212,12 +225,12 @@ extension HTTPSession {
         guard let auth, let secret = Base64.bytes(auth.raw),
             let keys = WebKeys(publicKey: point, auth: secret)
         else { throw badAuth }
-        // A point beside the curve would do harm, and its messages could never be sent.
+        // A point that is not on the curve is a security risk, and its messages could never be sent.
         guard settings.webPush.isUsable(keys) else { throw badKey }
         return keys
     }
 
-    /// The last segment of an endpoint's path, decoded; its host may be any (mcs-device 5.6).
+    /// Returns the last path segment of an endpoint, decoded; any host is accepted (mcs-device 5.6).
     private static func endpointToken(_ url: [UInt8]) -> [UInt8]? {
         guard url.count <= Limits.Registration.endpointBytes else { return nil }
         let path = url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -227,7 +240,7 @@ extension HTTPSession {
 
     private func name(ofToken token: [UInt8]) throws(RequestFault) -> RegistrationName {
         guard let name = settings.seal.name(of: token.raw) else {
-            throw RequestFault(.notFound, "The path names no registration of this server.")
+            throw RequestFault(.notFound, "invalid registration in the path: expected a token of this server")
         }
         return name
     }

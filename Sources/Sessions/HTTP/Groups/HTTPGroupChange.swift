@@ -2,13 +2,13 @@ import Basics
 import Delivery
 import Wire
 
-/// Why a request about groups is refused: the text of `error` (http 6.1).
+/// Why a request about groups is refused, as the text in `error` (http 6.1).
 struct GroupFault: Error, Equatable {
     var text: String
 
     init(_ text: String) { self.text = text }
 
-    /// The words by which clients know a refusal of the core.
+    /// Creates the text by which clients recognise a refusal of the core.
     init(_ refusal: GroupRefusal) {
         switch refusal {
         case .labelTaken: text = "notification_key already exists"
@@ -18,18 +18,18 @@ struct GroupFault: Error, Equatable {
             text = "notification_key_name doesn't match the group name of the notification_key"
         case .tooManyMembers: text = "a group has at most \(Limits.Group.members) registration ids"
         case .registryFull: text = "\(RequestFault.registryFull.reason)"
-        case .unavailable: text = "the server cannot take it now, try again"
+        case .unavailable: text = "the server is unavailable, try again"
         }
     }
 
-    /// What is no key at all; clients look for the words in the middle.
+    /// The key was not issued by this server; clients look for "Error decrypting GroupToken".
     static let malformedKey = GroupFault(
-        "notification_key: Error decrypting GroupToken, it was not made here")
+        "notification_key: Error decrypting GroupToken, expected a key of this server")
 }
 
-/// A request that makes, changes or ends a group.
+/// A request that creates, changes or deletes a group.
 struct GroupChange {
-    /// The words of `operation`.
+    /// The values of `operation`.
     enum Kind: String {
         case create
         case add
@@ -38,18 +38,18 @@ struct GroupChange {
 
     let sender: SenderID
     let kind: Kind
-    /// `notification_key_name`; always there for `create`.
+    /// `notification_key_name`; required for `create`.
     let label: [UInt8]?
-    /// What `notification_key` names; 0 for `create`.
+    /// The group number in `notification_key`; 0 for `create`.
     let number: UInt64
     /// `registration_ids`, as sent.
     let tokens: [[UInt8]]
 
-    /// Reads a body; throws what the client is told of the first field that is wrong.
+    /// Parses a body. Throws the error of the first invalid field.
     init(_ body: RawSpan, _ sender: SenderID, _ seal: TokenSeal) throws(GroupFault) {
         let value: JSONValue
         do throws(JSONError) { value = try JSONValue(parsing: body) } catch {
-            throw GroupFault("the body is no JSON: \(error.fault.rawValue) at position \(error.offset)")
+            throw GroupFault("invalid JSON at byte \(error.offset): \(error.fault.rawValue)")
         }
         guard let word = value["operation"]?.text, let kind = Kind(rawValue: word) else {
             throw GroupFault("operation must be create, add or remove")
@@ -67,7 +67,7 @@ struct GroupChange {
             throw GroupFault("notification_key must be given")
         }
         guard let group = seal.group(of: Array(key.utf8).raw) else { throw .malformedKey }
-        // Another sender's group is none of its business.
+        // The existence of another sender's group is not revealed.
         guard group.sender == sender else { throw GroupFault(.notFound) }
         number = group.number
     }
@@ -93,7 +93,7 @@ struct GroupChange {
         return tokens
     }
 
-    /// What the core is asked, with the members that were found to be real.
+    /// Returns the operation for the core, with the validated members.
     func operation(members: [RegistrationName]) -> GroupRequest.Operation {
         switch kind {
         case .create: .create(label: label ?? [], members: members)
@@ -103,19 +103,19 @@ struct GroupChange {
     }
 }
 
-/// The tokens of a change while the core looks at them.
-final class GroupCheck: HTTPGathering {
+/// The tokens of a group change while the core checks them.
+final class GroupCheck: HTTPMultiTokenRequest {
     let change: GroupChange
-    var gathered: HTTPGathered<LegacyReply.Result>
+    var tokenResults: HTTPTokenResults<LegacyReply.Result>
 
     init(_ change: GroupChange) {
         self.change = change
-        gathered = HTTPGathered(change.tokens.count)
+        tokenResults = HTTPTokenResults(change.tokens.count)
     }
 
-    /// Whether nothing can be said of some token now.
+    /// Whether a token could not be checked now, so that the client must retry.
     var mustRetry: Bool {
-        gathered.results.contains { result in
+        tokenResults.results.contains { result in
             switch result {
             case .refused(.unavailable), .refused(.internalError), .refused(.draining), nil: true
             default: false
@@ -123,10 +123,9 @@ final class GroupCheck: HTTPGathering {
         }
     }
 
-    /// Those that can be members: a token that was replaced counts as its successor, and one that gets too many
-    /// messages just now is a token all the same.
+    /// Returns the valid members. A replaced token counts as its successor, and a rate-limited one is valid.
     func members(_ seal: TokenSeal) -> [RegistrationName] {
-        zip(change.tokens, gathered.results).compactMap { token, result in
+        zip(change.tokens, tokenResults.results).compactMap { token, result in
             switch result {
             case .sent(_, let canonical):
                 let member = canonical ?? token

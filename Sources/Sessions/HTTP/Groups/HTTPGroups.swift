@@ -4,7 +4,7 @@ import Wire
 
 /// `POST` and `GET /fcm/notification`: device groups of app servers (http 6.1, 6.2).
 extension HTTPSession {
-    /// What a request about groups is answered with, beside what the core says.
+    /// What a request about groups is answered with.
     enum GroupQuestion {
         /// The notification key.
         case key
@@ -12,9 +12,9 @@ extension HTTPSession {
         case members
     }
 
-    /// Makes, changes or ends a group.
+    /// Creates, changes or deletes a group.
     ///
-    /// Tokens that are to be members are looked at first, as a dry run of a send is; those that are none are left out.
+    /// New members are checked first with dry runs of a send; invalid tokens are left out.
     func changeGroup(
         _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
@@ -32,7 +32,7 @@ extension HTTPSession {
                 for (index, token) in change.tokens.enumerated() {
                     guard let name = settings.seal.name(of: token.raw) else {
                         io.refuse(.invalidToken, sender: sender, to: token)
-                        check.note(.refused(.invalidToken), at: index)
+                        check.recordResult(.refused(.invalidToken), at: index)
                         continue
                     }
                     let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
@@ -43,19 +43,21 @@ extension HTTPSession {
                                 entitlement: .account(sender), target: name,
                                 content: MessageContent(messageID: [], isDryRun: true, body: []))))
                 }
-                return check.pending == 0 ? try checked(check, requester, &io) : .wait(.groupMembers(check))
+                return check.pending == 0
+                    ? try submitChecked(check, requester, &io) : .wait(.groupMembers(check))
             } catch { throw HTTPRefusal(.group(error)) }
         } catch { return .answer(error.response) }
     }
 
-    /// Shows the key of a name, or the members of a key.
+    /// Shows the key of a group by its name, or the members by its key.
     func showGroup(
         _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try groupOwner(request, now)
             guard let query = try? FormBody(request.query.raw) else {
-                throw HTTPRefusal(.group(GroupFault("the query is none: % must be followed by two digits")))
+                throw HTTPRefusal(
+                    .group(GroupFault("invalid query: expected two hexadecimal digits after %")))
             }
             if let label = query["notification_key_name"], !label.isEmpty {
                 io.events.append(
@@ -79,21 +81,24 @@ extension HTTPSession {
         } catch { return .answer(error.response) }
     }
 
-    /// The account of a request; the header `project_id` must name it (http 6.1).
+    /// Returns the account of a request; the header `project_id` must be its sender ID (http 6.1).
     private func groupOwner(_ request: HTTPRequest, _ now: Now) throws(HTTPRefusal) -> SenderID {
         let sender = try sender(of: request, now)
         guard let project = request.header("project_id"), !project.isEmpty else {
-            throw HTTPRefusal(.group(GroupFault("the header project_id is missing")))
+            throw HTTPRefusal(
+                .group(GroupFault("missing header project_id: expected the sender ID of the key")))
         }
         guard project == Array(String(sender.number).utf8) else {
             throw HTTPRefusal(
-                .group(GroupFault("the header project_id is not the sender ID of the key"), .unauthorized))
+                .group(
+                    GroupFault("invalid header project_id: expected the sender ID of the key"), .unauthorized)
+            )
         }
         return sender
     }
 
-    /// All tokens have been looked at.
-    func checked(
+    /// Passes the change to the core, after all tokens have been checked.
+    func submitChecked(
         _ check: GroupCheck, _ requester: Requester, _ io: inout SessionIO
     ) throws(GroupFault) -> Outcome {
         guard !check.mustRetry else { throw GroupFault(.unavailable) }
@@ -112,8 +117,8 @@ extension HTTPSession {
         return .wait(.group(.key))
     }
 
-    /// The answer with a group as it is now.
-    func known(_ group: GroupRecord, _ question: GroupQuestion) -> HTTPResponse {
+    /// Returns the answer that shows a group.
+    func groupResponse(_ group: GroupRecord, _ question: GroupQuestion) -> HTTPResponse {
         var body = ByteBuffer()
         switch question {
         case .key:
@@ -130,19 +135,19 @@ extension HTTPSession {
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
     }
 
-    /// The answer to a send: no `multicast_id`, by which clients tell it from that to tokens (http 2.5).
-    func sent(_ answer: GroupAnswer, _ form: HTTPSend.Form) -> HTTPResponse {
+    /// Returns the answer to a send to a group; clients distinguish it by the absent `multicast_id` (http 2.5).
+    func groupSendResponse(_ answer: GroupAnswer, _ form: HTTPSend.Form) -> HTTPResponse {
         if let refusal = answer.refusal {
             guard !refusal.isRetryable else {
                 return .plain(RequestFault(.unavailable, "No member of the group was reached, try again."))
             }
-            // As for a token that is refused in the same way: trying again cannot help.
+            // As for a token with the same refusal: a retry cannot help.
             let send = HTTPSend(form, recipients: 1)
-            send.note(.refused(refusal), at: 0)
+            send.recordResult(.refused(refusal), at: 0)
             return send.response
         }
         guard case .json = form else {
-            // No reply is documented for a group in this form: the count is what can be told in one line.
+            // No reply to a form is documented for groups; the count fits in one line.
             return HTTPResponse(.ok, HTTPResponse.text, Array("id=\(answer.success)".utf8))
         }
         var body = ByteBuffer()
@@ -170,12 +175,12 @@ extension HTTPSession {
 }
 
 extension HTTPResponse {
-    /// A request about groups that is refused.
+    /// Returns the answer to an invalid request about groups.
     static func group(_ fault: GroupFault, _ status: HTTPStatus = .badRequest) -> HTTPResponse {
-        told(fault.text, status)
+        errorObject(fault.text, status)
     }
 
-    /// One that the core refuses.
+    /// Returns the answer to a request about groups that the core refuses.
     static func group(_ refusal: GroupRefusal) -> HTTPResponse {
         switch refusal {
         case .registryFull: registryFull

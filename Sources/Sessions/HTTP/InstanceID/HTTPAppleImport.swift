@@ -2,21 +2,21 @@ import Basics
 import Delivery
 import Wire
 
-/// `POST /iid/v1:batchImport`: app servers move their iOS users here by what Apple gave the apps (http 7.4).
+/// `POST /iid/v1:batchImport`: app servers migrate their iOS users by their APNs tokens (http 7.4).
 extension HTTPSession {
-    /// Makes a registration for each token, or finds the one that is there.
+    /// Creates a registration for each token, or finds the existing one.
     ///
-    /// Any bundle id is taken: which ones the sender may use is known where there is a credential of Apple's for it.
+    /// Any bundle ID is accepted: which ones a sender may use depends on its APNs credential, which is not known here.
     func importTokens(
         _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
-            let (bundle, isSandbox, tokens) = try Self.wanted(Self.noteBody(of: request))
+            let (bundle, isSandbox, tokens) = try Self.wanted(Self.jsonBody(of: request))
             let batch = AppleImport(tokens, settings.seal)
             for (index, text) in tokens.enumerated() {
                 guard let digits = AppleToken.digits(text[...]) else {
-                    batch.note(.malformed, at: index)
+                    batch.recordResult(.malformed, at: index)
                     continue
                 }
                 let token = AppleToken.token(digits: digits, isSandbox: isSandbox)
@@ -41,39 +41,38 @@ extension HTTPSession {
         _ body: JSONValue
     ) throws(HTTPRefusal) -> (bundle: [UInt8], isSandbox: Bool, tokens: [String]) {
         guard let bundle = bundle(body["application"]) else {
-            throw HTTPRefusal(.told("application must be the bundle id of the app", .badRequest))
+            throw HTTPRefusal(.errorObject("application must be the bundle id of the app", .badRequest))
         }
         let isSandbox: Bool
         switch body["sandbox"] {
         case .boolean(let value): isSandbox = value
         case nil, .null: isSandbox = false
-        default: throw HTTPRefusal(.told("sandbox must be true or false", .badRequest))
+        default: throw HTTPRefusal(.errorObject("sandbox must be true or false", .badRequest))
         }
         guard let elements = body["apns_tokens"]?.elements, !elements.isEmpty,
             elements.count <= Limits.Installation.appleTokensPerImport
         else {
             throw HTTPRefusal(
-                .told(
+                .errorObject(
                     "apns_tokens must be an array of 1 to \(Limits.Installation.appleTokensPerImport) tokens",
                     .badRequest))
         }
         let tokens = elements.compactMap(\.text)
         guard tokens.count == elements.count else {
-            throw HTTPRefusal(.told("apns_tokens must be strings", .badRequest))
+            throw HTTPRefusal(.errorObject("apns_tokens must be strings", .badRequest))
         }
         return (bundle, isSandbox, tokens)
     }
 }
 
-/// An import of tokens of Apple's, while the core has not told of all of them.
-final class AppleImport: HTTPGatheredAnswer {
-    /// What became of one token.
+/// An import of APNs tokens while it waits for the core's replies.
+final class AppleImport: HTTPMultiTokenAnswer {
+    /// The result for one token.
     enum Result {
-        /// Its registration.
         case done(RegistrationName)
-        /// It is none of Apple's.
+        /// The text is not an APNs token.
         case malformed
-        /// The registry has no room for it.
+        /// The registry is full.
         case full
         case failed
 
@@ -83,22 +82,21 @@ final class AppleImport: HTTPGatheredAnswer {
     private static let ok = "OK"
     private static let malformed = "Invalid APNs token"
     private static let failed = "Internal Server Error"
-    /// All words of `status`.
+    /// All values of `status`.
     static let words = [ok, malformed, failed]
 
     private let tokens: [String]
     private let seal: TokenSeal
-    var gathered: HTTPGathered<Result>
+    var tokenResults: HTTPTokenResults<Result>
 
-    /// An import of these, as sent.
     init(_ tokens: [String], _ seal: TokenSeal) {
         self.tokens = tokens
         self.seal = seal
-        gathered = HTTPGathered(tokens.count)
+        tokenResults = HTTPTokenResults(tokens.count)
     }
 
-    func result(of word: HTTPWord) -> Result? {
-        switch word {
+    func result(of reply: HTTPTokenReply) -> Result? {
+        switch reply {
         case .registration(let name): .done(name)
         case .registrationRefused(.registryFull): .full
         case .registrationRefused: .failed
@@ -106,13 +104,13 @@ final class AppleImport: HTTPGatheredAnswer {
         }
     }
 
-    /// The answer, in the order of the request; a `status` other than `OK` says what is wrong.
+    /// The answer, in the order of the request; a `status` other than `OK` is an error.
     var response: HTTPResponse {
-        // Nothing was done: the whole request may be repeated.
-        guard !gathered.results.allSatisfy({ $0?.isFull == true }) else { return .registryFull }
+        // Nothing was changed, so the whole request may be repeated.
+        guard !tokenResults.results.allSatisfy({ $0?.isFull == true }) else { return .registryFull }
         var body = ByteBuffer()
         body.append("{\"results\":[")
-        for (at, (token, result)) in zip(tokens, gathered.results).enumerated() {
+        for (at, (token, result)) in zip(tokens, tokenResults.results).enumerated() {
             body.append(at == 0 ? "{\"apns_token\":" : ",{\"apns_token\":")
             JSONWriter.append(text: token, to: &body)
             switch result {
@@ -122,7 +120,7 @@ final class AppleImport: HTTPGatheredAnswer {
                 body.append(seal.token(for: name))
                 body.append("\"")
             case .malformed: Self.append(Self.malformed, to: &body)
-            // The real service has no word that says why.
+            // The real service has no status that gives the reason.
             case .full, .failed, nil: Self.append(Self.failed, to: &body)
             }
             body.append("}")

@@ -2,19 +2,19 @@ import Basics
 import Delivery
 import Wire
 
-/// What the answer to a request for an installation, or for an access token of it, needs beside its record.
+/// What the answer to a request for an installation, or for an access token of one, needs beside the core's record.
 struct InstallationAnswer {
-    /// The project of the path.
+    /// The project in the path.
     var project: [UInt8]
-    /// The refresh tokens that it may be answered with, each with its digest; none where only an access token is asked for.
+    /// The refresh tokens to choose from by the digest in the record; empty if only an access token is requested.
     var refresh: [(token: [UInt8], digest: SecretDigest)]
 }
 
 /// Firebase installations (mcs-device 5.5).
 ///
-/// The core keeps who has which id, and digests of refresh tokens; the tokens themselves are made here.
+/// The core stores the owners of IDs and the digests of refresh tokens; the tokens themselves are created here.
 extension HTTPSession {
-    /// An installation is made: of the id that it chose, in its proper form, unless that is another's.
+    /// Creates an installation with the ID that it chose, normalised, or with a fresh one if the ID belongs to another.
     func createInstallation(
         _ request: HTTPRequest, _ project: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) throws(RequestFault) -> Outcome {
@@ -34,7 +34,7 @@ extension HTTPSession {
         let authorization = request.header("authorization")
         if let login = DeviceCredentials(header: authorization) {
             offer.device = (DeviceID(login.device), digest(ofToken: login.token))
-        } else if let shown = try? shownRefreshToken(authorization), shown.said.installation == wanted {
+        } else if let shown = try? shownRefreshToken(authorization), shown.decoded.installation == wanted {
             offer.shown = settings.digest(shown.text)
             answer.refresh.append((shown.text, settings.digest(shown.text)))
         }
@@ -45,15 +45,15 @@ extension HTTPSession {
         return .wait(.installation(answer))
     }
 
-    /// A request with which an installation shows its refresh token.
+    /// A request that is authenticated by the refresh token of an installation.
     enum InstallationChange {
-        /// It gets an access token.
+        /// Grants an access token.
         case token
-        /// It ends, and with it what it has registered.
+        /// Deletes the installation and its registrations.
         case deletion
     }
 
-    /// Passes on what an installation asks for, with the refresh token that proves it.
+    /// Passes a request of an installation to the core, with the digest of its refresh token as proof.
     func changeInstallation(
         _ request: HTTPRequest, _ captured: [[UInt8]], _ change: InstallationChange, _ requester: Requester,
         _ io: inout SessionIO
@@ -61,7 +61,7 @@ extension HTTPSession {
         try Self.checkProject(captured[0])
         let (known, text) = try refreshToken(request, captured[1])
         let digest = settings.digest(text)
-        let (action, question): (InstallationRequest.Action, HTTPAnswers.Question) =
+        let (action, question): (InstallationRequest.Action, HTTPPendingRequests.Question) =
             switch change {
             case .token:
                 (.refresh(digest), .installation(InstallationAnswer(project: captured[0], refresh: [])))
@@ -75,8 +75,10 @@ extension HTTPSession {
         return .wait(question)
     }
 
-    /// The answer with an installation, or with an access token of it.
-    func installed(_ record: InstallationRecord, _ answer: InstallationAnswer, _ now: Now) -> HTTPResponse {
+    /// Returns the answer with an installation, or only with an access token of it.
+    func installationResponse(_ record: InstallationRecord, _ answer: InstallationAnswer, _ now: Now)
+        -> HTTPResponse
+    {
         var body = ByteBuffer()
         guard let refresh = answer.refresh.first(where: { $0.digest == record.refresh }) else {
             appendAccess(record, now, to: &body)
@@ -96,24 +98,24 @@ extension HTTPSession {
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
     }
 
-    /// Why an installation's refresh token is refused: an SDK that hears 401 or 404 makes a new installation.
+    /// Returns the error for a refused refresh token; SDKs create a new installation after 401 or 404.
     static func installationFault(_ refusal: RegistrationRefusal) -> RequestFault {
         switch refusal {
         case .authenticationFailed:
-            RequestFault(.unauthorized, "Authorization: the refresh token is not that of the installation.")
-        case .notRegistered: RequestFault(.notFound, "The installation is not there, or not any more.")
+            RequestFault(.unauthorized, "wrong refresh token for this installation")
+        case .notRegistered: RequestFault(.notFound, "The installation does not exist or was deleted.")
         default: fault(refusal)
         }
     }
 
-    /// The installation that a request of an app is made for; nil where it shows no token (mcs-device 5.6).
+    /// Returns the installation of an app's request, or `nil` without an access token (mcs-device 5.6).
     func installation(_ request: HTTPRequest, _ now: Now) throws(RequestFault) -> InstallationToken? {
         guard let text = request.header("x-goog-firebase-installations-auth"), !text.isEmpty else {
             return nil
         }
         guard let token = accessToken(text) else {
             throw RequestFault(
-                .unauthorized, "x-goog-firebase-installations-auth: the token was not made here.")
+                .unauthorized, "invalid x-goog-firebase-installations-auth: expected a token of this server")
         }
         guard token.expiresAt > now.wall else {
             throw RequestFault(
@@ -122,7 +124,7 @@ extension HTTPSession {
         return token
     }
 
-    /// What an access token says, with or without a scheme in front; nil if it was not made here.
+    /// Decodes an access token, with or without its scheme. Returns `nil` if it was not issued by this server.
     func accessToken(_ text: [UInt8]) -> InstallationToken? {
         let scheme = Array("FIS ".utf8)
         let bare = text.starts(with: scheme) ? Array(text.dropFirst(scheme.count)) : text
@@ -134,34 +136,35 @@ extension HTTPSession {
 
     // MARK: Parts
 
-    /// The refresh token in `Authorization`, which must be that of the installation in the path.
+    /// Returns the refresh token in `Authorization`, which must belong to the installation in the path.
     private func refreshToken(
         _ request: HTTPRequest, _ fid: [UInt8]
-    ) throws(RequestFault) -> (said: InstallationToken, text: [UInt8]) {
+    ) throws(RequestFault) -> (decoded: InstallationToken, text: [UInt8]) {
         let shown = try shownRefreshToken(request.header("authorization"))
-        // One client sends these very five characters in place of the id.
-        guard fid == Array("{fid}".utf8) || Self.normalised(fid) == shown.said.installation else {
-            throw RequestFault(.notFound, "The refresh token is that of another installation.")
+        // One client sends these five characters literally in place of the ID.
+        guard fid == Array("{fid}".utf8) || Self.normalised(fid) == shown.decoded.installation else {
+            throw RequestFault(.notFound, "The refresh token belongs to another installation.")
         }
         return shown
     }
 
-    /// The refresh token in `Authorization`.
+    /// Returns the refresh token in `Authorization`.
     private func shownRefreshToken(
         _ header: [UInt8]?
-    ) throws(RequestFault) -> (said: InstallationToken, text: [UInt8]) {
+    ) throws(RequestFault) -> (decoded: InstallationToken, text: [UInt8]) {
         let scheme = Array("FIS_v2 ".utf8)
         guard let header, header.starts(with: scheme) else {
-            throw RequestFault(.unauthorized, "Authorization: there is no FIS_v2 and a refresh token.")
+            throw RequestFault(.unauthorized, "invalid Authorization: expected FIS_v2 and a refresh token")
         }
         let text = Array(header.dropFirst(scheme.count))
         guard let token = settings.seal.installationToken(text.raw), token.purpose == .refresh else {
-            throw RequestFault(.unauthorized, "Authorization: the refresh token was not made here.")
+            throw RequestFault(
+                .unauthorized, "invalid Authorization: expected a refresh token of this server")
         }
         return (token, text)
     }
 
-    /// Appends an access token as its answers hold it.
+    /// Appends a fresh access token as a JSON object.
     private func appendAccess(_ record: InstallationRecord, _ now: Now, to answer: inout ByteBuffer) {
         let token = InstallationToken(
             purpose: .access, installation: record.id, sender: record.sender,
@@ -180,7 +183,7 @@ extension HTTPSession {
                 mark: settings.random()))
     }
 
-    /// The project's number in an app id such as `1:123:web:abc`; nil where there is no such id.
+    /// Returns the project number in an app ID such as `1:123:web:abc`, or `nil` if there is none.
     private static func appSender(_ appID: JSONValue?) throws(RequestFault) -> SenderID? {
         switch appID {
         case nil, .null: return nil
@@ -188,28 +191,30 @@ extension HTTPSession {
             let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             guard parts.count >= 2, parts[0].elementsEqual("1".utf8) else { return nil }
             return SenderID(decimal: parts[1])
-        default: throw RequestFault(.badRequest, "appId: it is no text.")
+        default: throw RequestFault(.badRequest, "invalid appId: expected a string")
         }
     }
 
-    /// The body of a JSON interface, which is always an object.
+    /// Parses the body of a request of a JSON interface, which is always an object.
     static func json(_ request: HTTPRequest) throws(RequestFault) -> JSONValue {
         let body: JSONValue
         do throws(JSONError) {
             body = try JSONValue(parsing: request.body.raw)
         } catch {
-            throw RequestFault(.badRequest, "The body is no JSON.")
+            throw RequestFault(.badRequest, "invalid body: expected JSON")
         }
-        guard body.members != nil else { throw RequestFault(.badRequest, "The body is no JSON object.") }
+        guard body.members != nil else {
+            throw RequestFault(.badRequest, "invalid body: expected a JSON object")
+        }
         return body
     }
 
-    /// The installation that an app server names in place of a token (http 8.2, 8.7); nil for what cannot be one.
+    /// Returns the installation that an app server sends in place of a token (http 8.2, 8.7), or `nil` if the text is not one.
     static func installation(_ text: [UInt8]) -> [UInt8]? {
         text.count == InstallationToken.idLength ? normalised(text) : nil
     }
 
-    /// An installation id in its proper form, 22 characters of base64url; libraries send 24 of the other alphabet.
+    /// Normalises an installation ID to 22 characters of base64url; libraries send 24 of the standard alphabet.
     static func normalised(_ fid: [UInt8]) -> [UInt8]? {
         guard fid.count >= InstallationToken.idLength else { return nil }
         var proper: [UInt8] = []
@@ -225,7 +230,7 @@ extension HTTPSession {
         return proper
     }
 
-    /// Refuses a project whose name or number cannot be one; it returns in answers, so nothing odd may be in it.
+    /// Refuses a malformed project name or number; it is repeated in answers without escaping.
     static func checkProject(_ name: [UInt8]) throws(RequestFault) {
         let isName =
             name.count <= Limits.Installation.projectNameBytes
@@ -237,10 +242,13 @@ extension HTTPSession {
                 default: false
                 }
             }
-        guard isName else { throw RequestFault(.badRequest, "The path names no project.") }
+        guard isName else {
+            throw RequestFault(
+                .badRequest, "invalid project in the path: expected only the characters A-Z a-z 0-9 - _ . :")
+        }
     }
 
-    /// 17 bytes, of which the first four bits say that it is an installation id.
+    /// Returns a random installation ID: 17 bytes whose first four bits are 0111, as base64url.
     private func freshInstallationID() -> [UInt8] {
         var bytes = (0..<3).flatMap { _ in
             let word = settings.random()

@@ -2,13 +2,13 @@ import Basics
 import Delivery
 import Wire
 
-/// The Instance ID interface of app servers: what is known of a token, and its topics (http 7).
+/// The Instance ID interface of app servers: information about tokens, and their topics (http 7).
 extension HTTPSession {
-    /// What a request about a token is answered with, beside what the core says.
+    /// What a request about a token is answered with.
     enum TokenQuestion {
-        /// What is known of it; `details`: its topics too.
+        /// Information about the token; with `details`, its topics too.
         case info(SenderID, details: Bool)
-        /// That it is done.
+        /// An empty object.
         case done
         /// A subscription in the form of v1.
         case subscription(TopicQuestion)
@@ -21,11 +21,12 @@ extension HTTPSession {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
             guard let query = try? FormBody(request.query.raw) else {
-                throw HTTPRefusal(.told("the query is none: % must be followed by two digits", .badRequest))
+                throw HTTPRefusal(
+                    .errorObject("invalid query: expected two hexadecimal digits after %", .badRequest))
             }
             guard let name = settings.seal.name(of: token.raw) else {
                 io.refuse(.invalidToken, sender: sender, to: token)
-                throw HTTPRefusal(.told("InvalidToken", .badRequest))
+                throw HTTPRefusal(.errorObject("InvalidToken", .badRequest))
             }
             io.events.append(
                 .token(TokenRequest(requester: requester, name: name, sender: sender, action: .describe)))
@@ -34,7 +35,7 @@ extension HTTPSession {
     }
 
     /// `POST` and `DELETE /iid/v1/TOKEN/rel/topics/NAME` (http 7.2).
-    func relate(
+    func changeSubscription(
         _ request: HTTPRequest, _ captured: [[UInt8]], isEnd: Bool, _ requester: Requester, _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
@@ -43,7 +44,7 @@ extension HTTPSession {
             let token = captured[0]
             guard let name = settings.seal.name(of: token.raw) else {
                 io.refuse(.invalidToken, sender: sender, to: token)
-                throw HTTPRefusal(.told("InvalidToken", .badRequest))
+                throw HTTPRefusal(.errorObject("InvalidToken", .badRequest))
             }
             guard let topic = TopicName(captured[1]) else { throw HTTPRefusal(.malformedTopic) }
             io.events.append(
@@ -56,29 +57,29 @@ extension HTTPSession {
     }
 
     /// `POST /iid/v1:batchAdd` and `:batchRemove` (http 7.3).
-    func relateMany(
+    func changeSubscriptions(
         _ request: HTTPRequest, isEnd: Bool, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
-            let body = try Self.noteBody(of: request)
+            let body = try Self.jsonBody(of: request)
             guard let topic = body["to"]?.text.flatMap({ TopicName(path: Array($0.utf8)) }) else {
                 throw HTTPRefusal(.malformedTopic)
             }
             guard let tokens = body["registration_tokens"]?.elements, !tokens.isEmpty else {
-                throw HTTPRefusal(.told("MissingIIdToken", .badRequest))
+                throw HTTPRefusal(.errorObject("MissingIIdToken", .badRequest))
             }
             guard tokens.count <= Limits.HTTP.recipientsPerRequest else {
                 throw HTTPRefusal(
-                    .told(
-                        "registration_tokens: at most \(Limits.HTTP.recipientsPerRequest) tokens are taken",
+                    .errorObject(
+                        "too many registration_tokens: expected at most \(Limits.HTTP.recipientsPerRequest)",
                         .badRequest))
             }
             let batch = TokenBatch(tokens: tokens.count)
             for (index, token) in tokens.enumerated() {
                 guard let text = token.text, let name = settings.seal.name(of: Array(text.utf8).raw) else {
                     io.refuse(.invalidToken, sender: sender, to: Array((token.text ?? "").utf8))
-                    batch.note(.malformed, at: index)
+                    batch.recordResult(.malformed, at: index)
                     continue
                 }
                 let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
@@ -92,17 +93,17 @@ extension HTTPSession {
         } catch { return .answer(error.response) }
     }
 
-    /// The JSON of a request whose errors are told in `error`.
-    static func noteBody(of request: HTTPRequest) throws(HTTPRefusal) -> JSONValue {
+    /// Parses the JSON body of a request whose errors are reported in `error`.
+    static func jsonBody(of request: HTTPRequest) throws(HTTPRefusal) -> JSONValue {
         do throws(JSONError) { return try JSONValue(parsing: request.body.raw) } catch {
             throw HTTPRefusal(
-                .told(
-                    "the body is no JSON: \(error.fault.rawValue) at position \(error.offset)", .badRequest)
+                .errorObject(
+                    "invalid JSON at byte \(error.offset): \(error.fault.rawValue)", .badRequest)
             )
         }
     }
 
-    /// The answer to a request about one token.
+    /// Returns the answer to a request about one token.
     func response(to report: TokenReport, _ question: TokenQuestion) -> HTTPResponse {
         switch question {
         case .info(let sender, let details):
@@ -112,19 +113,20 @@ extension HTTPSession {
         }
     }
 
-    /// A refusal in the words of the interface that was asked (http 7.6, 8.5).
+    /// Returns the answer to a refusal, in the error form of the interface (http 7.6, 8.5).
     func answer(refused refusal: TokenRefusal, _ question: TokenQuestion) -> HTTPResponse {
         if case .subscription = question { return V1Error(refusal).response }
         switch refusal {
         case .notRegistered:
-            return .told("No information found about this instance id.", .notFound)
+            return .errorObject("No information found about this instance id.", .notFound)
         case .senderMismatch:
-            return .told("The authorization does not match the authorizedEntity of the token.", .forbidden)
-        case .tooManyTopics: return .told("TOO_MANY_TOPICS", .badRequest)
+            return .errorObject(
+                "The authorization does not match the authorizedEntity of the token.", .forbidden)
+        case .tooManyTopics: return .errorObject("TOO_MANY_TOPICS", .badRequest)
         case .rateExceeded: return .tooManyTopicChanges
         case .registryFull: return .registryFull
         case .unavailable:
-            var response = HTTPResponse.told("The server cannot tell now, try again.", .unavailable)
+            var response = HTTPResponse.errorObject("The server is unavailable, try again.", .unavailable)
             response.extra = ("Retry-After", String(Limits.HTTP.sendRetrySeconds))
             return response
         }
@@ -132,7 +134,7 @@ extension HTTPSession {
 }
 
 extension TokenReport {
-    /// The members of `/iid/info`; the version of an app that told none is empty (http 7.1).
+    /// Encodes the answer of `/iid/info`; the version of an app that sent none is empty (http 7.1).
     func info(_ sender: SenderID, details: Bool) -> [UInt8] {
         var body = ByteBuffer()
         body.append("{\"application\":")
@@ -159,7 +161,7 @@ extension TokenReport {
         return body.copied()
     }
 
-    /// Where the app runs, by how it registered.
+    /// The platform of the app, by the kind of its registration.
     private var platform: StaticString {
         switch registration.channel {
         case .apns: "IOS"
@@ -169,40 +171,38 @@ extension TokenReport {
     }
 }
 
-/// A change of one topic for many tokens, while the core has not told of all of them (http 7.3).
-final class TokenBatch: HTTPGatheredAnswer {
-    /// What became of one token.
+/// A subscription of many tokens to one topic, or its end, while it waits for the core's replies (http 7.3).
+final class TokenBatch: HTTPMultiTokenAnswer {
+    /// The result for one token.
     enum Result {
         case done
-        /// It is no token.
+        /// The text is not a token of this server.
         case malformed
         case refused(TokenRefusal)
 
-        /// Whether it was refused for this.
         func isRefused(_ reason: TokenRefusal) -> Bool {
             if case .refused(reason) = self { true } else { false }
         }
     }
 
-    var gathered: HTTPGathered<Result>
+    var tokenResults: HTTPTokenResults<Result>
 
-    /// A change of so many, of none of which anything is known.
-    init(tokens: Int) { gathered = HTTPGathered(tokens) }
+    init(tokens: Int) { tokenResults = HTTPTokenResults(tokens) }
 
-    func result(of word: HTTPWord) -> Result? {
-        if case .subscription(let refusal) = word { refusal.map { .refused($0) } ?? .done } else { nil }
+    func result(of reply: HTTPTokenReply) -> Result? {
+        if case .subscription(let refusal) = reply { refusal.map { .refused($0) } ?? .done } else { nil }
     }
 
-    /// The answer, in the order of the request; of whom nothing is known, the time is over.
+    /// The answer, in the order of the request; tokens without a result have timed out.
     var response: HTTPResponse {
-        // Nothing was done: the whole request may be repeated.
-        if gathered.results.allSatisfy({ $0?.isRefused(.rateExceeded) == true }) {
+        // Nothing was changed, so the whole request may be repeated.
+        if tokenResults.results.allSatisfy({ $0?.isRefused(.rateExceeded) == true }) {
             return .tooManyTopicChanges
         }
-        if gathered.results.allSatisfy({ $0?.isRefused(.registryFull) == true }) { return .registryFull }
+        if tokenResults.results.allSatisfy({ $0?.isRefused(.registryFull) == true }) { return .registryFull }
         var body = ByteBuffer()
         body.append("{\"results\":[")
-        for (at, result) in gathered.results.enumerated() {
+        for (at, result) in tokenResults.results.enumerated() {
             if at > 0 { body.append(",") }
             guard let word = Self.word(for: result) else {
                 body.append("{}")
@@ -216,7 +216,7 @@ final class TokenBatch: HTTPGatheredAnswer {
         return HTTPResponse(.ok, HTTPResponse.json, body.copied())
     }
 
-    /// All words of `error`, each once.
+    /// All values of `error`, without duplicates.
     static let words = ([.malformed, nil] + TokenRefusal.allCases.map { Result.refused($0) })
         .compactMap { word(for: $0) }.map { "\($0)" }
         .reduce(into: [String]()) { words, word in if !words.contains(word) { words.append(word) } }
@@ -236,8 +236,8 @@ final class TokenBatch: HTTPGatheredAnswer {
 }
 
 extension HTTPResponse {
-    /// An object whose `error` is a text, as the interfaces of groups and of Instance ID tell what is wrong.
-    static func told(_ error: String, _ status: HTTPStatus) -> HTTPResponse {
+    /// Returns a JSON object with a text in `error`, the error form of the interfaces for groups and Instance ID.
+    static func errorObject(_ error: String, _ status: HTTPStatus) -> HTTPResponse {
         var body = ByteBuffer()
         body.append("{\"error\":")
         JSONWriter.append(text: error, to: &body)
@@ -245,13 +245,13 @@ extension HTTPResponse {
         return HTTPResponse(status, json, body.copied())
     }
 
-    /// More subscriptions in a second than a sender may change (http 5.2).
+    /// The answer to a sender that changes more subscriptions per second than allowed (http 5.2).
     static let tooManyTopicChanges = {
-        var response = told("RESOURCE_EXHAUSTED", .tooManyRequests)
+        var response = errorObject("RESOURCE_EXHAUSTED", .tooManyRequests)
         response.extra = ("Retry-After", String(Limits.Topic.changeRetrySeconds))
         return response
     }()
 
-    /// A name that is none of a topic (http 5.1, 7.3).
-    static let malformedTopic = told("Topic name format is invalid", .badRequest)
+    /// The answer to a malformed topic name (http 5.1, 7.3).
+    static let malformedTopic = errorObject("Topic name format is invalid", .badRequest)
 }

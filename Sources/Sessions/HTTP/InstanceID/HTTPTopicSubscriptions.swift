@@ -4,24 +4,22 @@ import Wire
 
 /// Topic subscriptions as a resource of HTTP v1 (http 8.7).
 extension HTTPSession {
-    /// What is asked of the resource.
     enum TopicMethod: Sendable, Equatable {
         case create, delete, get, list, patch
     }
 
-    /// What its answer needs beside what the core says.
+    /// What the answer needs beside the core's reply.
     struct TopicQuestion {
-        /// What was asked.
         var method: TopicMethod
-        /// `projects/P/registrations/R/topicSubscriptions/`, as the request names it.
+        /// `projects/P/registrations/R/topicSubscriptions/`, as in the request.
         var parent: [UInt8]
-        /// The topic; nil for a list.
+        /// The topic; `nil` for a list.
         var topic: TopicName?
-        /// Whether a subscription that is not there is no fault.
+        /// Whether a missing subscription is not an error.
         var allowsMissing: Bool
-        /// So many of a list at most.
+        /// The most subscriptions in a list.
         var pageSize: Int
-        /// A list goes on after this topic.
+        /// The topic after which a list continues.
         var after: TopicName?
     }
 
@@ -49,7 +47,7 @@ extension HTTPSession {
             }
             return .wait(.token(.subscription(question)))
         } catch {
-            noteRefusal(error, request, now, &io)
+            recordRefusal(error, request, now, &io)
             return .answer(error.response)
         }
     }
@@ -58,7 +56,7 @@ extension HTTPSession {
         _ request: HTTPRequest, _ captured: [[UInt8]], _ method: TopicMethod
     ) throws(V1Error) -> TopicQuestion {
         guard let query = try? FormBody(request.query.raw) else {
-            throw V1Error(invalid: "query", "% must be followed by two digits")
+            throw V1Error(invalid: "query", "expected two hexadecimal digits after %")
         }
         var question = TopicQuestion(
             method: method,
@@ -83,7 +81,7 @@ extension HTTPSession {
         return question
     }
 
-    /// How many a page of a list has: what is asked for within the limit, or the default.
+    /// Parses the size of a list's page: the requested size up to the limit, or the default.
     private static func pageSize(_ text: [UInt8]?) throws(V1Error) -> Int {
         guard let text, !text.isEmpty else { return Limits.Installation.subscriptionsPerPage }
         guard let size = Int(String(decoding: text, as: UTF8.self)), size >= 0 else {
@@ -96,7 +94,7 @@ extension HTTPSession {
 }
 
 extension HTTPSession.TopicQuestion {
-    /// What the core is asked.
+    /// The action for the core.
     var action: TokenRequest.Action {
         guard let topic else { return .describe }
         switch method {
@@ -107,7 +105,7 @@ extension HTTPSession.TopicQuestion {
         }
     }
 
-    /// What the core's answer means to the method.
+    /// Returns the answer for the core's reply.
     func response(to report: TokenReport) -> HTTPResponse {
         guard method != .list else { return page(of: report.topics) }
         let found = report.topics.first { $0.topic == topic }
@@ -118,7 +116,7 @@ extension HTTPSession.TopicQuestion {
             return HTTPResponse(.ok, HTTPResponse.json, Array("{}".utf8))
         default: break
         }
-        // Without the detail that would say the token itself is gone.
+        // Without the detail that would mean that the token itself was deleted.
         guard let found else { return V1Error(.notFound, "Requested entity was not found.").response }
         var body = ByteBuffer()
         append(found, to: &body)
@@ -159,7 +157,7 @@ extension HTTPSession.TopicQuestion {
 }
 
 extension V1Error {
-    /// Why a registration may not be addressed, in the words of v1.
+    /// Creates the error of v1 for a refusal of a token request.
     init(_ refusal: TokenRefusal) {
         switch refusal {
         case .notRegistered: self.init(Refusal.notRegistered)

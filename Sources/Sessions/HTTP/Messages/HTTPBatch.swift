@@ -2,18 +2,18 @@ import Basics
 import Delivery
 import Wire
 
-/// One part of a batch, as far as its answer needs it.
+/// What the answer needs about one part of a batch.
 struct BatchedMessage {
-    /// What its answer is found by.
+    /// The Content-ID by which the client finds the answer.
     var contentID: [UInt8]?
-    /// The answer where it was refused at once.
+    /// The answer if the message was refused at once.
     var refusal: HTTPResponse?
-    /// The project that the name of the message begins with.
+    /// The project in the name of the message.
     var project = ""
-    /// Whether the message was only looked at.
+    /// Whether the message was only validated.
     var isDryRun = false
 
-    /// The answer, once it is known what became of the message.
+    /// Returns the answer for the result of the message.
     func response(to result: LegacyReply.Result) -> HTTPResponse {
         refusal ?? V1Reply.response(to: result, project: project, isDryRun: isDryRun)
     }
@@ -28,7 +28,9 @@ extension HTTPSession {
             guard request.mediaType == "multipart/mixed",
                 let boundary = HeaderParameters.value(
                     "boundary", in: request.header("content-type") ?? [])
-            else { throw V1Error(.badRequest, "Content-Type: it is not multipart/mixed with a boundary.") }
+            else {
+                throw V1Error(.badRequest, "invalid Content-Type: expected multipart/mixed with a boundary")
+            }
             let batch = try BatchBody(request.body, boundary: boundary)
             var messages: [BatchedMessage] = []
             for (index, part) in batch.parts.enumerated() {
@@ -37,23 +39,23 @@ extension HTTPSession {
                     try submit(part, &message, outer: request, requester, index: index, now, &io)
                 } catch {
                     if error.status == .unauthorized { io.refuse(.unauthorized) }
-                    noteRefusal(error, request, now, &io)
+                    recordRefusal(error, request, now, &io)
                     message.refusal = error.response
                 }
                 messages.append(message)
             }
             let send = HTTPSend(.batch(messages), recipients: messages.count)
             for index in messages.indices where messages[index].refusal != nil {
-                send.note(.refused(.internalError), at: index)
+                send.recordResult(.refused(.internalError), at: index)
             }
             return send.outcome
         } catch {
-            noteRefusal(error, request, now, &io)
+            recordRefusal(error, request, now, &io)
             return .answer(error.response)
         }
     }
 
-    /// Hands one message to the core. Some clients authorise each part, some the whole, some both: the part counts.
+    /// Submits one message to the core. Clients authorise each part, the whole request or both; the part takes precedence.
     private func submit(
         _ part: BatchBody.Part, _ message: inout BatchedMessage, outer: HTTPRequest, _ requester: Requester,
         index: Int, _ now: Now, _ io: inout SessionIO
@@ -62,7 +64,7 @@ extension HTTPSession {
             let project = HTTPEndpoint.services.lazy.filter({ $0.action == .sendMessage })
                 .compactMap({ path.captured(by: $0)?.first }).first
         else {
-            // Never 404: SDKs take that for a token that is gone, and their users delete it.
+            // Never 404: SDKs take that for a deleted token, and their users delete it.
             throw V1Error(
                 .badRequest,
                 "invalid request line of a part: expected POST /v1/projects/PROJECT/messages:send, with or without https://HOST before the path and a version behind it"

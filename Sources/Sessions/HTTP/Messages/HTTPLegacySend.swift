@@ -2,17 +2,17 @@ import Basics
 import Delivery
 import Wire
 
-/// What all recipients of one request are sent (http 2.1).
+/// The message of a legacy request, sent to all its recipients (http 2.1).
 struct LegacyMessage {
     var content: MessageContent
-    /// Why the payload is too large.
+    /// The refusal of a payload that is too large.
     private(set) var payloadRefusal: Refusal?
 
     init(_ content: MessageContent) { self.content = content }
 
-    /// Takes the pairs; that they are too large is kept for each recipient to be told, anything else is thrown (http 2.8).
+    /// Encodes the body. A payload that is too large is recorded and reported per recipient; other refusals are thrown (http 2.8).
     ///
-    /// A message that is too large is only looked at, so that what is wrong with a token is told first.
+    /// A message that is too large becomes a dry run, so that errors of the token are reported first.
     mutating func setBody(_ read: () throws(Refusal) -> EncodedAppData) throws(Refusal) {
         do throws(Refusal) { content.body = try read() } catch {
             guard LegacyError.isOfSize(error) else { throw error }
@@ -24,13 +24,13 @@ struct LegacyMessage {
 
 /// `POST /fcm/send` and `/gcm/send`: the legacy send of app servers, as JSON and as a form (http 2).
 extension HTTPSession {
-    /// Checks in the order of http 2.8: the key, the form of the body, the targets, the fields; then each recipient.
+    /// Checks in the order of http 2.8: the key, the body format, the targets, the fields; then each recipient.
     func legacySend(
         _ request: HTTPRequest, _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
-            // A JSON body under another type is read as a form, as the real service does.
+            // A JSON body with another media type is read as a form, as by the real service.
             return request.mediaType == "application/json"
                 ? try sendJSON(request, sender, requester, &io)
                 : try sendForm(request, sender, requester, &io)
@@ -83,7 +83,7 @@ extension HTTPSession {
             do throws(FormBody.Fault) {
                 body = try FormBody(request.body.raw)
             } catch {
-                throw .conflict(field: "body", reason: "it is no form")
+                throw .conflict(field: "body", reason: "expected application/x-www-form-urlencoded")
             }
             let form = try LegacyForm(body)
             var message = LegacyMessage(
@@ -91,16 +91,16 @@ extension HTTPSession {
                     messageID: [], collapseKey: form.collapseKey, lifetimeSeconds: form.lifetimeSeconds,
                     delaysWhileIdle: form.delaysWhileIdle, isDryRun: form.isDryRun,
                     restrictedPackage: form.restrictedPackage, body: []))
-            let isTopic = Translation.isTopicPath(form.target)
-            var translation = Translation()
+            let isTopic = PayloadTranslator.isTopicPath(form.target)
+            var translator = PayloadTranslator()
             try message.setBody { () throws(Refusal) in
-                try translation.body(
+                try translator.body(
                     ofPairs: form.data, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
                     limit: settings.rules.payloadBytes(isToTopics: isTopic))
             }
             if isTopic {
                 guard let topic = TopicName(path: form.target) else {
-                    throw .conflict(field: PayloadField.to.name, reason: Translation.topicNameFault)
+                    throw .conflict(field: PayloadField.to.name, reason: PayloadTranslator.topicNameFault)
                 }
                 let id = max(Int64(bitPattern: settings.random() >> 1), 1)
                 return submit(
@@ -110,12 +110,12 @@ extension HTTPSession {
         } catch {
             io.refuse(error, sender: sender)
             let send = HTTPSend(.text, recipients: 1)
-            send.note(.refused(error), at: 0)
+            send.recordResult(.refused(error), at: 0)
             return .answer(send.response)
         }
     }
 
-    /// The topics that a request goes to; nil: it goes to none.
+    /// Returns the topics that a request is sent to, or `nil` if its target is not a topic or condition.
     private func topics(
         in target: LegacyTarget, of payload: borrowing AppServerPayload
     ) throws(LegacyFault) -> TopicTarget? {
@@ -123,14 +123,14 @@ extension HTTPSession {
         case .several: return nil
         case .one(let one):
             let path = payload.reader.string(one)
-            guard Translation.isTopicPath(path) else { return nil }
+            guard PayloadTranslator.isTopicPath(path) else { return nil }
             guard let topic = TopicName(path: path) else {
                 throw LegacyFault("InvalidParameters: Invalid topic name")
             }
             return TopicTarget(topic)
         case .condition(let text):
             do throws(TopicConditionFault) {
-                return try Translation.target(
+                return try PayloadTranslator.target(
                     ofCondition: payload.reader.string(text), operators: settings.rules.conditionOperators)
             } catch {
                 throw LegacyFault("InvalidParameters: Invalid condition")
@@ -142,11 +142,11 @@ extension HTTPSession {
         _ payload: borrowing AppServerPayload, of request: HTTPRequest, isToTopics: Bool
     ) throws(Refusal) -> LegacyMessage {
         let given = try DownstreamMessage(legacy: payload)
-        try Translation.checkRawData(of: given, isToTopics: isToTopics)
+        try PayloadTranslator.checkRawData(of: given, isToTopics: isToTopics)
         var message = LegacyMessage(MessageContent(given, messageID: [], body: []))
-        var translation = Translation()
+        var translator = PayloadTranslator()
         try message.setBody { () throws(Refusal) in
-            try translation.body(
+            try translator.body(
                 of: given, in: payload, reservesGCMPrefix: settings.rules.reservesGCMPrefix,
                 textMeansBody: true, limit: settings.rules.payloadBytes(isToTopics: isToTopics))
         }
@@ -175,7 +175,7 @@ extension HTTPSession {
         return strings
     }
 
-    /// Hands the message to the core once for each recipient; what can be said at once is not asked.
+    /// Submits the message to the core once per recipient; malformed tokens are refused at once.
     private func submit(
         _ message: LegacyMessage, to targets: [[UInt8]], _ sender: SenderID, _ form: HTTPSend.Form,
         _ requester: Requester, _ io: inout SessionIO
@@ -186,7 +186,7 @@ extension HTTPSession {
             switch Recipient(token: token, seal: settings.seal) {
             case .group(let group) where targets.count == 1:
                 if let refusal = message.payloadRefusal {
-                    send.note(.refused(refusal), at: 0)
+                    send.recordResult(.refused(refusal), at: 0)
                     return .answer(send.response)
                 }
                 io.events.append(
@@ -200,13 +200,13 @@ extension HTTPSession {
                         .event(replyTo: Requester(connection: connection, requestID: requestID)))
             default:
                 io.refuse(.invalidToken, sender: sender, to: token)
-                send.note(.refused(.invalidToken), at: index)
+                send.recordResult(.refused(.invalidToken), at: index)
             }
         }
         return send.outcome
     }
 
-    /// Hands a message to topics to the core: there is one answer, that it has been taken.
+    /// Submits a message for topics to the core, which sends one reply once it has accepted the message.
     private func submit(
         _ message: LegacyMessage, to topics: TopicTarget, _ sender: SenderID, _ form: HTTPSend.Form,
         _ requester: Requester, _ io: inout SessionIO
@@ -214,7 +214,7 @@ extension HTTPSession {
         let send = HTTPSend(form, recipients: 1)
         if let refusal = message.payloadRefusal {
             io.refuse(refusal, sender: sender)
-            send.note(.refused(refusal), at: 0)
+            send.recordResult(.refused(refusal), at: 0)
             return .answer(send.response)
         }
         let requestID = RecipientRequestID.make(request: requester.requestID, index: 0)
@@ -224,8 +224,10 @@ extension HTTPSession {
         return send.outcome
     }
 
-    /// What an answer says of one recipient: of which request, at which place; nil where it is for a whole request.
-    func word(in reply: SubmissionReply, _ requestID: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
+    /// Returns what a reply means for one recipient, with its request and index; `nil` if the reply is for a whole request.
+    func tokenReply(in reply: SubmissionReply, _ requestID: UInt32) -> (
+        request: UInt32, index: Int, HTTPTokenReply
+    )? {
         guard let (request, index) = RecipientRequestID.parts(requestID) else { return nil }
         switch reply {
         case .accepted(let id, let canonical):
@@ -236,8 +238,10 @@ extension HTTPSession {
         }
     }
 
-    /// The same of an answer that is none to a message.
-    func word(in reply: RequestReply, _ requestID: UInt32) -> (request: UInt32, index: Int, HTTPWord)? {
+    /// Returns what a reply means for one token, with its request and index; `nil` if the reply is for a whole request.
+    func tokenReply(in reply: RequestReply, _ requestID: UInt32) -> (
+        request: UInt32, index: Int, HTTPTokenReply
+    )? {
         guard let (request, index) = RecipientRequestID.parts(requestID) else { return nil }
         switch reply {
         case .token: return (request, index, .subscription(nil))

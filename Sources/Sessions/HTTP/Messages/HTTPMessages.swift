@@ -15,19 +15,19 @@ extension HTTPSession {
             io.events.append(try event(for: message, record.sender, requester, index: 0))
             return send.outcome
         } catch {
-            noteRefusal(error, request, now, &io)
+            recordRefusal(error, request, now, &io)
             return .answer(error.response)
         }
     }
 
-    /// Notes a message of v1 that was refused; that nobody was recognized is noted with the answer.
-    func noteRefusal(_ error: V1Error, _ request: HTTPRequest, _ now: Now, _ io: inout SessionIO) {
+    /// Records the refusal of a message of v1; a failed authentication is recorded with the answer instead.
+    func recordRefusal(_ error: V1Error, _ request: HTTPRequest, _ now: Now, _ io: inout SessionIO) {
         guard error.status != .unauthorized else { return }
         let sender = try? project(of: request.header("authorization"), now).sender
         io.refuse(error.refusal.map { .refusal($0) } ?? .malformed, sender: sender)
     }
 
-    /// The sender that an access token was granted to; the project in the path must be its own.
+    /// Returns the sender that an access token was granted to; the project in the path must belong to it.
     func granted(
         _ name: [UInt8], _ authorization: [UInt8]?, _ now: Now
     ) throws(V1Error) -> SenderRecord {
@@ -41,7 +41,7 @@ extension HTTPSession {
         return record
     }
 
-    /// What the core is told of a message, as recipient `index` of its request.
+    /// Returns the event that submits a message as recipient `index` of its request.
     func event(
         for message: V1Message, _ sender: SenderID, _ requester: Requester, index: Int
     ) throws(V1Error) -> Event {
@@ -80,14 +80,14 @@ extension HTTPSession {
             return .topic(TopicTarget(topic))
         case .condition(let text):
             do throws(TopicConditionFault) {
-                return .topic(try Translation.target(ofCondition: text))
+                return .topic(try PayloadTranslator.target(ofCondition: text))
             } catch {
                 throw V1Error(invalid: "message.condition", "Invalid condition: \(error.rawValue)")
             }
         }
     }
 
-    /// The pairs as devices read them: `data` as it is, what is shown under `gcm.notification.` (mcs-device 2.1).
+    /// Encodes the pairs that devices read: `data` as it is, `notification` with the prefix `gcm.notification.` (mcs-device 2.1).
     private func body(of message: V1Message, limit: Int) throws(V1Error) -> EncodedAppData {
         var body = ByteBuffer()
         var bytes = 0
@@ -112,8 +112,10 @@ extension HTTPSession {
         return body.copied()
     }
 
-    /// What v1 says of a message to a group: it is sent where one member has been reached, and then has an id of its own,
-    /// since each member's is another; else it is refused as `GroupAnswer.refusal` says (http 14, row 9).
+    /// Returns the result of v1 for a message to a group (http 14, row 9).
+    ///
+    /// It is a success if at least one member was reached, with an ID of its own, because the IDs of the members differ.
+    /// Otherwise the result is `GroupAnswer.refusal`.
     func groupResult(_ answer: GroupAnswer) -> LegacyReply.Result {
         guard answer.success == 0 else {
             let id = PersistentID(

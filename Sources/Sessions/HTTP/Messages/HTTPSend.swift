@@ -2,49 +2,48 @@ import Basics
 import Delivery
 import Wire
 
-/// A request to send to one or many, while the core has not told of all of them (http 2.3, 2.6).
-final class HTTPSend: HTTPGatheredAnswer {
-    /// How the answer is told.
+/// A send request while it waits for the core's replies about its recipients (http 2.3, 2.6).
+final class HTTPSend: HTTPMultiTokenAnswer {
+    /// The form of the answer.
     enum Form {
         /// `multicast_id` and `results`.
         case json(multicastID: Int64)
         /// `id=` or `Error=`.
         case text
-        /// `name`, or an error of v1; `isDryRun`: the message was only looked at (http 8.1).
+        /// `name`, or an error of v1; `isDryRun`: the message was only validated (http 8.1).
         case v1(project: String, isDryRun: Bool)
-        /// A part with the answer of v1 for each message (http 8.8).
+        /// One part with an answer of v1 per message (http 8.8).
         case batch([BatchedMessage])
-        /// `message_id`, a number, or `error`: of a topic or condition.
+        /// For a topic or condition: `message_id` with a number, or `error`.
         case topicJSON(dryRunID: Int64)
-        /// `id=` with a number, or `Error=`: of a topic.
+        /// For a topic: `id=` with a number, or `Error=`.
         case topicText(dryRunID: Int64)
     }
 
     private let form: Form
-    /// What a recipient is told that would be sent to: a payload that is too large is told only to those (http 2.8).
+    /// The refusal of a payload that is too large; reported only for recipients that are valid otherwise (http 2.8).
     private let payloadRefusal: Refusal?
-    var gathered: HTTPGathered<LegacyReply.Result>
+    var tokenResults: HTTPTokenResults<LegacyReply.Result>
 
-    /// A send to so many, of none of which anything is known.
     init(_ form: Form, recipients: Int, payloadRefusal: Refusal? = nil) {
         self.form = form
         self.payloadRefusal = payloadRefusal
-        gathered = HTTPGathered(recipients)
+        tokenResults = HTTPTokenResults(recipients)
     }
 
-    /// The answer; of whom nothing is known, it is said to be worth another try.
+    /// The answer; recipients without a result are reported as unavailable, so that the client retries.
     var response: HTTPResponse {
-        let results = gathered.results.map { told($0 ?? .refused(.unavailable)) }
+        let results = tokenResults.results.map { applyingPayloadRefusal($0 ?? .refused(.unavailable)) }
         switch form {
         case .json(let id):
             return HTTPResponse(.ok, HTTPResponse.json, LegacyReply.json(results, multicastID: id))
         case .topicJSON(let id):
             return HTTPResponse(.ok, HTTPResponse.json, LegacyReply.topicJSON(results[0], dryRunID: id))
         case .text, .topicText:
-            // Being unavailable is told by the status in this form, never by a word (http 2.6).
+            // In this form, unavailability is reported by the status, never by an error word (http 2.6).
             switch results[0] {
             case .refused(.unavailable), .refused(.senderRateExceeded), .refused(.draining):
-                return .plain(RequestFault(.unavailable, "The server cannot take it now, try again."))
+                return .plain(RequestFault(.unavailable, "The server is unavailable, try again."))
             case .refused(.internalError):
                 return .plain(RequestFault(.internalError, "Internal error, try again."))
             default: return HTTPResponse(.ok, HTTPResponse.text, text(results[0]))
@@ -57,7 +56,7 @@ final class HTTPSend: HTTPGatheredAnswer {
         }
     }
 
-    private func told(_ result: LegacyReply.Result) -> LegacyReply.Result {
+    private func applyingPayloadRefusal(_ result: LegacyReply.Result) -> LegacyReply.Result {
         if case .sent = result, let payloadRefusal { .refused(payloadRefusal) } else { result }
     }
 

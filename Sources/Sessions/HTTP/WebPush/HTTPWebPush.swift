@@ -2,26 +2,27 @@ import Basics
 import Delivery
 import Wire
 
-/// The endpoint of web push: a server with its address and the key of the web app may send (RFC 8030, http 10, mcs-device 5.7).
+/// The push endpoint: servers with its URL and the key of the web app may send (RFC 8030, http 10, mcs-device 5.7).
 ///
-/// What is sent is encrypted already and passed on as it is.
+/// Messages are already encrypted and passed on unchanged.
 extension HTTPSession {
-    /// What the answer needs beside what the core says.
+    /// What the answer to a web push needs beside the core's reply.
     struct Push {
-        /// The origin that the application server knows this server by.
+        /// The origin by which the application server addresses this server.
         var origin: String
-        /// Seconds that it is kept, which may be fewer than asked for.
+        /// Seconds that the message is stored, which may be fewer than requested.
         var lifetimeSeconds: Int
     }
 
-    /// Takes a message for the subscription that a token names.
+    /// Submits a message to the subscription that a token identifies.
     func push(
         _ request: HTTPRequest, token: [UInt8], _ requester: Requester, _ now: Now, _ io: inout SessionIO
     ) -> Outcome {
         do throws(RequestFault) {
             guard let target = settings.seal.name(of: token.raw) else {
                 io.refuse(.invalidToken, to: token)
-                throw RequestFault(.notFound, "The path names no subscription of this server.")
+                throw RequestFault(
+                    .notFound, "invalid subscription in the path: expected a token of this server")
             }
             let lifetime = try Self.lifetime(request)
             let priority = try Self.priority(request)
@@ -42,10 +43,10 @@ extension HTTPSession {
         }
     }
 
-    /// The answer once the message is on disk, or handed over where it has no lifetime.
+    /// Returns the answer once the message is on disk, or delivered if it has no lifetime.
     ///
-    /// The address of the message is its id for the device; nothing more can be had there.
-    static func pushed(_ push: Push, _ id: PersistentID) -> HTTPResponse {
+    /// The location of the message contains its persistent ID; it is not an endpoint.
+    static func pushResponse(_ push: Push, _ id: PersistentID) -> HTTPResponse {
         var response = HTTPResponse(
             .created, HTTPResponse.text, [], extra: ("TTL", String(push.lifetimeSeconds)))
         let path = id.text.split(separator: "%").joined(separator: "%25")
@@ -53,20 +54,24 @@ extension HTTPSession {
         return response
     }
 
-    /// The answer to a message that the core refuses.
+    /// Returns the answer to a message that the core refuses.
     static func refusal(_ refusal: Refusal) -> HTTPResponse {
         switch refusal {
         case .notRegistered: Self.refusal(RequestFault(.gone, "The subscription has ended."))
         case .invalidToken:
             Self.refusal(
-                RequestFault(.notFound, "The token is one that the server encrypts for, and no endpoint."))
+                RequestFault(
+                    .notFound,
+                    "The token belongs to a registration that the server encrypts for, not to a push endpoint."
+                ))
         case .senderMismatch:
             Self.refusal(
-                RequestFault(.forbidden, "The subscription is not for the key that the token is signed with.")
+                RequestFault(
+                    .forbidden, "The subscription belongs to another key than the one that signed the token.")
             )
         case .deviceRateExceeded:
             Self.refusal(RequestFault(.tooManyRequests, "The device gets too many messages."))
-        default: Self.refusal(RequestFault(.unavailable, "The store cannot take it now."))
+        default: Self.refusal(RequestFault(.unavailable, "The store is unavailable, try again later."))
         }
     }
 
@@ -84,28 +89,28 @@ extension HTTPSession {
 
     // MARK: Headers
 
-    /// `TTL` (RFC 8030, 5.2), cut to what is kept at most.
+    /// Parses `TTL` (RFC 8030, 5.2), limited to `Limits.Message.lifetimeSeconds`.
     private static func lifetime(_ request: HTTPRequest) throws(RequestFault) -> Int {
         guard let text = request.header("ttl") else {
-            throw RequestFault(.badRequest, "TTL: it is missing.")
+            throw RequestFault(.badRequest, "missing TTL: expected a whole number of seconds")
         }
         guard !text.isEmpty, text.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-            throw RequestFault(.badRequest, "TTL: it is no whole number of seconds.")
+            throw RequestFault(.badRequest, "invalid TTL: expected a whole number of seconds")
         }
-        // More digits than the most that is kept are more seconds too.
+        // The limit in each step also avoids an overflow.
         return text.reduce(0) { min($0 * 10 + Int($1 - 0x30), Limits.Message.lifetimeSeconds) }
     }
 
-    /// `Urgency` (RFC 8030, 5.3): only the highest wakes a device that saves its battery.
+    /// Parses `Urgency` (RFC 8030, 5.3): only the highest wakes a device in power saving.
     private static func priority(_ request: HTTPRequest) throws(RequestFault) -> Priority {
         guard let word = request.header("urgency") else { return .normal }
         if ASCII.equals(word.raw, ignoringCase: "high") { return .high }
         for known: StaticString in ["normal", "low", "very-low"]
         where ASCII.equals(word.raw, ignoringCase: known) { return .normal }
-        throw RequestFault(.badRequest, "Urgency: it is none of very-low, low, normal and high.")
+        throw RequestFault(.badRequest, "invalid Urgency: expected very-low, low, normal or high")
     }
 
-    /// `Topic` (RFC 8030, 5.4).
+    /// Parses `Topic` (RFC 8030, 5.4).
     private static func topic(_ request: HTTPRequest) throws(RequestFault) -> [UInt8]? {
         guard let topic = request.header("topic") else { return nil }
         let isURLSafe = topic.allSatisfy { byte in
@@ -115,31 +120,34 @@ extension HTTPSession {
             }
         }
         guard !topic.isEmpty, topic.count <= Limits.WebPush.topicBytes, isURLSafe else {
-            throw RequestFault(.badRequest, "Topic: it is not 1 to 32 characters of base64url.")
+            throw RequestFault(.badRequest, "invalid Topic: expected 1 to 32 characters of base64url")
         }
         return topic
     }
 
-    /// The pairs that tell the device how to decrypt, and the bytes for it to decrypt (mcs-device 5.7).
+    /// Encodes the pairs with the encryption parameters, and the encrypted bytes (mcs-device 5.7).
     private static func content(_ request: HTTPRequest) throws(RequestFault) -> EncodedAppData {
         var body = ByteBuffer()
-        // Without content the web app only hears that something happened.
+        // Without content the web app is only notified.
         guard !request.body.isEmpty else { return [] }
         guard request.body.count <= Limits.Message.payloadBytes else {
-            throw RequestFault(.contentTooLarge, "The body is over 4,096 bytes.")
+            throw RequestFault(.contentTooLarge, "body too large: expected at most 4,096 bytes")
         }
         guard request.header("content-encoding") != nil else {
-            throw RequestFault(.badRequest, "Content-Encoding: it is missing.")
+            throw RequestFault(.badRequest, "missing Content-Encoding: expected aes128gcm or aesgcm")
         }
         guard let encryption = PushEncryption(request) else {
             throw RequestFault(
-                .unsupportedMediaType, "Content-Encoding: only aes128gcm and aesgcm are taken.")
+                .unsupportedMediaType, "unsupported Content-Encoding: expected aes128gcm or aesgcm")
         }
         if case .aesgcm(let key, let salt) = encryption, key == nil || salt == nil {
-            throw RequestFault(.badRequest, "Crypto-Key and Encryption: aesgcm needs both.")
+            throw RequestFault(.badRequest, "missing Crypto-Key or Encryption: aesgcm requires both")
         }
         do throws(Refusal) { body.append(try encryption.pairs()) } catch {
-            throw RequestFault(.badRequest, "Crypto-Key and Encryption: they are no such headers.")
+            throw RequestFault(
+                .badRequest,
+                "invalid Crypto-Key or Encryption: expected up to \(Limits.WebPush.headerBytes) printable ASCII characters"
+            )
         }
         body.appendField(MCS.DataMessage.Field.rawData, bytes: request.body)
         return body.copied()

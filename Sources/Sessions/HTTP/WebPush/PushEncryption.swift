@@ -2,18 +2,17 @@ import Basics
 import Delivery
 import Wire
 
-/// How the content of a web push is encrypted, as the headers of its request say (RFC 8291;
-/// draft-ietf-webpush-encryption-04, 3).
+/// The encryption of a web push, from the headers of its request (RFC 8291; draft-ietf-webpush-encryption-04, 3).
 ///
-/// The headers stand on the request of a web push, and on a legacy send whose JSON carries the content in `raw_data`, as
-/// pywebpush writes it (http 1.2). The device needs them as pairs (mcs-device 5.7).
+/// The headers come with a web push, and with a legacy send whose JSON has the content in `raw_data`, as pywebpush writes it
+/// (http 1.2). The device needs them as pairs (mcs-device 5.7).
 enum PushEncryption: Equatable {
-    /// All that the device needs is in the content.
+    /// The content includes all parameters.
     case aes128gcm
     /// `Crypto-Key` and `Encryption` beside the content; `nil` for a header that is absent.
     case aesgcm(key: [UInt8]?, salt: [UInt8]?)
 
-    /// Reads the headers; `nil` if `Content-Encoding` names no encryption of web push.
+    /// Reads the headers; `nil` if `Content-Encoding` is not an encryption of web push.
     init?(_ request: HTTPRequest) {
         guard let coding = request.header("content-encoding") else { return nil }
         if ASCII.equals(coding.raw, ignoringCase: "aes128gcm") {
@@ -25,9 +24,9 @@ enum PushEncryption: Equatable {
         }
     }
 
-    /// The pairs, named by the headers in lower case.
+    /// Encodes the headers as pairs, with the header names in lower case as keys.
     ///
-    /// Throws `Refusal.conflict` for a header that is not printable ASCII of at most `Limits.WebPush.headerBytes`.
+    /// Throws `Refusal.conflict` for a header that is not printable ASCII of up to `Limits.WebPush.headerBytes`.
     func pairs() throws(Refusal) -> EncodedAppData {
         var body = ByteBuffer()
         switch self {
@@ -48,7 +47,9 @@ enum PushEncryption: Equatable {
         guard text.count <= Limits.WebPush.headerBytes, text.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
             throw .conflict(
                 field: PayloadField.rawData.name,
-                reason: "Crypto-Key and Encryption have up to \(Limits.WebPush.headerBytes) printable bytes")
+                reason:
+                    "expected Crypto-Key and Encryption of up to \(Limits.WebPush.headerBytes) printable ASCII characters"
+            )
         }
     }
 }

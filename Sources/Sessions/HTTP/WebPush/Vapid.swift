@@ -1,17 +1,17 @@
 import Basics
 import Wire
 
-/// What an application server shows to be let send: a token signed with its key (RFC 8292).
+/// The credentials of an application server: a token signed with its key (RFC 8292).
 struct Vapid {
-    /// The signed token, as it came.
+    /// The signed token, as received.
     let token: [UInt8]
-    /// The public key that it says it is signed with: an uncompressed point.
+    /// The claimed public key: an uncompressed point.
     let publicKey: [UInt8]
 
-    /// Reads the headers in the present form and in the older one, with the key in a header of its own.
+    /// Parses the headers in the current form, and in the older one with the key in a header of its own.
     init(_ request: HTTPRequest) throws(RequestFault) {
         guard let header = request.header("authorization") else {
-            throw RequestFault(.unauthorized, "Authorization: it is missing; vapid t=…, k=… is expected.")
+            throw RequestFault(.unauthorized, "missing Authorization: expected vapid t=…, k=…")
         }
         let scheme = header.prefix { $0 != 0x20 }
         let rest = Array(header[scheme.endIndex...].drop { $0 == 0x20 })
@@ -23,51 +23,54 @@ struct Vapid {
             token = rest
             key = request.header("crypto-key").flatMap { HeaderParameters.value("p256ecdsa", in: $0) }
         } else {
-            throw RequestFault(.unauthorized, "Authorization: only vapid and WebPush are taken here.")
+            throw RequestFault(
+                .unauthorized, "unsupported scheme in Authorization: expected vapid or WebPush")
         }
-        guard !token.isEmpty else { throw RequestFault(.unauthorized, "Authorization: it has no token.") }
+        guard !token.isEmpty else {
+            throw RequestFault(.unauthorized, "invalid Authorization: missing token")
+        }
         guard let key, let point = Base64.bytes(key.raw), point.count == 65, point[0] == 4 else {
             throw RequestFault(
-                .unauthorized, "Authorization: it has no P-256 public key of 65 bytes in base64url.")
+                .unauthorized, "invalid Authorization: expected a P-256 public key of 65 bytes in base64url")
         }
         publicKey = point
     }
 
-    /// Checks signature, audience, time and contact; the result is the origin that it was signed for.
+    /// Checks audience, expiry, contact and signature. Returns the origin that the token was signed for.
     ///
-    /// The signature comes last, since it is the only costly one.
+    /// The signature is checked last, because it is the only costly check.
     func check(settings: SessionSettings, now: UnixMilliseconds) throws(RequestFault) -> String {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Base64.bytes(Array(parts[2]).raw)
-        else { throw RequestFault(.forbidden, "Authorization: the token is no JWT.") }
+        else { throw RequestFault(.forbidden, "invalid Authorization: expected a JWT") }
         guard header["alg"]?.text == "ES256" else {
-            throw RequestFault(.forbidden, "Authorization: the token is not signed with ES256.")
+            throw RequestFault(.forbidden, "invalid JWT in Authorization: expected alg ES256")
         }
-        // No extension is understood here, and one that must be may change what the token means (RFC 7515, 4.1.11).
+        // No extension is supported, and a critical one may change the meaning of the token (RFC 7515, 4.1.11).
         guard header["crit"] == nil else {
             throw RequestFault(
-                .forbidden, "Authorization: the token has crit: expected a token without critical extensions."
+                .forbidden, "invalid JWT in Authorization: expected no critical extension (crit)"
             )
         }
         guard let audience = claims["aud"]?.text, Self.isOurs(audience, settings.pushHosts) else {
-            throw RequestFault(.forbidden, "aud: it is not the origin of an endpoint of this server.")
+            throw RequestFault(.forbidden, "invalid aud: expected the origin of an endpoint of this server")
         }
         guard let expiry = claims["exp"]?.double else {
-            throw RequestFault(.forbidden, "exp: it is missing, or no number.")
+            throw RequestFault(.forbidden, "invalid exp: expected a number")
         }
         let left = expiry - Double(now) / 1_000
         guard left > 0 else { throw RequestFault(.forbidden, "exp: the token has expired.") }
         guard left <= Double(Limits.WebPush.vapidSeconds + Limits.WebPush.vapidClockSkewSeconds) else {
-            throw RequestFault(.forbidden, "exp: it is more than 24 hours ahead.")
+            throw RequestFault(.forbidden, "invalid exp: expected at most 24 hours ahead")
         }
         if let contact = claims["sub"] {
             guard let contact = contact.text, contact.hasPrefix("mailto:") || contact.hasPrefix("https:")
-            else { throw RequestFault(.forbidden, "sub: it is no mailto: or https: address.") }
+            else { throw RequestFault(.forbidden, "invalid sub: expected a mailto: or https: address") }
         }
         let signed = Array(token[..<parts[1].endIndex])
         guard settings.webPush.verifies(signature, signed, publicKey) else {
-            throw RequestFault(.forbidden, "Authorization: the signature is not that of the key.")
+            throw RequestFault(.forbidden, "invalid Authorization: the signature does not match the key")
         }
         return audience
     }
@@ -79,9 +82,9 @@ struct Vapid {
         return value
     }
 
-    /// Whether an origin is `https://`, a name of this server and perhaps a port, and nothing else.
+    /// Returns whether an origin is `https://`, a name of this server and optionally a port, and nothing else.
     ///
-    /// A token for another push service, which has it, must not serve here.
+    /// Otherwise another push service could replay the tokens that it receives.
     static func isOurs(_ origin: String, _ hosts: [String]) -> Bool {
         guard origin.hasPrefix("https://") else { return false }
         var host = origin.dropFirst(8)
@@ -97,9 +100,9 @@ struct Vapid {
     }
 }
 
-/// Parameters of a header: names, `=`, and values that may stand in quotes, between commas or semicolons (RFC 9110, 5.6.6).
+/// Parameters of a header: `name=value` with optional quotes, separated by commas or semicolons (RFC 9110, 5.6.6).
 enum HeaderParameters {
-    /// The value of the first parameter of a name; nil if there is none.
+    /// Returns the value of the first parameter with a name, or `nil` if there is none.
     static func value(_ name: StaticString, in header: [UInt8]) -> [UInt8]? {
         for part in header.split(whereSeparator: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }) {
             let part = trimmed(part)

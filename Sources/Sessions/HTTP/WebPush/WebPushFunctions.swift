@@ -1,15 +1,14 @@
 public import Delivery
 
-/// What web push needs of a crypto library, from the host: sessions know none, and draw no randomness.
+/// Crypto functions for web push, from the host, because sessions have no crypto library and no source of randomness.
 public struct WebPushFunctions: Sendable {
-    /// Encrypts a text in `aesgcm` for a web app; nil where it cannot be (mcs-device 7.3).
+    /// Encrypts a text with `aesgcm` for a web app (mcs-device 7.3). Returns `nil` if that fails.
     public var encrypt: @Sendable (WebKeys, [UInt8]) -> EncryptedPayload?
-    /// Whether keys can be encrypted for: their point lies on the curve.
+    /// Returns whether a message can be encrypted for these keys: their point is on the curve.
     public var isUsable: @Sendable (WebKeys) -> Bool
-    /// Whether a signature is that of a public key over a text (ES256).
+    /// Returns whether an ES256 signature over a text matches a public key.
     public var verifies: @Sendable (_ signature: [UInt8], _ text: [UInt8], _ publicKey: [UInt8]) -> Bool
 
-    /// Functions of the caller's.
     public init(
         encrypt: @escaping @Sendable (WebKeys, [UInt8]) -> EncryptedPayload?,
         isUsable: @escaping @Sendable (WebKeys) -> Bool,
@@ -20,21 +19,20 @@ public struct WebPushFunctions: Sendable {
         self.verifies = verifies
     }
 
-    /// Without a crypto library no keys are usable and no signature is right.
+    /// Rejects all keys and signatures, for use without a crypto library.
     public static let none = WebPushFunctions(
         encrypt: { _, _ in nil }, isUsable: { _ in false }, verifies: { _, _, _ in false })
 }
 
-/// A message that only a web app can read.
+/// A message that is encrypted for a web app.
 public struct EncryptedPayload: Sendable, Equatable {
-    /// What goes into `raw_data`.
+    /// The value of `raw_data`.
     public var records: [UInt8]
-    /// The public key made for this message: what `crypto-key` tells.
+    /// The ephemeral public key, for `crypto-key`.
     public var publicKey: [UInt8]
-    /// What `encryption` tells.
+    /// The salt, for `encryption`.
     public var salt: [UInt8]
 
-    /// A message; all parts are the caller's.
     public init(records: [UInt8], publicKey: [UInt8], salt: [UInt8]) {
         self.records = records
         self.publicKey = publicKey

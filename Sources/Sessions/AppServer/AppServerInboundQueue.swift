@@ -1,12 +1,12 @@
 import Basics
 
-/// Messages that came while the window was full, as JSON text, first in first out.
-struct AppServerHeldMessages: ~Copyable {
+/// A queue of the messages received while the window was full, as JSON text, oldest first.
+struct AppServerInboundQueue: ~Copyable {
     private struct Entry {
-        /// Bytes of the stanza's id; -1: it has none.
+        /// Bytes of the stanza's ID; -1 if it has none.
         var idLength: Int
         var textLength: Int
-        /// Of its stanza in a managed stream.
+        /// The number of the stanza in a managed stream.
         var number: UInt32
         var length: Int { max(idLength, 0) + textLength }
     }
@@ -18,20 +18,18 @@ struct AppServerHeldMessages: ~Copyable {
 
     init() {}
 
-    /// Whether nothing is held.
     var isEmpty: Bool { head == entries.count }
 
-    /// Bytes held.
+    /// The number of bytes.
     var count: Int { bytes.count - headOffset }
 
-    /// Keeps a message.
     mutating func append(_ text: RawSpan, id: String?, number: UInt32 = 0) {
         if let id { bytes.append(text: id) }
         bytes.append(text)
         entries.append(Entry(idLength: id?.utf8.count ?? -1, textLength: text.byteCount, number: number))
     }
 
-    /// The oldest message's text; there must be one.
+    /// The text of the oldest message; the queue must not be empty.
     var first: RawSpan {
         @_lifetime(borrow self)
         get {
@@ -40,17 +38,17 @@ struct AppServerHeldMessages: ~Copyable {
         }
     }
 
-    /// The id of the oldest message's stanza; nil if it has none.
+    /// The ID of the oldest message's stanza; `nil` if it has none.
     var firstID: String? {
         guard entries[head].idLength >= 0 else { return nil }
         let id = bytes.bytes.extracting(headOffset..<headOffset + entries[head].idLength)
         return String(decoding: [UInt8](copying: id), as: UTF8.self)
     }
 
-    /// The number of the oldest message's stanza; there must be one.
+    /// The number of the oldest message's stanza; the queue must not be empty.
     var firstNumber: UInt32 { entries[head].number }
 
-    /// Drops the oldest message; there must be one.
+    /// Removes the oldest message; the queue must not be empty.
     mutating func removeFirst() {
         headOffset += entries[head].length
         head += 1
@@ -60,7 +58,7 @@ struct AppServerHeldMessages: ~Copyable {
             head = 0
             headOffset = 0
         } else if headOffset > bytes.count / 2 {
-            // Moves each byte once on average.
+            // Amortised, each byte is moved once.
             bytes.removeFirst(headOffset)
             entries.removeFirst(head)
             head = 0

@@ -1,19 +1,19 @@
 import Basics
 
-/// The tokens of the registrations whose messages were written last on a connection.
+/// A cache of the tokens of registrations that have recently sent messages over a connection.
 ///
-/// Sealing a token takes as long as all the rest of an upstream message, and most messages come from devices that have sent one
-/// a moment ago. A token is always the same for its registration, so that nothing here can be out of date.
-struct TokenMemory {
+/// Sealing a token takes as long as all the other work for an upstream message, and most messages come from devices that have
+/// sent another one shortly before. The token of a registration never changes, so no entry becomes stale.
+struct TokenCache {
     private struct Slot {
         var name: RegistrationName
         var token: [UInt8]
     }
 
-    /// By the low bits of their names; made with the first.
+    /// Indexed by the low bits of the registration names; allocated with the first token.
     private var slots: [Slot?] = []
 
-    /// The token of a registration.
+    /// Returns the token of a registration, sealing it on a miss.
     mutating func token(for name: RegistrationName, _ seal: TokenSeal) -> [UInt8] {
         if slots.isEmpty { slots = Array(repeating: nil, count: Limits.AppServer.cachedTokens) }
         let at = Int(

@@ -3,35 +3,36 @@ import Delivery
 import Wire
 
 extension HTTPSession {
-    /// The answer to a request of one message; nil where it came too late.
+    /// Returns the answer to a request of one message; `nil` if the reply came too late.
     func response(to reply: SubmissionReply, of requestID: UInt32) -> HTTPResponse? {
         switch (question(of: requestID), reply) {
-        case (.push(let push), .accepted(let id?, _)): return Self.pushed(push, id)
+        case (.push(let push), .accepted(let id?, _)): return Self.pushResponse(push, id)
         case (.push, .refused(let refusal)): return Self.refusal(refusal)
-        case (.groupSend(let form), .group(let answer)): return sent(answer, form)
+        case (.groupSend(let form), .group(let answer)): return groupSendResponse(answer, form)
         case (.groupSend(let form), .refused(let refusal)):
             let send = HTTPSend(form, recipients: 1)
-            send.note(.refused(refusal), at: 0)
+            send.recordResult(.refused(refusal), at: 0)
             return send.response
         default: return nil
         }
     }
 
-    /// The answer to any other request; nil where it came too late.
+    /// Returns the answer to any other request; `nil` if the reply came too late.
     func response(to reply: RequestReply, of requestID: UInt32, _ now: Now) -> HTTPResponse? {
         guard let question = question(of: requestID) else { return nil }
         switch (reply, question) {
         case (.checkedIn(let device, let fresh), .checkIn(let given, let form)):
             return (fresh ?? given).map { checkedIn(device, token: $0, form, now) }
         case (.checkInRefused, _):
-            return .plain(RequestFault(.unauthorized, "The security token is not that of the device."))
+            return .plain(RequestFault(.unauthorized, "wrong security token for this device"))
         case (.registered(let name), .register): return registered(name)
         case (.registered(let name), .web(let answer)): return registered(name, answer)
         case (.unregistered, .unregister(let done, _)): return HTTPResponse(.ok, HTTPResponse.text, done)
         case (.unregistered, .done(let body)): return HTTPResponse(.ok, HTTPResponse.json, body)
-        case (.installation(let record, _), .installation(let answer)): return installed(record, answer, now)
+        case (.installation(let record, _), .installation(let answer)):
+            return installationResponse(record, answer, now)
         case (.registrationRefused(let refusal), _): return response(refusing: question, refusal)
-        case (.group(let group), .group(let question)): return known(group, question)
+        case (.group(let group), .group(let question)): return groupResponse(group, question)
         case (.groupRefused(let refusal), .group): return .group(refusal)
         case (.token(let report), .token(let question)): return response(to: report, question)
         case (.tokenRefused(let refusal), .token(let question)): return answer(refused: refusal, question)
@@ -40,7 +41,7 @@ extension HTTPSession {
     }
 
     private func response(
-        refusing question: HTTPAnswers.Question, _ refusal: RegistrationRefusal
+        refusing question: HTTPPendingRequests.Question, _ refusal: RegistrationRefusal
     ) -> HTTPResponse? {
         switch question {
         case .installation: Self.retriable(.rpc(Self.installationFault(refusal)), refusal)
@@ -50,11 +51,11 @@ extension HTTPSession {
         case .checkIn: Self.retriable(.plain(Self.fault(refusal)), refusal)
         case .token(let question):
             answer(refused: refusal == .notRegistered ? .notRegistered : .unavailable, question)
-        case .page, .push, .gathered, .groupSend, .groupMembers, .group: nil
+        case .page, .push, .multiToken, .groupSend, .groupMembers, .group: nil
         }
     }
 
-    /// The answer with a refusal, and when to try again where that helps.
+    /// Adds `Retry-After` to the answer if a retry can help.
     private static func retriable(_ answer: HTTPResponse, _ refusal: RegistrationRefusal) -> HTTPResponse {
         let seconds: Int
         switch refusal {
@@ -67,28 +68,29 @@ extension HTTPSession {
         return answer
     }
 
-    /// A refusal in the words of the JSON interfaces.
+    /// Returns the error of the JSON interfaces for a refusal.
     static func fault(_ refusal: RegistrationRefusal) -> RequestFault {
         switch refusal {
         case .authenticationFailed:
-            RequestFault(.unauthorized, "The token is not that of this device.")
+            RequestFault(.unauthorized, "wrong token for this device")
         case .invalidSender:
             RequestFault(
                 .badRequest,
-                "project: no sender has this number, and none this label. It is taken from the installation's token, else from the path."
+                "unknown project: expected the number or the label of a sender, in the installation's token or else in the path"
             )
         case .invalidParameters:
-            RequestFault(.badRequest, "web.endpoint: it is no web push endpoint.")
+            RequestFault(.badRequest, "invalid web.endpoint: expected a web push endpoint")
         case .tooManyRegistrations:
             RequestFault(.tooManyRequests, "The device has too many registrations.")
         case .tooManySubscriptions:
             RequestFault(.tooManyRequests, "The registration has too many subscriptions.")
-        case .notRegistered: RequestFault(.notFound, "The registration is not there, or not any more.")
+        case .notRegistered: RequestFault(.notFound, "The registration does not exist or was deleted.")
         case .notPermitted:
             RequestFault(
                 .forbidden,
-                "The registration is of another installation, device or project than the request shows.")
-        case .serviceNotAvailable: RequestFault(.unavailable, "The store cannot take it now.")
+                "The registration belongs to another installation, device or project than the credentials of the request."
+            )
+        case .serviceNotAvailable: RequestFault(.unavailable, "The store is unavailable, try again later.")
         case .tooManyUnauthenticated:
             RequestFault(.tooManyRequests, "Too many new devices and registrations in this minute.")
         case .registryFull: .registryFull
@@ -97,7 +99,7 @@ extension HTTPSession {
 }
 
 extension RequestFault {
-    /// The registry is as large as it may become.
+    /// The registry has reached its limit, `registry_bytes`.
     static let registryFull = RequestFault(
         .unavailable,
         "The registry is full (registry_bytes): nothing new is added until the operator raises the limit or removes devices."
@@ -105,9 +107,9 @@ extension RequestFault {
 }
 
 extension HTTPResponse {
-    /// The same to an app server, as a text in `error`.
+    /// The answer to an app server if the registry is full, as a text in `error`.
     static let registryFull = {
-        var response = told("\(RequestFault.registryFull.reason)", .unavailable)
+        var response = errorObject("\(RequestFault.registryFull.reason)", .unavailable)
         response.extra = ("Retry-After", String(Limits.HTTP.sendRetrySeconds))
         return response
     }()

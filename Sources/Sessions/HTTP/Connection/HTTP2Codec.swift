@@ -1,37 +1,37 @@
 import Basics
 import Wire
 
-/// HTTP/2 on one connection: each request has a stream, and answers leave as they are ready (RFC 9113).
-final class HTTP2Front: HTTPFront {
-    /// How a request that has begun comes on.
-    private struct Coming {
+/// HTTP/2 on one connection: each request has a stream, and answers are sent as soon as they are ready (RFC 9113).
+final class HTTP2Codec: HTTPCodec {
+    /// The progress of an incomplete request.
+    private struct IncomingRequest {
         var pace: RequestPace
-        /// Bytes that had come when the peer had to wait for its turn to send more; while it waits, nothing counts
-        /// against it.
-        var heldAt: Int?
+        /// Bytes received when flow control stopped the peer; `nil` if it may send. While it is stopped, the rate of the body is
+        /// not enforced.
+        var bytesAtPause: Int?
     }
 
     private let connection = HTTP2Connection()
     private var budget: FrameBudget
-    private var coming: [UInt32: Coming] = [:]
-    /// When the next look at those is due.
-    private var nextLook = Instant.distantFuture
-    /// Requests taken up and not answered, among them some whose streams are gone: those cost as much work.
-    private var inWork = 0
-    /// Since when answers wait for the peer's windows, and how much of them had been written then.
+    private var incoming: [UInt32: IncomingRequest] = [:]
+    /// When the progress of the incomplete requests is checked next.
+    private var nextCheck = Instant.distantFuture
+    /// Requests accepted and not answered, including those whose streams are closed: they cost as much work.
+    private var requestsInProgress = 0
+    /// Since when answers wait for the peer's windows, and how many bytes had been written at that time.
     private var stalled: (since: Instant, written: Int)?
     private(set) var ending: CloseReason?
-    private(set) var isOver = false
+    private(set) var isFinished = false
     private var isBroken = false
     private var refused: [HTTPStatus] = []
 
     init(now: Now) { budget = FrameBudget(now: now.monotonic) }
 
-    var deadline: Instant { min(nextLook, stallDeadline) }
+    var deadline: Instant { min(nextCheck, stallDeadline) }
     var isIdle: Bool { connection.isEmpty }
-    /// Answers that the peer does not take press back: no request is taken up, though its windows are still heard of.
+    /// Unread answers cause backpressure: no request is accepted, but frames are still read because of window updates.
     var hasRoom: Bool {
-        !isBroken && inWork < Limits.HTTP2.streams
+        !isBroken && requestsInProgress < Limits.HTTP2.streams
             && connection.unwrittenBytes <= Limits.Connection.outboundBytes
     }
     var readsAlways: Bool { true }
@@ -44,54 +44,54 @@ final class HTTP2Front: HTTPFront {
     func receive(_ bytes: RawSpan, now: Now) {
         guard !isBroken else { return }
         connection.receive(bytes, at: now.wall)
-        note(now)
+        processTally(now)
     }
 
     func next(now: Now) -> HTTPExchange? {
         guard let (stream, request) = connection.next() else { return nil }
-        inWork += 1
-        coming[stream] = nil
+        requestsInProgress += 1
+        incoming[stream] = nil
         return HTTPExchange(number: stream, request: request)
     }
 
-    func watch(isReading: Bool, now: Now) {
+    func updateDeadlines(isReading: Bool, now: Now) {
         guard isReading else {
-            coming.removeAll()
-            nextLook = .distantFuture
+            incoming.removeAll()
+            nextCheck = .distantFuture
             return
         }
-        if nextLook == .distantFuture, !connection.isEmpty { look(now) }
+        if nextCheck == .distantFuture, !connection.isEmpty { checkProgress(now) }
     }
 
     func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now) {
-        inWork -= 1
+        requestsInProgress -= 1
         connection.answer(exchange, response, at: now.wall)
     }
 
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int {
-        // What congestion holds back is bounded by the transport's own deadline.
+        // During congestion the transport's own write deadline applies.
         guard !isCongested || isBroken else {
             stalled = nil
             return 0
         }
         connection.write(upTo: Limits.Connection.outboundLowBytes, to: &out.bytes)
         out.endRecord()
-        let answers = note(now)
+        let answers = processTally(now)
         if connection.unwrittenBytes == 0 {
             stalled = nil
         } else if stalled == nil || stalled?.written != connection.writtenBytes {
             stalled = (now.monotonic, connection.writtenBytes)
         }
         let isDone = connection.isFinished || ending != nil && connection.isEmpty
-        isOver = isBroken || isDone && !connection.canWrite
+        isFinished = isBroken || isDone && !connection.canWrite
         return answers
     }
 
     func wake(now: Now) {
         if stallDeadline <= now.monotonic {
             breakOff(.slowConsumer, .flood)
-        } else if nextLook <= now.monotonic {
-            look(now)
+        } else if nextCheck <= now.monotonic {
+            checkProgress(now)
         }
     }
 
@@ -111,9 +111,9 @@ final class HTTP2Front: HTTPFront {
         connection.shutDown()
     }
 
-    /// Takes over what has happened on the connection; returns how many requests have been answered.
+    /// Processes the counts and failures of the connection. Returns how many requests have been answered.
     @discardableResult
-    private func note(_ now: Now) -> Int {
+    private func processTally(_ now: Now) -> Int {
         let tally = connection.takeTally()
         refused += tally.refused
         if !budget.charge(tally, now: now.monotonic) { breakOff(.flood, .flood) }
@@ -123,7 +123,7 @@ final class HTTP2Front: HTTPFront {
         return tally.answers
     }
 
-    /// Ends the connection at once; of what was asked nothing more is answered.
+    /// Ends the connection at once; open requests are not answered.
     private func breakOff(_ reason: CloseReason, _ failure: HTTP2Failure) {
         guard !isBroken else { return }
         isBroken = true
@@ -131,19 +131,19 @@ final class HTTP2Front: HTTPFront {
         connection.terminate(failure)
     }
 
-    /// Looks how the requests that have begun come on, and refuses those that come too slowly.
-    private func look(_ now: Now) {
-        var seen: [UInt32: Coming] = [:]
+    /// Checks the progress of the incomplete requests, and refuses those that are too slow.
+    private func checkProgress(_ now: Now) {
+        var seen: [UInt32: IncomingRequest] = [:]
         var late: [(UInt32, RequestFault)] = []
         connection.forEachIncomplete { stream, received, maySend in
-            var entry = coming[stream] ?? Coming(pace: RequestPace(now: now.monotonic))
-            if maySend, let held = entry.heldAt {
-                entry = Coming(pace: RequestPace(now: now.monotonic, already: held))
+            var entry = incoming[stream] ?? IncomingRequest(pace: RequestPace(now: now.monotonic))
+            if maySend, let bytes = entry.bytesAtPause {
+                entry = IncomingRequest(pace: RequestPace(now: now.monotonic, already: bytes))
             } else if !maySend {
-                entry.heldAt = received
+                entry.bytesAtPause = received
             }
-            entry.pace.note(body: maySend ? received : nil, now: now.monotonic)
-            let limit = maySend ? entry.pace.deadline : entry.pace.whole
+            entry.pace.record(body: maySend ? received : nil, now: now.monotonic)
+            let limit = maySend ? entry.pace.deadline : entry.pace.requestDeadline
             if limit <= now.monotonic { late.append((stream, entry.pace.verdict(now: now.monotonic).fault)) }
             seen[stream] = entry
         }
@@ -152,8 +152,8 @@ final class HTTP2Front: HTTPFront {
             connection.refuse(stream, fault, at: now.wall)
             seen[stream] = nil
         }
-        coming = seen
-        nextLook =
+        incoming = seen
+        nextCheck =
             seen.isEmpty
             ? .distantFuture : now.monotonic.advanced(milliseconds: Limits.HTTP2.checkMilliseconds)
     }

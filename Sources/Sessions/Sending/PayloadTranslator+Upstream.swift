@@ -2,10 +2,10 @@ public import Basics
 public import Delivery
 public import Wire
 
-extension Translation {
+extension PayloadTranslator {
     /// Appends the pairs of an upstream message as a JSON object whose values are strings (ccs-xmpp 3.1, 4.1).
     ///
-    /// A body that is none gives what of it could be read.
+    /// Of a malformed body, only the pairs before the error are appended.
     public static func append(dataOf body: EncodedAppData, to buffer: inout ByteBuffer) {
         buffer.append("{")
         let start = buffer.count
@@ -17,12 +17,12 @@ extension Translation {
                 JSONWriter.append(string: value, in: .element, to: &buffer)
             }
         } catch {
-            // Sessions have checked the frame that it comes from; what is left is the store's damage.
+            // The session has checked the frame that the body comes from, so only damage in the store leads here.
         }
         buffer.append("}")
     }
 
-    /// The urgency of a message: what it says, else high where the device shows a notification (ccs-xmpp 2.2).
+    /// Returns the priority of a message. The default is high if the device shows a notification, else normal (ccs-xmpp 2.2).
     public static func priority(of message: DownstreamMessage) -> Priority {
         switch message.priority {
         case .high: .high
@@ -31,14 +31,15 @@ extension Translation {
         }
     }
 
-    /// Whether it waits while the device is idle: not where high priority is asked for, which means at once (ccs-xmpp 6).
+    /// Returns whether a message waits while the device is idle. Requested high priority overrides it (ccs-xmpp 6).
     ///
-    /// That of a notification is only a default and gives way to what was asked for.
+    /// The high priority of a notification is only a default and does not.
     public static func delaysWhileIdle(_ message: DownstreamMessage) -> Bool {
         message.delaysWhileIdle && message.priority != .high
     }
 
-    /// What it replaces; an empty key is none. A notification without a key collapses under its app's package (ccs-xmpp 6).
+    /// Returns the collapse key of a message; an empty key counts as absent. A notification without a key collapses under the
+    /// app's package (ccs-xmpp 6).
     public static func collapseKey(of message: DownstreamMessage) -> [UInt8]? {
         if let key = message.collapseKey, !key.isEmpty { return key }
         return message.notification == nil ? nil : MessageContent.appCollapseKey

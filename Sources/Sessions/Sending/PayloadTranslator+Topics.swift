@@ -3,11 +3,11 @@ public import Delivery
 public import Wire
 
 /// Topics and conditions (http 5.1, 5.3).
-extension Translation {
-    /// What a malformed name of a topic is told.
+extension PayloadTranslator {
+    /// The error text for a malformed topic name.
     public static let topicNameFault = "the name of a topic has 1 to 900 of a-z A-Z 0-9 - _ . ~ %"
 
-    /// The topics that a message goes to; nil: it goes to no topic.
+    /// Returns the topics that a message is sent to, or `nil` if its target is not a topic or condition.
     @inline(__always)
     static func topicTarget(
         of message: DownstreamMessage, to: [UInt8], in payload: borrowing AppServerPayload,
@@ -21,7 +21,7 @@ extension Translation {
                 throw .conflict(field: PayloadField.condition.name, reason: error.rawValue)
             }
         }
-        // No token and no key of a group begins so.
+        // No token and no notification key starts with a slash.
         guard to.first == UInt8(ascii: "/"), isTopicPath(to) else { return nil }
         guard let topic = TopicName(path: to) else {
             throw .conflict(field: PayloadField.to.name, reason: topicNameFault)
@@ -29,10 +29,10 @@ extension Translation {
         return TopicTarget(topic)
     }
 
-    /// Whether a target is meant to be a topic, well formed or not.
+    /// Returns whether a target is meant to be a topic, well-formed or not.
     public static func isTopicPath(_ target: [UInt8]) -> Bool { target.starts(with: "/topics/".utf8) }
 
-    /// Those that meet a condition, which may have so many operators.
+    /// Parses a condition with up to `operators` operators.
     public static func target(
         ofCondition text: [UInt8], operators: Int = Limits.Topic.conditionTests - 1
     ) throws(TopicConditionFault) -> TopicTarget {

@@ -6,14 +6,14 @@ import Wire
 
 @testable import Sessions
 
-/// Numbers that are the same on every run.
+/// Numbers that are the same in every run.
 final class FixedRandom: Sendable {
     private let state = Mutex(SeededRandom(seed: 7))
     func next() -> UInt64 { state.withLock { $0.next() } }
 }
 
-/// A session with its time, and what came out of it.
-final class HTTPDesk {
+/// A session with a clock, and its outputs.
+final class HTTPHarness {
     static let connection = ConnectionID(reactor: 1, slot: 2, generation: 3)
     /// The account of the key `good-key`.
     static let sender = SenderID(1_234_567_890)
@@ -22,13 +22,13 @@ final class HTTPDesk {
     var session: HTTPSession
     var now = Now(monotonic: Instant(nanoseconds: 1_000_000_000), wall: 1_795_156_966_123)
     var sent = ""
-    /// The same as it came, for the versions that are no text.
+    /// The sent bytes, for HTTP versions that are not text.
     var bytes: [UInt8] = []
     var records = 0
     var events: [Event] = []
     var pages: [HostRequest] = []
-    var refusals: [RefusalNote] = []
-    var responses: [HTTPResponseNote] = []
+    var refusals: [RefusalRecord] = []
+    var responses: [HTTPResponseRecord] = []
     var close: CloseReason?
     var isReading = true
 
@@ -91,7 +91,7 @@ final class HTTPDesk {
         }
     }
 
-    /// Answers what asks for installations as if every id were free.
+    /// Answers requests for installations as if every ID were free.
     func install() throws {
         for case .installation(_, .requested(let request)) in events {
             guard case .create(let offer) = request.action else { continue }
@@ -101,27 +101,27 @@ final class HTTPDesk {
         events.removeAll()
     }
 
-    /// An installation's record.
+    /// Returns an installation's record.
     static func record(
         _ id: [UInt8], _ refresh: SecretDigest, _ sender: SenderID? = nil
     ) -> InstallationRecord {
         InstallationRecord(id: id, sender: sender, refresh: refresh, createdAt: 0, usedAt: 0)
     }
 
-    /// Lets time pass, and wakes the session if it wants to be.
+    /// Advances the time, and wakes the session if its deadline is reached.
     func pass(seconds: Int) {
         now.monotonic = now.monotonic.advanced(seconds: seconds)
         now.wall += Int64(seconds) * 1_000
         if session.deadline <= now.monotonic { run { $0.wake(now: $1, io: &$2) } }
     }
 
-    /// What was sent since the last call.
-    func taken() -> String {
+    /// Returns the bytes sent since the last call.
+    func takeSent() -> String {
         defer { sent = "" }
         return sent
     }
 
-    /// The whole bytes of an answer at the start time.
+    /// Returns all bytes of an answer at the start time.
     static func answer(
         _ status: String, _ type: String, _ body: String, extra: String = "", second: Int = 46
     ) -> String {
@@ -134,7 +134,7 @@ final class HTTPDesk {
         answer(status, "text/plain; charset=UTF-8", body, extra: extra)
     }
 
-    /// A registration request.
+    /// Returns a registration request.
     static func register(
         _ form: String, authorization: String? = "AidLogin 600000000000000001:700000000000000002",
         headers: String = ""
@@ -146,7 +146,7 @@ final class HTTPDesk {
 }
 
 extension Submission {
-    /// The request of the session that made it.
+    /// The session request that caused the event.
     var requester: Requester {
         guard case .session(let requester) = replyTo else { preconditionFailure("no session made it") }
         return requester

@@ -2,22 +2,23 @@ public import Basics
 public import Delivery
 public import Wire
 
-/// Turns the JSON of app servers into the pairs that devices read, and back (ccs-xmpp 2.2, 2.3; mcs-device 2.1).
+/// Converts the JSON of app servers to the pairs that devices read, and back (ccs-xmpp 2.2, 2.3; mcs-device 2.1).
 ///
-/// It keeps its buffers from message to message, so that the body alone is allocated.
-public struct Translation: ~Copyable {
+/// Its buffers are reused, so that only the body is allocated per message.
+public struct PayloadTranslator: ~Copyable {
     private var body = ByteBuffer()
     private var key = ByteBuffer()
     private var value = ByteBuffer()
 
-    /// Ready, holding nothing.
     public init() {}
 
-    /// The pairs of a message: `data` as it is, `notification` under `gcm.notification.`, values as text; or its `raw_data`.
+    /// Encodes the pairs of a message: `data` as it is, `notification` with the prefix `gcm.notification.`; or its `raw_data`.
     ///
-    /// Throws `reservedKey`, `tooLarge`, and `conflict` for `raw_data` that is not Base64; the size is that of keys and values, without the prefix, in UTF-8.
-    /// `limit` is how large they may be: less to topics. `reservesGCMPrefix` reserves all keys that begin with `gcm`, not only `gcm.`. With `textMeansBody`, a notification
-    /// without `body` is read by the older `text` (http 2.2).
+    /// Values become text. The size counts the UTF-8 bytes of keys and values without the prefix; `limit` is lower for topics.
+    /// `reservesGCMPrefix` reserves all keys that start with `gcm`, not only `gcm.`. With `textMeansBody`, the older `text` of a
+    /// notification replaces an absent `body` (http 2.2).
+    ///
+    /// Throws `reservedKey`, `tooLarge`, and `conflict` if `raw_data` is not Base64.
     public mutating func body(
         of message: DownstreamMessage, in payload: borrowing AppServerPayload,
         reservesGCMPrefix: Bool = false, textMeansBody: Bool = false, limit: Int = Limits.Message.payloadBytes
@@ -46,13 +47,13 @@ public struct Translation: ~Copyable {
         return body.copied()
     }
 
-    /// Appends the bytes of `raw_data` as the field of that name of a data message (mcs-device 2).
+    /// Appends the bytes of `raw_data` as the `raw_data` field of a data message (mcs-device 2).
     private mutating func append(
         rawData slice: JSONSlice, in reader: borrowing JSONReader
     ) throws(Refusal) {
         fillValue(slice, in: reader)
         guard let bytes = Base64.bytes(value.bytes) else {
-            throw .conflict(field: PayloadField.rawData.name, reason: "it is not Base64")
+            throw .conflict(field: PayloadField.rawData.name, reason: "expected Base64")
         }
         guard bytes.count <= Limits.Message.payloadBytes else {
             throw .tooLarge(
@@ -61,13 +62,13 @@ public struct Translation: ~Copyable {
         body.appendField(MCS.DataMessage.Field.rawData, bytes: bytes)
     }
 
-    /// Refuses `raw_data` to topics: some of their subscribers could not be sent it, and would be left out in silence.
+    /// Refuses `raw_data` to topics, because it cannot be sent to some subscribers, which would be skipped silently.
     static func checkRawData(of message: DownstreamMessage, isToTopics: Bool) throws(Refusal) {
         guard isToTopics, message.rawData != nil else { return }
         throw .conflict(field: PayloadField.rawData.name, reason: "it cannot be sent to topics")
     }
 
-    /// The pairs of a form, by the same rules (http 2.6); what is not UTF-8 in them is replaced by U+FFFD.
+    /// Encodes the pairs of a form by the same rules (http 2.6); bytes that are not UTF-8 become U+FFFD.
     public mutating func body(
         ofPairs pairs: [(key: [UInt8], value: [UInt8])], reservesGCMPrefix: Bool,
         limit: Int = Limits.Message.payloadBytes
@@ -96,14 +97,14 @@ public struct Translation: ~Copyable {
         }
     }
 
-    /// Gives the buffers back: for a session that has gone quiet.
+    /// Frees the buffers, for a session that has become quiet.
     public mutating func releaseBuffers() {
         body.removeAll()
         key.removeAll()
         value.removeAll()
     }
 
-    /// Appends one pair of `data`; the result is its size.
+    /// Appends one pair of `data` and returns its size.
     private mutating func append(
         _ member: JSONMember, in reader: borrowing JSONReader, reservesGCMPrefix: Bool
     ) throws(Refusal) -> Int {
@@ -123,7 +124,7 @@ public struct Translation: ~Copyable {
         return plainKey.byteCount + plainValue.byteCount
     }
 
-    /// Appends one pair of `notification`, the one named by `alias` as `body`; the result is its size without the prefix.
+    /// Appends one pair of `notification`, renaming the key `alias` to `body`, and returns its size without the prefix.
     private mutating func append(
         notification member: JSONMember, in reader: borrowing JSONReader, body alias: StaticString?
     ) -> Int {
@@ -140,14 +141,14 @@ public struct Translation: ~Copyable {
         return key.count - prefix + value.count
     }
 
-    /// Apart, so that the buffers are borrowed and changed one by one.
+    /// A separate function, so that the exclusive accesses to the buffers do not overlap.
     private static func append(
         _ key: borrowing ByteBuffer, _ value: borrowing ByteBuffer, to body: inout ByteBuffer
     ) {
         AppData.append(key: key.bytes, value: value.bytes, to: &body)
     }
 
-    /// A value as text: a string as it is, anything else as its JSON without blanks.
+    /// Fills `value` with a JSON value as text: a string without quotes, anything else as its JSON without whitespace.
     private mutating func fillValue(_ slice: JSONSlice, in reader: borrowing JSONReader) {
         value.removeAll(keepingCapacity: true)
         if reader.kind(slice) == .string {

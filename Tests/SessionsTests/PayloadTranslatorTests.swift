@@ -4,16 +4,16 @@ import Sessions
 import Testing
 import Wire
 
-/// Result of a translation: the pairs in order, or the refusal.
+/// Returns the pairs in order, or the refusal.
 private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws -> Result<
     [String], Refusal
 > {
     let text = Array("{\"to\":\"x\",\"message_id\":\"m\",\(members)}".utf8)
     let payload = try AppServerPayload(text.raw)
     let message = try DownstreamMessage(payload)
-    var translation = Translation()
+    var translator = PayloadTranslator()
     do throws(Refusal) {
-        let body = try translation.body(of: message, in: payload, reservesGCMPrefix: reservesGCMPrefix)
+        let body = try translator.body(of: message, in: payload, reservesGCMPrefix: reservesGCMPrefix)
         var pairs: [String] = []
         try? AppData.forEach(in: body.raw) { key, value in
             pairs.append(
@@ -26,7 +26,7 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
     }
 }
 
-@Suite struct TranslationTests {
+@Suite struct PayloadTranslatorTests {
     @Test(
         "data values become text",
         arguments: [
@@ -40,7 +40,7 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
         #expect(try pairs(members).get() == expected)
     }
 
-    @Test("notifications go under their prefix, with the mark that they are one")
+    @Test("notifications get their prefix and their mark")
     func notification() throws {
         #expect(
             try pairs(#""notification":{"title":"t","body_loc_args":["a"],"badge":1},"data":{"k":"v"}"#).get()
@@ -51,7 +51,7 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
     }
 
     @Test(
-        "keys of the service are refused",
+        "reserved keys are refused",
         arguments: ["from", "message_type", "google", "google.x", "googlefoo", "gcm.x", "gcm."])
     func reserved(key: String) throws {
         #expect(try pairs("\"data\":{\"a\":\"b\",\"\(key)\":\"v\"}") == .failure(.reservedKey(key)))
@@ -61,13 +61,13 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
     }
 
     @Test(
-        "keys that only look alike are taken",
+        "keys that only look similar are accepted",
         arguments: ["fro", "From", "gcm", "gcmfoo", "goog", "collapse_key"])
     func notReserved(key: String) throws {
         #expect(try pairs("\"data\":{\"\(key)\":\"v\"}").get() == ["\(key)=v"])
     }
 
-    @Test("the switch reserves all keys that begin with gcm")
+    @Test("the switch reserves all keys that start with gcm")
     func reservedPrefix() throws {
         #expect(
             try pairs(#""data":{"gcmfoo":"v"}"#, reservesGCMPrefix: true) == .failure(.reservedKey("gcmfoo")))
@@ -91,13 +91,13 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
                 == 3)
     }
 
-    @Test("what a repeated key hides does not count")
+    @Test("an overridden repeated key does not count")
     func superseded() throws {
         let big = String(repeating: "v", count: 4_090)
         #expect(try pairs("\"data\":{\"a\":\"\(big)\",\"a\":\"\(big)\"}").get().count == 1)
     }
 
-    @Test("many keys, many of them equal, end in the last of each")
+    @Test("of many keys, the last of each is kept")
     func manyKeys() throws {
         let members = (0..<3_000).map { "\"k\($0 % 40)\":\"\($0)\"" }.joined(separator: ",")
         let result = try pairs("\"data\":{\(members)}").get()
@@ -115,12 +115,13 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
         let data = try message(#","data":{}"#)
         let notification = try message(#","notification":{}"#)
         let chosen = try message(#","notification":{},"priority":"normal","collapse_key":"k""#)
-        #expect(Translation.priority(of: data) == .normal && Translation.collapseKey(of: data) == nil)
-        #expect(Translation.priority(of: notification) == .high)
-        #expect(Translation.collapseKey(of: notification) == MessageContent.appCollapseKey)
-        #expect(Translation.priority(of: chosen) == .normal)
-        #expect(Translation.collapseKey(of: chosen) == Array("k".utf8))
-        #expect(Translation.collapseKey(of: try message(#","collapse_key":"""#)) == nil)
+        #expect(
+            PayloadTranslator.priority(of: data) == .normal && PayloadTranslator.collapseKey(of: data) == nil)
+        #expect(PayloadTranslator.priority(of: notification) == .high)
+        #expect(PayloadTranslator.collapseKey(of: notification) == MessageContent.appCollapseKey)
+        #expect(PayloadTranslator.priority(of: chosen) == .normal)
+        #expect(PayloadTranslator.collapseKey(of: chosen) == Array("k".utf8))
+        #expect(PayloadTranslator.collapseKey(of: try message(#","collapse_key":"""#)) == nil)
     }
 
     @Test("pairs of a device become an object of strings")
@@ -129,16 +130,16 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
         AppData.append(key: "hello", text: "w<o>\"&", to: &body)
         AppData.append(key: Array("k".utf8).raw, value: [0x61, 0xFF].raw, to: &body)
         var json = ByteBuffer()
-        Translation.append(dataOf: body.copied(), to: &json)
+        PayloadTranslator.append(dataOf: body.copied(), to: &json)
         #expect(
             String(decoding: json.copied(), as: UTF8.self)
                 == "{\"hello\":\"w\\u003co\\u003e\\\"\\u0026\",\"k\":\"a\u{FFFD}\"}")
     }
 
-    @Test("canary: a body that is none still gives an object")
+    @Test("canary: a malformed body still gives an object")
     func canary() throws {
         var json = ByteBuffer()
-        Translation.append(dataOf: [0x3A, 0x7F, 0x0A], to: &json)
+        PayloadTranslator.append(dataOf: [0x3A, 0x7F, 0x0A], to: &json)
         #expect(String(decoding: json.copied(), as: UTF8.self) == "{}")
         #expect(try pairs(#""data":{"a":"b"}"#).get() != ["a=c"])
     }

@@ -1,8 +1,8 @@
 import Basics
 import Wire
 
-/// HTTP/1.1 on one connection: answers leave in the order of their requests, however long each takes (RFC 9112, 9.3.2).
-final class HTTP1Front: HTTPFront {
+/// HTTP/1.1 on one connection: answers are sent in the order of their requests, however long each takes (RFC 9112, 9.3.2).
+final class HTTP1Codec: HTTPCodec {
     private struct Slot {
         var isHead: Bool
         var closes: Bool
@@ -10,15 +10,15 @@ final class HTTP1Front: HTTPFront {
     }
 
     private var reader = RequestReader()
-    /// Requests taken up whose answers have not left, in order.
+    /// Requests accepted whose answers are not written yet, in order.
     private var slots: [Slot] = []
-    /// The number of the first of them.
+    /// The number of the request in the first slot.
     private var first: UInt32 = 0
     private(set) var ending: CloseReason?
-    private(set) var isOver = false
+    private(set) var isFinished = false
     private var isTrusted = false
     private var refused: [HTTPStatus] = []
-    /// How long the request that has begun may take; nil while none counts against the peer.
+    /// The deadlines of the incomplete request; `nil` if there is none or reading is paused.
     private var pace: RequestPace?
 
     var deadline: Instant { pace?.deadline ?? .distantFuture }
@@ -47,10 +47,10 @@ final class HTTP1Front: HTTPFront {
         }
     }
 
-    func watch(isReading: Bool, now: Now) {
+    func updateDeadlines(isReading: Bool, now: Now) {
         guard isReading, reader.isInsideRequest else { return pace = nil }
         if pace == nil { pace = RequestPace(now: now.monotonic) }
-        pace?.note(body: reader.bodyBytes, now: now.monotonic)
+        pace?.record(body: reader.bodyBytes, now: now.monotonic)
     }
 
     func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now) {
@@ -61,20 +61,20 @@ final class HTTP1Front: HTTPFront {
 
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int {
         var written = 0
-        // Answers of many requests at once may be more than the transport holds: the rest leaves as the peer reads.
-        while written < slots.count, !isOver, !isCongested,
+        // The answers of many pipelined requests may exceed the outbound buffer: the rest is written as the peer reads.
+        while written < slots.count, !isFinished, !isCongested,
             out.bytes.count < Limits.Connection.outboundLowBytes,
             let response = slots[written].response
         {
-            // No request follows the last one here once the connection ends.
-            isOver = slots[written].closes || ending != nil && written == slots.count - 1
-            response.append(at: now.wall, closes: isOver, isHead: slots[written].isHead, to: &out.bytes)
+            // Once the connection is ending, no request follows the last one in the slots.
+            isFinished = slots[written].closes || ending != nil && written == slots.count - 1
+            response.append(at: now.wall, closes: isFinished, isHead: slots[written].isHead, to: &out.bytes)
             out.endRecord()
             written += 1
         }
         slots.removeFirst(written)
         first &+= UInt32(written)
-        if ending != nil, slots.isEmpty { isOver = true }
+        if ending != nil, slots.isEmpty { isFinished = true }
         if reader.expectsContinue, slots.isEmpty, ending == nil {
             reader.expectsContinue = false
             out.bytes.append(HTTPResponse.continuation)
@@ -103,11 +103,11 @@ final class HTTP1Front: HTTPFront {
         if ending == nil { ending = reason }
     }
 
-    /// Answers the request that cannot be read, and ends.
+    /// Answers an unreadable request, and ends the connection.
     private func refuse(_ fault: RequestFault, _ reason: CloseReason) {
         assert(
             HTTPEndpoint.ErrorForm.text.commonAnswers.contains { $0.status == fault.status },
-            "OpenAPI does not know \(fault.status)")
+            "OpenAPI does not declare \(fault.status)")
         slots.append(Slot(isHead: false, closes: true, response: .plain(fault)))
         refused.append(fault.status)
         end(reason)

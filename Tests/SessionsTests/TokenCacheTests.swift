@@ -3,17 +3,17 @@ import Testing
 
 @testable import Sessions
 
-/// What a connection remembers of tokens is what sealing them anew would say.
-@Suite struct TokenMemoryTests {
+/// The cached tokens equal those that sealing would make again.
+@Suite struct TokenCacheTests {
     private let seal = TokenSeal(secret: [UInt8](repeating: 7, count: 32))
 
-    @Test("Whatever registrations come, whether they share a place or not, each has its own token")
+    @Test("Each registration has its own token, whether it shares a slot with another or not")
     func tokens() {
         var random = SeededRandom(seed: 3)
-        var memory = TokenMemory()
+        var memory = TokenCache()
         let kept = UInt64(Limits.AppServer.cachedTokens)
         for _ in 0..<2_000 {
-            // Few places, many names for each, and the same name often.
+            // Few slots, many names for each, and repeated names.
             let device =
                 UInt64.random(in: 0...3, using: &random) + kept * UInt64.random(in: 0...3, using: &random)
             let number = kept * UInt64.random(in: 0...2, using: &random)
@@ -22,16 +22,16 @@ import Testing
         }
     }
 
-    @Test("A token that was just made is not made again: another seal would make another one")
+    @Test("A cached token is not sealed again: another seal would make another one")
     func remembered() {
-        var memory = TokenMemory()
+        var memory = TokenCache()
         let other = TokenSeal(secret: [UInt8](repeating: 8, count: 32))
         let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(6))
         let token = memory.token(for: name, seal)
-        #expect(memory.token(for: name, other) == token, "canary: it comes from memory")
+        #expect(memory.token(for: name, other) == token, "canary: it comes from the cache")
         let neighbour = RegistrationName(
             device: DeviceID(5 + UInt64(Limits.AppServer.cachedTokens)), number: RegistrationNumber(6))
         #expect(memory.token(for: neighbour, other) == other.token(for: neighbour))
-        #expect(memory.token(for: name, other) == other.token(for: name), "its place was taken")
+        #expect(memory.token(for: name, other) == other.token(for: name), "its slot was reused")
     }
 }

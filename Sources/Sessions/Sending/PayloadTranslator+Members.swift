@@ -1,9 +1,8 @@
 import Basics
 import Wire
 
-/// The members of an object, of equal keys only the last one (ccs-xmpp 2.4); the usual few without allocation.
+/// The members of a JSON object; of equal keys only the last counts (ccs-xmpp 2.4). Up to 16 members need no allocation.
 struct LastMembers {
-    /// How many there are.
     private(set) var count = 0
     private var few = InlineArray<16, JSONMember>(repeating: .absent)
     private var many: [JSONMember] = []
@@ -17,7 +16,7 @@ struct LastMembers {
                 few[count] = member
                 count += 1
             } else {
-                // A table of keys, since comparing each with each would let a stranger burn time.
+                // A dictionary, since comparing all pairs would let an unauthenticated peer burn CPU time.
                 fillMany(object, in: reader)
                 return
             }
@@ -27,7 +26,6 @@ struct LastMembers {
     @inline(__always)
     subscript(at: Int) -> JSONMember { many.isEmpty ? few.span[at] : many[at] }
 
-    /// Whether there is a member of that name.
     func contains(_ name: StaticString, in reader: borrowing JSONReader) -> Bool {
         for at in 0..<count where reader.string(self[at].key, equals: name) { return true }
         return false
@@ -64,7 +62,7 @@ struct LastMembers {
     }
 }
 
-/// Keys of `data` that belong to the service: the union of what three generations of documents reserve (ccs-xmpp 2.2).
+/// Keys of `data` that are reserved for the service: the union of those in three generations of documents (ccs-xmpp 2.2).
 enum ReservedKeys {
     static func check(_ key: RawSpan, reservesGCMPrefix: Bool) throws(Refusal) {
         guard isReserved(key, reservesGCMPrefix: reservesGCMPrefix) else { return }
