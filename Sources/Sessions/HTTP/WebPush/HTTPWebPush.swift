@@ -146,7 +146,7 @@ extension HTTPSession {
         do throws(Refusal) { body.append(try encryption.pairs()) } catch {
             throw RequestFault(
                 .badRequest,
-                "invalid Crypto-Key or Encryption: expected up to \(Limits.WebPush.headerBytes) printable ASCII characters"
+                "invalid Crypto-Key or Encryption: expected up to 1,024 printable ASCII characters"
             )
         }
         body.appendField(MCS.DataMessage.Field.rawData, bytes: request.body)
