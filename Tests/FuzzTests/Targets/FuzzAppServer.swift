@@ -52,7 +52,7 @@ private func messages(
     }
     run.receive(stream.copied(), piece: piece)
     let submitted = run.events.count { !$0.contains("upstreamFinished") }
-    run.settle { event in
+    run.answerEvents { event in
         if case .device(_, .submitted(let message)) = event,
             message.content.body.count > 2 * Limits.Message.payloadBytes + 4_096
         {
@@ -77,7 +77,7 @@ private func logIn(_ run: inout Run) {
         Array(
             "<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(credentials)</auth>".utf8)
     )
-    run.settle { event in
+    run.answerEvents { event in
         if case .sender(_, .login) = event { .appServer(.loginAccepted) } else { nil }
     }
     run.receive(Array(opening.utf8))
