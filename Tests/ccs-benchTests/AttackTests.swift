@@ -71,7 +71,7 @@ struct AttackTests {
     func names() {
         let names = Attack.all.map(\.name)
         #expect(names.first == Attack.baseline && Set(names).count == names.count && names.count > 20)
-        #expect(Attack.all.dropFirst().allSatisfy { $0.script != nil || $0.effect != .action != .none })
+        #expect(Attack.all.dropFirst().allSatisfy { $0.script != nil || $0.action != .none })
     }
 
     @Test("Canary: an attack is reported with the effect and its minimum when the effect did not occur")
