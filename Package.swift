@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 
 /// Product code: strict memory safety, and in release no dynamic exclusivity checks (5 % of the CPU of a message).
 ///
-/// What modules offer each other is `public`, never `package`: no product is a library, so nobody else sees it, and the compiler
+/// What modules offer each other is `public`, never `package`: no product is a library, so no other package sees it, and the compiler
 /// inlines and specialises across modules what is public only (a sixth of the CPU of a message).
 let product: [SwiftSetting] =
     strict + [

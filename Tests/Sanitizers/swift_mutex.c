@@ -1,5 +1,5 @@
 /*
- * Tells ThreadSanitizer of the waiting path of Swift's Mutex; preloaded by Scripts/test --sanitize thread.
+ * Annotates for ThreadSanitizer the waiting path of Swift's Mutex; preloaded by Scripts/test --sanitize thread.
  *
  * The quick paths of Mutex are compiled into our modules and seen. Where two threads meet, libswiftSynchronization takes and
  * gives the lock in the kernel, in code that was not built for the sanitizer: without these two lines all that a contended

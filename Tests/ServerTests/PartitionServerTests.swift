@@ -83,7 +83,7 @@ struct PartitionServerTests {
         for (kind, word) in [(StoreError.Kind.olderFormat, "older"), (.newerFormat, "newer")] {
             let failure = StartupFailure(
                 StoreError(kind, "/d/store has layout 9, expected layout 3"), opening: Configuration())
-            #expect(failure.exitCode == .inputOutput && failure.hint.contains("\(word) ccsd"))
+            #expect(failure.exitCode == .inputOutput && failure.hint.contains("\(word) version of ccsd"))
             #expect(failure.text.hasSuffix("/d/store has layout 9, expected layout 3"))
         }
     }

@@ -46,7 +46,7 @@ public struct AcceptClock: OperatorCommand {
     public init() {}
 
     public static let summary = OperationSummary.changing(
-        .acceptClock, "Accept the machine's clock as correct; whatever is overdue by it then expires.",
+        .acceptClock, "Accept the machine's clock as correct; what is overdue by it then expires.",
         details: [
             "Make sure first that it is correct: what expires cannot be restored. At most 2,000 devices expire per hour, so a mistake can still be stopped: stop ccsd, and set the clock."
         ])

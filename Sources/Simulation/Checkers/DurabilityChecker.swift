@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-/// What was acknowledged is on disk, whatever happens to the process.
+/// Every acknowledged message is on disk, also after a crash.
 struct DurabilityChecker {
     func didSync(_ batch: WriteBatch, _ truth: Truth) {
         for mutation in batch.mutations {

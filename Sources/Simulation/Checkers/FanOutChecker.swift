@@ -32,7 +32,7 @@ struct FanOut {
     var isCalm: Bool
 }
 
-/// Each recipient gets the message, and none gets it twice, whatever happens to the process meanwhile.
+/// Each recipient gets the message, and none gets it twice, even if the process crashes meanwhile.
 struct FanOutChecker {
     private struct Subscriber: Hashable {
         var name: RegistrationName
