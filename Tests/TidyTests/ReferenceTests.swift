@@ -31,6 +31,20 @@ import Testing
         expectNone(Self.missing(in: way).map { "README.md refers to \($0), which does not exist" })
     }
 
+    @Test(
+        "the files in docs/architecture.md exist, and a plain downstream message passes up to 12 of Sessions and Delivery"
+    )
+    func architecture() throws {
+        let text = try #require(SourceTree.read("docs/architecture.md"))
+        expectNone(
+            Self.missing(in: text).map { "docs/architecture.md refers to \($0), which does not exist" })
+        let start = try #require(text.firstRange(of: "## Downstream"))
+        let section = text[start.upperBound...].split(separator: "\n## ").first ?? ""
+        let steps = section.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect(!steps.isEmpty && steps.count <= 12)
+        expectNone(steps.filter { Self.names(in: $0).isEmpty }.map { "no file in: \($0)" })
+    }
+
     @Test("the files in the overviews of modules exist")
     func overviews() {
         let overviews = SourceTree.files.filter { $0.path.hasSuffix("/Overview.md") }
