@@ -2,40 +2,40 @@ import Basics
 import Delivery
 import Store
 
-/// Reads everything in one snapshot and counts it.
+/// Reads and counts all records in one snapshot.
 struct Auditor: ~Copyable {
     private let snapshot: Engine.Snapshot
     private let partitions: Int
     private var audit: StoreAudit
-    private var leftOut = 0
+    private var omitted = 0
 
-    /// Goes on with what was counted of what the engine does not have.
+    /// Starts from the counts of what is not in the engine yet.
     init(_ snapshot: consuming Engine.Snapshot, _ audit: StoreAudit) {
         partitions = snapshot.partitions
         self.snapshot = snapshot
         self.audit = audit
     }
 
-    /// Counts; what cannot be read is named and passed over.
+    /// Returns the counts. Records that cannot be read are named and skipped.
     mutating func run() -> StoreAudit {
         walkMeta()
         walkRegistry()
         walkTopics()
         walkMessages()
-        if leftOut > 0 { audit.unreadable.append("and \(leftOut) more") }
+        if omitted > 0 { audit.unreadable.append("and \(omitted) more") }
         return audit
     }
 
     private mutating func walkMeta() {
         walk(.meta) { (key, value, audit) throws(RecordFault) in
             guard let partition = MetaKey.partition(ofTally: [UInt8](copying: key)) else { return }
-            // Young ones have been counted since.
+            // The counts in memory are newer: the audit has them already.
             _ = try Tally(reading: value, of: partition)
         }
     }
 
     private mutating func walkRegistry() {
-        // Each device and each installation has one row among the contacts, or no partition ever looks at it.
+        // Each device and each installation has a contact row. Without one no search of a partition would find it.
         var rows = (devices: 0, installations: 0)
         walk(.registry) { (key, value, audit) throws(RecordFault) in
             switch RegistryRow(key) {
@@ -136,7 +136,7 @@ struct Auditor: ~Copyable {
         }
     }
 
-    /// A row of a partition must start with the number of the one that owns it, or nobody finds it.
+    /// Throws unless a row starts with the number of the partition that owns it. Otherwise that partition never finds the row.
     private static func checkOwner(
         _ owner: PartitionKey, _ key: borrowing RawSpan, _ partitions: Int
     ) throws(RecordFault) {
@@ -163,7 +163,7 @@ struct Auditor: ~Copyable {
         if audit.unreadable.count < Limits.Store.unreadableNames {
             audit.unreadable.append(record)
         } else {
-            leftOut += 1
+            omitted += 1
         }
     }
 }

@@ -2,56 +2,57 @@ import Basics
 import Delivery
 import Store
 
-/// Decides what the batches of one commit change: what stands in its frame of the journal, and from there among the young
-/// messages and in the engine. Made once for an open store, and used again for each commit; after a failure it is worth nothing.
+/// Turns the batches of one commit into a journal frame, changes of the recent messages, and writes to the engine.
+///
+/// One value serves all commits of an open store. After a failure its state is undefined, and it must be dropped.
 struct Commit: ~Copyable {
     private let engine: Engine
-    private let memory: SeenMemory
-    /// The messages that are not in the engine yet.
-    var index = YoungIndex()
-    /// The frame of the commit.
+    private let memory: SeenFilter
+    /// The recent messages: those that are not in the engine yet.
+    var index = RecentIndex()
+    /// The journal frame of the commit.
     var frame = JournalWriter()
-    /// What the engine is to be told.
+    /// The writes to the engine.
     let batch: EngineBatch
-    /// What changes among the young messages.
-    private(set) var changes: [YoungChange] = []
-    /// Records are made here, one after the other.
+    /// The changes of the recent messages.
+    private(set) var changes: [RecentChange] = []
+    /// The buffer in which records are encoded, one at a time.
     var buffer = ByteBuffer()
-    /// What each partition has counted, this commit included.
+    /// The tallies of the partitions, including this commit.
     private var tallies: [Tally]
-    /// What the partitions of `counting` had counted before this commit, in the same order.
+    /// The tallies of the partitions of `counting` before this commit, in the same order.
     private var countedBefore: [Tally] = []
-    /// How many more messages are pending after this commit, by what it puts and removes.
+    /// The change of the number of pending messages, by the puts and removals of this commit.
     private var pendingChange = 0
-    /// The partitions that count something in this commit, and those of whose counts the engine has not been told.
+    /// The partitions whose tallies this commit changes, and those whose tallies are newer than in the engine.
     private var counting = TouchedPartitions()
-    private var untold = TouchedPartitions()
-    /// The highest sequence that the engine has: behind it there is nothing to look up.
+    private var unrecorded = TouchedPartitions()
+    /// The highest sequence in the engine. A message above it needs no lookup.
     private var highest: UInt64
-    /// What the engine has still, and this commit has removed.
-    private var gone: Set<Place> = []
-    /// The number that the commit will have.
+    /// Keys that this commit removes and the engine still has.
+    private var removedKeys: Set<MessageKey> = []
+    /// The number of the commit.
     private var number: UInt64 = 0
-    /// The earliest ends among what the engine is told.
-    private(set) var earliestEnds: EarliestEnds
-    /// Records that were to be removed and could not be read; they stay.
+    /// The earliest expiry times among the writes to the engine.
+    private(set) var earliestExpiries: EarliestExpiries
+    /// Number of records that could not be removed because they cannot be read.
     private(set) var unreadable = 0
-    /// Records that were to be put where a message of an earlier commit is young: they must be the same.
-    private(set) var repeats: [(place: Place, record: [UInt8])] = []
+    /// Records put under the key of a recent message of an earlier commit. They must equal the stored record.
+    private(set) var repeats: [(messageKey: MessageKey, record: [UInt8])] = []
 
-    /// For a store that was just opened: nothing is young.
-    init(_ engine: Engine, _ memory: SeenMemory, tallies: [Tally], highest: UInt64) {
+    /// Creates the state of a store that was just opened and has no recent messages.
+    init(_ engine: Engine, _ memory: SeenFilter, tallies: [Tally], highest: UInt64) {
         self.engine = engine
         self.memory = memory
         self.tallies = tallies
         self.highest = highest
-        earliestEnds = EarliestEnds(partitions: engine.partitions)
+        earliestExpiries = EarliestExpiries(partitions: engine.partitions)
         batch = EngineBatch(engine)
     }
 
-    /// Begins the commit that will have a number.
+    /// Starts the commit with a number.
     mutating func begin(_ number: UInt64) throws(StoreError) {
-        try demand(number > 0 && number >= self.number, "the number of a commit goes back")
+        try demand(number > 0 && number >= self.number, "the number of a commit decreases")
         self.number = number
         counting.removeAll()
         countedBefore.removeAll(keepingCapacity: true)
@@ -59,9 +60,9 @@ struct Commit: ~Copyable {
         frame.begin()
         batch.clear()
         changes.removeAll(keepingCapacity: changes.count <= Limits.Store.writesPerCommit)
-        gone.removeAll()
+        removedKeys.removeAll()
         repeats.removeAll()
-        earliestEnds.removeAll()
+        earliestExpiries.removeAll()
         unreadable = 0
     }
 
@@ -79,7 +80,7 @@ struct Commit: ~Copyable {
         put(.meta, key.raw, value.raw)
     }
 
-    /// Ends it, with what was counted; whether it changes anything.
+    /// Adds the changed tallies and ends the commit. Returns whether it changes anything.
     mutating func end() throws(StoreError) -> Bool {
         try checkCounts()
         for partition in counting.list {
@@ -91,41 +92,41 @@ struct Commit: ~Copyable {
 
     /// Checks that the counts of this commit follow from the messages that it puts and removes.
     private func checkCounts() throws(StoreError) {
-        try demand(counting.list.count == countedBefore.count, "a partition counts without a count before")
+        try demand(counting.list.count == countedBefore.count, "a changed tally has no earlier value")
         var change = 0
         for (partition, before) in zip(counting.list, countedBefore) {
             try tallies[partition].demandFollows(before, partition: partition)
             change += tallies[partition].expectedPending - before.expectedPending
         }
-        try demand(change == pendingChange, "the counts do not follow from the messages of the commit")
+        try demand(change == pendingChange, "the tallies do not match the messages of the commit")
     }
 
-    /// The number of partitions, and the one that has a key.
+    /// Number of partitions.
     var partitions: Int { engine.partitions }
     func partition(of key: PartitionKey) -> Int { key.partition(of: engine.partitions) }
 
-    /// What the partitions that count something in this commit have counted.
+    /// The tallies that this commit changes.
     var counted: [(partition: Int, tally: Tally)] { counting.list.map { ($0, tallies[$0]) } }
 
-    /// Counts a message that has passed a milestone.
-    private mutating func count(_ milestone: Milestone, at place: Place) {
-        let partition = partition(of: place.key)
+    /// Counts a message that passes a milestone.
+    private mutating func count(_ milestone: Milestone, at messageKey: MessageKey) {
+        let partition = partition(of: messageKey.key)
         if counting.insert(partition) { countedBefore.append(tallies[partition]) }
-        untold.insert(partition)
-        if place.kind == .message {
+        unrecorded.insert(partition)
+        if messageKey.kind == .message {
             tallies[partition].downstream[milestone] += 1
         } else {
             tallies[partition].upstream[milestone] += 1
         }
     }
 
-    /// Puts a row into the engine.
+    /// Adds a row to the engine.
     mutating func put(_ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan) {
         frame.put(family, key, value)
         batch.put(family, key, value)
     }
 
-    /// Puts the record in the buffer as a row.
+    /// Adds the record in the buffer to the engine.
     mutating func putRecord(_ family: Family, _ key: borrowing RawSpan) {
         frame.put(family, key, record: buffer)
         batch.put(family, key, buffer.bytes)
@@ -181,26 +182,26 @@ struct Commit: ~Copyable {
             try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
             try checks.remove(.device(device), reason)
-            let place = Place(kind: .message, owner: device.number, sequence: sequence.number)
-            if try remove(place, end) { count(reason, at: place) }
+            let messageKey = MessageKey(kind: .message, owner: device.number, sequence: sequence.number)
+            if try remove(messageKey, end) { count(reason, at: messageKey) }
         case .putUpstream(let message, let now):
             try checks.put(message)
             try put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, let end, let reason):
             try checks.remove(.sender(sender), reason)
-            let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
-            if try remove(place, end) { count(reason, at: place) }
+            let messageKey = MessageKey(kind: .upstream, owner: sender.number, sequence: sequence.number)
+            if try remove(messageKey, end) { count(reason, at: messageKey) }
         case .returnUpstream(let sender, let sequence, let end, let report):
             if let report {
                 try report.demandReport()
                 try checks.put(report)
             }
-            let place = Place(kind: .upstream, owner: sender.number, sequence: sequence.number)
-            guard try remove(place, end) else {
+            let messageKey = MessageKey(kind: .upstream, owner: sender.number, sequence: sequence.number)
+            guard try remove(messageKey, end) else {
                 outcome.duplicates.append((sender, sequence))
                 return
             }
-            count(.expired, at: place)
+            count(.expired, at: messageKey)
             if let report { try put(report) }
         }
     }
@@ -208,12 +209,12 @@ struct Commit: ~Copyable {
     private mutating func put(_ message: StoredMessage) throws(StoreError) {
         try message.demandStorable()
         let end = ExpiryKey(message)
-        let place = Place(kind: .message, owner: end.owner, sequence: end.sequence)
+        let messageKey = MessageKey(kind: .message, owner: end.owner, sequence: end.sequence)
         MessageRecord.write(message, to: &buffer)
-        guard try isFree(place) else { return }
-        try put(place, end, isCounted: message.kind == .message)
+        guard try isFree(messageKey) else { return }
+        try put(messageKey, end, isCounted: message.kind == .message)
         mark(message)
-        if message.kind == .message { count(.accepted, at: place) }
+        if message.kind == .message { count(.accepted, at: messageKey) }
     }
 
     private mutating func put(
@@ -227,117 +228,125 @@ struct Commit: ~Copyable {
             return
         }
         let end = ExpiryKey(message)
-        let place = Place(kind: .upstream, owner: end.owner, sequence: end.sequence)
+        let messageKey = MessageKey(kind: .upstream, owner: end.owner, sequence: end.sequence)
         UpstreamRecord.write(message, to: &buffer)
-        guard try isFree(place) else { return }
+        guard try isFree(messageKey) else { return }
         if let key {
             index.put(key, at: now, commit: number)
             frame.seen(key.key.bytes, time: Key(UInt64(bitPattern: now)).bytes)
         }
-        try put(place, end, isCounted: message.kind == .message)
-        if message.kind == .message { count(.accepted, at: place) }
+        try put(messageKey, end, isCounted: message.kind == .message)
+        if message.kind == .message { count(.accepted, at: messageKey) }
     }
 
-    /// Puts the record in the buffer.
-    private mutating func put(_ place: Place, _ end: ExpiryKey, isCounted: Bool) throws(StoreError) {
+    /// Adds the record in the buffer as a recent message.
+    private mutating func put(_ messageKey: MessageKey, _ end: ExpiryKey, isCounted: Bool) throws(StoreError)
+    {
         try demand(
-            end.owner == place.owner && end.sequence == place.sequence, "an expiry of another message",
-            "\(place)")
+            end.owner == messageKey.owner && end.sequence == messageKey.sequence,
+            "the expiry entry belongs to another message",
+            "\(messageKey)")
         let header = MessageRecord.Header(isCounted: isCounted, expiresAt: end.time)
-        let record = frame.put(place, record: buffer)
+        let record = frame.put(messageKey, record: buffer)
         try demand(
             record.lowerBound >= JournalFrame.head && record.upperBound == frame.frame.count,
-            "a record is not at the end of its frame", "\(place)")
-        changes.append(.put(place, record: record, header))
-        try index.put(place, header, commit: number)
+            "a record is not at the end of its frame", "\(messageKey)")
+        changes.append(.put(messageKey, record: record, header))
+        try index.put(messageKey, header, commit: number)
         if isCounted { pendingChange += 1 }
     }
 
-    /// Puts an end of something that is no message.
-    mutating func putEnd(_ end: ExpiryKey) {
+    /// Adds an entry to the expiry index for something other than a message.
+    mutating func putExpiry(_ end: ExpiryKey) {
         put(.expiry, Key.expiry(end, among: partitions).bytes, Key().bytes)
-        earliestEnds.add(end.time, of: partition(of: end.key))
+        earliestExpiries.add(end.time, of: partition(of: end.key))
     }
 
-    /// Removes such an end.
-    mutating func deleteEnd(_ end: ExpiryKey) {
+    /// Removes an entry from the expiry index.
+    mutating func deleteExpiry(_ end: ExpiryKey) {
         delete(.expiry, Key.expiry(end, among: partitions).bytes)
     }
 
-    /// Removes a message with its end; whether it is to be counted.
-    private mutating func remove(_ place: Place, _ told: UnixMilliseconds) throws(StoreError) -> Bool {
-        if let young = index.remove(place) {
-            try demand(young.commit <= number, "a message was put by a commit to come", "\(place)")
-            if young.header.isCounted { pendingChange -= 1 }
-            frame.remove(place, end: young.header.expiresAt)
-            changes.append(.remove(place))
-            return young.header.isCounted
+    /// Removes a message with its expiry entry. Returns whether the message counts.
+    private mutating func remove(_ messageKey: MessageKey, _ requestedEnd: UnixMilliseconds)
+        throws(StoreError) -> Bool
+    {
+        if let recent = index.remove(messageKey) {
+            try demand(recent.commit <= number, "a recent message belongs to a later commit", "\(messageKey)")
+            if recent.header.isCounted { pendingChange -= 1 }
+            frame.remove(messageKey, end: recent.header.expiresAt)
+            changes.append(.remove(messageKey))
+            return recent.header.isCounted
         }
-        guard place.sequence <= highest else { return false }
-        let presence = try settledPresence(at: place)
+        guard messageKey.sequence <= highest else { return false }
+        let presence = try enginePresence(at: messageKey)
         guard case .present(let header) = presence else {
-            // The end goes even where the record is gone or cannot be read, so that no sweep meets it for ever.
+            // The expiry entry is removed even if the record is gone or unreadable: otherwise every sweep would return it.
             if case .unreadable = presence { unreadable += 1 }
-            deleteEnd(ExpiryKey(place, end: told))
+            deleteExpiry(ExpiryKey(messageKey, end: requestedEnd))
             return false
         }
-        frame.remove(place, end: header.expiresAt)
-        batch.remove(place, end: header.expiresAt)
-        gone.insert(place)
+        frame.remove(messageKey, end: header.expiresAt)
+        batch.remove(messageKey, end: header.expiresAt)
+        removedKeys.insert(messageKey)
         if header.isCounted { pendingChange -= 1 }
         return header.isCounted
     }
 
-    /// Whether nothing stands at a place, this commit included, for the record in the buffer. The lookup is what makes the tally
-    /// exact. Throws `occupied` where anything but the same record stands there.
-    private mutating func isFree(_ place: Place) throws(StoreError) -> Bool {
-        // Sequences grow: hardly any message is put where another one may stand.
-        if place.sequence <= index.highest, let young = index[place] {
-            if young.commit < number {
-                repeats.append((place, buffer.copied()))
+    /// Returns whether a key is free for the record in the buffer. Throws `occupied` if the key has a different record.
+    ///
+    /// The lookup makes the tally exact: a message that is put again is not counted again.
+    private mutating func isFree(_ messageKey: MessageKey) throws(StoreError) -> Bool {
+        // Sequences grow, so that hardly any put needs a lookup.
+        if messageKey.sequence <= index.highest, let recent = index[messageKey] {
+            if recent.commit < number {
+                repeats.append((messageKey, buffer.copied()))
             } else {
-                try demandSame(recordMade(at: place), at: place)
+                try demandSame(recordMade(at: messageKey), at: messageKey)
             }
             return false
         }
-        if place.sequence > highest || gone.contains(place) { return true }
-        let key = Key(place.owner, place.sequence)
-        let isSame = try engine.get(place.family, key.bytes) { (bytes) throws(StoreError) in
+        if messageKey.sequence > highest || removedKeys.contains(messageKey) { return true }
+        let key = Key(messageKey.owner, messageKey.sequence)
+        let isSame = try engine.get(messageKey.family, key.bytes) { (bytes) throws(StoreError) in
             bytes.equals(buffer.bytes)
         }
         guard let isSame else { return true }
-        try demandSame(isSame, at: place)
+        try demandSame(isSame, at: messageKey)
         return false
     }
 
-    /// Whether this commit has put the record in the buffer at a place.
-    private func recordMade(at place: Place) -> Bool {
-        for case .put(place, let record, _) in changes.reversed() {
+    /// Returns whether this commit has put the record in the buffer under a key.
+    private func recordMade(at messageKey: MessageKey) -> Bool {
+        for case .put(messageKey, let record, _) in changes.reversed() {
             return frame.frame.bytes.extracting(record).equals(buffer.bytes)
         }
         return false
     }
 
-    /// Compares what was to be put at places of young messages with what stands there. Throws `occupied` where it is not the same.
-    func demandSame(as young: borrowing Young) throws(StoreError) {
-        for (place, record) in repeats {
-            guard let found = young.row(at: place)?.row else { return try demandSame(false, at: place) }
-            try demandSame(found.record.equals(record.raw), at: place)
+    /// Compares records that were put again with the recent messages. Throws `occupied` if one is different.
+    func demandSame(as recent: borrowing RecentMessages) throws(StoreError) {
+        for (messageKey, record) in repeats {
+            guard let found = recent.row(at: messageKey)?.row else {
+                return try demandSame(false, at: messageKey)
+            }
+            try demandSame(found.record.equals(record.raw), at: messageKey)
         }
     }
 
-    private func demandSame(_ isSame: Bool, at place: Place) throws(StoreError) {
+    private func demandSame(_ isSame: Bool, at messageKey: MessageKey) throws(StoreError) {
         guard !isSame else { return }
-        throw StoreError(.occupied, "\(place): another message is there already")
+        throw StoreError(.occupied, "\(messageKey): the key already has another message")
     }
 
-    /// What stands at a place in the engine, and will still when this commit is done.
-    private func settledPresence(at place: Place) throws(StoreError) -> Place.Presence {
-        if place.sequence > highest || gone.contains(place) { return .absent }
-        let key = Key(place.owner, place.sequence)
-        let found = try engine.get(place.family, key.bytes) { (bytes) throws(StoreError) -> Place.Presence in
+    /// Looks up a key in the engine, without what this commit removes.
+    private func enginePresence(at messageKey: MessageKey) throws(StoreError) -> MessageKey.Presence {
+        if messageKey.sequence > highest || removedKeys.contains(messageKey) { return .absent }
+        let key = Key(messageKey.owner, messageKey.sequence)
+        let found = try engine.get(messageKey.family, key.bytes) {
+            (bytes) throws(StoreError) -> MessageKey.Presence in
             do throws(RecordFault) {
-                return .present(try place.header(bytes))
+                return .present(try messageKey.header(bytes))
             } catch { return .unreadable }
         }
         return found ?? .absent
@@ -352,34 +361,37 @@ struct Commit: ~Copyable {
     }
 }
 
-// MARK: Settling
+// MARK: Moving to the engine
 
 extension Commit {
-    /// Adds the messages that have outlived their time in memory to what the engine is told.
-    mutating func settle(
-        _ survivors: YoungIndex.Survivors, from young: borrowing Young
+    /// Adds messages that leave memory to the writes to the engine.
+    mutating func moveToEngine(
+        _ survivors: RecentIndex.Survivors, from recent: borrowing RecentMessages
     ) throws(StoreError) {
-        for place in survivors.places {
+        for messageKey in survivors.messageKeys {
             let (row, end) = try demand(
-                young.row(at: place), "a message goes to the engine that is not in memory", "\(place)")
-            try demand(place.sequence <= index.highest, "a sequence is above the highest", "\(place)")
-            batch.put(place, row.record, end: end)
-            earliestEnds.add(end, of: partition(of: place.key))
-            highest = max(highest, place.sequence)
+                recent.row(at: messageKey), "a message that moves to the engine is not in memory",
+                "\(messageKey)")
+            try demand(
+                messageKey.sequence <= index.highest, "a recent message has a sequence above the highest one",
+                "\(messageKey)")
+            batch.put(messageKey, row.record, end: end)
+            earliestExpiries.add(end, of: partition(of: messageKey.key))
+            highest = max(highest, messageKey.sequence)
         }
         for (key, time) in survivors.seen {
             batch.put(.seen, key.key.bytes, Key(UInt64(bitPattern: time)).bytes)
         }
     }
 
-    /// Notes that the engine has all up to a commit, and what was counted.
-    mutating func note(settled commit: UInt64) {
-        for partition in untold.list {
+    /// Adds the applied commit and the changed tallies to the writes to the engine.
+    mutating func recordApplied(_ commit: UInt64) {
+        for partition in unrecorded.list {
             tallies[partition].write(of: partition, to: &buffer)
             let key = MetaKey.tally(partition)
             batch.put(.meta, key.raw, buffer.bytes)
         }
-        untold.removeAll()
-        engine.note(settled: commit, highest: highest, in: batch)
+        unrecorded.removeAll()
+        engine.recordApplied(commit, highest: highest, in: batch)
     }
 }

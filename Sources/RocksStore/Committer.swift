@@ -3,150 +3,153 @@ import Delivery
 import Store
 import Synchronization
 
-/// Writes commits, one after the other: first into the journal, and from there among the young messages and into the engine.
+/// Writes commits one at a time: to the journal first, then to the recent messages and the engine.
 ///
-/// Two rules keep the store whole whatever power cut comes: the engine is told of a commit only once that is on the disk, in the
-/// journal; and what the engine says it has all of (`MetaKey.settled`) it has. After a failure this is worth nothing any more.
+/// Two rules keep the store consistent after a power cut: a commit reaches the engine only once it is synced in the journal, and
+/// the engine contains every commit up to the one that it records as applied (`MetaKey.applied`). After a failure the committer
+/// must be dropped.
 ///
-/// It has one owner, and is used below the lock of that one (`RocksStore`).
+/// Its owner, `RocksStore`, uses it under a lock.
 struct Committer: ~Copyable, @unchecked Sendable {
     private let engine: Engine
     private let sizes: EngineSizes
     private var journal: Journal
     private(set) var commit: Commit
-    /// The last commit that the engine has, with all before it.
-    private var settled: UInt64
-    /// How far it has been told so, and how far that is on the disk there.
-    private var told: UInt64
-    private var written: UInt64
-    /// How far it had been told when it was last asked to write out what it has, and bytes that it was given since.
-    private var asked: UInt64 = 0
-    private var given = 0
+    /// The applied commit: the engine has this one and all before it.
+    private var applied: UInt64
+    /// The applied commit that is recorded in the engine, and the one that is on the disk there.
+    private var recorded: UInt64
+    private var flushed: UInt64
+    /// The value of `recorded` at the last flush request, and bytes written to the engine since.
+    private var requestedFlush: UInt64 = 0
+    private var unflushedBytes = 0
 
-    /// For a store that was just opened.
-    init(_ opened: consuming OpenedStore, _ memory: SeenMemory, _ sizes: EngineSizes) {
+    /// Creates the committer of a store that was just opened.
+    init(_ opened: consuming OpenedStore, _ memory: SeenFilter, _ sizes: EngineSizes) {
         engine = opened.engine
         self.sizes = sizes
         commit = Commit(opened.engine, memory, tallies: opened.tallies, highest: opened.highest)
-        settled = opened.journal.commit
-        told = settled
-        written = settled
+        applied = opened.journal.commit
+        recorded = applied
+        flushed = applied
         journal = opened.journal
     }
 
-    /// Makes a commit and writes it. With `isDurable` all that was committed so far is on the disk when this returns.
+    /// Makes a commit and writes it. If `isDurable` is set, this and all earlier commits are on the disk when it returns.
     mutating func write<Result>(
-        _ isDurable: Bool, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor,
+        _ isDurable: Bool, _ recent: borrowing Mutex<RecentMessages>, _ watermark: ExpiryWatermark,
         _ make: (inout Commit) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let next = journal.commit + 1
         try commit.begin(next)
         let result = try make(&commit)
         if !commit.repeats.isEmpty {
-            try young.withLock { (young) throws(StoreError) in try commit.demandSame(as: young) }
+            try recent.withLock { (recent) throws(StoreError) in try commit.demandSame(as: recent) }
         }
         guard try commit.end() else {
-            // A durable batch that changes nothing still promises that what came before it is on disk.
+            // A durable batch that changes nothing still promises that all earlier commits are on the disk.
             if isDurable { try journal.sync() }
             return result
         }
         let rotates = journal.isSegmentFull
         if rotates {
             try journal.rotate()
-            // What is then written out says how far it goes.
-            try note()
+            // The next flush must contain the applied commit that belongs to its rows.
+            try recordApplied()
         }
         let number = try journal.append(&commit.frame)
-        // From here on the batches must not be written again: they may be on the disk.
+        // From here on the batches must not be written again, since they may be on the disk.
         do throws(StoreError) {
-            try demand(number == next, "a commit was written under another number")
-            try finish(number, isDurable, young, floor)
-            if rotates || given > sizes.buffers { try retire() }
+            try demand(number == next, "a commit was written with an unexpected number")
+            try finish(number, isDurable, recent, watermark)
+            if rotates || unflushedBytes > sizes.buffers { try retire() }
         } catch { throw error.afterWrite }
-        commit.index.forget(upTo: written, atMost: Limits.Store.duplicatesDroppedPerCommit)
+        commit.index.forget(upTo: flushed, atMost: Limits.Store.duplicatesDroppedPerCommit)
         return result
     }
 
-    /// Makes what was appended durable where that is needed, and lets loads see it.
+    /// Syncs the appended commit if needed, and makes it visible to loads.
     private mutating func finish(
-        _ number: UInt64, _ isDurable: Bool, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor
+        _ number: UInt64, _ isDurable: Bool, _ recent: borrowing Mutex<RecentMessages>,
+        _ watermark: ExpiryWatermark
     ) throws(StoreError) {
         try commit.index.end(number, bytes: commit.frame.frame.count)
-        let survivors = try commit.index.settle(to: sizes.young)
-        // The engine hears of what is on the disk only, and what was counted goes with anything that it hears.
+        let survivors = try commit.index.evict(to: sizes.recent)
+        // The engine may get synced commits only. The tallies are part of every write to the engine.
         if isDurable || !commit.batch.isEmpty || !survivors.isEmpty { try journal.sync() }
-        try show(survivors, young, floor)
+        try publish(survivors, recent, watermark)
     }
 
-    private mutating func note() throws(StoreError) {
-        try demand(settled >= told, "the watermark of the engine goes back")
-        commit.note(settled: settled)
-        told = settled
+    private mutating func recordApplied() throws(StoreError) {
+        try demand(applied >= recorded, "the applied commit moves backward")
+        commit.recordApplied(applied)
+        recorded = applied
     }
 
-    /// Lets loads see the commit, and gives the engine what has outlived its time in memory.
-    private mutating func show(
-        _ survivors: YoungIndex.Survivors, _ young: borrowing Mutex<Young>, _ floor: ExpiryFloor
+    /// Makes the commit visible to loads, and moves messages that leave memory to the engine.
+    private mutating func publish(
+        _ survivors: RecentIndex.Survivors, _ recent: borrowing Mutex<RecentMessages>,
+        _ watermark: ExpiryWatermark
     ) throws(StoreError) {
         if let last = survivors.commit {
-            try demand(last >= settled && last <= journal.commit, "a commit is settled that is not there")
-            settled = last
+            try demand(last >= applied && last <= journal.commit, "the applied commit is outside the journal")
+            applied = last
         }
-        try young.withLock { (young) throws(StoreError) in
-            try young.apply(commit.changes, of: commit.frame.frame.bytes, counted: commit.counted)
+        try recent.withLock { (recent) throws(StoreError) in
+            try recent.apply(commit.changes, of: commit.frame.frame.bytes, counted: commit.counted)
             if !survivors.isEmpty {
-                try commit.settle(survivors, from: young)
-                try note()
+                try commit.moveToEngine(survivors, from: recent)
+                try recordApplied()
             }
             if !commit.batch.isEmpty {
                 try demand(
-                    journal.synced == journal.commit, "the engine gets a commit that is not on the disk")
-                floor.commitBegins(commit.earliestEnds)
-                defer { floor.commitEnds() }
+                    journal.synced == journal.commit, "the engine gets an unsynced commit")
+                watermark.commitBegins(commit.earliestExpiries)
+                defer { watermark.commitEnds() }
                 try engine.write(commit.batch)
-                given += commit.batch.bytes
+                unflushedBytes += commit.batch.bytes
             }
-            for place in survivors.places { try young.remove(place) }
+            for messageKey in survivors.messageKeys { try recent.remove(messageKey) }
         }
     }
 
-    /// Lets go of the files whose commits the engine has on the disk, and asks it to write out where they are many.
+    /// Removes journal files whose commits the engine has on the disk. Requests a flush if they are too many.
     private mutating func retire() throws(StoreError) {
-        try readWritten()
-        if journal.bytes > sizes.journal || given > sizes.buffers {
-            let waits = journal.bytes > 2 * sizes.journal || given > 2 * sizes.buffers
-            // Once is enough, until it has done so.
-            if waits || written >= asked {
-                (asked, given) = (told, 0)
+        try readFlushed()
+        if journal.bytes > sizes.journal || unflushedBytes > sizes.buffers {
+            let waits = journal.bytes > 2 * sizes.journal || unflushedBytes > 2 * sizes.buffers
+            // One request is enough until it is done.
+            if waits || flushed >= requestedFlush {
+                (requestedFlush, unflushedBytes) = (recorded, 0)
                 try engine.flush(waits: waits)
             }
-            if waits { try readWritten() }
+            if waits { try readFlushed() }
         }
-        try demand(written <= journal.synced, "a file goes whose commits are not on the disk")
-        journal.retire(upTo: written)
+        try demand(flushed <= journal.synced, "a journal file is removed before its commits are synced")
+        journal.retire(upTo: flushed)
     }
 
-    /// Reads how far the engine has written out what it was given.
-    private mutating func readWritten() throws(StoreError) {
-        let found = try engine.number(MetaKey.settled, onDisk: true) ?? 0
-        try demand(found >= written, "what the engine has on the disk goes back")
-        try demand(found <= told, "the engine has commits on the disk that it was not given")
-        written = found
+    /// Reads the applied commit that the engine has on the disk.
+    private mutating func readFlushed() throws(StoreError) {
+        let found = try engine.number(MetaKey.applied, onDisk: true) ?? 0
+        try demand(found >= flushed, "the flushed commit of the engine moves backward")
+        try demand(found <= recorded, "the engine has flushed a commit that it never got")
+        flushed = found
     }
 
-    /// Brings everything to the disk, and to the engine: the next opening finds nothing in the journal that is not there.
-    mutating func close(_ young: borrowing Mutex<Young>) throws(StoreError) {
+    /// Syncs all commits and moves them to the engine, so that the next start has nothing to replay.
+    mutating func close(_ recent: borrowing Mutex<RecentMessages>) throws(StoreError) {
         try journal.sync()
         try commit.begin(journal.commit + 1)
-        // What is in the journal is safe; should the engine fail now, the next opening does it.
+        // The journal is synced: if the engine fails now, the next start replays it.
         do throws(StoreError) {
-            let survivors = try commit.index.settle(to: -1)
-            try demand(commit.index.bytes == 0, "bytes of commits are left at the end")
-            if let last = survivors.commit { settled = last }
-            try note()
-            try show(survivors, young, ExpiryFloor(partitions: engine.partitions))
+            let survivors = try commit.index.evict(to: -1)
+            try demand(commit.index.bytes == 0, "recent commits are left when the store closes")
+            if let last = survivors.commit { applied = last }
+            try recordApplied()
+            try publish(survivors, recent, ExpiryWatermark(partitions: engine.partitions))
             try engine.flush(waits: true)
-            journal.retire(upTo: settled)
+            journal.retire(upTo: applied)
         } catch { if error.kind.isInvariant { throw error.afterWrite } }
     }
 }

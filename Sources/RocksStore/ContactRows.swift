@@ -2,38 +2,38 @@ import Basics
 import Delivery
 import Store
 
-/// What stands in the family of contacts: an index of the registry by partition, which a partition searches for what nobody uses
-/// any more.
+/// The rows of the column family `contacts`: an index of the registry by partition, which a partition searches for devices and
+/// installations that are no longer used.
 enum ContactRow: UInt8 {
-    /// device → when it was last seen; and since when it is unused, if it is.
+    /// device → time of the last contact, and for an unused device since when it has been unused.
     case device = 0
-    /// installation → when it was last used.
+    /// installation → time of the last use.
     case installation = 1
 }
 
 extension Key {
-    /// The start of a partition's contacts of a kind.
+    /// Returns the start of a partition's contacts of one kind.
     static func contacts(_ row: ContactRow, of partition: Int) -> Key {
         var key = Key.partition(partition)
         key.append(row.rawValue)
         return key
     }
 
-    /// The first key behind them.
+    /// Returns the first key after them.
     static func contactsEnd(_ row: ContactRow, of partition: Int) -> Key {
         var key = Key.partition(partition)
         key.append(row.rawValue + 1)
         return key
     }
 
-    /// The contact of a device of a partition.
+    /// Returns the key of a device in a partition.
     static func contact(_ device: DeviceID, of partition: Int) -> Key {
         var key = Key.contacts(.device, of: partition)
         key.append(device.number)
         return key
     }
 
-    /// The contact of an installation of a partition.
+    /// Returns the key of an installation in a partition.
     static func contact(_ installation: [UInt8], of partition: Int) -> Key {
         var key = Key.contacts(.installation, of: partition)
         for byte in installation.prefix(InstallationToken.idLength) { key.append(byte) }
@@ -42,7 +42,7 @@ extension Key {
 }
 
 extension Commit {
-    /// Puts a device's record, with its contact.
+    /// Puts the record of a device and its contact.
     mutating func put(_ record: DeviceRecord) throws(StoreError) {
         try record.demandStorable()
         RegistryRecord.write(record, to: &buffer)
@@ -54,13 +54,13 @@ extension Commit {
             times.bytes)
     }
 
-    /// Removes both.
+    /// Removes the record of a device and its contact.
     mutating func remove(_ device: DeviceID) {
         delete(.registry, Key.device(device).bytes)
         delete(.contacts, Key.contact(device, of: partition(of: .device(device))).bytes)
     }
 
-    /// Puts the record of an installation, with its contact.
+    /// Puts the record of an installation and its contact.
     mutating func put(_ record: InstallationRecord) throws(StoreError) {
         try record.demandStorable()
         InstallationCodec.write(record, to: &buffer)
@@ -70,21 +70,21 @@ extension Commit {
             Key(UInt64(bitPattern: record.usedAt)).bytes)
     }
 
-    /// Removes both.
+    /// Removes the record of an installation and its contact.
     mutating func remove(installation id: [UInt8]) {
         delete(.installations, Key.installation(id, nil).bytes)
         delete(.contacts, Key.contact(id, of: partition(of: .installation(id))).bytes)
     }
 }
 
-/// When a device was last there, as the index says it.
+/// The last contact of a device, from the index.
 struct DeviceContact {
     let device: DeviceID
     let seenAt: UnixMilliseconds
-    /// `nil` if it was used.
+    /// `nil` if the device has been used.
     let unusedSince: UnixMilliseconds?
 
-    /// Reads a row; `nil` if it is none.
+    /// Reads a row. Returns `nil` if it is not a contact of this kind.
     init?(_ key: borrowing RawSpan, _ value: borrowing RawSpan) {
         guard key.byteCount == 11, key.byte(at: 2) == ContactRow.device.rawValue,
             value.byteCount == 8 || value.byteCount == 16
@@ -95,12 +95,12 @@ struct DeviceContact {
     }
 }
 
-/// When an installation was last used, as the index says it.
+/// The last use of an installation, from the index.
 struct InstallationContact {
     let id: [UInt8]
     let usedAt: UnixMilliseconds
 
-    /// Reads a row; `nil` if it is none.
+    /// Reads a row. Returns `nil` if it is not a contact of this kind.
     init?(_ key: borrowing RawSpan, _ value: borrowing RawSpan) {
         guard key.byteCount == 3 + InstallationToken.idLength,
             key.byte(at: 2) == ContactRow.installation.rawValue, value.byteCount == 8
@@ -111,7 +111,7 @@ struct InstallationContact {
 }
 
 extension SnapshotReader {
-    /// Devices of a partition last seen before a time, or unused since before another, and where the search goes on.
+    /// Returns the devices of a partition that were last seen before a time, or unused since before another.
     mutating func unseen(
         before: UnixMilliseconds, unusedBefore: UnixMilliseconds, from start: DeviceID, examine: Int,
         limit: Int, of partition: Int
@@ -142,7 +142,7 @@ extension SnapshotReader {
         return .unseen(found, next: next)
     }
 
-    /// Installations of a partition that nobody has used for too long, and where the search goes on.
+    /// Returns the installations of a partition that have not been used for too long, and where the search continues.
     mutating func unusedInstallations(
         _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,
         _ limit: Int, of partition: Int
@@ -172,7 +172,7 @@ extension SnapshotReader {
         return (found, nil)
     }
 
-    /// Whether an installation has registrations, which stand behind its record.
+    /// Returns whether an installation has registrations. Their rows follow its record.
     private func isLinked(_ id: [UInt8]) throws(StoreError) -> Bool {
         let first = RegistrationName(device: .lowest, number: RegistrationNumber(0))
         let last = RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max))

@@ -3,14 +3,14 @@ import CRocksDB
 import Glibc
 import Store
 
-/// Walks over keys in order, within bounds: without them the engine would plod through what was deleted behind.
+/// An iterator over keys in order, within bounds. Without bounds the engine would read the tombstones after the last key.
 @safe struct Cursor: ~Copyable {
     private let iterator: OpaquePointer
     private let options: OpaquePointer
-    /// The engine keeps only a pointer to the end, so its bytes live here.
+    /// The bytes of the upper bound: the engine keeps a pointer to them.
     private let end: UnsafeMutableRawPointer?
 
-    /// Walks over the rows of one owner after the other, each found by `seek(owner:)`.
+    /// Creates a cursor for the rows of one owner at a time, positioned by `seek(owner:)`.
     init(owners family: OpaquePointer, database: OpaquePointer, snapshot: OpaquePointer) {
         unsafe options = Self.options()
         unsafe rocksdb_readoptions_set_snapshot(options, snapshot)
@@ -21,20 +21,20 @@ import Store
         unsafe iterator = rocksdb_create_iterator_cf(database, options, family)
     }
 
-    /// We never remove ranges. Looking for such marks, the engine (7.8) loses the error of a file that it cannot read where it comes
-    /// to it from the one before, and goes on with the rows of other files.
+    /// Ignores range deletions, which the store never writes. While it looks for them, the engine (7.8) drops the error of an
+    /// unreadable file that it reaches from the one before, and continues with the rows of other files.
     private static func options() -> OpaquePointer {
         let options = unsafe rocksdb_readoptions_create()
         unsafe rocksdb_readoptions_set_ignore_range_deletions(options, 1)
         return unsafe options.unsafelyUnwrapped
     }
 
-    /// Bytes of the end behind the last owner there can be, whose rows are shorter or hold a smaller byte among these.
+    /// Length of the upper bound after the last possible owner. The rows of that owner are shorter, or have a smaller byte in it.
     private static let endBytes = 17
 
-    /// Goes to the first row of an owner, and ends behind the last one; of cursors made for owners only.
+    /// Moves to the first row of an owner and sets the bound after its last row. Only for a cursor that was created for owners.
     ///
-    /// The engine looks at the end anew with each seek, so that it may be moved in between.
+    /// The engine reads the bound with each seek, so that it may change in between.
     func seek(owner: UInt64) {
         guard let end = unsafe end else { return }
         let next = owner == .max ? nil : owner + 1
@@ -82,20 +82,20 @@ import Store
         unsafe end?.deallocate()
     }
 
-    /// Goes to a key, or the next after it.
+    /// Moves to a key, or to the next one after it.
     func seek(_ key: Key) { seek(key.bytes) }
 
     private func seek(_ key: borrowing RawSpan) {
         unsafe key.withUnsafeBytes { unsafe rocksdb_iter_seek(iterator, $0.baseAddress, $0.count) }
     }
 
-    /// Whether it stands on a pair.
+    /// Whether the cursor is at a row.
     var isValid: Bool { unsafe rocksdb_iter_valid(iterator) != 0 }
 
-    /// Goes to the next pair.
+    /// Moves to the next row.
     func next() { unsafe rocksdb_iter_next(iterator) }
 
-    /// The key it stands on; valid until it moves.
+    /// The key of the current row, valid until the cursor moves.
     var key: RawSpan {
         @_lifetime(borrow self)
         get {
@@ -105,7 +105,7 @@ import Store
         }
     }
 
-    /// The value it stands on; valid until it moves.
+    /// The value of the current row, valid until the cursor moves.
     var value: RawSpan {
         @_lifetime(borrow self)
         get {
@@ -115,7 +115,7 @@ import Store
         }
     }
 
-    /// Throws what stopped it, if it was not the end.
+    /// Throws if the cursor stopped because of an error.
     func finish() throws(StoreError) {
         try unsafe check("walk") { error in unsafe rocksdb_iter_get_error(iterator, error) }
     }

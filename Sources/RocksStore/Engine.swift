@@ -4,20 +4,20 @@ import Glibc
 import Store
 import Synchronization
 
-/// An open database: the one owner of the C object, closed when the last user lets go of it.
+/// An open RocksDB database. It is closed with the last reference.
 @safe final class Engine: @unchecked Sendable {
-    /// The number of partitions that the rows are divided into.
+    /// Number of partitions of the store.
     let partitions: Int
     private let database: OpaquePointer
     private let families: [OpaquePointer]
-    private let memory: SeenMemory
+    private let memory: SeenFilter
     private let reading: OpaquePointer
     private let writtenOut: OpaquePointer
     private let writing: OpaquePointer
 
-    /// Opens or creates the database in a directory.
+    /// Opens the database in a directory, or creates it.
     init(
-        path: String, partitions: Int = Limits.Partition.count, memory: SeenMemory,
+        path: String, partitions: Int = Limits.Partition.count, memory: SeenFilter,
         sizes: EngineSizes = EngineSizes()
     ) throws(StoreError) {
         self.partitions = partitions
@@ -38,7 +38,7 @@ import Synchronization
             }
         } catch { throw options.explained(error) }
         guard let opened = unsafe opened else {
-            throw StoreError(.inputOutput, "open \(path): the engine gave no reason")
+            throw StoreError(.inputOutput, "open \(path): the engine reported no error")
         }
         unsafe database = opened
         unsafe families = handles.compactMap { unsafe $0 }
@@ -58,13 +58,13 @@ import Synchronization
         unsafe rocksdb_writeoptions_destroy(writing)
     }
 
-    /// Keeps the engine from counting what this thread does with it, which nobody reads and every step pays for.
-    static func countNothing() { rocksdb_set_perf_level(Int32(rocksdb_disable)) }
+    /// Turns off the performance counters of the engine for this thread: they are not read, and cost time with every call.
+    static func disablePerformanceCounters() { rocksdb_set_perf_level(Int32(rocksdb_disable)) }
 
-    /// The handle of a family.
+    /// Returns the handle of a column family.
     func handle(_ family: Family) -> OpaquePointer { unsafe families[family.rawValue] }
 
-    /// Looks a key up; the value is borrowed, nil if there is none. With `onDisk` what is only in memory is passed over.
+    /// Calls a closure with the value of a key. Returns `nil` if there is none. `onDisk` ignores rows that are in memory only.
     func get<Result>(
         _ family: Family, _ key: borrowing RawSpan, onDisk: Bool = false,
         _ body: (borrowing RawSpan) throws(StoreError) -> Result
@@ -83,12 +83,12 @@ import Synchronization
         return try body(unsafe RawSpan(_unsafeStart: start, byteCount: length))
     }
 
-    /// Writes a batch, into memory only: what it holds is on the disk already, in the journal.
+    /// Writes a batch to the memtables. It needs no log: its content is on the disk in the journal.
     func write(_ batch: borrowing EngineBatch) throws(StoreError) {
         try unsafe check("write") { error in unsafe rocksdb_write(database, writing, batch.handle, error) }
     }
 
-    /// Brings what is in memory to the disk; without `waits` that is begun only.
+    /// Flushes the memtables to the disk. Without `waits` it only starts the flush.
     func flush(waits: Bool) throws(StoreError) {
         try unsafe check("write out") { error in
             unsafe families.withUnsafeBufferPointer { families in
@@ -100,22 +100,22 @@ import Synchronization
         }
     }
 
-    /// A number of the family `meta`; nil: it was never put.
+    /// Returns a number from the column family `meta`. Returns `nil` if it was never put.
     func number(_ key: [UInt8], onDisk: Bool = false) throws(StoreError) -> UInt64? {
         try get(.meta, key.raw, onDisk: onDisk) { (bytes) throws(StoreError) in try MetaKey.number(in: bytes)
         }
     }
 
-    /// Notes how far the engine has the commits, in the batch that brings it there.
-    func note(settled commit: UInt64, highest: UInt64, in batch: borrowing EngineBatch) {
-        let (settled, last) = (MetaKey.settled, MetaKey.highest)
-        batch.put(.meta, settled.raw, Key(commit).bytes)
+    /// Adds the applied commit and the highest sequence to the batch that brings the engine there.
+    func recordApplied(_ commit: UInt64, highest: UInt64, in batch: borrowing EngineBatch) {
+        let (applied, last) = (MetaKey.applied, MetaKey.highest)
+        batch.put(.meta, applied.raw, Key(commit).bytes)
         batch.put(.meta, last.raw, Key(highest).bytes)
     }
 
-    /// About how many bytes a family takes: its sorted files, and what is in memory and will be one of them.
+    /// Returns the approximate size of a column family in bytes: its sorted files and its memtables.
     ///
-    /// Memory is taken in pieces of a megabyte, so that what is taken says little as long as it is little: rows are counted then.
+    /// Memtables grow in steps of a megabyte. As long as they are small their size is estimated from the number of rows.
     func size(of family: Family) throws(StoreError) -> UInt64 {
         let files = try property("rocksdb.live-sst-files-size", of: family)
         let rows =
@@ -129,27 +129,27 @@ import Synchronization
     private func property(_ name: String, of family: Family) throws(StoreError) -> UInt64 {
         var value: UInt64 = 0
         guard unsafe rocksdb_property_int_cf(database, handle(family), name, &value) == 0 else {
-            throw StoreError(.inputOutput, "measure \(family): the engine does not tell \(name)")
+            throw StoreError(.inputOutput, "measure \(family): the engine has no property \(name)")
         }
         return value
     }
 
-    /// Has a family rewritten by the engine's own threads where that drops what was removed.
+    /// Requests a compaction of a column family in the background, which drops removed rows.
     func suggestCompaction(of family: Family) throws(StoreError) {
         try unsafe check("compact \(family)") { error in
             unsafe rocksdb_suggest_compact_range_cf(database, handle(family), nil, 0, nil, 0, error)
         }
     }
 
-    /// Rewrites a family, dropping what may be dropped. Only tests wait for that; RocksDB does it when it likes.
+    /// Compacts a column family and waits for it. Only tests need that: RocksDB compacts by itself.
     func compact(_ family: Family) {
         unsafe rocksdb_compact_range_cf(database, handle(family), nil, 0, nil, 0)
     }
 
-    /// Everything as it is now, for as long as the snapshot lives.
+    /// Returns a snapshot of the whole database.
     func snapshot() -> Snapshot { Snapshot(self) }
 
-    /// A database with families that this version does not know was written by a newer one.
+    /// Throws `newerFormat` if the database has unknown column families: a newer version wrote it.
     private static func refuseUnknownFamilies(_ path: String, _ options: EngineOptions) throws(StoreError) {
         guard unsafe access("\(path)/CURRENT", F_OK) == 0 else { return }
         var count = 0
@@ -163,7 +163,8 @@ import Synchronization
             guard let start = unsafe list[index] else { continue }
             let name = unsafe String(cString: start)
             guard known.contains(name) else {
-                throw StoreError(.newerFormat, "\(path) holds '\(name)', which this version does not know")
+                throw StoreError(
+                    .newerFormat, "\(path) has the unknown column family '\(name)': a newer version wrote it")
             }
         }
     }
@@ -180,21 +181,21 @@ import Synchronization
 
         deinit { unsafe rocksdb_release_snapshot(engine.database, handle) }
 
-        /// The number of partitions that the rows are divided into.
+        /// Number of partitions of the store.
         var partitions: Int { engine.partitions }
 
-        /// Walks over the rows of one owner after the other, each found by `seek(owner:)`.
+        /// Returns a cursor for the rows of one owner at a time, positioned by `seek(owner:)`.
         func owners(_ family: Family) -> Cursor {
             unsafe Cursor(owners: engine.handle(family), database: engine.database, snapshot: handle)
         }
 
-        /// Walks a family from a key up to, and not with, another; from end to end without them.
+        /// Returns a cursor over a column family, from a key up to another one, which is excluded.
         func cursor(_ family: Family, from start: Key? = nil, before end: Key? = nil) -> Cursor {
             unsafe Cursor(
                 database: engine.database, family: engine.handle(family), snapshot: handle, start, end)
         }
 
-        /// The same for keys that may be long.
+        /// Returns the same for keys of any length.
         func cursor(_ family: Family, from start: [UInt8], before end: [UInt8]) -> Cursor {
             unsafe Cursor(
                 database: engine.database, family: engine.handle(family), snapshot: handle, start, end)

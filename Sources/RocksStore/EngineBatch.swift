@@ -3,13 +3,13 @@ import CRocksDB
 import Delivery
 import Store
 
-/// Changes that the engine applies together or not at all.
+/// Writes that the engine applies atomically.
 @safe struct EngineBatch: ~Copyable {
     private let engine: Engine
-    /// The engine's handle.
+    /// The handle of the C object.
     let handle: OpaquePointer
 
-    /// An empty batch.
+    /// Creates an empty batch.
     init(_ engine: Engine) {
         self.engine = engine
         unsafe handle = rocksdb_writebatch_create()
@@ -17,17 +17,17 @@ import Store
 
     deinit { unsafe rocksdb_writebatch_destroy(handle) }
 
-    /// Whether it changes nothing.
+    /// Whether the batch has no writes.
     var isEmpty: Bool { unsafe rocksdb_writebatch_count(handle) == 0 }
 
-    /// Bytes of its changes.
+    /// Size of the batch in bytes.
     var bytes: Int {
         var bytes = 0
         _ = unsafe rocksdb_writebatch_data(handle, &bytes)
         return bytes
     }
 
-    /// Forgets all changes.
+    /// Removes all writes.
     func clear() { unsafe rocksdb_writebatch_clear(handle) }
 
     func put(_ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan) {
@@ -47,16 +47,16 @@ import Store
         }
     }
 
-    /// Puts a message, by its record, and its end.
-    func put(_ place: Place, _ record: borrowing RawSpan, end: UnixMilliseconds) {
-        put(place.family, Key(place.owner, place.sequence).bytes, record)
-        let key = Key.expiry(ExpiryKey(place, end: end), among: engine.partitions)
+    /// Puts the record of a message and its expiry entry.
+    func put(_ messageKey: MessageKey, _ record: borrowing RawSpan, end: UnixMilliseconds) {
+        put(messageKey.family, Key(messageKey.owner, messageKey.sequence).bytes, record)
+        let key = Key.expiry(ExpiryKey(messageKey, end: end), among: engine.partitions)
         put(.expiry, key.bytes, Key().bytes)
     }
 
-    /// Removes both.
-    func remove(_ place: Place, end: UnixMilliseconds) {
-        delete(place.family, Key(place.owner, place.sequence).bytes)
-        delete(.expiry, Key.expiry(ExpiryKey(place, end: end), among: engine.partitions).bytes)
+    /// Removes a message and its expiry entry.
+    func remove(_ messageKey: MessageKey, end: UnixMilliseconds) {
+        delete(messageKey.family, Key(messageKey.owner, messageKey.sequence).bytes)
+        delete(.expiry, Key.expiry(ExpiryKey(messageKey, end: end), among: engine.partitions).bytes)
     }
 }

@@ -2,7 +2,7 @@ import CRocksDB
 import Glibc
 import Store
 
-/// Calls the engine and turns the text it leaves on failure into a `StoreError`.
+/// Calls the engine and throws its error message as a `StoreError`.
 @inline(__always)
 func check<Result>(
     _ what: @autoclosure () -> String,
@@ -11,26 +11,26 @@ func check<Result>(
     var text: UnsafeMutablePointer<CChar>? = nil
     let result = unsafe withUnsafeMutablePointer(to: &text) { unsafe call($0) }
     if let message = unsafe text {
-        let said = unsafe String(cString: message)
+        let report = unsafe String(cString: message)
         unsafe rocksdb_free(message)
-        throw StoreError(kind(of: said), "\(what()): \(said)")
+        throw StoreError(kind(of: report), "\(what()): \(report)")
     }
     return result
 }
 
-/// What a text of the engine means. It has no codes in its C interface; these words have been stable for ten years.
-func kind(of said: String) -> StoreError.Kind {
-    if said.contains(anyOf: ["No space left", "NoSpace", "Disk quota", "File too large"]) { return .full }
-    if said.contains(anyOf: ["lock file", "lock hold by current process"]) { return .locked }
-    if said.contains(anyOf: ["Corruption", "checksum mismatch"]) { return .corrupt }
+/// Returns the kind of an error message. The C interface has no error codes. These words have been stable for ten years.
+func kind(of report: String) -> StoreError.Kind {
+    if report.contains(anyOf: ["No space left", "NoSpace", "Disk quota", "File too large"]) { return .full }
+    if report.contains(anyOf: ["lock file", "lock hold by current process"]) { return .locked }
+    if report.contains(anyOf: ["Corruption", "checksum mismatch"]) { return .corrupt }
     return .inputOutput
 }
 
 extension StoreError {
-    /// The same where it is not one record that cannot be read, but the store that cannot go on.
+    /// The failure of a whole store: `damaged` in place of `corrupt`, which concerns a single record.
     var ofWholeStore: StoreError { kind == .corrupt ? StoreError(.damaged, description) : self }
 
-    /// What the system said of a file of ours, by `errno`.
+    /// Creates the failure of a system call from `errno`.
     static func system(_ what: String) -> StoreError {
         let code = errno
         let kind: Kind = code == ENOSPC || code == EDQUOT ? .full : .inputOutput

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-/// What stands in the family of groups under a sender.
+/// The rows of a sender in the column family `groups`.
 enum GroupRow: UInt8 {
     /// number → group.
     case group = 0
@@ -11,7 +11,7 @@ enum GroupRow: UInt8 {
 }
 
 extension Key {
-    /// A group.
+    /// Returns the key of a group.
     static func group(_ name: GroupName) -> Key {
         var key = Key(name.sender.number)
         key.append(GroupRow.group.rawValue)
@@ -19,7 +19,7 @@ extension Key {
         return key
     }
 
-    /// The label of a group; the hash is wide enough that two never meet by chance, and the group says its label again.
+    /// Returns the key of a label. Its hash has 128 bits against collisions, and the record of the group repeats the label.
     static func groupLabel(_ sender: SenderID, _ label: [UInt8]) -> Key {
         let hash = SipHash(key: (0x6363_7364, 0x6c61_6265)).hash128(label.raw)
         var key = Key(sender.number)
@@ -31,13 +31,13 @@ extension Key {
 }
 
 extension GroupName {
-    /// Reads the key of a group; nil for that of a label, and what is none.
+    /// Reads the key of a group. Returns `nil` for any other key.
     init?(key: borrowing RawSpan) {
         guard key.byteCount == 17, key.byte(at: 8) == GroupRow.group.rawValue else { return nil }
         self.init(sender: SenderID(key.bigEndian(at: 0)), number: key.bigEndian(at: 9))
     }
 
-    /// Whether a key is that of a label.
+    /// Returns whether a key belongs to a label.
     static func isLabel(_ key: borrowing RawSpan) -> Bool {
         key.byteCount == 25 && key.byte(at: 8) == GroupRow.label.rawValue
     }
@@ -53,7 +53,7 @@ extension Commit {
             .groups, Key.groupLabel(group.name.sender, group.label).bytes, Key(group.name.number).bytes)
     }
 
-    /// Removes both.
+    /// Removes a group and its label.
     mutating func remove(_ group: GroupName, label: [UInt8]) {
         delete(.groups, Key.group(group).bytes)
         delete(.groups, Key.groupLabel(group.sender, label).bytes)
@@ -61,7 +61,7 @@ extension Commit {
 }
 
 extension SnapshotReader {
-    /// A group; one that cannot be read fails the load, so that nobody is told that it does not exist.
+    /// Returns a group. Throws `corrupt` if its record cannot be read: the group must not seem absent.
     func group(_ name: GroupName) throws(StoreError) -> GroupRecord? {
         let key = Key.group(name)
         let rows = snapshot.cursor(.groups, from: key)
@@ -75,7 +75,7 @@ extension SnapshotReader {
         } catch { throw RecordNames.corrupt(.groups, rows.key, error) }
     }
 
-    /// The group of a label.
+    /// Returns the group with a label. Returns `nil` if there is none.
     func group(of sender: SenderID, label: [UInt8]) throws(StoreError) -> GroupRecord? {
         let key = Key.groupLabel(sender, label)
         let rows = snapshot.cursor(.groups, from: key)

@@ -3,8 +3,9 @@ import Delivery
 import Store
 
 extension SnapshotReader {
-    /// The record of an installation, and its registrations, which stand behind it. A record that cannot be read fails the load:
-    /// without it the id would be anybody's.
+    /// Returns the record of an installation and its registrations, whose rows follow the record.
+    ///
+    /// Throws `corrupt` if the record cannot be read: without it anyone could claim the ID.
     func installation(
         _ id: [UInt8], limit: Int
     ) throws(StoreError) -> (InstallationRecord?, [RegistrationName]) {
@@ -27,7 +28,7 @@ extension SnapshotReader {
         return (record, names)
     }
 
-    /// Installations after one, each with the number of its registrations, which stand behind it.
+    /// Returns up to `limit` installations after one, each with the number of its registrations, whose rows follow the record.
     mutating func installations(
         after: [UInt8]?, limit: Int
     ) throws(StoreError) -> [ListedInstallation] {
@@ -57,7 +58,7 @@ extension SnapshotReader {
         return found
     }
 
-    /// Installations that nobody has used for too long, and where the search goes on.
+    /// Returns installations that have not been used for too long, and where the search continues.
     mutating func unusedInstallations(
         _ before: UnixMilliseconds, _ unlinkedBefore: UnixMilliseconds, from start: [UInt8], _ examine: Int,
         _ limit: Int
@@ -75,7 +76,7 @@ extension SnapshotReader {
             rows.next()
             examined += 1
             guard let record else { continue }
-            // Its registrations stand behind it.
+            // The rows of its registrations follow the record.
             let isLinked =
                 rows.isValid && rows.key.byteCount > id.count
                 && rows.key.extracting(0..<id.count).equals(id.raw)

@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Store
 
-/// Rows that belong to a partition as a whole start with its number, two bytes, so that each partition reads its own rows only.
+/// The keys of rows that a partition searches start with its number, two bytes, so that it reads its own rows only.
 extension Key {
-    /// The start of all rows of a partition.
+    /// Returns the start of all rows of a partition.
     static func partition(_ partition: Int) -> Key {
         var key = Key()
         key.append(UInt8(truncatingIfNeeded: partition >> 8))
@@ -12,7 +12,7 @@ extension Key {
         return key
     }
 
-    /// A place in the order of ends of its partition, in a store with so many; times before 1970 come first.
+    /// Returns the key of an entry in the expiry index. Times before 1970 come first.
     static func expiry(_ end: ExpiryKey, among partitions: Int) -> Key {
         var key = expiries(of: end.key.partition(of: partitions), from: end.time)
         key.append(end.kind.rawValue)
@@ -21,7 +21,7 @@ extension Key {
         return key
     }
 
-    /// The start of a partition's ends at a time or later.
+    /// Returns the start of the entries of a partition that expire at a time or later.
     static func expiries(of partition: Int, from time: UnixMilliseconds) -> Key {
         var key = Key.partition(partition)
         key.append(UInt64(bitPattern: time) ^ (1 << 63))
@@ -30,10 +30,10 @@ extension Key {
 }
 
 extension ExpiryKey {
-    /// The bytes of its row's key: partition, time, kind, owner, sequence.
+    /// Length of the key: partition, time, kind, owner, sequence.
     private static let keyBytes = 27
 
-    /// Reads a key of the family `expiry`; `nil` if it is none.
+    /// Reads a key of the column family `expiry`. Returns `nil` if it is invalid.
     init?(key: borrowing RawSpan) {
         guard key.byteCount == Self.keyBytes, let kind = Kind(rawValue: key.byte(at: 10)) else { return nil }
         self.init(
@@ -43,59 +43,59 @@ extension ExpiryKey {
 }
 
 extension RawSpan {
-    /// The partition that a row belongs to; `nil` if the key is too short for one.
+    /// The partition at the start of a key. `nil` if the key is too short.
     var partition: Int? { byteCount < 2 ? nil : Int(byte(at: 0)) << 8 | Int(byte(at: 1)) }
 }
 
-/// For each partition the earliest of some ends.
-struct EarliestEnds: Sendable {
-    /// By partition; `.max` for those without any.
+/// The earliest expiry time of each partition.
+struct EarliestExpiries: Sendable {
+    /// The times by partition. `.max` if there is none.
     private var ends: [UnixMilliseconds]
-    /// The partitions that have one.
+    /// The partitions that have a time.
     private var partitions: [Int] = []
 
-    /// None.
+    /// Creates the times of `count` partitions, all unset.
     init(partitions count: Int) { ends = Array(repeating: .max, count: count) }
 
-    /// The earliest one of a partition; `.max` if there is none.
+    /// The earliest time of a partition. `.max` if there is none.
     subscript(partition: Int) -> UnixMilliseconds { ends[partition] }
 
-    /// Adds an end of a partition.
+    /// Adds a time of a partition.
     mutating func add(_ end: UnixMilliseconds, of partition: Int) {
         if ends[partition] == .max { partitions.append(partition) }
         ends[partition] = min(ends[partition], end)
     }
 
-    /// Adds others.
-    mutating func add(_ other: EarliestEnds) {
+    /// Adds the times of another value.
+    mutating func add(_ other: EarliestExpiries) {
         for partition in other.partitions { add(other.ends[partition], of: partition) }
     }
 
-    /// Forgets those of a partition.
+    /// Removes the time of a partition.
     mutating func remove(_ partition: Int) {
         guard ends[partition] != .max else { return }
         ends[partition] = .max
         partitions.removeAll { $0 == partition }
     }
 
-    /// Forgets all.
+    /// Removes all times.
     mutating func removeAll() {
         for partition in partitions { ends[partition] = .max }
         partitions.removeAll(keepingCapacity: true)
     }
 
-    /// Visits each partition that has one.
+    /// Visits each partition that has a time.
     func forEach(_ body: (Int, UnixMilliseconds) -> Void) {
         for partition in partitions { body(partition, ends[partition]) }
     }
 }
 
-/// Some partitions, each once.
+/// A set of partitions in the order in which they were added.
 struct TouchedPartitions: Sendable {
     private(set) var list: [Int] = []
     private var isListed: [Bool] = []
 
-    /// Adds one, unless it is there. Returns whether it was added.
+    /// Adds a partition. Returns `false` if it is in the set.
     @discardableResult mutating func insert(_ partition: Int) -> Bool {
         while isListed.count <= partition { isListed.append(false) }
         guard !isListed[partition] else { return false }
@@ -104,7 +104,7 @@ struct TouchedPartitions: Sendable {
         return true
     }
 
-    /// Forgets all.
+    /// Removes all partitions.
     mutating func removeAll() {
         for partition in list { isListed[partition] = false }
         list.removeAll(keepingCapacity: true)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value that many threads may use at once and one may replace when nobody uses it.
+/// A value that many threads may read at the same time, and one thread may replace while no other uses it.
 @safe final class ReadWriteLock<Value: Sendable>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
     private var value: Value
@@ -10,7 +10,7 @@ import Glibc
         unsafe lock.initialize(to: pthread_rwlock_t())
         self.value = value
         let code = unsafe pthread_rwlock_init(lock, nil)
-        precondition(code == 0, "a lock cannot be made")
+        precondition(code == 0, "pthread_rwlock_init failed")
     }
 
     deinit {
@@ -18,7 +18,7 @@ import Glibc
         unsafe lock.deallocate()
     }
 
-    /// Uses the value, together with others.
+    /// Calls a closure with the value, shared with other readers.
     func read<Result, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -27,7 +27,7 @@ import Glibc
         return try body(value)
     }
 
-    /// Changes the value, alone.
+    /// Calls a closure with exclusive access to the value.
     func write<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -3,80 +3,81 @@ import CRocksDB
 import Glibc
 import Store
 
-/// A store that was opened: all that was acknowledged is in its engine, and its journal is empty.
+/// A store that was opened: its engine has everything that was acknowledged, and its journal is empty.
 struct OpenedStore: ~Copyable {
     var engine: Engine
     var journal: Journal
-    /// What each partition has counted.
+    /// The tallies of the partitions.
     var tallies: [Tally]
-    /// The highest sequence that the engine has.
+    /// The highest sequence in the engine.
     var highest: UInt64
 }
 
-/// Opening: who else holds the store, which format it has, what its journal has, what it had counted.
+/// Opens a store: checks its lock and format, replays its journal and reads its tallies.
 enum Recovery {
-    /// What a store that is not open says.
+    /// The failure of a call to a store that is not open.
     static let closed = StoreError(.inputOutput, "the store is closed")
 
-    /// The error for a store in whose place there is another one.
+    /// Returns the failure for a store that was replaced by another one while it was closed.
     static func replaced(_ path: String) -> StoreError {
-        StoreError(.damaged, "\(path) has another number of partitions than before")
+        StoreError(.damaged, "\(path) has another number of partitions than before it was reopened")
     }
 
-    /// Opens a database of this layout, or makes one with `wanted` partitions; what was odd about it goes to `remarks`.
+    /// Opens a store, or creates one with `wanted` partitions. Adds what the operator should see to `remarks`.
     static func open(
-        _ path: String, partitions wanted: Int, _ memory: SeenMemory, _ sizes: EngineSizes,
+        _ path: String, partitions wanted: Int, _ memory: SeenFilter, _ sizes: EngineSizes,
         _ remarks: inout [OpeningRemark]
     ) throws(StoreError) -> OpenedStore {
         try demandRoom(path)
-        let note = try SyncMark.read(path)
-        if note == .damaged { remarks.append(.unreadableSyncMark) }
+        let syncMark = try SyncMark.read(path)
+        if syncMark == .damaged { remarks.append(.unreadableSyncMark) }
         let (scan, engine): (JournalScan, Engine)
         do throws(StoreError) {
-            (scan, engine) = try look(path, wanted, note, memory, sizes)
+            (scan, engine) = try look(path, wanted, syncMark, memory, sizes)
         } catch {
-            // A power cut may have torn the list of files in a way that the engine takes for damage.
-            guard error.kind == .corrupt, let list = try TornList.mend(path) else {
+            // A power cut may have torn the manifest in a way that the engine takes for damage.
+            guard error.kind == .corrupt, let list = try TornManifest.mend(path) else {
                 throw error.kind == .locked ? locked(path, error) : error
             }
-            remarks.append(.tornList(list))
-            (scan, engine) = try look(path, wanted, note, memory, sizes)
+            remarks.append(.tornManifest(list))
+            (scan, engine) = try look(path, wanted, syncMark, memory, sizes)
         }
-        try demand(scan.commit >= scan.settled, "the journal ends before the engine does", path)
+        try demand(scan.commit >= scan.applied, "the journal ends before the applied commit", path)
         var highest = try engine.number(MetaKey.highest) ?? 0
-        // Frames that were read may not be on the disk: from here on they are, in the engine.
-        if scan.partitions == nil || scan.commit > scan.settled {
+        // The frames that were read may not be synced. After the replay the engine has them on the disk.
+        if scan.partitions == nil || scan.commit > scan.applied {
             var replay = Replay(engine, highest: highest)
             highest = try replay.run(scan)
             try demand(
-                try engine.number(MetaKey.settled, onDisk: true) == scan.commit,
-                "what was replayed is not on the disk", path)
+                try engine.number(MetaKey.applied, onDisk: true) == scan.commit,
+                "the replayed commits are not on the disk", path)
         }
         let tallies = try tallies(of: engine)
         try demand(tallies.count == engine.partitions, "a partition has no tally", path)
-        let journal = try Journal(path, sizes, after: scan.commit, noteGoesOn: note.commit > 0)
-        try demand(journal.commit == scan.commit, "the journal goes on elsewhere than it ended", path)
+        let journal = try Journal(path, sizes, after: scan.commit, keepsSyncMark: syncMark.commit > 0)
+        try demand(
+            journal.commit == scan.commit, "the new journal does not continue at the last commit", path)
         return OpenedStore(engine: engine, journal: journal, tallies: tallies, highest: highest)
     }
 
-    /// Opens it where it is as long as it was synced.
+    /// Opens the engine if no synced commit is missing.
     private static func look(
-        _ path: String, _ wanted: Int, _ note: SyncMark.Found, _ memory: SeenMemory, _ sizes: EngineSizes
+        _ path: String, _ wanted: Int, _ syncMark: SyncMark.Found, _ memory: SeenFilter, _ sizes: EngineSizes
     ) throws(StoreError) -> (JournalScan, Engine) {
         let scan = try JournalScan(path)
-        if let complaint = scan.complaint(synced: note.commit) { throw complaint }
+        if let failure = scan.failure(synced: syncMark.commit) { throw failure }
         let partitions = scan.partitions ?? wanted
         return (scan, try Engine(path: path, partitions: partitions, memory: memory, sizes: sizes))
     }
 
-    /// Gives up the commits that the journal has lost, so that the store can be opened again; nil: none is missing.
+    /// Accepts that the journal has lost commits, so that the store can be opened. Returns `nil` if none is missing.
     ///
-    /// What cannot be read is kept under another name, and the note changed; nothing else.
+    /// Unreadable files are kept under another name, and the sync mark is lowered. Nothing else changes.
     static func acceptLoss(_ path: String) throws(StoreError) -> LostCommits? {
-        let note = try SyncMark.read(path)
+        let syncMark = try SyncMark.read(path)
         do throws(StoreError) {
             let scan = try JournalScan(path)
-            guard let lost = scan.lost(synced: note.commit) else { return nil }
+            guard let lost = scan.lost(synced: syncMark.commit) else { return nil }
             try scan.setAside()
             _ = try SyncMark(path, first: scan.commit)
             return lost
@@ -84,19 +85,19 @@ enum Recovery {
     }
 
     private static func locked(_ path: String, _ error: StoreError) -> StoreError {
-        StoreError(.locked, holder(of: path, said: error.description))
+        StoreError(.locked, holder(of: path, report: error.description))
     }
 
-    /// Opening on a full device would end the process (see `EngineOptions`), so it is not tried.
+    /// Throws `full` if the device has too little space: the engine would end the process (see `EngineOptions`).
     private static func demandRoom(_ path: String) throws(StoreError) {
         guard let free = DeviceSpace(of: path)?.free, free < Limits.Store.freeBytes else { return }
         throw StoreError(
             .full,
-            "\(path) has \(free / 1_024) KiB free; opening the store takes \(Limits.Store.freeBytes / 1_024) KiB"
+            "\(path) has \(free / 1_024) KiB free: expected at least \(Limits.Store.freeBytes / 1_024) KiB to open the store"
         )
     }
 
-    /// What each partition had counted when the last commit was written.
+    /// Reads the tallies of the partitions as of the last commit.
     static func tallies(of engine: Engine) throws(StoreError) -> [Tally] {
         var tallies: [Tally] = []
         for partition in 0..<engine.partitions {
@@ -113,20 +114,21 @@ enum Recovery {
         return tallies
     }
 
-    /// Names the process that holds the lock.
-    private static func holder(of path: String, said: String) -> String {
-        // Closing any descriptor of the lock file gives up the lock of the whole process, so where the holder is
-        // this process the file must not be touched.
-        if said.utf8.indices.contains(where: { said.utf8[$0...].starts(with: "by current process".utf8) }) {
+    /// Returns the text for a store that is locked, with the process that has it open.
+    private static func holder(of path: String, report: String) -> String {
+        // Closing any descriptor of the lock file releases the lock of the whole process: if this process holds it, the file must
+        // not be opened.
+        if report.utf8.indices.contains(where: { report.utf8[$0...].starts(with: "by current process".utf8) })
+        {
             return "\(path) is already open in this process"
         }
         let file = unsafe Glibc.open("\(path)/LOCK", O_RDWR | O_CLOEXEC)
-        guard file >= 0 else { return said }
+        guard file >= 0 else { return report }
         defer { Glibc.close(file) }
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
-        guard unsafe fcntl(file, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return said }
-        return "\(path) is held by process \(lock.l_pid)"
+        guard unsafe fcntl(file, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return report }
+        return "\(path) is open in process \(lock.l_pid)"
     }
 }

@@ -4,54 +4,59 @@ import Glibc
 public import Store
 import Synchronization
 
-/// Commits that were on the disk and cannot be read any more, both ends included.
+/// A range of commits that were on the disk and cannot be read any more.
 public struct LostCommits: Sendable, Equatable {
+    /// The first lost commit.
     public var first: UInt64
+    /// The last lost commit.
     public var last: UInt64
 }
 
-/// What was odd about a store that was opened all the same.
+/// A finding about a store that was opened nevertheless.
 public enum OpeningRemark: Sendable, Equatable {
-    /// The note of what was synced could not be read: nobody knows whether the log was whole.
+    /// The sync mark could not be read: it is unknown whether the journal was complete.
     case unreadableSyncMark
-    /// The list of files, by this name, had a torn end; as it was it is kept beside it, with `.torn` behind its name.
-    case tornList(String)
+    /// The manifest of this name had a torn end. The original is kept under this name with the suffix `.torn`.
+    case tornManifest(String)
 }
 
-/// The embedded store: RocksDB in a directory of ours.
+/// The store on disk: a journal and RocksDB in one directory.
 ///
-/// A record that cannot be read is never removed: loads pass over such messages, `audit` names them, and a device
-/// or registration that cannot be read fails the load, so that nobody is told that it does not exist.
+/// A record that cannot be read is never removed. Loads skip such messages and `audit` names them. A device or registration that
+/// cannot be read fails the load: it must not seem absent.
 public final class RocksStore: Store {
-    /// The directory.
+    /// The directory of the store.
     public let path: String
-    /// The number of partitions that the store was created with.
+    /// Number of partitions, fixed when the store was created.
     public let partitions: Int
     private let sizes: EngineSizes
-    private let memory = SeenMemory()
-    private let floor: ExpiryFloor
+    private let memory = SeenFilter()
+    private let watermark: ExpiryWatermark
     private let open: ReadWriteLock<Engine?>
-    /// Changed, and looked at together with a snapshot of the engine, so that nothing is missed on its way there.
-    let young: Mutex<Young>
+    /// The recent messages. They are read in the same lock as a snapshot of the engine is taken, so that a load sees each message
+    /// exactly once while it moves.
+    let recent: Mutex<RecentMessages>
     private let writer: Mutex<Writer>
     private let passedOver = Atomic<Int>(0)
-    /// What an operator should hear of, and did not keep the store from being opened.
+    /// Findings for the operator that did not prevent the store from opening.
     public let remarks: [OpeningRemark]
 
-    /// What only the committing thread touches.
+    /// State of the committing thread.
     private struct Writer: ~Copyable {
-        /// Nil after a write has failed, until the store is opened anew: nobody knows what of it reached the disk.
+        /// `nil` after a failed write until the store is reopened, since it is unknown what reached the disk.
         var committer: Committer?
         var isClosed = false
     }
 
-    /// Opens the store in a directory, which is made (for nobody else's eyes) where it is missing.
+    /// Opens the store in a directory. A missing directory is created with access for its owner only.
     ///
-    /// A store that is created gets `wanted` partitions; one that is there keeps the number that it has.
+    /// A new store gets `wanted` partitions. An existing one keeps its number of partitions.
     public init(
         path: String, partitions wanted: Int = Limits.Partition.count, sizes: EngineSizes = EngineSizes()
     ) throws(StoreError) {
-        precondition((1...Limits.Partition.maximumCount).contains(wanted), "no number of partitions")
+        precondition(
+            (1...Limits.Partition.maximumCount).contains(wanted),
+            "invalid number of partitions: expected 1 to \(Limits.Partition.maximumCount)")
         self.path = path
         self.sizes = sizes
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
@@ -62,21 +67,22 @@ public final class RocksStore: Store {
             let opened = try Recovery.open(path, partitions: wanted, memory, sizes, &remarks)
             self.remarks = remarks
             partitions = opened.engine.partitions
-            floor = ExpiryFloor(partitions: opened.engine.partitions)
+            watermark = ExpiryWatermark(partitions: opened.engine.partitions)
             open = ReadWriteLock(opened.engine)
-            young = Mutex(Young(tallies: opened.tallies))
+            recent = Mutex(RecentMessages(tallies: opened.tallies))
             writer = Mutex(Writer(committer: Committer(opened, memory, sizes)))
         } catch { throw error.ofWholeStore }
     }
 
-    /// Gives up what the journal of a closed store has lost, so that it can be opened (`StoreError.Kind.lost`); nil: nothing
-    /// is missing. What cannot be read is kept under another name, and the note of what was synced changed.
+    /// Accepts that the journal of a closed store has lost commits, so that it can be opened (`StoreError.Kind.lost`).
+    ///
+    /// Unreadable files are kept under another name, and the sync mark is lowered. Returns `nil` if no commit is missing.
     public static func acceptLoss(path: String) throws(StoreError) -> LostCommits? {
         try Recovery.acceptLoss(path)
     }
 
-    /// Unreadable messages that loads have passed over since the store was opened. Only tests read it: nothing else shows
-    /// whether a damaged row was met, and counted once.
+    /// Number of unreadable messages that loads have skipped since the store was opened. Only tests read it: they check that a
+    /// damaged row is counted once.
     public var unreadablePassedOver: Int { passedOver.load(ordering: .relaxed) }
 
     public func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
@@ -98,13 +104,13 @@ public final class RocksStore: Store {
             guard var committer = writer.committer.take() else { throw Recovery.closed }
             do throws(StoreError) {
                 let result = try withEngine { (_) throws(StoreError) in
-                    try committer.write(isDurable, young, floor, make)
+                    try committer.write(isDurable, recent, watermark, make)
                 }
                 passedOver.add(committer.commit.unreadable, ordering: .relaxed)
                 writer.committer = consume committer
                 return result
             } catch {
-                // Before anybody hears of the failure: from then on reads must show what became of the batches.
+                // Before the caller sees the failure: from then on reads must show what reached the disk.
                 _ = consume committer
                 try? reopen(&writer)
                 throw error.ofWholeStore
@@ -112,9 +118,9 @@ public final class RocksStore: Store {
         }
     }
 
-    /// A failed write leaves the store without a word on what reached the disk: it is asked anew.
+    /// Reopens the store after a failed write, to read what reached the disk.
     ///
-    /// Until that has worked, reads fail: they might show what is not so.
+    /// Until that succeeds, reads fail: they might show what is not on the disk.
     private func reopen(_ writer: inout Writer) throws(StoreError) {
         do throws(StoreError) {
             try open.write { (engine) throws(StoreError) in
@@ -123,7 +129,7 @@ public final class RocksStore: Store {
                 let opened = try Recovery.open(path, partitions: partitions, memory, sizes, &remarks)
                 guard opened.engine.partitions == partitions else { throw Recovery.replaced(path) }
                 engine = opened.engine
-                young.withLock { $0 = Young(tallies: opened.tallies) }
+                recent.withLock { $0 = RecentMessages(tallies: opened.tallies) }
                 writer.committer = Committer(opened, memory, sizes)
             }
         } catch { throw error.ofWholeStore }
@@ -136,18 +142,18 @@ public final class RocksStore: Store {
     public func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>] {
         do throws(StoreError) {
             return try withEngine { (engine) throws(StoreError) in
-                var parts: [YoungPart] = []
-                var loading = SnapshotReader(
-                    try view(engine) { young in parts = loads.map { young.part(of: $0) } })
-                defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
+                var parts: [RecentPart] = []
+                var reader = SnapshotReader(
+                    try view(engine) { recent in parts = loads.map { recent.part(of: $0) } })
+                defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
                 var results: [Result<StoreResult, StoreError>] = []
                 results.reserveCapacity(loads.count)
                 for (load, part) in zip(loads, parts) {
                     do throws(StoreError) {
-                        results.append(.success(try checkedAnswer(load, part, &loading, engine)))
+                        results.append(.success(try checkedAnswer(load, part, &reader, engine)))
                     } catch { results.append(.failure(error)) }
                 }
-                try demand(results.count == loads.count, "a question has no answer, or two")
+                try demand(results.count == loads.count, "the number of answers is not the number of loads")
                 return results
             }
         } catch {
@@ -155,72 +161,72 @@ public final class RocksStore: Store {
         }
     }
 
-    /// A snapshot of the engine, taken at the moment at which the young messages are looked at.
+    /// Returns a snapshot of the engine, taken under the same lock as a look at the recent messages.
     private func view(
-        _ engine: Engine, _ look: (inout Young) throws(StoreError) -> Void
+        _ engine: Engine, _ look: (inout RecentMessages) throws(StoreError) -> Void
     ) throws(StoreError) -> Engine.Snapshot {
-        try young.withLock { (young) throws(StoreError) in
-            try look(&young)
+        try recent.withLock { (recent) throws(StoreError) in
+            try look(&recent)
             return engine.snapshot()
         }
     }
 
     private func answer(
-        _ load: StoreQuery, _ part: YoungPart, _ loading: inout SnapshotReader, _ engine: Engine
+        _ load: StoreQuery, _ part: RecentPart, _ reader: inout SnapshotReader, _ engine: Engine
     ) throws(StoreError) -> StoreResult {
         switch load {
-        case .device(let device): return try loading.device(device, part)
+        case .device(let device): return try reader.device(device, part)
         case .messages(let device, let after, let limit):
-            return try loading.messages(device, after: after, limit: limit, part)
+            return try reader.messages(device, after: after, limit: limit, part)
         case .upstream(let sender, let after, let limit):
-            return try loading.upstream(sender, after: after, limit: limit, part)
+            return try reader.upstream(sender, after: after, limit: limit, part)
         case .unseen(let time, let unusedBefore, let start, let examine, let limit, let partition):
-            return try loading.unseen(
+            return try reader.unseen(
                 before: time, unusedBefore: unusedBefore, from: start, examine: examine, limit: limit,
                 of: partition)
         case .group(let name, let isForChange):
-            return .group(name, try loading.group(name), isForChange: isForChange)
+            return .group(name, try reader.group(name), isForChange: isForChange)
         case .groupLabelled(let sender, let label):
-            return .groupLabelled(sender, label, try loading.group(of: sender, label: label))
+            return .groupLabelled(sender, label, try reader.group(of: sender, label: label))
         case .installation(let installation, let limit, let isForChange):
-            let (record, names) = try loading.installation(installation, limit: limit)
+            let (record, names) = try reader.installation(installation, limit: limit)
             return .installation(installation, record, names, isForChange: isForChange)
         case .unusedInstallations(
             let before, let unlinkedBefore, let start, let examine, let limit, let partition):
-            let (found, next) = try loading.unusedInstallations(
+            let (found, next) = try reader.unusedInstallations(
                 before, unlinkedBefore, from: start, examine, limit, of: partition)
             return .unusedInstallations(found, next: next, before: before, unlinkedBefore: unlinkedBefore)
         case .topicPage(let job, let topic, let after, let limit):
-            return try loading.topicPage(job, topic, after: after, limit: limit)
+            return try reader.topicPage(job, topic, after: after, limit: limit)
         case .topicJobs(let after, let limit, let partition):
-            return try loading.topicJobs(after: after, limit: limit, of: partition)
+            return try reader.topicJobs(after: after, limit: limit, of: partition)
         case .expired(let time, let limit, let partition):
             return try sweep(engine, by: time, limit, of: partition)
         }
     }
 
     private func checkedAnswer(
-        _ load: StoreQuery, _ part: YoungPart, _ loading: inout SnapshotReader, _ engine: Engine
+        _ load: StoreQuery, _ part: RecentPart, _ reader: inout SnapshotReader, _ engine: Engine
     ) throws(StoreError) -> StoreResult {
         try load.demandAnswerable(among: partitions)
-        let answer = try answer(load, part, &loading, engine)
+        let answer = try answer(load, part, &reader, engine)
         try load.demandAnswered(by: answer, among: partitions)
         return answer
     }
 
-    /// The floor is asked before the snapshot is made: what is committed in between lowers it again.
+    /// Reads the watermark before the snapshot is taken: a commit in between lowers it again.
     private func sweep(
         _ engine: Engine, by time: UnixMilliseconds, _ limit: Int, of partition: Int
     ) throws(StoreError) -> StoreResult {
-        let start = floor.sweepBegins(partition)
+        let start = watermark.sweepBegins(partition)
         guard let start else { return try sweep(engine, from: .min, by: time, limit, of: partition).answer }
         do throws(StoreError) {
             let (answer, first) = try sweep(engine, from: start, by: time, limit, of: partition)
-            try demand(first >= start, "the watermark of a sweep goes back", "partition \(partition)")
-            try floor.sweepEnds(partition, first: first)
+            try demand(first >= start, "the watermark of a sweep moves backward", "partition \(partition)")
+            try watermark.sweepEnds(partition, first: first)
             return answer
         } catch {
-            try floor.sweepEnds(partition, first: nil)
+            try watermark.sweepEnds(partition, first: nil)
             throw error
         }
     }
@@ -229,22 +235,22 @@ public final class RocksStore: Store {
         _ engine: Engine, from start: UnixMilliseconds, by time: UnixMilliseconds, _ limit: Int,
         of partition: Int
     ) throws(StoreError) -> (answer: StoreResult, first: UnixMilliseconds) {
-        // Most sweeps are of partitions in which nothing ends: these cost no snapshot.
-        if start > time, !young.withLock({ $0.mayEnd(by: time, of: partition) }) {
+        // In most sweeps nothing expires: they need no snapshot.
+        if start > time, !recent.withLock({ $0.mayEnd(by: time, of: partition) }) {
             return (.expired([]), start)
         }
         var ends: [ExpiryKey] = []
-        var rows: [ExpiryKey: YoungRow] = [:]
-        let snapshot = try view(engine) { (young) throws(StoreError) in
-            ends = try young.ends(by: time, of: partition, limit: limit)
-            for end in ends where end.kind == .upstream { rows[end] = young.row(at: Place(end))?.row }
+        var rows: [ExpiryKey: RecentRow] = [:]
+        let snapshot = try view(engine) { (recent) throws(StoreError) in
+            ends = try recent.ends(by: time, of: partition, limit: limit)
+            for end in ends where end.kind == .upstream { rows[end] = recent.row(at: MessageKey(end))?.row }
         }
-        var loading = SnapshotReader(snapshot)
-        let (settled, first) = try loading.expired(from: start, by: time, limit: limit, of: partition)
-        passedOver.add(loading.unreadable, ordering: .relaxed)
+        var reader = SnapshotReader(snapshot)
+        let (stored, first) = try reader.expired(from: start, by: time, limit: limit, of: partition)
+        passedOver.add(reader.unreadable, ordering: .relaxed)
         var entries: [ExpiredEntry] = []
-        for end in merged(settled, ends, by: <).prefix(limit) {
-            entries.append(end.entry(author: try loading.author(of: end, rows[end])))
+        for end in merged(stored, ends, by: <).prefix(limit) {
+            entries.append(end.entry(author: try reader.author(of: end, rows[end])))
         }
         return (.expired(entries), first)
     }
@@ -259,9 +265,9 @@ public final class RocksStore: Store {
 
     public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try withEngine { (engine) throws(StoreError) in
-            var loading = SnapshotReader(engine.snapshot())
-            defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
-            let devices = try loading.devices(after: after, limit: limit)
+            var reader = SnapshotReader(engine.snapshot())
+            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            let devices = try reader.devices(after: after, limit: limit)
             try ListChecks.demandOrdered(devices, after: after, limit: limit)
             return devices
         }
@@ -269,17 +275,17 @@ public final class RocksStore: Store {
 
     public func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try withEngine { (engine) throws(StoreError) in
-            var loading = SnapshotReader(engine.snapshot())
-            defer { passedOver.add(loading.unreadable, ordering: .relaxed) }
-            let installations = try loading.installations(after: after, limit: limit)
+            var reader = SnapshotReader(engine.snapshot())
+            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            let installations = try reader.installations(after: after, limit: limit)
             try ListChecks.demandOrdered(installations, after: after, limit: limit)
             return installations
         }
     }
 
-    public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+    public func topics(from messageKey: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
-            let page = try SnapshotReader(engine.snapshot()).topics(from: place, examine: examine)
+            let page = try SnapshotReader(engine.snapshot()).topics(from: messageKey, examine: examine)
             try ListChecks.demandCounted(page, examined: examine)
             return page
         }
@@ -322,22 +328,22 @@ public final class RocksStore: Store {
     public func close() throws(StoreError) {
         try writer.withLock { (writer) throws(StoreError) in
             guard !writer.isClosed else { return }
-            if var committer = writer.committer.take() { try committer.close(young) }
+            if var committer = writer.committer.take() { try committer.close(recent) }
             writer.isClosed = true
             open.write { $0 = nil }
         }
     }
 
-    /// Makes the next commit open the engine anew, as after a failed write: a door for tests, which cannot make a disk fail.
+    /// Makes the next commit reopen the engine as after a failed write. For tests, which cannot make a disk fail.
     func breakWriter() { writer.withLock { $0.committer = nil } }
 
-    /// Uses the engine while nobody replaces it.
+    /// Calls a closure with the engine, which cannot be replaced meanwhile.
     func withEngine<Result>(
         _ body: (Engine) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try open.read { (engine) throws(StoreError) in
             guard let engine else { throw Recovery.closed }
-            Engine.countNothing()
+            Engine.disablePerformanceCounters()
             return try body(engine)
         }
     }

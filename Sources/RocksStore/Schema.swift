@@ -2,9 +2,9 @@ import Basics
 import Delivery
 import Store
 
-/// The column families, by lifetime: what dies young is not kept with what lives for years.
+/// The column families. Rows with short and long lifetimes are in different ones.
 enum Family: Int, CaseIterable {
-    /// Format, tally and settings; the engine demands a family of this name.
+    /// Format, tallies and settings. The engine requires a column family of this name.
     case meta
     /// device, sequence → message or marker.
     case pending
@@ -14,23 +14,22 @@ enum Family: Int, CaseIterable {
     case registry
     /// sender → account.
     case senders
-    /// device, hash of category and persistent id → when it was put.
+    /// device, hash of category and persistent ID → time of the put.
     case seen
-    /// partition, end, kind, owner, sequence → nothing.
+    /// partition, expiry time, kind, owner, sequence → empty.
     case expiry
-    /// sender, kind, number or label → device group or its number.
+    /// sender, kind, number or label → device group, or its number.
     case groups
-    /// sender, topic, NUL, device, number → nothing: who subscribes to what, in the order in which a topic is gone through.
+    /// sender, topic, NUL, device, number → empty: the subscribers of each topic, in the order of a fan-out.
     case topics
-    /// installation → its record; installation, device, number → nothing.
+    /// installation → its record; installation, device, number → empty.
     case installations
-    /// partition, kind, sender, sequence → message to topics, how far it has come, the body of its messages; with device and number
-    /// a mark.
+    /// partition, kind, sender, sequence → topic job, its cursor or its shared body; with device and number: a mark.
     case fanouts
-    /// partition, kind, device or installation → when it was last used.
+    /// partition, kind, device or installation → time of the last use.
     case contacts
 
-    /// Whether it holds what stays until somebody removes it, so that it has a bound on its size: the registry.
+    /// Whether it belongs to the registry, whose rows stay until they are removed, and whose size is limited.
     var isRegistry: Bool {
         switch self {
         case .registry, .topics, .installations, .groups, .senders, .contacts: true
@@ -38,7 +37,7 @@ enum Family: Int, CaseIterable {
         }
     }
 
-    /// Its name on disk, part of the format.
+    /// The name on disk, part of the format.
     var name: StaticString {
         switch self {
         case .meta: "default"
@@ -57,13 +56,13 @@ enum Family: Int, CaseIterable {
     }
 }
 
-/// A key: big-endian numbers, so that the order of bytes is the order of numbers.
+/// A key of big-endian numbers, so that the order of the bytes is the order of the numbers.
 struct Key {
-    /// The longest one is that of `installations`; what holds a topic's name is no `Key`.
+    /// The longest key is that of `installations`. Keys with the name of a topic are in `TopicKey`.
     private var storage = InlineArray<40, UInt8>(repeating: 0)
     private(set) var count = 0
 
-    /// An empty key: before all others.
+    /// Creates an empty key, which is before all others.
     init() {}
 
     mutating func append(_ number: UInt64) {
@@ -77,7 +76,7 @@ struct Key {
         count += 1
     }
 
-    /// Its bytes.
+    /// The bytes of the key.
     var bytes: RawSpan {
         @_lifetime(borrow self)
         get { unsafe storage.span.bytes.extracting(0..<count) }
@@ -85,20 +84,20 @@ struct Key {
 }
 
 extension Key {
-    /// One or two numbers: device or sender, and sequence.
+    /// Creates a key from an owner, and a sequence.
     init(_ owner: UInt64, _ sequence: UInt64? = nil) {
         append(owner)
         if let sequence { append(sequence) }
     }
 
-    /// A device's record.
+    /// Returns the key of a device's record.
     static func device(_ device: DeviceID) -> Key {
         var key = Key(device.number)
         key.append(RegistryKind.device.rawValue)
         return key
     }
 
-    /// A registration.
+    /// Returns the key of a registration.
     static func registration(_ name: RegistrationName) -> Key {
         var key = Key(name.device.number)
         key.append(RegistryKind.registration.rawValue)
@@ -106,7 +105,7 @@ extension Key {
         return key
     }
 
-    /// A registration of an installation, whose id has 22 bytes; without a name what comes before all of them.
+    /// Returns the key of a registration of an installation. Without a name it is the key of the installation, before all of them.
     static func installation(_ installation: [UInt8], _ name: RegistrationName?) -> Key {
         var key = Key()
         for byte in installation.prefix(InstallationToken.idLength) { key.append(byte) }
@@ -118,28 +117,28 @@ extension Key {
     }
 }
 
-/// What stands in the registry under a device.
+/// The rows of a device in the registry.
 enum RegistryKind: UInt8 {
     case device = 0
     case registration = 1
     case subscription = 2
 }
 
-/// Keys that hold the name of a topic. No topic has a NUL in it, so none is the begin of another one with its NUL.
+/// Keys with the name of a topic. Names contain no NUL, so that no name with its NUL is a prefix of another one.
 enum TopicKey {
-    /// A subscription under its device.
+    /// Returns the key of a subscription under its device.
     static func subscription(_ subscription: Subscription) -> [UInt8] {
         var key = bigEndian(subscription.name.device.number) + [RegistryKind.subscription.rawValue]
         key += bigEndian(subscription.name.number.number) + bigEndian(subscription.sender.number)
         return key + subscription.topic.bytes
     }
 
-    /// The begin of all subscribers of a topic.
+    /// Returns the start of all subscribers of a topic.
     static func topic(_ sender: SenderID, _ topic: TopicName) -> [UInt8] {
         bigEndian(sender.number) + topic.bytes + [0]
     }
 
-    /// What a subscriber's key says of the topic; nil for what is none.
+    /// Returns sender and topic in the key of a subscriber. Returns `nil` if the key is invalid.
     static func topic(of key: borrowing RawSpan) -> (SenderID, TopicName)? {
         let end = key.byteCount - 17
         guard end > 8, key.byte(at: end) == 0,
@@ -148,17 +147,17 @@ enum TopicKey {
         return (SenderID(key.bigEndian(at: 0)), topic)
     }
 
-    /// Behind all keys: no name of a topic begins with this byte.
+    /// The end of all keys: no name of a topic starts with this byte.
     static let end = [UInt8](repeating: 0xFF, count: 9)
 
-    /// The first key that may stand at a place.
-    static func start(_ place: TopicPlace) -> [UInt8] {
-        guard let topic = place.topic else { return bigEndian(place.sender.number) }
-        guard let after = place.after else { return self.topic(place.sender, topic) }
-        return subscriber(place.sender, topic, after) + [0]
+    /// Returns the first possible key at a position.
+    static func start(_ messageKey: SubscriberPosition) -> [UInt8] {
+        guard let topic = messageKey.topic else { return bigEndian(messageKey.sender.number) }
+        guard let after = messageKey.after else { return self.topic(messageKey.sender, topic) }
+        return subscriber(messageKey.sender, topic, after) + [0]
     }
 
-    /// One of them.
+    /// Returns the key of a subscriber of a topic.
     static func subscriber(
         _ sender: SenderID, _ topic: TopicName, _ name: RegistrationName
     ) -> [UInt8] {
@@ -170,35 +169,37 @@ enum TopicKey {
     }
 }
 
-/// Keys of the family `meta`.
+/// The keys of the column family `meta`.
 enum MetaKey {
     static let format = [UInt8]("format".utf8)
-    /// The number of partitions.
+    /// The key of the number of partitions.
     static let partitions = [UInt8]("partitions".utf8)
-    /// What a partition has counted.
+    /// Returns the key of the tally of a partition.
     static func tally(_ partition: Int) -> [UInt8] { [UInt8]("tally/\(partition)".utf8) }
-    /// The partition whose tally stands under a key; `nil` if none does.
+    /// Returns the partition whose tally has a key. Returns `nil` for any other key.
     static func partition(ofTally key: [UInt8]) -> Int? {
         let head = [UInt8]("tally/".utf8)
         guard key.starts(with: head) else { return nil }
         return UInt16(String(decoding: key.dropFirst(head.count), as: UTF8.self)).map { Int($0) }
     }
-    /// The last commit that the engine has, with all before it: the journal goes on from there.
-    static let settled = [UInt8]("settled".utf8)
-    /// The highest sequence that was ever put into the engine: at places behind it nothing stands there.
+    /// The applied commit: the engine has this one and all before it. The replay of the journal starts after it.
+    static let applied = [UInt8]("settled".utf8)
+    /// The highest sequence that was ever put into the engine.
     static let highest = [UInt8]("highest".utf8)
     static func setting(_ name: String) -> [UInt8] { [UInt8]("setting/\(name)".utf8) }
-    /// The format that this version writes, and the only one that it reads.
+    /// The format that this version reads and writes.
     static let formatNow = 3
 
-    /// The number in `settled` or `highest`.
+    /// The number in `applied` or `highest`.
     static func number(in value: borrowing RawSpan) throws(StoreError) -> UInt64 {
-        guard value.byteCount == 8 else { throw StoreError(.corrupt, "meta: a number of the wrong length") }
+        guard value.byteCount == 8 else {
+            throw StoreError(.corrupt, "invalid number in meta: \(value.byteCount) bytes, expected 8")
+        }
         return value.bigEndian(at: 0)
     }
 }
 
 extension RawSpan {
-    /// A big-endian number at an offset; traps where fewer than eight bytes are left.
+    /// Returns the big-endian number at an offset. Traps if fewer than eight bytes are left.
     func bigEndian(at offset: Int) -> UInt64 { word(at: offset).byteSwapped }
 }

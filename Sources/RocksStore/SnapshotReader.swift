@@ -2,25 +2,25 @@ import Basics
 import Delivery
 import Store
 
-/// Answers questions from one snapshot.
+/// Answers loads from one snapshot of the engine and the recent messages.
 struct SnapshotReader: ~Copyable {
-    /// What walks over devices: making one costs more than a device's rows. They go before the snapshot that they show.
+    /// Cursors that are reused for all devices: creating one costs more than reading a device. They are freed before the snapshot.
     private var registry: Cursor?
     private var mailboxes: Cursor?
     let snapshot: Engine.Snapshot
-    /// Messages that could not be read and were passed over.
+    /// Number of skipped messages that cannot be read.
     var unreadable = 0
 
     init(_ snapshot: consuming Engine.Snapshot) { self.snapshot = snapshot }
 
-    /// All that is known of a device, without bodies.
-    mutating func device(_ device: DeviceID, _ young: YoungPart) throws(StoreError) -> StoreResult {
+    /// Returns the state of a device, without bodies.
+    mutating func device(_ device: DeviceID, _ recent: RecentPart) throws(StoreError) -> StoreResult {
         let rows = registry.take() ?? snapshot.owners(.registry)
         let messages = mailboxes.take() ?? snapshot.owners(.pending)
-        // Of a walk that failed no cursor is kept.
+        // After a failure the cursors are not kept.
         var state = try self.device(device, rows, messages)
         var entries: [MailboxEntry] = []
-        for row in young.rows { add(row.record, row.sequence, of: device, to: &entries) }
+        for row in recent.rows { add(row.record, row.sequence, of: device, to: &entries) }
         state.mailbox = merged(state.mailbox, entries) { $0.sequence < $1.sequence }
         registry = consume rows
         mailboxes = consume messages
@@ -60,7 +60,7 @@ struct SnapshotReader: ~Copyable {
         return state
     }
 
-    /// Adds what a mailbox shows of a message; one that cannot be read is passed over.
+    /// Adds the entry of a message. A message that cannot be read is skipped.
     private mutating func add(
         _ record: borrowing RawSpan, _ sequence: UInt64, of device: DeviceID, to mailbox: inout [MailboxEntry]
     ) {
@@ -68,12 +68,12 @@ struct SnapshotReader: ~Copyable {
         if let entry { mailbox.append(entry) } else { unreadable += 1 }
     }
 
-    /// A page of a device's mailbox.
+    /// Returns a page of a device's mailbox.
     mutating func messages(
-        _ device: DeviceID, after: SequenceNumber, limit: Int, _ young: YoungPart
+        _ device: DeviceID, after: SequenceNumber, limit: Int, _ recent: RecentPart
     ) throws(StoreError) -> StoreResult {
         var page: [StoredMessage] = []
-        let isLast = try self.page(.pending, device.number, after, limit, young) { value, sequence in
+        let isLast = try self.page(.pending, device.number, after, limit, recent) { value, sequence in
             guard let message = try? MessageRecord.message(value, device: device, sequence: sequence)
             else { return false }
             page.append(message)
@@ -82,12 +82,12 @@ struct SnapshotReader: ~Copyable {
         return .messages(device, try join(page), isLast: isLast)
     }
 
-    /// A page of a sender's mailbox.
+    /// Returns a page of a sender's mailbox.
     mutating func upstream(
-        _ sender: SenderID, after: SequenceNumber, limit: Int, _ young: YoungPart
+        _ sender: SenderID, after: SequenceNumber, limit: Int, _ recent: RecentPart
     ) throws(StoreError) -> StoreResult {
         var page: [StoredUpstream] = []
-        let isLast = try self.page(.upstream, sender.number, after, limit, young) { value, sequence in
+        let isLast = try self.page(.upstream, sender.number, after, limit, recent) { value, sequence in
             guard let message = try? UpstreamRecord.upstream(value, sender: sender, sequence: sequence)
             else { return false }
             page.append(message)
@@ -96,10 +96,10 @@ struct SnapshotReader: ~Copyable {
         return .upstream(sender, page, isLast: isLast)
     }
 
-    /// Takes readable records after a place, of the engine and young ones in their order, until there are enough; whether
-    /// nothing follows.
+    /// Merges records of the engine and of recent messages after a sequence, until `limit` of them are readable. Returns whether no
+    /// others follow.
     private mutating func page(
-        _ family: Family, _ owner: UInt64, _ after: SequenceNumber, _ limit: Int, _ young: YoungPart,
+        _ family: Family, _ owner: UInt64, _ after: SequenceNumber, _ limit: Int, _ recent: RecentPart,
         _ take: (borrowing RawSpan, SequenceNumber) -> Bool
     ) throws(StoreError) -> Bool {
         guard after.number < .max else { return true }
@@ -107,25 +107,25 @@ struct SnapshotReader: ~Copyable {
             family, from: Key(owner, after.number + 1), before: Key.after(owner))
         var next = 0
         var taken = 0
-        while taken < limit, rows.isValid || next < young.rows.count {
-            // A key that is none of ours is not in the order.
-            let settled = rows.isValid && rows.key.byteCount == 16 ? rows.key.bigEndian(at: 8) : nil
+        while taken < limit, rows.isValid || next < recent.rows.count {
+            // A key of another length is damage, and has no sequence.
+            let stored = rows.isValid && rows.key.byteCount == 16 ? rows.key.bigEndian(at: 8) : nil
             let isTaken: Bool
-            if next < young.rows.count, !rows.isValid || young.rows[next].sequence < settled ?? 0 {
-                let row = young.rows[next]
+            if next < recent.rows.count, !rows.isValid || recent.rows[next].sequence < stored ?? 0 {
+                let row = recent.rows[next]
                 isTaken = take(row.record, SequenceNumber(row.sequence))
                 next += 1
             } else {
-                isTaken = settled.map { take(rows.value, SequenceNumber($0)) } ?? false
+                isTaken = stored.map { take(rows.value, SequenceNumber($0)) } ?? false
                 rows.next()
             }
             if isTaken { taken += 1 } else { unreadable += 1 }
         }
         try rows.finish()
-        return !rows.isValid && next == young.rows.count && young.isLast
+        return !rows.isValid && next == recent.rows.count && recent.isLast
     }
 
-    /// What ends between two times in a partition, earliest first, and when the first of all behind `start` ends.
+    /// Returns the expired entries of a partition between two times, earliest first, and the first expiry time from `start` on.
     mutating func expired(
         from start: UnixMilliseconds, by time: UnixMilliseconds, limit: Int, of partition: Int
     ) throws(StoreError) -> ([ExpiryKey], first: UnixMilliseconds) {
@@ -150,11 +150,12 @@ struct SnapshotReader: ~Copyable {
         return (entries, first ?? (rows.isValid ? start : .max))
     }
 
-    /// Who is to hear that an upstream message ends, whose row is given where it is young; `nil` for a receipt, for anything else, and
-    /// for a record that is gone or cannot be read.
-    mutating func author(of end: ExpiryKey, _ young: YoungRow?) throws(StoreError) -> UpstreamAuthor? {
+    /// Returns the author of an expired upstream message, to whom the expiry is reported. `recent` is the row of a recent message.
+    ///
+    /// Returns `nil` for receipts and other entries, and for a record that is gone or cannot be read.
+    mutating func author(of end: ExpiryKey, _ recent: RecentRow?) throws(StoreError) -> UpstreamAuthor? {
         guard end.kind == .upstream, end.sequence > 0 else { return nil }
-        let part = YoungPart(rows: young.map { [$0] } ?? [])
+        let part = RecentPart(rows: recent.map { [$0] } ?? [])
         let before = SequenceNumber(end.sequence - 1)
         guard
             case .upstream(_, let page, _) = try upstream(
@@ -164,7 +165,7 @@ struct SnapshotReader: ~Copyable {
         return message.author
     }
 
-    /// All senders; one that cannot be read fails all, since leaving it out would lock its app servers out.
+    /// Returns all senders. Throws `corrupt` if one cannot be read: leaving it out would lock out its app servers.
     func senders() throws(StoreError) -> [SenderRecord] {
         let rows = snapshot.cursor(.senders)
         var records: [SenderRecord] = []
@@ -179,7 +180,7 @@ struct SnapshotReader: ~Copyable {
         return records
     }
 
-    /// Devices after one.
+    /// Returns up to `limit` devices after one.
     mutating func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         var records: [DeviceRecord] = []
         guard limit > 0, after?.number != .max else { return [] }
@@ -190,7 +191,7 @@ struct SnapshotReader: ~Copyable {
         return records
     }
 
-    /// Visits devices in order of their ids until told to stop; the record is nil where it cannot be read.
+    /// Visits devices in order of their IDs until `visit` returns `false`. The record is `nil` if it cannot be read.
     private mutating func forEachDevice(
         from start: DeviceID, _ visit: (DeviceID, DeviceRecord?) -> Bool
     ) throws(StoreError) {
@@ -214,17 +215,17 @@ struct SnapshotReader: ~Copyable {
 }
 
 extension Key {
-    /// The first key behind all of an owner's; nil behind the last owner there can be.
+    /// Returns the first key after the rows of an owner. Returns `nil` for the last possible owner.
     static func after(_ owner: UInt64) -> Key? { owner == .max ? nil : Key(owner + 1) }
 }
 
-/// What a key of the registry names.
+/// The row that a key of the registry names.
 enum RegistryRow {
     case device(DeviceID)
     case registration(RegistrationName)
     case subscription(RegistrationName, SenderID, TopicName)
 
-    /// Reads a key; nil if it is none of ours.
+    /// Reads a key. Returns `nil` if it is invalid.
     init?(_ key: borrowing RawSpan) {
         guard key.byteCount >= 9, let kind = RegistryKind(rawValue: key.byte(at: 8)) else { return nil }
         let device = DeviceID(key.bigEndian(at: 0))

@@ -2,24 +2,24 @@ import Basics
 import Delivery
 import Store
 
-/// What stands in the family of messages to topics; the partition comes first and then the kind, so that those under way in a
-/// partition lie together.
+/// The rows of the column family `fanouts`. The key starts with partition and kind, so that the unfinished jobs of a partition are
+/// adjacent.
 enum TopicRow: UInt8 {
     /// sender, sequence → job.
     case job = 0
-    /// sender, sequence → how far it has come; none: it is at its begin.
+    /// sender, sequence → cursor. Without this row the job is at its start.
     case cursor = 1
-    /// sender, sequence, device, number → nothing: a message of the job has been stored for the registration.
+    /// sender, sequence, device, number → empty: a message of the job was stored for the registration.
     case mark = 2
-    /// sender, sequence → what the messages of the job share.
+    /// sender, sequence → shared body.
     case body = 3
 
-    /// The bytes of the key of a mark.
+    /// Length of the key of a mark.
     static let markBytes = 35
 }
 
 extension Key {
-    /// A row of a job, in a store with so many partitions; with a registration a mark.
+    /// Returns the key of a row of a job. With a registration it is the key of a mark.
     static func topic(
         _ row: TopicRow, _ job: TopicJobName, _ name: RegistrationName? = nil, among partitions: Int
     ) -> Key {
@@ -33,7 +33,7 @@ extension Key {
         return key
     }
 
-    /// The first key of a kind in a partition.
+    /// Returns the start of the rows of one kind in a partition.
     static func topics(_ row: TopicRow, of partition: Int) -> Key {
         var key = Key.partition(partition)
         key.append(row.rawValue)
@@ -42,7 +42,7 @@ extension Key {
 }
 
 extension TopicJobName {
-    /// Reads the key of a row that is no mark; nil for any other.
+    /// Reads the key of a row other than a mark. Returns `nil` for any other key.
     init?(key: borrowing RawSpan, _ row: TopicRow) {
         guard key.byteCount == 19, key.byte(at: 2) == row.rawValue else { return nil }
         self.init(key: key)
@@ -55,11 +55,11 @@ extension TopicJobName {
 }
 
 extension RegistrationName {
-    /// Reads the two numbers at a place of a key.
-    init(key: borrowing RawSpan, at place: Int) {
+    /// Reads the two numbers at an offset of a key.
+    init(key: borrowing RawSpan, at messageKey: Int) {
         self.init(
-            device: DeviceID(key.bigEndian(at: place)),
-            number: RegistrationNumber(key.bigEndian(at: place + 8)))
+            device: DeviceID(key.bigEndian(at: messageKey)),
+            number: RegistrationNumber(key.bigEndian(at: messageKey + 8)))
     }
 }
 
@@ -68,17 +68,17 @@ extension Commit {
         Key.topic(row, job, name, among: partitions)
     }
 
-    /// Puts a job and its body, with the end of the latter.
+    /// Puts a job, its body, and the expiry entry of the body.
     mutating func put(_ job: TopicJob) throws(StoreError) {
         try job.demandStorable()
         TopicRecord.write(job, to: &buffer)
         putRecord(.fanouts, key(.job, job.name).bytes)
         TopicRecord.writeBody(of: job, to: &buffer)
         putRecord(.fanouts, key(.body, job.name).bytes)
-        putEnd(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
+        putExpiry(ExpiryKey(bodyOf: job.name, endsAt: job.bodyEndsAt))
     }
 
-    /// Moves a job on.
+    /// Moves the cursor of a job, and removes marks before it.
     mutating func advance(
         _ job: TopicJobName, to cursor: TopicCursor, _ marked: [RegistrationName]
     ) throws(StoreError) {
@@ -88,20 +88,20 @@ extension Commit {
         for name in marked { delete(.fanouts, key(.mark, job, name).bytes) }
     }
 
-    /// Removes all of a job but its body.
+    /// Removes a job with its cursor and marks. Its body stays.
     mutating func remove(_ job: TopicJobName, _ marked: [RegistrationName]) {
         delete(.fanouts, key(.job, job).bytes)
         delete(.fanouts, key(.cursor, job).bytes)
         for name in marked { delete(.fanouts, key(.mark, job, name).bytes) }
     }
 
-    /// Removes the body.
+    /// Removes the body of a job and its expiry entry.
     mutating func removeBody(of job: TopicJobName, _ time: UnixMilliseconds) {
         delete(.fanouts, key(.body, job).bytes)
-        deleteEnd(ExpiryKey(bodyOf: job, endsAt: time))
+        deleteExpiry(ExpiryKey(bodyOf: job, endsAt: time))
     }
 
-    /// Marks that a message of a job has been stored.
+    /// Marks the registration of a message, if the message belongs to a job.
     mutating func mark(_ message: StoredMessage) {
         guard let job = message.topic?.job else { return }
         let name = RegistrationName(device: message.device, number: message.registration)
@@ -114,7 +114,7 @@ extension SnapshotReader {
         Key.topic(row, job, name, among: snapshot.partitions)
     }
 
-    /// A page of those whom a job may go to, without those that have their message.
+    /// Returns a page of the recipients of a job, without those for which a message was stored.
     mutating func topicPage(
         _ job: TopicJobName, _ topic: TopicName?, after: RegistrationName?, limit: Int
     ) throws(StoreError) -> StoreResult {
@@ -144,12 +144,12 @@ extension SnapshotReader {
         return .topicPage(job, page)
     }
 
-    /// A page of the subscribers of a topic.
+    /// Returns a page of the subscribers of a topic.
     private func subscribers(
         _ sender: SenderID, _ topic: TopicName, after: RegistrationName?, limit: Int
     ) throws(StoreError) -> TopicPage {
         let head = TopicKey.topic(sender, topic)
-        // What follows the NUL is a name: the key behind all of them has a one in its place.
+        // The end of the range has 1 in place of the NUL.
         let end = head.dropLast() + [1]
         let start = after.map { TopicKey.subscriber(sender, topic, $0) + [0] } ?? head
         let rows = snapshot.cursor(.topics, from: start, before: Array(end))
@@ -165,14 +165,14 @@ extension SnapshotReader {
         return page
     }
 
-    /// The topics from a place on, with how many subscribe to each.
-    func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
-        let rows = snapshot.cursor(.topics, from: place.map(TopicKey.start) ?? [], before: TopicKey.end)
+    /// Returns topics with their numbers of subscribers, from a position on.
+    func topics(from messageKey: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
+        let rows = snapshot.cursor(.topics, from: messageKey.map(TopicKey.start) ?? [], before: TopicKey.end)
         var page = TopicCounts(counts: [], next: nil)
-        // That of the topic which is being counted; nothing is made of a row that begins with it.
+        // The key prefix of the current topic: a further row with it is counted without being decoded.
         var head: [UInt8] = []
         var examined = 0
-        var last: TopicPlace?
+        var last: SubscriberPosition?
         while rows.isValid, examined < examine {
             examined += 1
             let end = rows.key.byteCount - 16
@@ -181,7 +181,7 @@ extension SnapshotReader {
             } else if let (sender, topic) = TopicKey.topic(of: rows.key) {
                 head = [UInt8](copying: rows.key.extracting(0..<end))
                 page.counts.append(TopicCount(sender: sender, topic: topic, subscribers: 1))
-                last = TopicPlace(sender: sender, topic: topic)
+                last = SubscriberPosition(sender: sender, topic: topic)
             }
             if examined == examine, end > 0 {
                 last?.after = RegistrationName(key: rows.key, at: end)
@@ -193,7 +193,7 @@ extension SnapshotReader {
         return page
     }
 
-    /// A page of all registrations that a sender may address; it may be short, since so many rows are looked at only.
+    /// Returns a page of all registrations that a sender may address. It may be short: it reads up to `Limits.Topic.scanRows` rows.
     private mutating func registrations(
         of sender: SenderID, after: RegistrationName?, limit: Int
     ) throws(StoreError) -> TopicPage {
@@ -213,12 +213,12 @@ extension SnapshotReader {
                     unreadable += 1
                 }
             case .device(let device):
-                // Goes on at the device, should the page end before its first registration.
+                // The next page starts at this device if this page ends before its first registration.
                 if examined == Limits.Topic.scanRows {
                     met = RegistrationName(device: device, number: RegistrationNumber(0))
                 }
             case .subscription(let name, _, _):
-                // All registrations of the device have been passed.
+                // Subscriptions follow all registrations of a device.
                 guard let next = Key.after(name.device.number) else { break }
                 rows.seek(next)
                 continue
@@ -231,7 +231,7 @@ extension SnapshotReader {
         return page
     }
 
-    /// Jobs of a partition that are not done.
+    /// Returns unfinished jobs of a partition.
     mutating func topicJobs(
         after: TopicJobName?, limit: Int, of partition: Int
     ) throws(StoreError) -> StoreResult {
@@ -259,7 +259,7 @@ extension SnapshotReader {
         return .topicJobs(jobs, isLast: isLast)
     }
 
-    /// What the messages of a job share; nil: it is gone, or cannot be read.
+    /// Returns the shared body of a job. Returns `nil` if it is gone or cannot be read.
     func shared(by job: TopicJobName) throws(StoreError) -> SharedBody? {
         let key = key(.body, job)
         let rows = snapshot.cursor(.fanouts, from: key)
@@ -269,7 +269,7 @@ extension SnapshotReader {
         return found
     }
 
-    /// How far a job has come; nil: it cannot be read.
+    /// Returns the cursor of a job. Returns `nil` if it cannot be read.
     private func cursor(of job: TopicJobName) throws(StoreError) -> TopicCursor? {
         let key = key(.cursor, job)
         let rows = snapshot.cursor(.fanouts, from: key)
@@ -279,7 +279,7 @@ extension SnapshotReader {
         return found
     }
 
-    /// Gives the messages of a page what they share with others; those whose share is gone are left out.
+    /// Adds the shared bodies to the messages of a page. Messages whose shared body is gone are left out.
     mutating func join(_ page: [StoredMessage]) throws(StoreError) -> [StoredMessage] {
         guard page.contains(where: { $0.topic != nil }) else { return page }
         var joined: [StoredMessage] = []

@@ -79,7 +79,7 @@ struct Startup: ~Copyable {
         delivery.clockMark = try reading(store) { store throws(StoreError) in
             try ClockStatus.mark(in: store, now: Now.read().wall)
         }
-        delivery.sequenceFloor = lease.watermark
+        delivery.sequenceWatermark = lease.watermark
         delivery.seal = seal
         delivery.running = configuration.running
         let hosts = makeHosts(reactors, map, mailboxes, storeThreads, clock, directory, delivery)
@@ -129,7 +129,7 @@ struct Startup: ~Copyable {
             switch remark {
             case .unreadableSyncMark:
                 log.warning("sync_mark_unreadable", ["path": .text(configuration.storePath)])
-            case .tornList(let name):
+            case .tornManifest(let name):
                 log.warning(
                     "store_manifest_torn", ["path": .text(configuration.storePath), "manifest": .text(name)])
             }

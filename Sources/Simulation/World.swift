@@ -55,7 +55,7 @@ final class World {
     private(set) var clockWasSet = false
     private var generations: UInt32 = 0
     /// Watermark for sequence numbers of a new process: stored by the host, above all numbers of earlier processes.
-    private(set) var sequenceFloor: UInt64 = 0
+    private(set) var sequenceWatermark: UInt64 = 0
     /// Last time at which the core had the clock in doubt, in nanoseconds.
     var lastDoubt = Int64.min / 2
     /// Whether the clock is in doubt, or was when the current answer was decided.
@@ -181,7 +181,7 @@ final class World {
         trace("--- boot")
         if boots > 0 {
             checkers.sequences.processBegins()
-            sequenceFloor = max(sequenceFloor + 1_000_000, UInt64(clock.latestWall + 10_000) * 1_000)
+            sequenceWatermark = max(sequenceWatermark + 1_000_000, UInt64(clock.latestWall + 10_000) * 1_000)
         }
         // Without a stored time any possible clock must be believed.
         let isNoted = disk.state.settings[StoreMark.clock.rawValue] != nil

@@ -2,7 +2,7 @@ public import Basics
 public import Delivery
 
 extension StoreQuery {
-    /// Throws unless an answer belongs to this question: right owner, ascending order, within the limit.
+    /// Throws unless an answer matches this load: the requested owner, ascending order, within the limit.
     ///
     /// Rows that cannot be read are left out of an answer. They are damage, not a broken invariant.
     public func demandAnswered(by answer: StoreResult, among partitions: Int) throws(StoreError) {
@@ -11,25 +11,25 @@ extension StoreQuery {
         case (.messages(let device, let after, let limit), .messages(let owner, let page, _)):
             try check(page, \.sequence, after, limit, "device \(device.number)")
             let isOwn = owner == device && page.allSatisfy { $0.device == device }
-            try demand(isOwn, "a page of another device's mailbox", "device \(device.number)")
+            try demand(isOwn, "a page belongs to another device", "device \(device.number)")
         case (.upstream(let sender, let after, let limit), .upstream(let owner, let page, _)):
             try check(page, \.sequence, after, limit, "sender \(sender.number)")
             let isOwn = owner == sender && page.allSatisfy { $0.sender == sender }
-            try demand(isOwn, "a page of another sender's mailbox", "sender \(sender.number)")
+            try demand(isOwn, "a page belongs to another sender", "sender \(sender.number)")
         case (.group(let name, _), .group(let found, let group, _)):
             try demand(
-                found == name && group?.name ?? name == name, "another group than the one in question",
+                found == name && group?.name ?? name == name, "the group has another name than requested",
                 "sender \(name.sender.number)")
         case (.groupLabelled(let sender, let label), .groupLabelled(_, _, let group?)):
             let isMeant = group.name.sender == sender && group.label == label
-            try demand(isMeant, "the group of another label", "sender \(sender.number)")
+            try demand(isMeant, "the group has another label than requested", "sender \(sender.number)")
         case (.groupLabelled, .groupLabelled(_, _, nil)): break
         case (.installation(let id, let limit, _), .installation(let found, let record, let names, _)):
-            try demand(found == id && record?.id ?? id == id, "the record of another installation")
-            try demand(names.count <= limit, "more registrations of an installation than asked for")
-            try demand(names.isStrictlyAscending, "the registrations of an installation are out of order")
+            try demand(found == id && record?.id ?? id == id, "the record belongs to another installation")
+            try demand(names.count <= limit, "the registrations of an installation exceed their limit")
+            try demand(names.isStrictlyAscending, "the registrations of an installation are unordered")
         case (.topicPage(let job, _, let after, let limit), .topicPage(let found, let page)):
-            try demand(found == job, "a page of another message to topics", "sender \(job.sender.number)")
+            try demand(found == job, "a page belongs to another topic job", "sender \(job.sender.number)")
             try check(page, after, limit, "sender \(job.sender.number)")
         case (.topicJobs(let after, let limit, let partition), .topicJobs(let jobs, _)):
             try check(jobs, after, limit, partition, partitions)
@@ -42,7 +42,7 @@ extension StoreQuery {
             .unusedInstallations(let found, let next, _, _)
         ):
             try check(found, next, start, limit, partition, partitions)
-        default: try demand(false, "an answer to another question")
+        default: try demand(false, "the answer belongs to another load")
         }
     }
 
@@ -50,20 +50,22 @@ extension StoreQuery {
         let owner = device.number
         try demand(
             state.device == device && state.record?.device ?? device == device,
-            "the record of another device",
+            "the state belongs to another device",
             "device \(owner)")
         try demand(
-            state.registrations.allSatisfy { $0.name.device == device }, "a registration of another device",
+            state.registrations.allSatisfy { $0.name.device == device },
+            "a device has a registration of another one",
             "device \(owner)")
         try demand(
             state.registrations.isStrictlyAscending { $0.name.number.number },
-            "the registrations of a device are out of order", "device \(owner)")
+            "the registrations of a device are unordered", "device \(owner)")
         try demand(
-            state.subscriptions.allSatisfy { $0.name.device == device }, "a subscription of another device",
+            state.subscriptions.allSatisfy { $0.name.device == device },
+            "a device has a subscription of another one",
             "device \(owner)")
         try demand(
             state.mailbox.isStrictlyAscending { $0.sequence.number },
-            "a mailbox is out of order, or has a message twice",
+            "a mailbox is unordered or has a duplicate",
             "device \(owner)")
     }
 
@@ -71,55 +73,57 @@ extension StoreQuery {
         _ page: [Message], _ sequence: (Message) -> SequenceNumber, _ after: SequenceNumber, _ limit: Int,
         _ owner: @autoclosure () -> String
     ) throws(StoreError) {
-        try demand(page.count <= limit, "a page has more messages than asked for", owner())
+        try demand(page.count <= limit, "a page of messages exceeds its limit", owner())
         let isBehind = page.first.map { sequence($0) > after } ?? true
-        try demand(isBehind, "a page begins before its place", owner())
+        try demand(isBehind, "a page starts before its position", owner())
         try demand(
-            page.isStrictlyAscending(by: sequence), "a page is out of order, or has a message twice", owner())
+            page.isStrictlyAscending(by: sequence), "a page of messages is unordered or has a duplicate",
+            owner())
     }
 
     private func check(
         _ page: TopicPage, _ after: RegistrationName?, _ limit: Int, _ owner: @autoclosure () -> String
     ) throws(StoreError) {
-        try demand(page.names.count <= limit, "a page has more subscribers than asked for", owner())
+        try demand(page.names.count <= limit, "a page of subscribers exceeds its limit", owner())
         try demand(
             page.names.isStrictlyAscending && page.marked.isStrictlyAscending,
-            "a page of subscribers is out of order", owner())
+            "a page of subscribers is unordered or has a duplicate", owner())
         if let after {
             let isBehind = [page.names.first, page.marked.first].allSatisfy { $0.map { $0 > after } ?? true }
-            try demand(isBehind, "a page of subscribers begins before its place", owner())
+            try demand(isBehind, "a page of subscribers starts before its position", owner())
             try demand(
-                page.next.map { $0 >= after } ?? true, "a page of subscribers leads backwards", owner())
+                page.next.map { $0 >= after } ?? true, "the next page of subscribers starts before this one",
+                owner())
         }
     }
 
     private func check(
         _ jobs: [TopicJob], _ after: TopicJobName?, _ limit: Int, _ partition: Int, _ partitions: Int
     ) throws(StoreError) {
-        try demand(jobs.count <= limit, "more messages to topics than asked for", "partition \(partition)")
+        try demand(jobs.count <= limit, "a page of topic jobs exceeds its limit", "partition \(partition)")
         let isBehind = after.map { after in jobs.first.map { $0.name > after } ?? true } ?? true
         try demand(
             isBehind && jobs.isStrictlyAscending(by: \.name),
-            "messages to topics are out of order", "partition \(partition)")
+            "a page of topic jobs is unordered or has a duplicate", "partition \(partition)")
         try demand(
             jobs.allSatisfy { PartitionKey.sender($0.name.sender).partition(of: partitions) == partition },
-            "a message to topics of another partition", "partition \(partition)")
+            "a page has a topic job that another partition owns", "partition \(partition)")
     }
 
     private func check(
         _ entries: [ExpiredEntry], _ time: UnixMilliseconds, _ limit: Int, _ partition: Int, _ partitions: Int
     ) throws(StoreError) {
-        try demand(entries.count <= limit, "a sweep returns more than asked for", "partition \(partition)")
+        try demand(entries.count <= limit, "a sweep exceeds its limit", "partition \(partition)")
         let keys = entries.map { ExpiryKey($0) }
         try demand(
-            keys.isStrictlyAscending, "a sweep is out of order, or returns something twice",
+            keys.isStrictlyAscending, "a sweep is unordered or has a duplicate",
             "partition \(partition)")
         try demand(
-            keys.last.map { $0.time <= time } ?? true, "a sweep returns what has not expired",
+            keys.last.map { $0.time <= time } ?? true, "a sweep returns an entry that has not expired",
             "partition \(partition)")
         try demand(
             keys.allSatisfy { $0.key.partition(of: partitions) == partition },
-            "a sweep returns what another partition owns", "partition \(partition)")
+            "a sweep returns an entry that another partition owns", "partition \(partition)")
     }
 
     private func check(
@@ -127,15 +131,15 @@ extension StoreQuery {
         _ partitions: Int
     ) throws(StoreError) {
         try demand(
-            found.count <= limit, "a search finds more devices than asked for", "partition \(partition)")
+            found.count <= limit, "a search for devices exceeds its limit", "partition \(partition)")
         let first = found.first ?? start
         let last = found.last ?? start
         try demand(
             found.isStrictlyAscending && first >= start && next.map { $0 >= last } ?? true,
-            "a search for devices goes back", "partition \(partition)")
+            "a search for devices is unordered", "partition \(partition)")
         try demand(
             found.allSatisfy { PartitionKey.device($0).partition(of: partitions) == partition },
-            "a search finds a device of another partition", "partition \(partition)")
+            "a search returns a device that another partition owns", "partition \(partition)")
     }
 
     private func check(
@@ -143,18 +147,18 @@ extension StoreQuery {
         _ partitions: Int
     ) throws(StoreError) {
         try demand(
-            found.count <= limit, "a search finds more installations than asked for", "partition \(partition)"
+            found.count <= limit, "a search for installations exceeds its limit", "partition \(partition)"
         )
         let ids = [start] + found + (next.map { [$0] } ?? [])
         try demand(
             !zip(ids, ids.dropFirst()).contains { $1.lexicographicallyPrecedes($0) },
-            "a search for installations goes back", "partition \(partition)")
+            "a search for installations is unordered", "partition \(partition)")
         try demand(
             found.allSatisfy { PartitionKey.installation($0).partition(of: partitions) == partition },
-            "a search finds an installation of another partition", "partition \(partition)")
+            "a search returns an installation that another partition owns", "partition \(partition)")
     }
 
-    /// The partition that the question is about. Returns `nil` if it is about an owner.
+    /// The partition that the load searches. `nil` if the load is about an owner.
     public var partition: Int? {
         switch self {
         case .topicJobs(_, _, let partition), .expired(_, _, let partition): partition
@@ -164,48 +168,48 @@ extension StoreQuery {
         }
     }
 
-    /// Throws if the question is about a partition that a store with `partitions` partitions does not have.
+    /// Throws if the load searches a partition that a store with `partitions` partitions does not have.
     public func demandAnswerable(among partitions: Int) throws(StoreError) {
         guard let partition else { return }
         try demand(
-            partition >= 0 && partition < partitions, "a load of a partition that does not exist",
+            partition >= 0 && partition < partitions, "a load has an invalid partition",
             "partition \(partition)")
     }
 }
 
 /// Checks of the lists that a store returns to the control plane.
 public enum ListChecks {
-    /// Throws unless all senders are there once, by their IDs.
+    /// Throws unless senders are unique and in order of their IDs.
     public static func demandOrdered(_ senders: [SenderRecord]) throws(StoreError) {
-        try demand(senders.isStrictlyAscending(by: \.sender), "the list of senders is out of order")
+        try demand(senders.isStrictlyAscending(by: \.sender), "the list of senders is unordered")
     }
 
-    /// Throws unless devices after one come by their IDs, within the limit.
+    /// Throws unless devices are after a given one, in order of their IDs and within the limit.
     public static func demandOrdered(
         _ devices: [DeviceRecord], after: DeviceID?, limit: Int
     ) throws(StoreError) {
-        try demand(devices.count <= max(0, limit), "a list has more devices than asked for")
+        try demand(devices.count <= max(0, limit), "a list of devices exceeds its limit")
         let isBehind = after.map { after in devices.first.map { $0.device > after } ?? true } ?? true
         try demand(
-            isBehind && devices.isStrictlyAscending(by: \.device), "the list of devices is out of order")
+            isBehind && devices.isStrictlyAscending(by: \.device), "the list of devices is unordered")
     }
 
-    /// Throws unless installations after one come by their IDs, within the limit.
+    /// Throws unless installations are after a given one, in order of their IDs and within the limit.
     public static func demandOrdered(
         _ installations: [ListedInstallation], after: [UInt8]?, limit: Int
     ) throws(StoreError) {
-        try demand(installations.count <= max(0, limit), "a list has more installations than asked for")
+        try demand(installations.count <= max(0, limit), "a list of installations exceeds its limit")
         let ids = (after.map { [$0] } ?? []) + installations.map(\.record.id)
         try demand(
             zip(ids, ids.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) },
-            "the list of installations is out of order")
+            "the list of installations is unordered")
     }
 
-    /// Throws unless a page of topics counts subscribers only, and no more than were looked at.
+    /// Throws unless every topic of a page has subscribers, and no more are counted than were read.
     public static func demandCounted(_ page: TopicCounts, examined: Int) throws(StoreError) {
         try demand(page.counts.allSatisfy { $0.subscribers > 0 }, "a topic without subscribers is listed")
         let count = page.counts.reduce(0) { $0 + $1.subscribers }
-        try demand(count <= max(0, examined), "more subscriptions are counted than were looked at")
+        try demand(count <= max(0, examined), "more subscriptions are counted than were read")
     }
 }
 
@@ -225,7 +229,7 @@ extension Array where Element: Comparable {
 }
 
 extension ExpiryKey {
-    /// The place of an expired entry in the order of a sweep.
+    /// Creates the key of an expired entry.
     init(_ entry: ExpiredEntry) {
         switch entry {
         case .message(let device, let sequence, let time):

@@ -1,34 +1,35 @@
 import Basics
 import Delivery
 
-private struct Place: Hashable {
+private struct MessageKey: Hashable {
     var owner: UInt64
     var sequence: SequenceNumber
 }
 
-/// What stands at the places of one direction that some batches have touched so far.
+/// The messages of one direction at the keys that some batches have touched so far.
 private struct TouchedPlaces<Message: Equatable> {
-    /// `nil`: nothing stands there.
-    private var messages: [Place: Message?] = [:]
+    /// A value of `nil` means that the message was removed.
+    private var messages: [MessageKey: Message?] = [:]
 
-    /// What stands at a place where `settled` stood before the batches.
-    func message(at place: Place, over settled: Message?) -> Message? { messages[place] ?? settled }
+    /// Returns the message at a key. `settled` is the message that was there before the batches.
+    func message(at messageKey: MessageKey, over settled: Message?) -> Message? {
+        messages[messageKey] ?? settled
+    }
 
-    /// Puts a message where `settled` stands unless the batches have changed that; whether it may stand there.
-    mutating func put(_ message: Message, at place: Place, over settled: Message?) -> Bool {
-        let found = self.message(at: place, over: settled)
-        messages[place] = .some(message)
+    /// Puts a message. Returns whether the key was free or held the same message.
+    mutating func put(_ message: Message, at messageKey: MessageKey, over settled: Message?) -> Bool {
+        let found = self.message(at: messageKey, over: settled)
+        messages[messageKey] = .some(message)
         return found == nil || found == message
     }
 
-    /// Takes away what stands at a place.
-    mutating func remove(at place: Place) { messages[place] = .some(nil) }
+    mutating func remove(at messageKey: MessageKey) { messages[messageKey] = .some(nil) }
 }
 
 extension MemoryState {
-    /// The first message of some batches that is put where another one stands; `nil` if there is none.
+    /// Returns the failure for the first message of the batches whose key another message has. Returns `nil` if there is none.
     ///
-    /// An upstream message that a device repeats is not put, wherever its place is.
+    /// An upstream message that repeats an earlier one is not put, so that it collides with nothing.
     func collision(in batches: [WriteBatch]) -> StoreError? {
         var down = TouchedPlaces<StoredMessage>()
         var up = TouchedPlaces<StoredUpstream>()
@@ -37,21 +38,27 @@ extension MemoryState {
             case .putMessage(let message):
                 if let fault = collision(message, &down) { return fault }
             case .removeMessage(let device, let sequence, _, _):
-                down.remove(at: Place(owner: device.number, sequence: sequence))
+                down.remove(at: MessageKey(owner: device.number, sequence: sequence))
             case .putUpstream(let message, let now):
                 guard !isRepeated(message, at: now) else { continue }
-                let place = Place(owner: message.sender.number, sequence: message.sequence)
-                guard up.put(message, at: place, over: upstream[place.owner, place.sequence.number]) else {
-                    return Self.collision("upstream", place)
+                let messageKey = MessageKey(owner: message.sender.number, sequence: message.sequence)
+                guard
+                    up.put(
+                        message, at: messageKey, over: upstream[messageKey.owner, messageKey.sequence.number])
+                else {
+                    return Self.collision("upstream", messageKey)
                 }
             case .removeUpstream(let sender, let sequence, _, _):
-                up.remove(at: Place(owner: sender.number, sequence: sequence))
+                up.remove(at: MessageKey(owner: sender.number, sequence: sequence))
             case .returnUpstream(let sender, let sequence, _, let report):
-                let place = Place(owner: sender.number, sequence: sequence)
-                guard up.message(at: place, over: upstream[place.owner, place.sequence.number]) != nil else {
+                let messageKey = MessageKey(owner: sender.number, sequence: sequence)
+                guard
+                    up.message(at: messageKey, over: upstream[messageKey.owner, messageKey.sequence.number])
+                        != nil
+                else {
                     continue
                 }
-                up.remove(at: place)
+                up.remove(at: messageKey)
                 if let report, let fault = collision(report, &down) { return fault }
             default: break
             }
@@ -62,14 +69,16 @@ extension MemoryState {
     private func collision(
         _ message: StoredMessage, _ down: inout TouchedPlaces<StoredMessage>
     ) -> StoreError? {
-        let place = Place(owner: message.device.number, sequence: message.sequence)
-        let isFree = down.put(message, at: place, over: messages[place.owner, place.sequence.number])
-        return isFree ? nil : Self.collision("pending", place)
+        let messageKey = MessageKey(owner: message.device.number, sequence: message.sequence)
+        let isFree = down.put(
+            message, at: messageKey, over: messages[messageKey.owner, messageKey.sequence.number])
+        return isFree ? nil : Self.collision("pending", messageKey)
     }
 
-    private static func collision(_ mailboxes: String, _ place: Place) -> StoreError {
+    private static func collision(_ mailboxes: String, _ messageKey: MessageKey) -> StoreError {
         StoreError(
             .occupied,
-            "\(mailboxes)/\(place.owner)/\(place.sequence.number): another message is there already")
+            "\(mailboxes)/\(messageKey.owner)/\(messageKey.sequence.number): the key already has another message"
+        )
     }
 }

@@ -1,26 +1,26 @@
 public import Basics
 public import Delivery
 
-/// When something in a mailbox ends, and which: the order in which a sweep meets it.
+/// An entry of the expiry index: sorted by time, so that a sweep finds the earliest entries first.
 public struct ExpiryKey: Hashable, Comparable, Sendable {
-    /// What is in which mailbox; the raw value is part of the format.
+    /// What expires. The raw values are part of the format.
     public enum Kind: UInt8, Sendable {
         case message = 0
         case upstream = 1
-        /// The body that the messages of a job share; the owner is its sender.
+        /// The body that the messages of a topic job share. The owner is the sender of the job.
         case topicBody = 2
     }
 
-    /// When it ends, milliseconds since 1970.
+    /// The time of expiry.
     public var time: UnixMilliseconds
-    /// Which kind of mailbox.
+    /// What expires.
     public var kind: Kind
-    /// The device's or sender's number.
+    /// The number of the device or the sender.
     public var owner: UInt64
-    /// Place in the mailbox.
+    /// The sequence in the mailbox.
     public var sequence: UInt64
 
-    /// A key; all parts are the caller's.
+    /// Creates a key from its parts.
     public init(time: UnixMilliseconds, kind: Kind, owner: UInt64, sequence: UInt64) {
         self.time = time
         self.kind = kind
@@ -28,30 +28,30 @@ public struct ExpiryKey: Hashable, Comparable, Sendable {
         self.sequence = sequence
     }
 
-    /// The key of a message's end.
+    /// Creates the key of a downstream message.
     public init(_ message: StoredMessage) {
         self.init(
             time: message.expiresAt, kind: .message, owner: message.device.number,
             sequence: message.sequence.number)
     }
 
-    /// The key of an upstream message's end.
+    /// Creates the key of an upstream message.
     public init(_ upstream: StoredUpstream) {
         self.init(
             time: upstream.expiresAt, kind: .upstream, owner: upstream.sender.number,
             sequence: upstream.sequence.number)
     }
 
-    /// The key of the end of the body that a job's messages share.
+    /// Creates the key of the body that the messages of a topic job share.
     public init(bodyOf job: TopicJobName, endsAt time: UnixMilliseconds) {
         self.init(
             time: time, kind: .topicBody, owner: job.sender.number, sequence: job.sequence.number)
     }
 
-    /// Whose it is.
+    /// The owner of the entry.
     public var key: PartitionKey { kind == .message ? .device(DeviceID(owner)) : .sender(SenderID(owner)) }
 
-    /// What the core is told; `author` is that of an upstream message, and not looked at for anything else.
+    /// Returns the entry for the core. `author` is used for upstream messages only.
     public func entry(author: UpstreamAuthor?) -> ExpiredEntry {
         switch kind {
         case .message: .message(DeviceID(owner), SequenceNumber(sequence), expiresAt: time)

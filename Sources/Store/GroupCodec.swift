@@ -1,11 +1,11 @@
 public import Basics
 public import Delivery
 
-/// How device groups are kept; sender and number are the key.
+/// Encodes and decodes device groups. Sender and number are the key.
 public enum GroupCodec {
     private static let version: UInt8 = 1
 
-    /// Replaces a buffer's content by the record of a group.
+    /// Replaces the content of a buffer with the record of a group.
     public static func write(_ group: GroupRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(group.name))
         writer.bytes(group.label)
@@ -18,7 +18,7 @@ public enum GroupCodec {
         buffer = writer.finish()
     }
 
-    /// The group in a record.
+    /// Returns the group in a record. Throws `RecordFault` if it cannot be read.
     public static func group(
         _ bytes: borrowing RawSpan, _ name: GroupName
     ) throws(RecordFault) -> GroupRecord {
@@ -36,7 +36,7 @@ public enum GroupCodec {
         return group
     }
 
-    private static func place(_ name: GroupName) -> RecordPlace {
-        RecordPlace(.group, name.sender.number, name.number)
+    private static func place(_ name: GroupName) -> RecordIdentity {
+        RecordIdentity(.group, name.sender.number, name.number)
     }
 }

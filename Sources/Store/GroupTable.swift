@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// The device groups of the store in memory, with their labels.
+/// Device groups in memory, by name and by label.
 struct GroupTable: Sendable {
     private struct Label: Hashable {
         var sender: SenderID

@@ -1,11 +1,11 @@
 public import Basics
 public import Delivery
 
-/// How installations are kept; the id is the key.
+/// Encodes and decodes installations. The ID is the key.
 public enum InstallationCodec {
     private static let version: UInt8 = 1
 
-    /// Replaces a buffer's content by the record of an installation.
+    /// Replaces the content of a buffer with the record of an installation.
     public static func write(_ record: InstallationRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(record.id))
         writer.number(record.sender?.number ?? 0)
@@ -16,7 +16,7 @@ public enum InstallationCodec {
         buffer = writer.finish()
     }
 
-    /// The installation in a record.
+    /// Returns the installation in a record. Throws `RecordFault` if it cannot be read.
     public static func installation(
         _ bytes: borrowing RawSpan, _ id: [UInt8]
     ) throws(RecordFault) -> InstallationRecord {
@@ -34,8 +34,8 @@ public enum InstallationCodec {
         return record
     }
 
-    private static func place(_ id: [UInt8]) -> RecordPlace {
+    private static func place(_ id: [UInt8]) -> RecordIdentity {
         let hash = SipHash(key: (0x6363_7364, 0x696e_7374)).hash128(id.raw)
-        return RecordPlace(.installation, hash.0, hash.1)
+        return RecordIdentity(.installation, hash.0, hash.1)
     }
 }

@@ -1,7 +1,7 @@
-/// Always-on checks: conditions that only an error in the server itself can break. They also run in release builds.
+/// The always-on checks of the store: conditions that only a fault of the server itself can break. They run in release builds too.
 ///
 /// A failed check throws a `StoreError` of kind `invariant`. A batch is then refused, or a load fails; nothing is applied and
-/// nothing is acknowledged. Whoever called the store logs and counts the failure. In debug builds a failed check ends the process.
+/// nothing is acknowledged. The caller of the store logs and counts the failure. In debug builds a failed check ends the process.
 ///
 /// A check compares a few integers and allocates nothing while it holds.
 public enum StoreInvariants {

@@ -1,22 +1,22 @@
 public import Basics
 
-/// The mailboxes of many owners in memory, each in order of sequence.
+/// Mailboxes of many owners in memory, each in order of sequence.
 public struct Mailboxes<Element: Sendable>: Sendable {
     private struct Slot: Sendable {
         var sequence: UInt64
-        /// Nil where it was removed; the place goes with the next sweep.
+        /// `nil` once it was removed. The slot stays until the mailbox is compacted.
         var element: Element?
     }
 
-    /// The slots of one owner. Most messages come at the end and go at the begin: neither moves the others.
+    /// The slots of one owner. Most messages are added at the end and removed at the start, which moves no other slot.
     private struct Mailbox: Sendable {
         var slots: [Slot] = []
-        /// How many of them are empty.
+        /// Number of empty slots.
         var empty = 0
-        /// Those before are empty.
+        /// All slots before this index are empty.
         var start = 0
 
-        /// The first slot whose sequence is not less.
+        /// Returns the index of the first slot whose sequence is not less.
         @inline(__always) func place(of sequence: UInt64) -> Int {
             if let last = slots.last, last.sequence < sequence { return slots.count }
             var (low, high) = (start, slots.count)
@@ -27,9 +27,9 @@ public struct Mailboxes<Element: Sendable>: Sendable {
             return low
         }
 
-        /// Whether it was put, and whether there was nothing before.
-        mutating func put(_ element: Element, _ sequence: UInt64) -> (isPut: Bool, wasHollow: Bool) {
-            let wasHollow = slots.isEmpty
+        /// Returns whether the element was put, and whether the mailbox had no slots before.
+        mutating func put(_ element: Element, _ sequence: UInt64) -> (isPut: Bool, wasEmpty: Bool) {
+            let wasEmpty = slots.isEmpty
             let at = place(of: sequence)
             if at == slots.count {
                 slots.append(Slot(sequence: sequence, element: element))
@@ -40,7 +40,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
             } else {
                 slots.insert(Slot(sequence: sequence, element: element), at: at)
             }
-            return (true, wasHollow)
+            return (true, wasEmpty)
         }
 
         mutating func remove(_ sequence: UInt64) -> Element? {
@@ -51,7 +51,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
             slots[at].element = nil
             empty += 1
             while start < slots.count, slots[start].element == nil { start += 1 }
-            // Each element is moved once at most for each one that went.
+            // Each element is moved at most once for each removed one.
             if empty * 2 > slots.count, empty >= 32 || empty == slots.count {
                 slots.removeAll { $0.element == nil }
                 (empty, start) = (0, 0)
@@ -62,18 +62,18 @@ public struct Mailboxes<Element: Sendable>: Sendable {
     }
 
     private var mailboxes: [UInt64: Mailbox] = [:]
-    /// How many of them hold nothing. They stay for a while: most owners get their next message soon.
-    private var hollow = 0
-    /// How many there are, those that hold nothing among them.
+    /// Number of mailboxes without slots. They are kept for a while: most owners get their next message soon.
+    private var emptyMailboxes = 0
+    /// Number of mailboxes, empty ones included.
     var count: Int { mailboxes.count }
 
-    /// How many of those that hold nothing stay.
+    /// Number of empty mailboxes to keep.
     private let kept: Int
 
-    /// Holds nothing.
+    /// Creates an empty collection that keeps up to `kept` empty mailboxes.
     public init(kept: Int = Limits.Journal.emptyMailboxes) { self.kept = kept }
 
-    /// What stands at a place; nil: nothing.
+    /// The element at a key. `nil` if there is none.
     public subscript(owner: UInt64, sequence: UInt64) -> Element? {
         guard let mailbox = mailboxes[owner] else { return nil }
         let at = mailbox.place(of: sequence)
@@ -81,38 +81,38 @@ public struct Mailboxes<Element: Sendable>: Sendable {
         return mailbox.slots[at].element
     }
 
-    /// Puts an element at a free place; false, and no change, if the place is taken.
+    /// Puts an element. Returns `false` and changes nothing if the key is taken.
     @discardableResult public mutating func put(_ element: Element, _ owner: UInt64, _ sequence: UInt64)
         -> Bool
     {
         let before = count
-        let (isPut, wasHollow) = mailboxes[owner, default: Mailbox()].put(element, sequence)
-        if wasHollow, count == before { hollow -= 1 }
+        let (isPut, wasEmpty) = mailboxes[owner, default: Mailbox()].put(element, sequence)
+        if wasEmpty, count == before { emptyMailboxes -= 1 }
         return isPut
     }
 
-    /// Removes what stands at a place and returns it; nil if nothing does.
+    /// Removes an element and returns it. Returns `nil` if there is none.
     @discardableResult public mutating func remove(_ owner: UInt64, _ sequence: UInt64) -> Element? {
         guard let index = mailboxes.index(forKey: owner) else { return nil }
         let element = mailboxes.values[index].remove(sequence)
-        if element != nil, mailboxes.values[index].slots.isEmpty { hollowed() }
+        if element != nil, mailboxes.values[index].slots.isEmpty { countEmptyMailbox() }
         return element
     }
 
-    /// One more holds nothing: they go where there are many, and most are so.
-    private mutating func hollowed() {
-        hollow += 1
-        guard hollow >= kept, hollow * 2 > count else { return }
+    /// Counts one more empty mailbox, and removes all of them once they are many and more than half.
+    private mutating func countEmptyMailbox() {
+        emptyMailboxes += 1
+        guard emptyMailboxes >= kept, emptyMailboxes * 2 > count else { return }
         mailboxes = mailboxes.filter { !$0.value.slots.isEmpty }
-        hollow = 0
+        emptyMailboxes = 0
     }
 
-    /// What one owner has, oldest first, with its sequences.
+    /// Returns the elements of an owner, oldest first.
     public func all(_ owner: UInt64) -> [(sequence: UInt64, element: Element)] {
         (mailboxes[owner]?.slots ?? []).compactMap { slot in slot.element.map { (slot.sequence, $0) } }
     }
 
-    /// What one owner has after a place, oldest first, and whether nothing follows it.
+    /// Returns up to `limit` elements of an owner after a sequence, oldest first, and whether no others follow.
     public func page(_ owner: UInt64, after: UInt64, limit: Int) -> (
         [(sequence: UInt64, element: Element)], isLast: Bool
     ) {
@@ -126,7 +126,7 @@ public struct Mailboxes<Element: Sendable>: Sendable {
         return (page, true)
     }
 
-    /// Visits everything, in no order.
+    /// Visits all elements, in no particular order.
     public func forEach(_ body: (_ owner: UInt64, _ sequence: UInt64, Element) -> Void) {
         for (owner, mailbox) in mailboxes {
             for slot in mailbox.slots {

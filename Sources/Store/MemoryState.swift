@@ -1,9 +1,9 @@
 public import Basics
 public import Delivery
 
-/// All that a store holds, as a plain value: the reference for what a store must do.
+/// The content of a store as a plain value: the reference implementation of the store contract.
 public struct MemoryState: Sendable {
-    /// Which upstream message a device may repeat.
+    /// What identifies an upstream message that a device repeats.
     private struct SeenKey: Hashable {
         var device: DeviceID
         var category: [UInt8]
@@ -29,20 +29,20 @@ public struct MemoryState: Sendable {
     private var senderRecords: [SenderID: SenderRecord] = [:]
     private var seen: [SeenKey: UnixMilliseconds] = [:]
     private var groups = GroupTable()
-    /// The number of partitions.
+    /// Number of partitions.
     public let partitions: Int
-    /// What ends when, by partition.
+    /// The expiry index of each partition.
     private var expiry: [SortedKeys]
     private var subscriptions = SubscriptionLists()
     private var topicJobs = TopicJobTable()
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     private var installationRecords: [[UInt8]: InstallationRecord] = [:]
-    /// Small settings, by name.
+    /// Settings of the server, by name.
     public var settings: [String: [UInt8]] = [:]
-    /// What was counted, by partition.
+    /// The counts of each partition.
     public private(set) var tallies: [Tally]
 
-    /// Holds nothing.
+    /// Creates an empty store.
     public init(partitions: Int = Limits.Partition.count) {
         self.partitions = partitions
         expiry = Array(repeating: SortedKeys(), count: partitions)
@@ -63,7 +63,7 @@ public struct MemoryState: Sendable {
         tallies[partition(of: .sender(sender))].upstream[milestone] += 1
     }
 
-    /// Applies one batch, or nothing of it: one with a collision has failed.
+    /// Applies a batch. A batch that breaks an invariant or collides with a stored message fails, and changes nothing.
     public mutating func commit(_ batch: WriteBatch) -> CommitOutcome {
         guard refusal(of: [batch]) == nil else {
             return CommitOutcome(batchNumber: batch.batchNumber, hasFailed: true)
@@ -147,17 +147,17 @@ public struct MemoryState: Sendable {
         if message.kind == .message { count(.accepted, up: message.sender) }
     }
 
-    /// Whether a device repeats a message that was put within the last day.
+    /// Returns whether a message repeats one that was put within the last day.
     func isRepeated(_ message: StoredUpstream, at now: UnixMilliseconds) -> Bool {
         guard !message.persistentID.isEmpty, let time = seen[SeenKey(message)] else { return false }
         return Upstreams.isRemembered(time, at: now)
     }
 
-    func topics(from place: TopicPlace?, examine: Int) -> TopicCounts {
+    func topics(from place: SubscriberPosition?, examine: Int) -> TopicCounts {
         subscriptions.counts(from: place, examine: examine)
     }
 
-    /// Answers a question.
+    /// Returns the answer to a load.
     public func load(_ load: StoreQuery) -> StoreResult {
         switch load {
         case .device(let device):
@@ -262,16 +262,16 @@ public struct MemoryState: Sendable {
         return .unusedInstallations(found, next: next, before: before, unlinkedBefore: unlinkedBefore)
     }
 
-    /// All senders, by their id.
+    /// All senders, in order of their IDs.
     public var senders: [SenderRecord] { senderRecords.values.sorted { $0.sender < $1.sender } }
 
-    /// Devices in order of their id, after one, at most so many.
+    /// Returns up to `limit` devices after one, in order of their IDs.
     public func devices(after: DeviceID?, limit: Int) -> [DeviceRecord] {
         let records = devices.values.filter { record in after.map { record.device > $0 } ?? true }
         return Array(records.sorted { $0.device < $1.device }.prefix(limit))
     }
 
-    /// Installations in order of their ids, after one, up to `limit`.
+    /// Returns up to `limit` installations after one, in order of their IDs.
     public func installations(after: [UInt8]?, limit: Int) -> [ListedInstallation] {
         let records = installationRecords.values.filter { after?.lexicographicallyPrecedes($0.id) ?? true }
         return records.sorted { $0.id.lexicographicallyPrecedes($1.id) }.prefix(limit).map {
@@ -279,23 +279,23 @@ public struct MemoryState: Sendable {
         }
     }
 
-    /// Visits every message and marker, in no order.
+    /// Visits every downstream message and marker, in no particular order.
     public func forEachMessage(_ body: (StoredMessage) -> Void) { messages.forEach { body($2) } }
 
-    /// Visits every upstream message and receipt, in no order.
+    /// Visits every upstream message and receipt, in no particular order.
     public func forEachUpstream(_ body: (StoredUpstream) -> Void) { upstream.forEach { body($2) } }
 
-    /// Whether messages to topics are under way.
+    /// Whether there are unfinished topic jobs.
     public var hasTopicJobs: Bool { topicJobs.count > 0 }
 
-    /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two.
+    /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two each.
     var registryRows: Int {
         let ofDevices = 2 * devices.count + registrations.values.map(\.count).reduce(0, +)
         let ofInstallations = 2 * installationRecords.count + installations.values.map(\.count).reduce(0, +)
         return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
     }
 
-    /// Counts everything.
+    /// Counts all records.
     public func audit() -> StoreAudit {
         var audit = StoreAudit()
         audit.add(tallies)
@@ -312,9 +312,9 @@ public struct MemoryState: Sendable {
     }
 }
 
-/// What every store must decide alike about upstream messages.
+/// Rules about upstream messages that all stores share.
 public enum Upstreams {
-    /// Whether a message put at a time still keeps its repeats out.
+    /// Returns whether a message that was put at a time still suppresses its repeats.
     public static func isRemembered(_ time: UnixMilliseconds, at now: UnixMilliseconds) -> Bool {
         now - time < Int64(Limits.Message.upstreamMemorySeconds) * 1_000
     }

@@ -2,15 +2,14 @@ public import Basics
 public import Delivery
 import Synchronization
 
-/// The model of the store: what every store must do, without a disk.
+/// A store in memory: `MemoryState`, which the simulation uses as its disk, behind the store contract.
 ///
-/// No program opens it. It stands here since it is `MemoryState`, which the simulation's disk keeps, behind the contract: the
-/// tests of the contract compare it with RocksStore, and tests of the server use it where no disk is needed.
+/// No program opens it. The contract tests compare it with RocksStore, and tests of the server use it where no disk is needed.
 public final class MemoryStore: Store {
     public let partitions: Int
     private let state: Mutex<MemoryState>
 
-    /// An empty store.
+    /// Creates an empty store.
     public init(partitions: Int = Limits.Partition.count) {
         self.partitions = partitions
         state = Mutex(MemoryState(partitions: partitions))
@@ -48,7 +47,7 @@ public final class MemoryStore: Store {
         return installations
     }
 
-    public func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+    public func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         let page = state.withLock { $0.topics(from: place, examine: examine) }
         try ListChecks.demandCounted(page, examined: examine)
         return page

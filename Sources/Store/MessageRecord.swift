@@ -1,7 +1,7 @@
 public import Basics
 public import Delivery
 
-/// How a downstream message or marker is kept; device and sequence are its key.
+/// Encodes and decodes downstream messages and markers. Device and sequence are the key.
 public enum MessageRecord {
     private static let version: UInt8 = 1
 
@@ -12,32 +12,32 @@ public enum MessageRecord {
         static let high = Flags(rawValue: 4)
         static let wantsReceipt = Flags(rawValue: 8)
         static let delaysWhileIdle = Flags(rawValue: 16)
-        /// Its pairs are those of a message to topics.
+        /// The body is stored with the topic job.
         static let shares = Flags(rawValue: 32)
         /// It reports an upstream message that has expired.
         static let sendError = Flags(rawValue: 64)
-        /// It says something for Apple alone.
+        /// It has a part for APNs alone.
         static let apns = Flags(rawValue: 128)
         static let all: Flags = [
             .marker, .collapses, .high, .wantsReceipt, .delaysWhileIdle, .shares, .sendError, .apns,
         ]
     }
 
-    /// What a removal must know of a message.
+    /// The fields of a message that its removal needs.
     public struct Header: Sendable, Equatable {
-        /// Whether it is counted: a message, no marker and no report.
+        /// Whether the message counts towards the conservation law: markers and reports do not.
         public var isCounted: Bool
-        /// When it ends unheard, milliseconds since 1970.
+        /// The time of expiry.
         public var expiresAt: UnixMilliseconds
 
-        /// A header; both parts are the caller's.
+        /// Creates a header from its fields.
         public init(isCounted: Bool, expiresAt: UnixMilliseconds) {
             self.isCounted = isCounted
             self.expiresAt = expiresAt
         }
     }
 
-    /// Replaces a buffer's content by the record of a message; what it shares with others is not in it.
+    /// Replaces the content of a buffer with the record of a message. The body that it shares with others is left out.
     public static func write(_ message: StoredMessage, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         var discarded: Int?
@@ -71,7 +71,7 @@ public enum MessageRecord {
         buffer = writer.finish()
     }
 
-    /// The message in a record; of one that shares its pairs only which job has them.
+    /// Returns the message in a record. Of a shared body it names the topic job only. Throws `RecordFault` if it cannot be read.
     public static func message(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> StoredMessage {
@@ -83,7 +83,7 @@ public enum MessageRecord {
         return message
     }
 
-    /// The message in a record without its body, which is not copied.
+    /// Returns the message in a record without its body, which is not copied.
     public static func entry(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> MailboxEntry {
@@ -91,7 +91,7 @@ public enum MessageRecord {
         return MailboxEntry(try envelope(&reader, device, sequence))
     }
 
-    /// What a removal must know.
+    /// Returns the fields that a removal needs.
     public static func header(
         _ bytes: borrowing RawSpan, device: DeviceID, sequence: SequenceNumber
     ) throws(RecordFault) -> Header {
@@ -130,7 +130,7 @@ public enum MessageRecord {
         return message
     }
 
-    private static func place(_ device: DeviceID, _ sequence: SequenceNumber) -> RecordPlace {
-        RecordPlace(.message, device.number, sequence.number)
+    private static func place(_ device: DeviceID, _ sequence: SequenceNumber) -> RecordIdentity {
+        RecordIdentity(.message, device.number, sequence.number)
     }
 }

@@ -1,7 +1,7 @@
 import Basics
 public import Delivery
 
-// What must hold of a record before it is written: otherwise it could not be read back, or would not be found.
+// Checks of records before they are written. A record that fails them could not be read or found again.
 
 extension StoredMessage {
     /// Throws unless the message can be stored and read back.
@@ -14,13 +14,13 @@ extension StoredMessage {
                 "device \(device.number)")
         }
         if case .discardedMarker(let count) = kind {
-            try demand(count >= 0, "a marker counts fewer than no messages", "device \(device.number)")
+            try demand(count >= 0, "a marker has a negative count", "device \(device.number)")
         }
     }
 
     /// Throws unless the message reports an expired upstream message.
     public func demandReport() throws(StoreError) {
-        try demand(kind == .sendError, "an ordinary message reports an expiry", "device \(device.number)")
+        try demand(kind == .sendError, "the report of an expiry has another kind", "device \(device.number)")
     }
 }
 
@@ -36,7 +36,7 @@ extension StoredUpstream {
 extension Milestone {
     /// Throws unless a stored message can be removed with this milestone: otherwise the conservation law would break.
     public func demandEnding() throws(StoreError) {
-        try demand(isTerminal, "a message is removed at a milestone that does not end it", rawValue)
+        try demand(isTerminal, "a message is removed with a milestone that is not terminal", rawValue)
         try demand(self != .refused, "a message that was accepted is removed as refused")
     }
 }
@@ -44,7 +44,8 @@ extension Milestone {
 extension DeviceRecord {
     /// Throws unless the record can be read back.
     public func demandStorable() throws(StoreError) {
-        try demand(token.isWhole, "the digest of a device's token is cut short", "device \(device.number)")
+        try demand(
+            token.isWhole, "the digest of a device token has the wrong length", "device \(device.number)")
     }
 }
 
@@ -64,14 +65,16 @@ extension SenderRecord {
     /// Throws unless the record can be read back.
     public func demandStorable() throws(StoreError) {
         for key in keys {
-            try demand(key.digest.isWhole, "the digest of a key is cut short", "sender \(sender.number)")
+            try demand(
+                key.digest.isWhole, "the digest of a key has the wrong length", "sender \(sender.number)")
             guard let scram = key.scram else { continue }
             let isWhole =
                 scram.storedKey.count == SCRAMVerifier.keyBytes
                 && scram.serverKey.count == SCRAMVerifier.keyBytes
-            try demand(isWhole, "the verifier of a key is cut short", "sender \(sender.number)")
+            try demand(isWhole, "the SCRAM verifier of a key has the wrong length", "sender \(sender.number)")
             try demand(
-                scram.iterations > 0, "the verifier of a key has no iterations", "sender \(sender.number)")
+                scram.iterations > 0, "the SCRAM verifier of a key has no iterations",
+                "sender \(sender.number)")
         }
     }
 }
@@ -80,7 +83,7 @@ extension InstallationRecord {
     /// Throws unless the record can be found and read back.
     public func demandStorable() throws(StoreError) {
         try Self.demandKey(id)
-        try demand(refresh?.isWhole ?? true, "the digest of a refresh token is cut short")
+        try demand(refresh?.isWhole ?? true, "the digest of a refresh token has the wrong length")
     }
 
     /// Throws unless an ID fills its part of the key.
@@ -92,7 +95,7 @@ extension InstallationRecord {
 extension GroupRecord {
     /// Throws unless the record can be read back.
     public func demandStorable() throws(StoreError) {
-        try demand(!members.isEmpty, "a device group without members", "sender \(name.sender.number)")
+        try demand(!members.isEmpty, "a device group has no members", "sender \(name.sender.number)")
         try demand(
             members.count <= Limits.Group.members, "a device group has too many members",
             "sender \(name.sender.number)")
@@ -100,22 +103,22 @@ extension GroupRecord {
 }
 
 extension TopicJob {
-    /// Throws unless the job can be read back as it is: a new one has no cursor of its own in the store.
+    /// Throws unless the job can be read back. A new job is stored without a cursor.
     public func demandStorable() throws(StoreError) {
         let sender = name.sender.number
-        try demand(name.sequence.number > 0, "a message to topics has sequence 0", "sender \(sender)")
+        try demand(name.sequence.number > 0, "a topic job has sequence 0", "sender \(sender)")
         try demand(
             (1...Limits.Topic.conditionTests).contains(target.topics.count),
-            "a message to topics names no topic or too many", "sender \(sender)")
-        try demand(expiresAt >= acceptedAt, "a message to topics expires before it came", "sender \(sender)")
-        try demand(cursor == TopicCursor(), "a new message to topics is under way", "sender \(sender)")
+            "a topic job has no topic or too many", "sender \(sender)")
+        try demand(expiresAt >= acceptedAt, "a topic job expires before it was accepted", "sender \(sender)")
+        try demand(cursor == TopicCursor(), "a new topic job has a cursor", "sender \(sender)")
     }
 }
 
 extension TopicCursor {
     /// Throws unless the cursor can be read back.
     public func demandStorable() throws(StoreError) {
-        try demand(pass >= 0, "a message to topics is before its first pass")
+        try demand(pass >= 0, "the cursor of a topic job has a negative pass")
     }
 }
 
@@ -124,46 +127,49 @@ extension SecretDigest {
 }
 
 extension Tally {
-    /// Throws if one of the counts is less than before: a commit only adds to them.
+    /// Throws if a count is less than before: commits only add to counts.
     public func demandFollows(_ before: Tally, partition: Int) throws(StoreError) {
         try demand(
             Milestone.allCases.allSatisfy { downstream[$0] >= before.downstream[$0] },
-            "a downstream count goes back", "partition \(partition)")
+            "a downstream count decreases", "partition \(partition)")
         try demand(
             Milestone.allCases.allSatisfy { upstream[$0] >= before.upstream[$0] },
-            "an upstream count goes back", "partition \(partition)")
+            "an upstream count decreases", "partition \(partition)")
     }
 
-    /// Messages that are pending by the counts, in both directions.
+    /// Number of pending messages in both directions, by the counts.
     public var expectedPending: Int { downstream.expectedPending + upstream.expectedPending }
 }
 
-/// Checks that the messages of one batch ascend, and belong to the partition that wrote it.
+/// Checks that the messages of one batch ascend and belong to the partition that wrote the batch.
 public struct BatchChecks: Sendable {
     private let partition: Int?
     private let partitions: Int
     private var lastMessage: UInt64 = 0
     private var lastUpstream: UInt64 = 0
 
-    /// Begins a batch. Throws if its partition is not one of the store's.
+    /// Starts the checks of a batch. Throws if the store does not have its partition.
     public init(_ batch: borrowing WriteBatch, among partitions: Int) throws(StoreError) {
         partition = batch.partition
         self.partitions = partitions
         if let partition {
             try demand(
-                partition >= 0 && partition < partitions, "a batch of a partition that does not exist",
+                partition >= 0 && partition < partitions, "a batch has an invalid partition",
                 "partition \(partition)")
         }
     }
 
-    /// Checks a message that is put. A batch of the control plane belongs to no partition and is in no order.
+    /// Checks a message that is put. Batches of the control plane have no partition and no order.
     public mutating func put(_ message: borrowing StoredMessage) throws(StoreError) {
         guard let partition else { return }
         let owner = PartitionKey.device(message.device)
         try demand(
-            owner.partition(of: partitions) == partition, "a batch puts a message of another partition",
-            "\(owner)")
-        try demand(message.sequence.number > lastMessage, "messages of a batch are out of order", "\(owner)")
+            owner.partition(of: partitions) == partition,
+            "a batch puts a message that another partition owns",
+            "device \(message.device.number)")
+        try demand(
+            message.sequence.number > lastMessage, "the messages of a batch are unordered",
+            "device \(message.device.number)")
         lastMessage = message.sequence.number
     }
 
@@ -173,10 +179,10 @@ public struct BatchChecks: Sendable {
         let owner = PartitionKey.sender(message.sender)
         try demand(
             owner.partition(of: partitions) == partition,
-            "a batch puts an upstream message of another partition", "\(owner)")
+            "a batch puts an upstream message that another partition owns", "sender \(message.sender.number)")
         try demand(
-            message.sequence.number > lastUpstream, "upstream messages of a batch are out of order",
-            "\(owner)")
+            message.sequence.number > lastUpstream, "the upstream messages of a batch are unordered",
+            "sender \(message.sender.number)")
         lastUpstream = message.sequence.number
     }
 
@@ -185,7 +191,8 @@ public struct BatchChecks: Sendable {
         try reason.demandEnding()
         guard let partition else { return }
         try demand(
-            owner.partition(of: partitions) == partition, "a batch removes a message of another partition",
+            owner.partition(of: partitions) == partition,
+            "a batch removes a message that another partition owns",
             "\(owner)")
     }
 }

@@ -1,21 +1,21 @@
-/// Why a stored record could not be read; the store adds the record's name.
+/// Why a stored record could not be read. The store adds the name of the record.
 public enum RecordFault: String, Error, Sendable {
-    /// It ends before its fields do, or goes on behind them.
+    /// It ends before its last field, or has bytes after it.
     case length = "wrong length"
-    /// The checksum does not fit the bytes, or the bytes lie under another record's key.
+    /// The checksum does not match the bytes, or the bytes belong to another key.
     case checksum = "wrong checksum"
     /// A newer version wrote it.
     case version = "unknown version"
-    /// A field holds what its type cannot.
+    /// A field has a value that it cannot have.
     case value = "impossible value"
 }
 
-/// Which record bytes belong to: it goes into their checksum, so that a misplaced record is found too.
-public struct RecordPlace: Sendable {
+/// The identity of a record. It is part of the checksum, so that a record under a wrong key is detected.
+public struct RecordIdentity: Sendable {
     let high: UInt64
     let low: UInt64
 
-    /// The kinds of record; the number is part of the format.
+    /// The kinds of record. The numbers are part of the format.
     enum Kind: UInt64 {
         case message = 1
         case upstream = 2

@@ -1,14 +1,14 @@
 import Basics
 
-/// Reads one record, strictly: every byte must be as `RecordWriter` would have written it.
+/// Reads one record strictly: every byte must be as `RecordWriter` would have written it.
 struct RecordReader: ~Escapable {
     private let bytes: RawSpan
     private var at = 1
     private let end: Int
 
-    /// Checks version and checksum.
+    /// Checks the version and the checksum.
     @_lifetime(copy bytes)
-    init(_ bytes: RawSpan, version: UInt8, place: RecordPlace) throws(RecordFault) {
+    init(_ bytes: RawSpan, version: UInt8, place: RecordIdentity) throws(RecordFault) {
         end = bytes.byteCount - 4
         self.bytes = bytes
         guard end >= 1 else { throw .length }
@@ -35,7 +35,7 @@ struct RecordReader: ~Escapable {
             let next = try byte()
             guard shift < 63 || (shift == 63 && next <= 1) else { throw .value }
             value |= UInt64(next & 0x7f) << shift
-            // A last group without bits could be left out: no number has two forms.
+            // A trailing group without bits is an overlong form: each number has exactly one encoding.
             if next < 0x80 { if next == 0, shift > 0 { throw .value } else { return value } }
             shift += 7
         }
@@ -44,7 +44,7 @@ struct RecordReader: ~Escapable {
     @_lifetime(self: copy self)
     mutating func signed() throws(RecordFault) -> Int64 { Int64(bitPattern: try number()) }
 
-    /// A count or size that fits an `Int`.
+    /// Reads a count or a size.
     @_lifetime(self: copy self)
     mutating func count() throws(RecordFault) -> Int {
         guard let value = Int(exactly: try number()) else { throw .value }
@@ -72,7 +72,7 @@ struct RecordReader: ~Escapable {
         return text
     }
 
-    /// Whether all of it was read, which must be so.
+    /// Throws unless the whole record was read.
     func finish() throws(RecordFault) {
         guard at == end else { throw .length }
     }

@@ -2,13 +2,13 @@ import Basics
 
 /// Writes one record: version, fields, checksum.
 ///
-/// Integers are varints of base 128, lowest group first; bytes and text carry their length before them.
+/// Integers are base-128 varints, lowest group first. Bytes and text are preceded by their length.
 struct RecordWriter: ~Copyable {
     private var buffer: ByteBuffer
-    private let place: RecordPlace
+    private let place: RecordIdentity
 
-    /// Begins a record in a buffer, whose content is dropped and whose storage is used again.
-    init(_ buffer: consuming ByteBuffer, version: UInt8, place: RecordPlace) {
+    /// Starts a record in a buffer. The content of the buffer is dropped and its storage reused.
+    init(_ buffer: consuming ByteBuffer, version: UInt8, place: RecordIdentity) {
         self.buffer = buffer
         self.place = place
         self.buffer.removeAll(keepingCapacity: true)
@@ -26,7 +26,7 @@ struct RecordWriter: ~Copyable {
         buffer.append(byte: UInt8(truncatingIfNeeded: rest))
     }
 
-    /// A signed number, whose negative values are rare: ten bytes each.
+    /// Writes a signed number. Negative values take ten bytes, and are rare.
     mutating func signed(_ value: Int64) { number(UInt64(bitPattern: value)) }
 
     mutating func bytes(_ value: [UInt8]) {
@@ -34,7 +34,7 @@ struct RecordWriter: ~Copyable {
         buffer.append(value)
     }
 
-    /// Ends the record and gives the buffer back.
+    /// Ends the record and returns the buffer.
     consuming func finish() -> ByteBuffer {
         let checksum = RecordWriter.checksum(of: buffer.bytes, at: place)
         for shift in [0, 8, 16, 24] as [UInt32] {
@@ -43,8 +43,8 @@ struct RecordWriter: ~Copyable {
         return buffer
     }
 
-    /// The checksum of a record's bytes under its key: half of a SipHash keyed by the place.
-    static func checksum(of bytes: borrowing RawSpan, at place: RecordPlace) -> UInt32 {
+    /// Returns the checksum of a record: half of a SipHash whose key is the identity of the record.
+    static func checksum(of bytes: borrowing RawSpan, at place: RecordIdentity) -> UInt32 {
         UInt32(truncatingIfNeeded: SipHash(key: (place.high, place.low)).hash(bytes))
     }
 }

@@ -1,35 +1,35 @@
 public import Basics
 public import Delivery
 
-/// How devices, registrations and senders are kept; their ids are their keys.
+/// Encodes and decodes devices, registrations and senders. Their IDs are the keys.
 public enum RegistryRecord {
     private static let version: UInt8 = 1
-    /// Of a device that has never logged in; those of version 1 have, or are too old to know it.
-    private static let strangerVersion: UInt8 = 2
-    /// Of a registration with more than version 1 holds: several senders, or an instance.
+    /// A device that has never logged in. A device of version 1 has logged in, or was written before this was recorded.
+    private static let neverLoggedInVersion: UInt8 = 2
+    /// A registration with several senders or an instance, which version 1 cannot hold.
     private static let wideVersion: UInt8 = 2
-    /// Of a registration with the keys of a web app, behind all that version 2 holds.
+    /// A registration with the keys of a web app, after the fields of version 2.
     private static let webVersion: UInt8 = 3
-    /// Of a registration with a scope or a token of Apple's; keys of a web app may be absent in it.
+    /// A registration with a scope or an APNs token. The keys of a web app are optional.
     private static let fullVersion: UInt8 = 4
-    /// Of a registration with the version of its app, before the keys of a web app and behind all else that version 4 holds.
+    /// A registration with the version of its app, after the other fields of version 4 and before the keys of a web app.
     private static let appVersion: UInt8 = 5
-    /// Of a registration that named no scope, or one that stands for all: which of both, its token of Apple's and the version of
-    /// its app, each perhaps empty, and the keys of a web app, perhaps absent, behind all that version 2 holds.
+    /// A registration without a scope, or with the scope that stands for all: a flag for which of the two, the APNs token and the
+    /// version of the app (either may be empty) and the optional keys of a web app, after the fields of version 2.
     private static let scopeVersion: UInt8 = 6
-    /// Of a registration that was made with a token of its installation: the kind of its scope, its text where it has one, and
-    /// then what version 6 holds behind the scope.
+    /// A registration that was made with a token of its installation: the kind of its scope, the text of the scope if it has one,
+    /// and the fields of version 6 after the scope.
     private static let provedVersion: UInt8 = 7
-    /// Of a sender's record: 2 adds the SCRAM part of each key; 1 is still read.
+    /// A sender. Version 2 adds the SCRAM verifier of each key. Version 1 is still read.
     private static let senderVersion: UInt8 = 2
-    /// Of a sender's record with a project id or accounts of HTTP v1, behind all that version 2 holds.
+    /// A sender with a project ID or accounts for HTTP v1, after the fields of version 2.
     private static let projectVersion: UInt8 = 3
 
-    /// Replaces a buffer's content by the record of a device.
+    /// Replaces the content of a buffer with the record of a device.
     public static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(
-            buffer, version: device.hasLoggedIn ? version : strangerVersion,
-            place: RecordPlace(.device, device.device.number))
+            buffer, version: device.hasLoggedIn ? version : neverLoggedInVersion,
+            place: RecordIdentity(.device, device.device.number))
         writer.bytes(device.token.bytes)
         writer.signed(device.createdAt)
         writer.signed(device.seenAt)
@@ -37,25 +37,25 @@ public enum RegistryRecord {
         buffer = writer.finish()
     }
 
-    /// The device in a record.
+    /// Returns the device in a record. Throws `RecordFault` if it cannot be read.
     public static func device(
         _ bytes: borrowing RawSpan, _ device: DeviceID
     ) throws(RecordFault) -> DeviceRecord {
-        let isStranger = bytes.byteCount > 0 && bytes.byte(at: 0) == strangerVersion
+        let hasNeverLoggedIn = bytes.byteCount > 0 && bytes.byte(at: 0) == neverLoggedInVersion
         var reader = try RecordReader(
-            copy bytes, version: isStranger ? strangerVersion : version,
-            place: RecordPlace(.device, device.number))
+            copy bytes, version: hasNeverLoggedIn ? neverLoggedInVersion : version,
+            place: RecordIdentity(.device, device.number))
         let record = DeviceRecord(
             device: device, token: SecretDigest(bytes: try reader.digest()),
             createdAt: try reader.signed(), seenAt: try reader.signed(),
-            nextRegistration: try reader.number(), hasLoggedIn: !isStranger)
+            nextRegistration: try reader.number(), hasLoggedIn: !hasNeverLoggedIn)
         try reader.finish()
         return record
     }
 
-    /// Replaces a buffer's content by the record of a registration.
+    /// Replaces the content of a buffer with the record of a registration.
     public static func write(_ registration: Registration, to buffer: inout ByteBuffer) {
-        // What was read from an older record, and needs no more, is written as it always was.
+        // The oldest version that fits: a record that is read and written again stays as it was.
         let scope = olderScope(of: registration)
         let written: UInt8 =
             if registration.isProved {
@@ -103,7 +103,7 @@ public enum RegistryRecord {
         buffer = writer.finish()
     }
 
-    /// The registration in a record.
+    /// Returns the registration in a record. Throws `RecordFault` if it cannot be read.
     public static func registration(
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
@@ -147,7 +147,7 @@ public enum RegistryRecord {
         return registration
     }
 
-    /// The text of a scope in a record before `scopeVersion`; `nil` if that cannot tell what it is.
+    /// Returns the text of a scope for a record before `scopeVersion`. Returns `nil` if those versions cannot represent the scope.
     private static func olderScope(of registration: Registration) -> [UInt8]? {
         switch registration.scope {
         case .unrecorded: []
@@ -156,7 +156,7 @@ public enum RegistryRecord {
         }
     }
 
-    /// The scope in a record. In older ones an empty text stands for none, or for one that stands for all.
+    /// Reads the scope. In older versions an empty text means no scope, or the scope that stands for all.
     private static func scope(
         _ reader: inout RecordReader, _ written: UInt8
     ) throws(RecordFault) -> RegistrationScope {
@@ -179,7 +179,7 @@ public enum RegistryRecord {
         return try flag(&reader) ? .all : .unnamed
     }
 
-    /// Writes the scope of a record of `provedVersion`.
+    /// Writes the scope for a record of `provedVersion`.
     private static func write(_ scope: RegistrationScope, _ writer: inout RecordWriter) {
         switch scope {
         case .unnamed: writer.byte(0)
@@ -191,13 +191,13 @@ public enum RegistryRecord {
         }
     }
 
-    /// Replaces a buffer's content by the record of a sender.
+    /// Replaces the content of a buffer with the record of a sender.
     public static func write(_ sender: SenderRecord, to buffer: inout ByteBuffer) {
-        // What needs no more is written as it always was.
+        // The oldest version that fits, as for registrations.
         let written =
             sender.project.isEmpty && sender.accounts.isEmpty ? senderVersion : projectVersion
         var writer = RecordWriter(
-            buffer, version: written, place: RecordPlace(.sender, sender.sender.number))
+            buffer, version: written, place: RecordIdentity(.sender, sender.sender.number))
         writer.byte(sender.isSuspended ? 1 : 0)
         writer.bytes([UInt8](sender.label.utf8))
         writer.signed(sender.createdAt)
@@ -227,7 +227,7 @@ public enum RegistryRecord {
         buffer = writer.finish()
     }
 
-    /// The sender in a record.
+    /// Returns the sender in a record. Throws `RecordFault` if it cannot be read.
     public static func sender(
         _ bytes: borrowing RawSpan, _ sender: SenderID
     ) throws(RecordFault) -> SenderRecord {
@@ -235,7 +235,7 @@ public enum RegistryRecord {
         let written = first == projectVersion || first == senderVersion ? first : version
         let hasSCRAM = written >= senderVersion
         var reader = try RecordReader(
-            copy bytes, version: written, place: RecordPlace(.sender, sender.number))
+            copy bytes, version: written, place: RecordIdentity(.sender, sender.number))
         let isSuspended = try flag(&reader)
         let label = try reader.text()
         let createdAt = try reader.signed()
@@ -278,7 +278,7 @@ public enum RegistryRecord {
         }
     }
 
-    private static func place(_ name: RegistrationName) -> RecordPlace {
-        RecordPlace(.registration, name.device.number, name.number.number)
+    private static func place(_ name: RegistrationName) -> RecordIdentity {
+        RecordIdentity(.registration, name.device.number, name.number.number)
     }
 }

@@ -1,12 +1,12 @@
-/// Expiry keys in order.
+/// A sorted list of expiry keys.
 struct SortedKeys: Sendable {
     /// Ascending.
     private(set) var keys: [ExpiryKey] = []
 
-    /// Adds a key that is not there yet.
+    /// Inserts a key that is not in the list.
     mutating func insert(_ key: ExpiryKey) { keys.insert(key, at: place(of: key)) }
 
-    /// Removes a key if it is there.
+    /// Removes a key if it is in the list.
     mutating func remove(_ key: ExpiryKey) {
         let at = place(of: key)
         if at < keys.count, keys[at] == key { keys.remove(at: at) }

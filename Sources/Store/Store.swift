@@ -1,31 +1,31 @@
 public import Basics
 public import Delivery
 
-/// What a store can say when it fails. Nothing of a failed call may be relied on.
+/// A failure of the store. After a failed write its outcome is unknown until the store has been read again.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Kind: String, Sendable {
-        /// No room on the device.
+        /// There is no space left on the device.
         case full
         /// The device or file system failed.
         case inputOutput = "input_output"
-        /// What was read is not what was written: a record, or a file of the engine.
+        /// A record or a file of the engine is not what was written.
         case corrupt
-        /// What the engine needs to open or to write is not what it wrote: nobody can write until somebody repairs it.
+        /// The engine cannot open or write its files because they are damaged. Writes fail until the store is repaired.
         case damaged
-        /// The log ends before what was on the disk: acknowledged messages are missing, and nobody has said that they may.
+        /// The journal ends before the last synced commit: acknowledged messages are missing, and no operator has accepted that.
         case lost
-        /// Another process holds the store.
+        /// Another process has the store open.
         case locked
-        /// It was written by a newer version.
+        /// A newer version wrote the store.
         case newerFormat = "newer_format"
-        /// It was written by an older version, in a layout that this one cannot read.
+        /// An older version wrote the store, in a layout that this version cannot read.
         case olderFormat = "older_format"
-        /// Something else stands where a message was to be put: a fault of the server, such as a sequence that came twice.
+        /// A message was put under a key that another message has: a fault of the server, such as a sequence used twice.
         case occupied
         /// An invariant was broken before anything was written, or while a load was answered (`StoreInvariants`).
         case invariant
-        /// An invariant was broken after a commit had been written. The store is opened again, and reads what is on the disk.
+        /// An invariant was broken after a commit had been written. The store is reopened and reads what is on the disk.
         case inconsistent
 
         /// Whether the failure concerns one batch, so that the others of the commit can be written without it.
@@ -33,29 +33,29 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         /// Whether it is a broken invariant.
         public var isInvariant: Bool { self == .invariant || self == .inconsistent }
     }
-    /// The kind.
+    /// The kind of failure.
     public var kind: Kind
-    /// What the engine said, with the place.
+    /// The text of the failure, with the record or file that it concerns.
     public var description: String
     /// What a broken invariant concerns: a device, a sender, a partition or a file. Empty for other failures.
     public var owner = ""
 
-    /// A failure.
+    /// Creates a failure.
     public init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
     }
 }
 
-/// The conservation law as the store sees it, taken in one snapshot: the partitions' counts added up.
+/// The conservation law of messages in one snapshot: the summed counts of all partitions, and the records found.
 public struct StoreAudit: Sendable, Equatable {
-    /// Counts of downstream messages since the store was made.
+    /// Counts of downstream messages since the store was created.
     public var downstream = MilestoneCounts()
-    /// Downstream messages found in mailboxes, markers not counted.
+    /// Downstream messages found in mailboxes, without markers.
     public var downstreamPending = 0
-    /// Counts of upstream messages since the store was made.
+    /// Counts of upstream messages since the store was created.
     public var upstream = MilestoneCounts()
-    /// Upstream messages found in mailboxes, receipts not counted.
+    /// Upstream messages found in mailboxes, without receipts.
     public var upstreamPending = 0
     /// Devices, registrations and senders found.
     public var devices = 0
@@ -67,79 +67,80 @@ public struct StoreAudit: Sendable, Equatable {
     public var groups = 0
     /// Subscriptions to topics found.
     public var subscriptions = 0
-    /// Messages to topics found that are under way.
+    /// Unfinished topic jobs found.
     public var topicJobs = 0
     /// Records that could not be read: named, never deleted.
     public var unreadable: [String] = []
 
-    /// Whether nothing is missing, nothing is too much and everything can be read.
+    /// Whether the counts match the messages found and every record can be read.
     public var holds: Bool {
         downstream.expectedPending == downstreamPending && upstream.expectedPending == upstreamPending
             && unreadable.isEmpty
     }
 
-    /// Nothing found.
+    /// Creates an audit with all counts at zero.
     public init() {}
 }
 
-/// An installation as lists show it.
+/// An installation in a list.
 public struct ListedInstallation: Sendable, Equatable {
-    /// Its record.
+    /// The record of the installation.
     public var record: InstallationRecord
-    /// How many registrations it has.
+    /// Number of its registrations.
     public var registrations: Int
 
-    /// An installation with its registrations.
+    /// Creates an entry of a list.
     public init(record: InstallationRecord, registrations: Int) {
         self.record = record
         self.registrations = registrations
     }
 }
 
-/// The store contract (design 5). `commit` is called by one thread at a time; the others by any thread, at any time.
+/// The store contract (design 5). One thread at a time calls `commit`; any thread may call the other methods at any time.
 ///
 /// - Mutations of one batch take effect in order; a batch is all or nothing.
-/// - When `commit` returns, every batch marked durable is on disk, and loads that begin afterwards see all of them.
-/// - A message that stands at its place already, with the same content, may be put again, as a retry does: nothing changes. Where
-///   something else stands at the place, the commit fails (`occupied`) and nothing of it is done.
-/// - Messages are counted by milestone together with the change itself (see `Mutation`), so that `audit` can check the law.
-/// - A search for unseen devices that goes on from each answer's `next` meets every device that is there all the while, once;
-///   a record that cannot be read is passed over.
-/// - A load never returns a message that was removed by a batch whose commit had returned.
+/// - When `commit` returns, every durable batch is on the disk, and loads that start afterwards see all batches.
+/// - A message may be put again under the same key with the same content, as a retry does: nothing changes. If the key has another
+///   message, the commit fails (`occupied`) and changes nothing.
+/// - A batch or a load that breaks an invariant fails (`invariant`), and changes nothing.
+/// - The counts of milestones are written together with the change itself (see `Mutation`), so that `audit` can check the law.
+/// - A search for unseen devices that continues from the `next` of each answer finds every device once that exists throughout the
+///   search. A record that cannot be read is skipped.
+/// - A load never returns a message that was removed by a commit that had returned before.
 public protocol Store: AnyObject, Sendable {
-    /// The number of partitions, which was chosen when the store was created. What a partition owns follows from its number and this.
+    /// Number of partitions, fixed when the store was created. What a partition owns follows from its number and this count.
     var partitions: Int { get }
-    /// Applies batches in order, with at most one sync for all of them; outcomes in the same order.
+    /// Applies batches in order, with at most one sync for all of them. Returns the outcomes in the same order.
     func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome]
-    /// Answers a question.
+    /// Returns the answer to a load.
     func load(_ load: StoreQuery) throws(StoreError) -> StoreResult
-    /// Answers several, each by itself and in order, as if they had been asked at the same moment.
+    /// Returns the answers to several loads from one snapshot, in order. Each succeeds or fails by itself.
     func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>]
-    /// All senders.
+    /// Returns all senders.
     func senders() throws(StoreError) -> [SenderRecord]
-    /// Devices in order of their id, after one, at most so many.
+    /// Returns up to `limit` devices after one, in order of their IDs.
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord]
-    /// Installations in order of their ids, after one, up to `limit`; a record that cannot be read is passed over.
+    /// Returns up to `limit` installations after one, in order of their IDs. A record that cannot be read is skipped.
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation]
-    /// The topics that have subscribers, from a place on, with how many; so many subscriptions are looked at at most.
-    func topics(from: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts
-    /// A small secret or setting of the server itself; nil if it was never set.
+    /// Returns topics with their numbers of subscribers, from a position on. Reads up to `examine` subscriptions.
+    func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts
+    /// Returns a small secret or setting of the server itself. Returns `nil` if it was never set.
     func setting(_ name: String) throws(StoreError) -> [UInt8]?
-    /// Keeps a setting, durably.
+    /// Stores a setting durably.
     func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError)
-    /// About how many bytes the registry takes: devices, registrations, subscriptions, installations, groups and senders. Cheap: it
-    /// reads no rows. It grows with what is put; it may shrink some time after a removal only, when the store has cleared up.
+    /// Returns the approximate size of the registry in bytes: devices, registrations, subscriptions, installations, groups and
+    /// senders. Cheap: it reads no rows. The size grows with each put. After a removal it shrinks once the store has compacted.
     func registryBytes() throws(StoreError) -> UInt64
-    /// Has the room of what was removed from the registry given back: later, and beside everything else.
+    /// Requests that the space of removed registry rows is reclaimed, in the background.
     func reclaimRegistry() throws(StoreError)
     /// Reads everything in one snapshot and checks the conservation law.
     func audit() throws(StoreError) -> StoreAudit
-    /// Syncs what is still lazy and lets go of the files; the last call.
+    /// Syncs the commits that were not durable and closes the files. No call may follow.
     func close() throws(StoreError)
 }
 
 extension Store {
-    /// Nothing to do where what is removed takes no room.
+    /// Does nothing: in a store in memory removed rows take no space.
     public func reclaimRegistry() {}
 
     public func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>] {

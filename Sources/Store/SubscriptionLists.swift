@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// Subscriptions in memory: by device, and by topic in order of the subscribers.
+/// Subscriptions in memory, by device and by topic.
 struct SubscriptionLists: Sendable {
     private struct Topic: Hashable {
         var sender: SenderID
@@ -9,7 +9,7 @@ struct SubscriptionLists: Sendable {
     }
     private var byDevice: [DeviceID: [Subscription]] = [:]
     private var byTopic: [Topic: [RegistrationName]] = [:]
-    /// How many there are.
+    /// Number of subscriptions.
     private(set) var count = 0
 
     mutating func put(_ subscription: Subscription) {
@@ -40,10 +40,10 @@ struct SubscriptionLists: Sendable {
         count -= 1
     }
 
-    /// What a device has, by registration, sender and topic.
+    /// Returns the subscriptions of a device, by registration, sender and topic.
     func all(of device: DeviceID) -> [Subscription] { byDevice[device] ?? [] }
 
-    /// The subscribers of a topic after one, and whether nothing follows.
+    /// Returns up to `limit` subscribers of a topic after one, and whether no others follow.
     func page(
         _ sender: SenderID, _ name: TopicName, after: RegistrationName?, limit: Int
     ) -> ([RegistrationName], Bool) {
@@ -58,8 +58,8 @@ struct SubscriptionLists: Sendable {
         return (Array(page), page.endIndex == all.count)
     }
 
-    /// The topics from a place on, with how many subscribe to each.
-    func counts(from start: TopicPlace?, examine: Int) -> TopicCounts {
+    /// Returns topics with their numbers of subscribers, from a position on.
+    func counts(from start: SubscriberPosition?, examine: Int) -> TopicCounts {
         let topics = byTopic.keys.sorted { ($0.sender, $0.name) < ($1.sender, $1.name) }
         var page = TopicCounts(counts: [], next: nil)
         var left = examine
@@ -80,7 +80,7 @@ struct SubscriptionLists: Sendable {
             left -= seen.count
             page.counts.append(
                 TopicCount(sender: topic.sender, topic: topic.name, subscribers: seen.count))
-            page.next = TopicPlace(sender: topic.sender, topic: topic.name, after: seen.last)
+            page.next = SubscriberPosition(sender: topic.sender, topic: topic.name, after: seen.last)
             if seen.count < subscribers.count { return page }
         }
         page.next = nil

@@ -1,12 +1,12 @@
 public import Basics
 public import Delivery
 
-/// How a subscription is kept under its device. Its key holds it all but the time; the name is repeated, so that a record
-/// under another key is found.
+/// Encodes and decodes subscriptions under their devices. The key holds everything but the time. Sender and topic are repeated in
+/// the record, so that a record under a wrong key is detected.
 public enum SubscriptionRecord {
     private static let version: UInt8 = 1
 
-    /// Replaces a buffer's content by the record of a subscription.
+    /// Replaces the content of a buffer with the record of a subscription.
     public static func write(_ subscription: Subscription, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(subscription.name))
         writer.signed(subscription.since)
@@ -15,7 +15,7 @@ public enum SubscriptionRecord {
         buffer = writer.finish()
     }
 
-    /// The subscription in a record.
+    /// Returns the subscription in a record. Throws `RecordFault` if it cannot be read.
     public static func subscription(
         _ bytes: borrowing RawSpan, _ name: RegistrationName, _ sender: SenderID, _ topic: TopicName
     ) throws(RecordFault) -> Subscription {
@@ -28,7 +28,7 @@ public enum SubscriptionRecord {
         return Subscription(name: name, sender: sender, topic: topic, since: since)
     }
 
-    private static func place(_ name: RegistrationName) -> RecordPlace {
-        RecordPlace(.subscription, name.device.number, name.number.number)
+    private static func place(_ name: RegistrationName) -> RecordIdentity {
+        RecordIdentity(.subscription, name.device.number, name.number.number)
     }
 }

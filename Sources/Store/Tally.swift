@@ -1,7 +1,9 @@
 public import Basics
 public import Delivery
 
-/// How many messages of one partition passed each milestone since the store was made: written together with what it counts.
+/// The number of messages of one partition that passed each milestone since the store was created.
+///
+/// It is written in the same commit as the messages that it counts.
 public struct Tally: Sendable, Equatable {
     /// Downstream messages.
     public var downstream = MilestoneCounts()
@@ -9,15 +11,15 @@ public struct Tally: Sendable, Equatable {
     public var upstream = MilestoneCounts()
 
     private static let version: UInt8 = 1
-    /// The order in the record; a new milestone goes to the end.
+    /// The order of the counts in a record. A new milestone is appended.
     private static let order: [Milestone] = [
         .accepted, .stored, .sent, .delivered, .replaced, .expired, .refused, .discarded, .removed,
     ]
 
-    /// Nothing counted yet.
+    /// Creates a tally with all counts at zero.
     public init() {}
 
-    /// Replaces a buffer's content by the record of a partition.
+    /// Replaces the content of a buffer with the record of a partition's tally.
     public func write(of partition: Int, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: Self.version, place: Self.place(of: partition))
         writer.number(UInt64(Self.order.count))
@@ -26,7 +28,7 @@ public struct Tally: Sendable, Equatable {
         buffer = writer.finish()
     }
 
-    /// The tally in the record of a partition; milestones that an older version did not know are zero.
+    /// Reads the record of a partition. Milestones that an older version did not have are zero.
     public init(reading bytes: borrowing RawSpan, of partition: Int) throws(RecordFault) {
         var reader = try RecordReader(copy bytes, version: Self.version, place: Self.place(of: partition))
         let known = try reader.count()
@@ -40,11 +42,13 @@ public struct Tally: Sendable, Equatable {
         try reader.finish()
     }
 
-    private static func place(of partition: Int) -> RecordPlace { RecordPlace(.tally, UInt64(partition)) }
+    private static func place(of partition: Int) -> RecordIdentity {
+        RecordIdentity(.tally, UInt64(partition))
+    }
 }
 
 extension StoreAudit {
-    /// Adds what the partitions have counted.
+    /// Adds the counts of partitions.
     public mutating func add(_ tallies: [Tally]) {
         for tally in tallies {
             downstream.add(tally.downstream)

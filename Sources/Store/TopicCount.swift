@@ -1,40 +1,40 @@
 public import Basics
 public import Delivery
 
-/// A place among the subscribers of all topics: their order is that of senders, names of topics and registrations.
-public struct TopicPlace: Sendable, Equatable {
-    /// Whose topics.
+/// A position in the index of subscribers, which is sorted by sender, topic and registration.
+public struct SubscriberPosition: Sendable, Equatable {
+    /// The sender that owns the topic.
     public var sender: SenderID
-    /// Which one; nil: before the first of the sender.
+    /// The topic. `nil` stands for the position before the first topic of the sender.
     public var topic: TopicName?
-    /// Behind which of its subscribers; nil: before the first.
+    /// The subscriber before the position. `nil` stands for the position before the first subscriber.
     public var after: RegistrationName?
 
-    /// A place; all parts are the caller's.
+    /// Creates a position from its parts.
     public init(sender: SenderID, topic: TopicName? = nil, after: RegistrationName? = nil) {
         self.sender = sender
         self.topic = topic
         self.after = after
     }
 
-    /// Behind all subscribers of a topic.
-    public static func behind(_ sender: SenderID, _ topic: TopicName) -> TopicPlace {
-        TopicPlace(
+    /// Returns the position after all subscribers of a topic.
+    public static func behind(_ sender: SenderID, _ topic: TopicName) -> SubscriberPosition {
+        SubscriberPosition(
             sender: sender, topic: topic,
             after: RegistrationName(device: DeviceID(.max), number: RegistrationNumber(.max)))
     }
 }
 
-/// How many subscribe to a topic.
+/// The number of subscribers of a topic.
 public struct TopicCount: Sendable, Equatable {
-    /// Whose topic.
+    /// The sender that owns the topic.
     public var sender: SenderID
-    /// Which one.
+    /// The topic.
     public var topic: TopicName
-    /// How many were counted.
+    /// Number of subscribers counted.
     public var subscribers: Int
 
-    /// A count; all parts are the caller's.
+    /// Creates a count from its parts.
     public init(sender: SenderID, topic: TopicName, subscribers: Int) {
         self.sender = sender
         self.topic = topic
@@ -42,25 +42,25 @@ public struct TopicCount: Sendable, Equatable {
     }
 }
 
-/// A page of topics with how many subscribe to each.
+/// A page of topics with their numbers of subscribers.
 public struct TopicCounts: Sendable, Equatable {
-    /// The counts in their order; those of the first and the last topic may be only parts.
+    /// The counts in order. Those of the first and the last topic may be partial.
     public var counts: [TopicCount]
-    /// Where the next page begins; nil: nothing follows.
-    public var next: TopicPlace?
+    /// The start of the next page. `nil` if this is the last one.
+    public var next: SubscriberPosition?
 
-    /// A page; both parts are the caller's.
-    public init(counts: [TopicCount], next: TopicPlace?) {
+    /// Creates a page from its parts.
+    public init(counts: [TopicCount], next: SubscriberPosition?) {
         self.counts = counts
         self.next = next
     }
 
-    /// Goes through the subscribers of topics page by page, until a topic comes that is not wanted or nothing follows.
+    /// Reads pages until a topic is not wanted or no page follows. Returns complete counts only.
     ///
-    /// `read` asks the store for the page at a place. Only whole counts are returned.
+    /// `read` returns the page at a position.
     public static func gather<Failure: Error>(
-        from start: TopicPlace?, while isWanted: (TopicCount, _ before: Int) -> Bool,
-        _ read: (TopicPlace?) throws(Failure) -> TopicCounts
+        from start: SubscriberPosition?, while isWanted: (TopicCount, _ before: Int) -> Bool,
+        _ read: (SubscriberPosition?) throws(Failure) -> TopicCounts
     ) throws(Failure) -> [TopicCount] {
         var found: [TopicCount] = []
         var place = start

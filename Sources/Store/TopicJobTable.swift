@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// Messages to topics in the memory store: those under way, whom they have been stored for, and the bodies that are kept.
+/// Topic jobs in memory: unfinished jobs, the registrations for which a message was stored, and the shared bodies.
 struct TopicJobTable: Sendable {
     private struct Mark: Hashable {
         var job: TopicJobName
@@ -12,7 +12,7 @@ struct TopicJobTable: Sendable {
     private var marks: Set<Mark> = []
     private var bodies: Set<TopicJobName> = []
 
-    /// How many are under way.
+    /// Number of unfinished jobs.
     var count: Int { jobs.count }
 
     mutating func put(_ job: TopicJob) {
@@ -24,7 +24,7 @@ struct TopicJobTable: Sendable {
         marks.insert(Mark(job: job, name: name))
     }
 
-    /// The marks of a job after one registration and up to another, in order.
+    /// Returns the marks of a job after one registration and up to another, in order.
     func marked(
         of job: TopicJobName, after: RegistrationName?, through last: RegistrationName?
     ) -> [RegistrationName] {
@@ -43,10 +43,10 @@ struct TopicJobTable: Sendable {
         for gone in marked { marks.remove(Mark(job: name, name: gone)) }
     }
 
-    /// Whether there was one.
+    /// Removes a shared body. Returns whether there was one.
     mutating func removeBody(of name: TopicJobName) -> Bool { bodies.remove(name) != nil }
 
-    /// Those under way that are wanted, by name.
+    /// Returns up to `limit` wanted jobs after one, by name, and whether no others follow.
     func page(
         after: TopicJobName?, limit: Int, where isWanted: (TopicJobName) -> Bool
     ) -> ([TopicJob], Bool) {

@@ -1,18 +1,19 @@
 public import Basics
 public import Delivery
 
-/// What the messages of a job share.
+/// The part that the messages of a topic job share.
 public struct SharedBody: Sendable, Equatable {
-    /// The job, and `from` of its frames.
+    /// The job, and the `from` of its messages.
     public var reference: TopicReference
-    /// The pairs.
+    /// The key-value pairs.
     public var body: EncodedAppData
     /// See `MessageFields`.
     public var apns: [UInt8]?
 }
 
-/// How a message to topics is kept: the job, how far it has come, and the body that its messages share, each by itself,
-/// since the first goes early, the second changes often, and the third stays long.
+/// Encodes and decodes topic jobs: the job, its cursor, and the body that its messages share.
+///
+/// They are three records because the job is removed early, the cursor changes often, and the body stays long.
 public enum TopicRecord {
     private static let version: UInt8 = 1
 
@@ -27,7 +28,7 @@ public enum TopicRecord {
         static let all: Flags = [.collapses, .high, .wantsReceipt, .delays, .restricted, .condition]
     }
 
-    /// Replaces a buffer's content by the record of a job, without its body and how far it has come.
+    /// Replaces the content of a buffer with the record of a job, without its body and its cursor.
     public static func write(_ job: TopicJob, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         if job.collapseKey != nil { flags.insert(.collapses) }
@@ -50,7 +51,7 @@ public enum TopicRecord {
         buffer = writer.finish()
     }
 
-    /// The job in a record, at its begin and with no body.
+    /// Returns the job in a record, without a body and with its cursor at the start. Throws `RecordFault` if it cannot be read.
     public static func job(
         _ bytes: borrowing RawSpan, _ name: TopicJobName
     ) throws(RecordFault) -> TopicJob {
@@ -86,7 +87,7 @@ public enum TopicRecord {
             restrictedPackage: restricted, acceptedAt: acceptedAt, expiresAt: expiresAt, body: [])
     }
 
-    /// Replaces a buffer's content by the record of how far a job has come.
+    /// Replaces the content of a buffer with the record of a cursor.
     public static func write(_ cursor: TopicCursor, of name: TopicJobName, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(.topicCursor, name))
         writer.number(UInt64(cursor.pass))
@@ -99,7 +100,7 @@ public enum TopicRecord {
         buffer = writer.finish()
     }
 
-    /// How far a job has come.
+    /// Returns the cursor in a record. Throws `RecordFault` if it cannot be read.
     public static func cursor(
         _ bytes: borrowing RawSpan, _ name: TopicJobName
     ) throws(RecordFault) -> TopicCursor {
@@ -118,7 +119,7 @@ public enum TopicRecord {
         return TopicCursor(pass: pass, after: after, reached: reached)
     }
 
-    /// Replaces a buffer's content by the record of what the messages of a job share.
+    /// Replaces the content of a buffer with the record of a shared body.
     public static func writeBody(of job: TopicJob, to buffer: inout ByteBuffer) {
         var writer = RecordWriter(buffer, version: version, place: place(.topicBody, job.name))
         writer.bytes(job.target.path)
@@ -128,7 +129,7 @@ public enum TopicRecord {
         buffer = writer.finish()
     }
 
-    /// What the messages of a job share.
+    /// Returns the shared body in a record. Throws `RecordFault` if it cannot be read.
     public static func body(
         _ bytes: borrowing RawSpan, _ name: TopicJobName
     ) throws(RecordFault) -> SharedBody {
@@ -145,7 +146,7 @@ public enum TopicRecord {
         return SharedBody(reference: TopicReference(job: name, path: path), body: body, apns: apns)
     }
 
-    private static func place(_ kind: RecordPlace.Kind, _ name: TopicJobName) -> RecordPlace {
-        RecordPlace(kind, name.sender.number, name.sequence.number)
+    private static func place(_ kind: RecordIdentity.Kind, _ name: TopicJobName) -> RecordIdentity {
+        RecordIdentity(kind, name.sender.number, name.sequence.number)
     }
 }

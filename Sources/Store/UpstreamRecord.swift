@@ -1,7 +1,7 @@
 public import Basics
 public import Delivery
 
-/// How an upstream message or receipt is kept; sender and sequence are its key.
+/// Encodes and decodes upstream messages and receipts. Sender and sequence are the key.
 public enum UpstreamRecord {
     private static let version: UInt8 = 1
 
@@ -12,7 +12,7 @@ public enum UpstreamRecord {
         static let all: Flags = [.receipt, .fcmDomain]
     }
 
-    /// Replaces a buffer's content by the record of a message.
+    /// Replaces the content of a buffer with the record of a message.
     public static func write(_ upstream: StoredUpstream, to buffer: inout ByteBuffer) {
         var flags: Flags = []
         var sentAt: UnixMilliseconds?
@@ -35,7 +35,7 @@ public enum UpstreamRecord {
         buffer = writer.finish()
     }
 
-    /// The message in a record.
+    /// Returns the message in a record. Throws `RecordFault` if it cannot be read.
     public static func upstream(
         _ bytes: borrowing RawSpan, sender: SenderID, sequence: SequenceNumber
     ) throws(RecordFault) -> StoredUpstream {
@@ -59,7 +59,7 @@ public enum UpstreamRecord {
             persistentID: persistentID, expiresAt: expiresAt, lifetimeSeconds: lifetime, body: body)
     }
 
-    /// What a removal must know.
+    /// Returns the fields that a removal needs.
     public static func header(
         _ bytes: borrowing RawSpan, sender: SenderID, sequence: SequenceNumber
     ) throws(RecordFault) -> MessageRecord.Header {
@@ -69,7 +69,7 @@ public enum UpstreamRecord {
             isCounted: !flags.contains(.receipt), expiresAt: try reader.signed())
     }
 
-    private static func place(_ sender: SenderID, _ sequence: SequenceNumber) -> RecordPlace {
-        RecordPlace(.upstream, sender.number, sequence.number)
+    private static func place(_ sender: SenderID, _ sequence: SequenceNumber) -> RecordIdentity {
+        RecordIdentity(.upstream, sender.number, sequence.number)
     }
 }

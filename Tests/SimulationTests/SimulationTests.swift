@@ -64,7 +64,7 @@ import Testing
 
     /// The checkers that must detect the faults that the delivery guarantee depends on.
     private static let checkers: [WorldSettings.Canary: String] = [
-        .answersBeforeSync: "durability", .tearsBatches: "endings", .forgetsSequenceFloor: "sequences",
+        .answersBeforeSync: "durability", .tearsBatches: "endings", .forgetsSequenceWatermark: "sequences",
         .losesLogins: "logins", .losesAppServerLogins: "logins", .ignoresTopicRate: "rates",
         .losesGroupMember: "groups", .acceptsGroupStranger: "groups", .hidesInstallations: "imports",
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",

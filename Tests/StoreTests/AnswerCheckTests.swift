@@ -33,20 +33,21 @@ import Testing
             return .device(state)
         }
         #expect(problem(load, state { _ in }) == nil)
-        #expect(problem(load, state { $0.device = DeviceID(6) }) == "the record of another device")
-        #expect(problem(load, state { $0.record = Samples.device(6) }) == "the record of another device")
+        #expect(problem(load, state { $0.device = DeviceID(6) }) == "the state belongs to another device")
+        #expect(
+            problem(load, state { $0.record = Samples.device(6) }) == "the state belongs to another device")
         #expect(
             problem(load, state { $0.registrations[1] = Samples.registration(6, 2) })
-                == "a registration of another device")
+                == "a device has a registration of another one")
         #expect(
             problem(load, state { $0.registrations.reverse() })
-                == "the registrations of a device are out of order")
+                == "the registrations of a device are unordered")
         #expect(
             problem(load, state { $0.subscriptions = [Samples.subscription(6, 1)] })
-                == "a subscription of another device")
+                == "a device has a subscription of another one")
         #expect(
             problem(load, state { $0.mailbox.append($0.mailbox[1]) })
-                == "a mailbox is out of order, or has a message twice")
+                == "a mailbox is unordered or has a duplicate")
     }
 
     @Test("A page is refused when it is too long, too early, out of order or of another owner")
@@ -56,20 +57,21 @@ import Testing
             .messages(Self.device, sequences.map { Samples.message(device, $0) }, isLast: true)
         }
         #expect(problem(load, page(2, 3)) == nil)
-        #expect(problem(load, page(2, 3, 4)) == "a page has more messages than asked for")
-        #expect(problem(load, page(1, 2)) == "a page begins before its place")
-        #expect(problem(load, page(2, 2)) == "a page is out of order, or has a message twice")
-        #expect(problem(load, page(2, of: 6)) == "a page of another device's mailbox")
+        #expect(problem(load, page(2, 3, 4)) == "a page of messages exceeds its limit")
+        #expect(problem(load, page(1, 2)) == "a page starts before its position")
+        #expect(problem(load, page(2, 2)) == "a page of messages is unordered or has a duplicate")
+        #expect(problem(load, page(2, of: 6)) == "a page belongs to another device")
         #expect(
-            problem(load, .messages(DeviceID(6), [], isLast: true)) == "a page of another device's mailbox")
-        #expect(problem(load, .upstream(Self.sender, [], isLast: true)) == "an answer to another question")
+            problem(load, .messages(DeviceID(6), [], isLast: true)) == "a page belongs to another device")
+        #expect(
+            problem(load, .upstream(Self.sender, [], isLast: true)) == "the answer belongs to another load")
         let up = StoreQuery.upstream(Self.sender, after: SequenceNumber(1), limit: 2)
         #expect(
             problem(up, .upstream(Self.sender, [Samples.upstream(8, 2)], isLast: true))
-                == "a page of another sender's mailbox")
+                == "a page belongs to another sender")
         #expect(
             problem(up, .upstream(Self.sender, [3, 2].map { Samples.upstream(42, $0) }, isLast: true))
-                == "a page is out of order, or has a message twice")
+                == "a page of messages is unordered or has a duplicate")
     }
 
     @Test("A group or an installation is refused when it is another one")
@@ -80,12 +82,12 @@ import Testing
         #expect(problem(byName, .group(other, nil, isForChange: false)) == nil)
         #expect(
             problem(byName, .group(other, group, isForChange: false))
-                == "another group than the one in question")
+                == "the group has another name than requested")
         let labelled = StoreQuery.groupLabelled(Self.sender, group.label)
         #expect(problem(labelled, .groupLabelled(Self.sender, group.label, group)) == nil)
         #expect(
             problem(labelled, .groupLabelled(Self.sender, group.label, Samples.group(42, 2)))
-                == "the group of another label")
+                == "the group has another label than requested")
         let load = StoreQuery.installation(Self.ids[0], limit: 1, isForChange: false)
         func answer(_ record: InstallationRecord?, _ names: [RegistrationName]) -> StoreResult {
             .installation(Self.ids[0], record, names, isForChange: false)
@@ -93,14 +95,14 @@ import Testing
         #expect(problem(load, answer(Samples.installation(Self.ids[0]), [name(1)])) == nil)
         #expect(
             problem(load, answer(Samples.installation(Self.ids[1]), []))
-                == "the record of another installation")
+                == "the record belongs to another installation")
         #expect(
             problem(load, answer(nil, [name(1), name(2)]))
-                == "more registrations of an installation than asked for")
+                == "the registrations of an installation exceed their limit")
         let wide = StoreQuery.installation(Self.ids[0], limit: 9, isForChange: false)
         #expect(
             problem(wide, answer(nil, [name(2), name(1)]))
-                == "the registrations of an installation are out of order")
+                == "the registrations of an installation are unordered")
     }
 
     @Test("A page of a topic is refused when it is too long, too early, out of order or of another job")
@@ -112,14 +114,16 @@ import Testing
                 job, TopicPage(names: names.map(name), marked: marked.map(name), next: next.map(name)))
         }
         #expect(problem(load, page([2, 3], marked: [2], next: 3)) == nil)
-        #expect(problem(load, page([2, 3, 4])) == "a page has more subscribers than asked for")
-        #expect(problem(load, page([3, 2])) == "a page of subscribers is out of order")
-        #expect(problem(load, page([], marked: [3, 3])) == "a page of subscribers is out of order")
-        #expect(problem(load, page([1])) == "a page of subscribers begins before its place")
-        #expect(problem(load, page([], next: 0)) == "a page of subscribers leads backwards")
+        #expect(problem(load, page([2, 3, 4])) == "a page of subscribers exceeds its limit")
+        #expect(problem(load, page([3, 2])) == "a page of subscribers is unordered or has a duplicate")
+        #expect(
+            problem(load, page([], marked: [3, 3])) == "a page of subscribers is unordered or has a duplicate"
+        )
+        #expect(problem(load, page([1])) == "a page of subscribers starts before its position")
+        #expect(problem(load, page([], next: 0)) == "the next page of subscribers starts before this one")
         #expect(
             problem(load, .topicPage(Samples.job(Self.sender, 2), TopicPage(names: [], next: nil)))
-                == "a page of another message to topics")
+                == "a page belongs to another topic job")
     }
 
     @Test("Messages to topics are refused when they are too many, out of order or of another partition")
@@ -135,15 +139,15 @@ import Testing
         #expect(problem(load(), .topicJobs([job(1), job(2)], isLast: true)) == nil)
         #expect(
             problem(load(), .topicJobs([1, 2, 3].map(job), isLast: true))
-                == "more messages to topics than asked for")
+                == "a page of topic jobs exceeds its limit")
         for jobs in [[1], [3, 2], [2, 2]] as [[UInt64]] {
             #expect(
                 problem(load(after: 1), .topicJobs(jobs.map(job), isLast: true))
-                    == "messages to topics are out of order")
+                    == "a page of topic jobs is unordered or has a duplicate")
         }
         #expect(
             problem(load(in: (Self.ofSender + 1) % Self.partitions), .topicJobs([job(1)], isLast: true))
-                == "a message to topics of another partition")
+                == "a page has a topic job that another partition owns")
     }
 
     @Test("A sweep is refused when it is too long, too early, out of order or of another partition")
@@ -157,15 +161,15 @@ import Testing
         #expect(problem(load(), .expired([entry(2, 8), entry(1, 9)])) == nil)
         #expect(
             problem(load(), .expired([entry(1, 1), entry(1, 2), entry(1, 3)]))
-                == "a sweep returns more than asked for")
+                == "a sweep exceeds its limit")
         for entries in [[entry(1, 9), entry(2, 8)], [entry(1, 8), entry(1, 8)]] {
             #expect(
-                problem(load(), .expired(entries)) == "a sweep is out of order, or returns something twice")
+                problem(load(), .expired(entries)) == "a sweep is unordered or has a duplicate")
         }
-        #expect(problem(load(), .expired([entry(1, 10)])) == "a sweep returns what has not expired")
+        #expect(problem(load(), .expired([entry(1, 10)])) == "a sweep returns an entry that has not expired")
         #expect(
             problem(load(in: (Self.own + 1) % Self.partitions), .expired([entry(1, 1)]))
-                == "a sweep returns what another partition owns")
+                == "a sweep returns an entry that another partition owns")
     }
 
     @Test("A search is refused when it finds too many, goes back or finds what another partition owns")
@@ -177,13 +181,13 @@ import Testing
         }
         let found = StoreResult.unseen([Self.device], next: nil)
         #expect(problem(load(), found) == nil)
-        #expect(problem(load(limit: 0), found) == "a search finds more devices than asked for")
-        #expect(problem(load(from: 6), found) == "a search for devices goes back")
+        #expect(problem(load(limit: 0), found) == "a search for devices exceeds its limit")
+        #expect(problem(load(from: 6), found) == "a search for devices is unordered")
         #expect(
-            problem(load(), .unseen([Self.device], next: DeviceID(4))) == "a search for devices goes back")
+            problem(load(), .unseen([Self.device], next: DeviceID(4))) == "a search for devices is unordered")
         #expect(
             problem(load(in: (Self.own + 1) % Self.partitions), found)
-                == "a search finds a device of another partition")
+                == "a search returns a device that another partition owns")
         func search(
             in partition: Int = Self.ofFirst, from start: [UInt8] = [], limit: Int = 2
         ) -> StoreQuery {
@@ -192,11 +196,11 @@ import Testing
         }
         let listed = StoreResult.unusedInstallations([Self.ids[0]], next: nil, before: 1, unlinkedBefore: 1)
         #expect(problem(search(), listed) == nil)
-        #expect(problem(search(limit: 0), listed) == "a search finds more installations than asked for")
-        #expect(problem(search(from: Self.ids[1]), listed) == "a search for installations goes back")
+        #expect(problem(search(limit: 0), listed) == "a search for installations exceeds its limit")
+        #expect(problem(search(from: Self.ids[1]), listed) == "a search for installations is unordered")
         #expect(
             problem(search(in: (Self.ofFirst + 1) % Self.partitions), listed)
-                == "a search finds an installation of another partition")
+                == "a search returns an installation that another partition owns")
     }
 
     @Test("A list is refused when it is too long or out of order, and a count when it counts too many")
@@ -204,7 +208,7 @@ import Testing
         let senders = [7, 6].map { Samples.sender($0) }
         #expect(
             brokenInvariant { try ListChecks.demandOrdered(senders) }?.description
-                == "the list of senders is out of order")
+                == "the list of senders is unordered")
         let found = [5, 6].map { Samples.device($0) }
         func devices(_ after: UInt64?, _ limit: Int) -> String? {
             brokenInvariant {
@@ -212,15 +216,15 @@ import Testing
             }?.description
         }
         #expect(devices(4, 2) == nil && devices(nil, 2) == nil)
-        #expect(devices(nil, 1) == "a list has more devices than asked for")
-        #expect(devices(5, 2) == "the list of devices is out of order")
+        #expect(devices(nil, 1) == "a list of devices exceeds its limit")
+        #expect(devices(5, 2) == "the list of devices is unordered")
         let listed = Self.ids.map { ListedInstallation(record: Samples.installation($0), registrations: 0) }
         func installations(_ after: [UInt8]?, _ limit: Int) -> String? {
             brokenInvariant { try ListChecks.demandOrdered(listed, after: after, limit: limit) }?.description
         }
         #expect(installations(nil, 2) == nil)
-        #expect(installations(nil, 1) == "a list has more installations than asked for")
-        #expect(installations(Self.ids[0], 2) == "the list of installations is out of order")
+        #expect(installations(nil, 1) == "a list of installations exceeds its limit")
+        #expect(installations(Self.ids[0], 2) == "the list of installations is unordered")
         func counts(_ subscribers: Int, examined: Int) -> String? {
             let count = TopicCount(sender: Self.sender, topic: Samples.topics[0], subscribers: subscribers)
             let page = TopicCounts(counts: [count], next: nil)
@@ -228,6 +232,6 @@ import Testing
         }
         #expect(counts(2, examined: 2) == nil)
         #expect(counts(0, examined: 2) == "a topic without subscribers is listed")
-        #expect(counts(3, examined: 2) == "more subscriptions are counted than were looked at")
+        #expect(counts(3, examined: 2) == "more subscriptions are counted than were read")
     }
 }

@@ -4,7 +4,7 @@ import RocksStore
 import Store
 import Testing
 
-/// Bytes that change on the disk: it is noticed, it is named, and what is whole stays and is served.
+/// Bytes that change on the disk: the store detects and names the damage, and serves everything that is intact.
 @Suite struct CorruptionTests {
     private static let owners = 1...4 as ClosedRange<UInt64>
     private static let sizes: EngineSizes = {
@@ -13,7 +13,7 @@ import Testing
         return sizes
     }()
 
-    /// A store of many sorted files, closed.
+    /// Returns the directory of a closed store with many sorted files.
     private func filled() throws -> ScratchDirectory {
         let directory = ScratchDirectory()
         let store = try RocksStore(path: directory.path + "/db", sizes: Self.sizes)
@@ -27,7 +27,7 @@ import Testing
         return directory
     }
 
-    /// The files of a store whose names begin or end so.
+    /// Returns the files of a store whose names start or end with a mark.
     private func files(_ directory: ScratchDirectory, _ mark: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory.path + "/db")
             .filter { $0.hasPrefix(mark) || $0.hasSuffix(mark) }.sorted()
@@ -46,7 +46,7 @@ import Testing
         return found
     }
 
-    /// Opens a damaged store; what it said, nil: there was no need to say anything.
+    /// Opens a damaged store and returns its error. Returns `nil` if everything can be read.
     private func complaint(_ directory: ScratchDirectory, _ whole: [UInt64: [StoredMessage]]) throws
         -> String?
     {
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a changed byte is noticed, its file is named, and the rest is there",
+        "A store names the file with a changed byte, and serves the rest",
         arguments: [".sst", "MANIFEST-"])
     func changed(_ mark: String) throws {
         let directory = try filled()
@@ -80,10 +80,10 @@ import Testing
                 try flip(file, in: copy, at: part)
                 if let words = try complaint(copy, whole) {
                     noticed += 1
-                    // Where the engine could not open a sorted file it names the list that it has it from.
+                    // If the engine cannot open a sorted file, it names the manifest that lists the file.
                     #expect(words.contains(file) || words.contains("/MANIFEST-"), "\(words)")
                 }
-                // Nothing was taken away: with the byte as it was, all is there.
+                // Nothing was removed: with the original byte everything is there.
                 guard try files(copy, mark).contains(file) else { continue }
                 try flip(file, in: copy, at: part)
                 #expect(try complaint(copy, whole) == nil)
@@ -92,14 +92,14 @@ import Testing
         #expect(noticed > 0)
     }
 
-    @Test("A changed byte anywhere behind the rows of any sorted file is noticed, and no row is passed over")
+    @Test("A store skips no row when a byte after the rows of a sorted file has changed")
     func behindRows() throws {
         let directory = try filled()
         let whole = mailboxes(try RocksStore(path: directory.path + "/db", sizes: Self.sizes))
         var noticed = 0
         for file in try files(directory, ".sst") {
             let size = try Data(contentsOf: URL(fileURLWithPath: directory.path + "/db/" + file)).count
-            // Filter, index, properties and the foot lie in the last bytes, and each is sealed as a whole.
+            // Filter, index, properties and footer are in the last bytes. Each has a checksum.
             for byte in stride(from: max(0, size - 1_500), to: size, by: 101) {
                 let copy = try directory.copied()
                 try flip(file, in: copy, at: (Double(byte) + 0.5) / Double(size))

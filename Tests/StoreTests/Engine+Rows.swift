@@ -4,7 +4,7 @@ import Store
 @testable import RocksStore
 
 extension Engine {
-    /// Writes one pair by itself, durably.
+    /// Writes one row durably.
     func put(
         _ family: Family, _ key: borrowing RawSpan, _ value: borrowing RawSpan
     ) throws(StoreError) {
@@ -16,7 +16,7 @@ extension Engine {
 }
 
 extension RocksStore {
-    /// Compacts the family `seen` and counts what is left.
+    /// Compacts the column family `seen` and returns the number of rows left.
     func compactedSeen() throws(StoreError) -> Int {
         try withEngine { (engine) throws(StoreError) -> Int in
             engine.compact(.seen)

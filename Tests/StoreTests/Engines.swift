@@ -3,29 +3,29 @@ import Foundation
 import RocksStore
 import Store
 
-/// The stores that keep the contract.
+/// The stores that implement the contract.
 enum Kind: String, CaseIterable {
     case memory
     case rocks
-    /// Nothing stays young: all goes to the engine with its commit.
-    case settling
-    /// Some stays young, files of the journal come and go, and the engine writes out all the time.
+    /// No recent messages: all messages go to the engine with their commit.
+    case moving
+    /// Few recent messages, small journal files, and frequent flushes of the engine.
     case rotating
 
-    static let onDisk: [Kind] = [.rocks, .settling, .rotating]
+    static let onDisk: [Kind] = [.rocks, .moving, .rotating]
 
     var sizes: EngineSizes {
         var sizes = EngineSizes()
         switch self {
         case .memory, .rocks: break
-        case .settling: sizes.young = 0
-        case .rotating: (sizes.young, sizes.segment, sizes.journal) = (3_000, 2_000, 6_000)
+        case .moving: sizes.recent = 0
+        case .rotating: (sizes.recent, sizes.segment, sizes.journal) = (3_000, 2_000, 6_000)
         }
         return sizes
     }
 }
 
-/// A directory that vanishes with its owner.
+/// A directory that is removed with its owner.
 final class ScratchDirectory {
     let path: String
 
@@ -36,8 +36,8 @@ final class ScratchDirectory {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// A copy as a killed process would have left it: of a moment in which no file came or went, since the engine of an open store
-    /// writes files out in the background, and removes others.
+    /// Returns a copy as a killed process would have left it. It is repeated until no file was created or removed meanwhile: the
+    /// engine of an open store does so in the background.
     func copied() throws -> ScratchDirectory {
         for _ in 0..<200 {
             let before = try names()
@@ -46,7 +46,7 @@ final class ScratchDirectory {
             let isWhole = (try? FileManager.default.copyItem(atPath: path, toPath: copy.path)) != nil
             if isWhole, try names() == before { return copy }
         }
-        throw StoreError(.inputOutput, "\(path) never stays as it is")
+        throw StoreError(.inputOutput, "\(path) changes all the time")
     }
 
     private func names() throws -> [String] {
@@ -54,7 +54,7 @@ final class ScratchDirectory {
     }
 }
 
-/// A store of a kind with the directory that it lives in.
+/// An open store and its directory.
 struct Opened {
     let store: any Store
     let directory: ScratchDirectory
@@ -64,7 +64,7 @@ func open(_ kind: Kind, partitions: Int = Limits.Partition.count) throws -> Open
     let directory = ScratchDirectory()
     switch kind {
     case .memory: return Opened(store: MemoryStore(partitions: partitions), directory: directory)
-    case .rocks, .settling, .rotating:
+    case .rocks, .moving, .rotating:
         let store = try RocksStore(
             path: directory.path + "/db", partitions: partitions, sizes: kind.sizes)
         return Opened(store: store, directory: directory)

@@ -3,7 +3,7 @@ import Delivery
 import Store
 import Testing
 
-/// Lists of installations, in every store.
+/// Lists of installations, for every store.
 @Suite struct InstallationContractTests {
     private static func id(_ letter: Character) -> [UInt8] {
         Array(String(repeating: letter, count: InstallationToken.idLength).utf8)
@@ -15,14 +15,14 @@ import Testing
     }
 
     @Test(
-        "Installations are listed in order of their ids with the number of their registrations, page by page",
+        "A list has installations in order of their IDs, with the number of their registrations, page by page",
         arguments: Kind.allCases)
     func pages(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
         #expect(try store.installations(after: nil, limit: 9).isEmpty)
         for letter in "zAa-_" { try store.apply(.putInstallation(Samples.installation(Self.id(letter)))) }
-        // An installation without a record has rows, and is in no list.
+        // An installation without a record has rows, and is not listed.
         for (letter, device, number) in [
             ("a", 1, 1), ("a", 1, 2), ("a", .max, .max), ("z", 7, 1), ("b", 7, 2),
         ]

@@ -38,11 +38,11 @@ import Testing
                 })
         ),
         (
-            "a marker counts fewer than no messages",
+            "a marker has a negative count",
             .putMessage(Samples.message(5, 1, kind: .discardedMarker(count: -1)))
         ),
         (
-            "an ordinary message reports an expiry",
+            "the report of an expiry has another kind",
             .returnUpstream(SenderID(8), SequenceNumber(1), expiresAt: 0, report: Samples.message(5, 1))
         ),
         ("an upstream message has sequence 0", .putUpstream(Samples.upstream(8, 0), now: 0)),
@@ -51,7 +51,7 @@ import Testing
             .putUpstream(changed(Samples.upstream(8, 1)) { $0.lifetimeSeconds = -1 }, now: 0)
         ),
         (
-            "a message is removed at a milestone that does not end it",
+            "a message is removed with a milestone that is not terminal",
             .removeMessage(DeviceID(5), SequenceNumber(1), expiresAt: 0, reason: .sent)
         ),
         (
@@ -59,7 +59,7 @@ import Testing
             .removeUpstream(SenderID(5), SequenceNumber(1), expiresAt: 0, reason: .refused)
         ),
         (
-            "the digest of a device's token is cut short",
+            "the digest of a device token has the wrong length",
             .putDevice(changed(Samples.device(5)) { $0.token = SecretDigest(bytes: [1]) })
         ),
         (
@@ -75,15 +75,15 @@ import Testing
             .putRegistration(changed(Samples.registration(5, 1)) { $0.scope = .only([]) })
         ),
         (
-            "the digest of a key is cut short",
+            "the digest of a key has the wrong length",
             .putSender(changed(Samples.sender(7)) { $0.keys[0].digest = SecretDigest(bytes: []) })
         ),
         (
-            "the verifier of a key is cut short",
+            "the SCRAM verifier of a key has the wrong length",
             .putSender(changed(Samples.sender(7)) { $0.keys[1].scram?.storedKey = [1] })
         ),
         (
-            "the verifier of a key has no iterations",
+            "the SCRAM verifier of a key has no iterations",
             .putSender(changed(Samples.sender(7)) { $0.keys[1].scram?.iterations = 0 })
         ),
         (
@@ -95,22 +95,22 @@ import Testing
             .linkInstallation([65], Samples.registration(5, 1).name)
         ),
         (
-            "the digest of a refresh token is cut short",
+            "the digest of a refresh token has the wrong length",
             .putInstallation(
                 changed(Samples.installation(Samples.installations[0])) {
                     $0.refresh = SecretDigest(bytes: [1])
                 })
         ),
-        ("a device group without members", .putGroup(changed(Samples.group(1, 1)) { $0.members = [] })),
+        ("a device group has no members", .putGroup(changed(Samples.group(1, 1)) { $0.members = [] })),
         ("a device group has too many members", .putGroup(Samples.group(1, 1, members: 21))),
         (
-            "a message to topics has sequence 0",
+            "a topic job has sequence 0",
             .putTopicJob(changed(job) { $0.name = Samples.job(SenderID(42), 0) })
         ),
-        ("a message to topics expires before it came", .putTopicJob(changed(job) { $0.expiresAt = 0 })),
-        ("a new message to topics is under way", .putTopicJob(changed(job) { $0.cursor.pass = 1 })),
+        ("a topic job expires before it was accepted", .putTopicJob(changed(job) { $0.expiresAt = 0 })),
+        ("a new topic job has a cursor", .putTopicJob(changed(job) { $0.cursor.pass = 1 })),
         (
-            "a message to topics is before its first pass",
+            "the cursor of a topic job has a negative pass",
             .advanceTopicJob(job.name, TopicCursor(pass: -1, after: nil, reached: 0), marked: [])
         ),
     ]
@@ -162,17 +162,17 @@ import Testing
         let put = { (sequence: UInt64) in Mutation.putMessage(Samples.message(5, sequence)) }
         let gone = Mutation.removeMessage(DeviceID(5), SequenceNumber(1), expiresAt: 0, reason: .expired)
         for (partition, mutations, problem) in [
-            (-1, [], "a batch of a partition that does not exist"),
-            (store.partitions, [], "a batch of a partition that does not exist"),
-            (foreign, [put(1)], "a batch puts a message of another partition"),
-            (own, [put(2), put(1)], "messages of a batch are out of order"),
-            (own, [put(2), put(2)], "messages of a batch are out of order"),
+            (-1, [], "a batch has an invalid partition"),
+            (store.partitions, [], "a batch has an invalid partition"),
+            (foreign, [put(1)], "a batch puts a message that another partition owns"),
+            (own, [put(2), put(1)], "the messages of a batch are unordered"),
+            (own, [put(2), put(2)], "the messages of a batch are unordered"),
             (
                 (ofSender + 1) % store.partitions, [up(1)],
-                "a batch puts an upstream message of another partition"
+                "a batch puts an upstream message that another partition owns"
             ),
-            (ofSender, [up(2), up(1)], "upstream messages of a batch are out of order"),
-            (foreign, [gone], "a batch removes a message of another partition"),
+            (ofSender, [up(2), up(1)], "the upstream messages of a batch are unordered"),
+            (foreign, [gone], "a batch removes a message that another partition owns"),
         ] as [(Int, [Mutation], String)] {
             let error = brokenInvariant {
                 _ = try store.commit([
@@ -200,7 +200,7 @@ import Testing
                     before: 1, unlinkedBefore: 1, from: [], examine: 1, limit: 1, partition: partition),
             ] as [StoreQuery] {
                 let error = brokenInvariant { _ = try store.load(load) }
-                #expect(error?.description == "a load of a partition that does not exist")
+                #expect(error?.description == "a load has an invalid partition")
             }
         }
     }
@@ -212,14 +212,14 @@ import Testing
         let directory = ScratchDirectory()
         let store = try RocksStore(path: directory.path + "/db")
         try store.apply(.putMessage(Samples.message(5, 1)), .putMessage(Samples.message(5, 2)))
-        try store.young.withLock { (young) throws(StoreError) in
-            try young.remove(Place(kind: .message, owner: 5, sequence: 1))
+        try store.recent.withLock { (recent) throws(StoreError) in
+            try recent.remove(MessageKey(kind: .message, owner: 5, sequence: 1))
         }
         let removal = Mutation.removeMessage(
             DeviceID(5), SequenceNumber(1), expiresAt: Samples.now + Samples.day, reason: .delivered)
         let error = brokenInvariant { try store.apply(removal) }
         #expect(error?.kind == .inconsistent && error?.kind.isOfOneBatch == false)
-        #expect(error?.description == "a message leaves memory that is not there")
+        #expect(error?.description == "a message that leaves memory is not in memory")
         #expect(error?.owner == "pending/5/1")
         // Opened anew, the store shows what the journal has.
         #expect(try store.mailbox(5).map(\.sequence.number) == [2])
@@ -229,21 +229,21 @@ import Testing
     }
 
     @Test("A message that is gone from memory is not lost on its way to the engine")
-    func settling() throws {
+    func moving() throws {
         let directory = ScratchDirectory()
         var sizes = EngineSizes()
-        sizes.young = 600
+        sizes.recent = 600
         let store = try RocksStore(path: directory.path + "/db", sizes: sizes)
         try store.apply(.putMessage(Samples.message(5, 1)))
-        try store.young.withLock { (young) throws(StoreError) in
-            try young.remove(Place(kind: .message, owner: 5, sequence: 1))
+        try store.recent.withLock { (recent) throws(StoreError) in
+            try recent.remove(MessageKey(kind: .message, owner: 5, sequence: 1))
         }
         var found: StoreError?
         for sequence in 2...20 as ClosedRange<UInt64> where found == nil {
             found = brokenInvariant { try store.apply(.putMessage(Samples.message(5, sequence))) }
         }
         #expect(found?.kind == .inconsistent)
-        #expect(found?.description == "a message goes to the engine that is not in memory")
+        #expect(found?.description == "a message that moves to the engine is not in memory")
         #expect(try store.mailbox(5).map(\.sequence.number).first == 1)
         #expect(try store.audit().holds)
     }
@@ -267,8 +267,8 @@ import Testing
         for (result, problem) in zip(
             results,
             [
-                "a page is out of order, or has a message twice",
-                "a mailbox is out of order, or has a message twice",
+                "a page of messages is unordered or has a duplicate",
+                "a mailbox is unordered or has a duplicate",
             ])
         {
             let error = #expect(throws: StoreError.self) { try result.get() }
@@ -287,99 +287,20 @@ import Testing
         let store = try RocksStore(path: directory.path + "/db")
         let partition = PartitionKey.device(DeviceID(5)).partition(of: store.partitions)
         try store.apply(.putMessage(Samples.message(5, 1, ends: 10)))
-        var young = Young(tallies: [Tally()])
+        var recent = RecentMessages(tallies: [Tally()])
         let frame: [UInt8] = [1]
-        let change = YoungChange.put(
-            Place(kind: .message, owner: 5, sequence: 1), record: 0..<1, .init(isCounted: true, expiresAt: 10)
+        let change = RecentChange.put(
+            MessageKey(kind: .message, owner: 5, sequence: 1), record: 0..<1,
+            .init(isCounted: true, expiresAt: 10)
         )
-        try young.apply([change], of: frame.raw, counted: [])
-        young.setFloor(11, of: 0)
-        let error = brokenInvariant { _ = try young.ends(by: 20, of: 0, limit: 9) }
+        try recent.apply([change], of: frame.raw, counted: [])
+        recent.setWatermark(11, of: 0)
+        let error = brokenInvariant { _ = try recent.ends(by: 20, of: 0, limit: 9) }
         #expect(error?.description == "a message in memory expires before the watermark")
-        store.young.withLock { $0.setFloor(11, of: partition) }
+        store.recent.withLock { $0.setWatermark(11, of: partition) }
         _ = brokenInvariant { _ = try store.load(.expired(by: 20, limit: 9, partition: partition)) }
-        store.young.withLock { $0.setFloor(10, of: partition) }
+        store.recent.withLock { $0.setWatermark(10, of: partition) }
         #expect(try store.expired(by: 20).count == 1)
-    }
-
-    // MARK: Parts
-
-    @Test("Recent messages refuse a record behind its commit, a second put, and a count that goes back")
-    func young() throws {
-        var young = Young(tallies: [Tally()])
-        let frame: [UInt8] = [1, 2]
-        let place = Place(kind: .message, owner: 5, sequence: 1)
-        func put(_ record: Range<Int>) -> YoungChange {
-            .put(place, record: record, .init(isCounted: true, expiresAt: 9))
-        }
-        var counted = Tally()
-        counted.downstream.accepted = 1
-        try young.apply([put(0..<1)], of: frame.raw, counted: [(0, counted)])
-        for (changes, counts, problem) in [
-            ([put(1..<3)], [], "a record lies behind the end of its commit"),
-            ([put(0..<2)], [], "a message is put in memory twice"),
-            ([], [(0, Tally())], "a downstream count goes back"),
-            ([], [(1, counted)], "a count of a partition that does not exist"),
-        ] as [([YoungChange], [(partition: Int, tally: Tally)], String)] {
-            let error = brokenInvariant { try young.apply(changes, of: frame.raw, counted: counts) }
-            #expect(error?.description == problem)
-        }
-        counted = Tally()
-        counted.downstream.accepted = 1
-        counted.upstream.accepted = -1
-        #expect(
-            brokenInvariant { try counted.demandFollows(Tally(), partition: 0) }?.description
-                == "an upstream count goes back")
-    }
-
-    @Test("The bytes of a commit cannot be used or released once they are given back")
-    func frames() throws {
-        var frames = YoungFrames()
-        let bytes: [UInt8] = [1]
-        let number = frames.keep(bytes.raw)
-        try frames.retain(number)
-        try frames.release(number)
-        try frames.release(number)
-        #expect(brokenInvariant { try frames.retain(number) }?.kind == .invariant)
-        #expect(brokenInvariant { try frames.release(number) }?.kind == .invariant)
-        #expect(brokenInvariant { try frames.release(7) }?.kind == .invariant)
-        #expect(frames.count == 0)
-    }
-
-    @Test("The index refuses a second put, a commit out of order, and a commit without bytes")
-    func index() throws {
-        var index = YoungIndex()
-        let place = Place(kind: .message, owner: 1, sequence: 1)
-        let header = MessageRecord.Header(isCounted: true, expiresAt: 9)
-        try index.put(place, header, commit: 1)
-        #expect(brokenInvariant { try index.put(place, header, commit: 1) }?.owner == "pending/1/1")
-        try index.end(1, bytes: 10)
-        #expect(brokenInvariant { try index.end(1, bytes: 10) }?.description == "commits end out of order")
-        #expect(brokenInvariant { try index.end(2, bytes: 0) }?.description == "a commit ends without bytes")
-        let other = Place(kind: .message, owner: 1, sequence: 2)
-        #expect(
-            brokenInvariant { try index.put(other, header, commit: 1) }?.description
-                == "a message is put by a commit that has ended")
-    }
-
-    @Test("A sweep that has not begun cannot end")
-    func floor() {
-        let floor = ExpiryFloor(partitions: 2)
-        #expect(brokenInvariant { try floor.sweepEnds(1, first: 9) }?.owner == "partition 1")
-    }
-
-    @Test("The journal refuses a commit without entries, and a second file behind an empty one")
-    func journal() throws {
-        let directory = ScratchDirectory()
-        var journal = try Journal(directory.path, EngineSizes(), after: 0, noteGoesOn: false)
-        var writer = JournalWriter()
-        writer.begin()
-        let empty = brokenInvariant { _ = try journal.append(&writer) }
-        #expect(empty?.description == "a commit without entries is written")
-        let second = brokenInvariant { try journal.rotate() }
-        #expect(second?.description == "a file of the journal without commits ends")
-        let commit = journal.commit
-        #expect(commit == 0)
     }
 
     // MARK: Recovery
@@ -390,7 +311,7 @@ import Testing
         let path = directory.path + "/db"
         try RocksStore(path: path).close()
         do {
-            let engine = try Engine(path: path, memory: SeenMemory())
+            let engine = try Engine(path: path, memory: SeenFilter())
             var tally = Tally()
             tally.downstream.delivered = -1
             var record = ByteBuffer()
@@ -399,6 +320,6 @@ import Testing
             try engine.put(.meta, key.raw, record.bytes)
         }
         let error = brokenInvariant { _ = try RocksStore(path: path) }
-        #expect(error?.description == "a downstream count goes back" && error?.owner == "partition 3")
+        #expect(error?.description == "a downstream count decreases" && error?.owner == "partition 3")
     }
 }

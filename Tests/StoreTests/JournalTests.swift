@@ -6,7 +6,7 @@ import Testing
 
 @testable import RocksStore
 
-/// The journal by itself: what is read back is what was written, or it is not taken for it.
+/// The journal by itself: a frame is read as it was written, or it is rejected.
 @Suite struct JournalTests {
     private let directory = ScratchDirectory()
     private var path: String { directory.path + "/db" }
@@ -19,7 +19,7 @@ import Testing
         return writer.frame.copied()
     }
 
-    @Test("Every entry is read back as it was written")
+    @Test("A reader returns every entry as it was written")
     func entries() throws {
         var writer = JournalWriter()
         var record = ByteBuffer()
@@ -28,7 +28,8 @@ import Testing
         var isEmpty = writer.isEmpty
         #expect(isEmpty)
         let places = [
-            Place(kind: .message, owner: 3, sequence: .max), Place(kind: .upstream, owner: 4, sequence: 5),
+            MessageKey(kind: .message, owner: 3, sequence: .max),
+            MessageKey(kind: .upstream, owner: 4, sequence: 5),
         ]
         for place in places { writer.put(place, record: record) }
         for place in places { writer.remove(place, end: -7) }
@@ -45,31 +46,31 @@ import Testing
         let found = JournalFrame.entries(in: bytes.raw, at: 0, commit: 12, segment: 10)
         let range = try #require(found)
         var reader = JournalReader(range)
-        var told: [String] = []
+        var described: [String] = []
         while let entry = try reader.next(in: bytes.raw) {
             func text(_ range: Range<Int>) -> String { bytes[range].map { "\($0)" }.joined(separator: ",") }
             switch entry {
             case .put(let place, let record):
-                told.append("put \(place.kind) \(place.owner) \(place.sequence) \(text(record))")
+                described.append("put \(place.kind) \(place.owner) \(place.sequence) \(text(record))")
             case .remove(let place, let end):
-                told.append("remove \(place.kind) \(place.owner) \(place.sequence) \(end)")
+                described.append("remove \(place.kind) \(place.owner) \(place.sequence) \(end)")
             case .seen(let key, let time):
                 #expect(Array(bytes[key]) == [UInt8](copying: seen.bytes))
-                told.append("seen \(text(time))")
+                described.append("seen \(text(time))")
             case .row(let family, let key, let value):
-                told.append("row \(family) \(bytes[key].last ?? 0) \(value.map(text) ?? "nil")")
-            case .tally(let partition, let record): told.append("tally \(partition) \(text(record))")
+                described.append("row \(family) \(bytes[key].last ?? 0) \(value.map(text) ?? "nil")")
+            case .tally(let partition, let record): described.append("tally \(partition) \(text(record))")
             }
         }
         #expect(
-            told == [
+            described == [
                 "put message 3 18446744073709551615 9,8,7", "put upstream 4 5 9,8,7",
                 "remove message 3 18446744073709551615 -7", "remove upstream 4 5 -7", "seen 0,0,0,0,0,0,0,77",
                 "row groups 1 9,8,7", "row topics 2 ", "row fanouts 3 nil", "tally 3 9,8,7",
             ])
     }
 
-    @Test("A frame of another place, one that is cut short, and one with any byte changed is none")
+    @Test("A frame is rejected when it is in another place, truncated, or has a changed byte")
     func strangers() {
         let bytes = frame(12, segment: 10)
         func isTaken(_ bytes: [UInt8], _ commit: UInt64 = 12, _ segment: UInt64 = 10) -> Bool {
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("Entries that no version of ours has written are refused, however they are cut")
+    @Test("A reader rejects entries that no version has written")
     func garbage() throws {
         for bytes in [
             [0], [9], [1, 2, 3], [6, 99] + [UInt8](repeating: 0, count: 16),
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test(
-        "Entries with bytes changed, left out and put in at random are refused, or written as the same bytes again"
+        "A reader rejects randomly changed entries, or they are written again as the same bytes"
     )
     func mutated() {
         var random = SeededRandom(seed: 7)
@@ -129,7 +130,7 @@ import Testing
         var record = ByteBuffer()
         record.append([9, 8, 7])
         writer.begin()
-        writer.put(Place(kind: .message, owner: 3, sequence: 4), record: record)
+        writer.put(MessageKey(kind: .message, owner: 3, sequence: 4), record: record)
         writer.put(.groups, Key(1).bytes, record.bytes)
         writer.remove(.fanouts, Key(3).bytes)
         writer.seen(SeenKey(Samples.upstream(8, 1)).key.bytes, time: Key(77).bytes)
@@ -159,26 +160,26 @@ import Testing
     }
 
     @Test(
-        "Files whose commits the engine has may be there, whole, torn or with holes between them, and are passed over"
+        "A scan skips files whose commits the engine has when they are torn or have gaps between them"
     )
-    func strays() throws {
+    func unreachable() throws {
         let store = try RocksStore(path: path)
         for sequence in 1...20 as ClosedRange<UInt64> {
             try store.apply(.putMessage(Samples.message(5, sequence)))
         }
         try store.close()
-        let settled = try JournalScan(path)
+        let closed = try JournalScan(path)
         #expect(
-            settled.settled == 20 && settled.commit == 20 && settled.segments.allSatisfy { $0.frames.isEmpty }
+            closed.applied == 20 && closed.commit == 20 && closed.segments.allSatisfy { $0.frames.isEmpty }
         )
         for (first, bytes) in [(3, frame(3, segment: 3)), (7, [1, 2, 3]), (15, [])] as [(UInt64, [UInt8])] {
             try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(first))"))
         }
-        // A file that goes on where the engine ends.
+        // A file that continues after the last commit of the engine.
         try Data(frame(21, segment: 21, [UInt8](repeating: 0, count: 9)))
             .write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(21))"))
         let scan = try JournalScan(path)
-        #expect(scan.commit == 21 && scan.complaint(synced: 21) == nil)
+        #expect(scan.commit == 21 && scan.failure(synced: 21) == nil)
         let again = try RocksStore(path: path)
         #expect(try again.mailbox(5).count == 20)
         let left = try FileManager.default.contentsOfDirectory(atPath: path).filter {
@@ -187,7 +188,7 @@ import Testing
         #expect(left == [JournalFolder.name(22)])
     }
 
-    @Test("Files go once the engine has written out what their commits did, and the journal stays small")
+    @Test("The journal removes files once the engine has flushed their commits")
     func retired() throws {
         let store = try RocksStore(path: path, sizes: Kind.rotating.sizes)
         for sequence in 1...400 as ClosedRange<UInt64> {
@@ -200,44 +201,44 @@ import Testing
         }
         #expect(try store.mailbox(5).count == 400)
         let killed = try directory.copied()
-        #expect(try JournalScan(killed.path + "/db").settled > 300)
+        #expect(try JournalScan(killed.path + "/db").applied > 300)
         #expect(try RocksStore(path: killed.path + "/db").mailbox(5).count == 400)
     }
 
-    @Test(
-        "What is young is settled oldest first, once it is more than is kept"
-    )
-    func settling() throws {
-        var index = YoungIndex()
+    @Test("Recent messages move to the engine, oldest commit first, when they exceed their limit")
+    func moving() throws {
+        var index = RecentIndex()
         let header = MessageRecord.Header(isCounted: true, expiresAt: 9)
-        func place(_ sequence: UInt64) -> Place { Place(kind: .message, owner: 1, sequence: sequence) }
+        func place(_ sequence: UInt64) -> MessageKey {
+            MessageKey(kind: .message, owner: 1, sequence: sequence)
+        }
         for commit in 1...4 as ClosedRange<UInt64> {
             try index.put(place(commit), header, commit: commit)
             index.put(SeenKey(Samples.upstream(8, 1, device: commit)), at: 5, commit: commit)
             try index.end(commit, bytes: 10)
         }
         index.remove(place(2))
-        #expect(try index.settle(to: 40).commit == nil)
-        let first = try index.settle(to: 25)
+        #expect(try index.evict(to: 40).commit == nil)
+        let first = try index.evict(to: 25)
         #expect(first.commit == 2 && first.places == [place(1)] && first.seen.count == 2)
         #expect(index[place(1)] == nil && index[place(3)]?.commit == 3)
         let seen = (1...3 as ClosedRange<UInt64>).map { SeenKey(Samples.upstream(8, 1, device: $0)) }
-        #expect(seen.allSatisfy { index[$0] == 5 }, "the engine has the first two in memory only")
+        #expect(seen.allSatisfy { index[$0] == 5 }, "the engine has the first two in its memtable only")
         index.forget(upTo: 2, atMost: 1)
         #expect(index[seen[0]] == nil && index[seen[1]] == 5)
         index.forget(upTo: 3, atMost: 9)
-        #expect(index[seen[1]] == nil && index[seen[2]] == 5, "the third is not settled")
-        // Removed and put again: it belongs to the later commit.
+        #expect(index[seen[1]] == nil && index[seen[2]] == 5, "the third has not moved to the engine")
+        // A message that was removed and put again belongs to the later commit.
         index.remove(place(3))
         try index.put(place(3), header, commit: 5)
         try index.end(5, bytes: 10)
-        #expect(try index.settle(to: 10).places == [place(4)])
-        #expect(try index.settle(to: 0).places == [place(3)] && index.bytes == 0)
+        #expect(try index.evict(to: 10).places == [place(4)])
+        #expect(try index.evict(to: 0).places == [place(3)] && index.bytes == 0)
     }
 
-    @Test("What the engine hears of is on the disk first; what stays young may wait")
+    @Test("A commit is synced before the engine gets it, and not when it only has recent messages")
     func order() throws {
-        for (kind, synced) in [(Kind.rocks, 0), (.settling, 1)] {
+        for (kind, synced) in [(Kind.rocks, 0), (.moving, 1)] {
             let directory = ScratchDirectory()
             let store = try RocksStore(path: directory.path + "/db", sizes: kind.sizes)
             try store.apply(.putMessage(Samples.message(5, 1)), durable: false)
@@ -246,13 +247,13 @@ import Testing
         }
     }
 
-    @Test("canary: a commit whose number is not the next ends the reading")
+    @Test("canary: a scan ends at a commit whose number is not the next one")
     func gap() throws {
         try RocksStore(path: path).close()
         let bytes = frame(1, segment: 1) + frame(3, segment: 1)
         try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(1))"))
         let scan = try JournalScan(path)
         #expect(scan.commit == 1 && scan.unread == [JournalFolder.name(1)])
-        #expect(scan.complaint(synced: 3)?.kind == .lost && scan.complaint(synced: 1) == nil)
+        #expect(scan.failure(synced: 3)?.kind == .lost && scan.failure(synced: 1) == nil)
     }
 }

@@ -6,18 +6,18 @@ import Testing
 
 @testable import RocksStore
 
-/// What must be known again after the process was killed, or after a write has failed.
+/// The state of a store after its process was killed, or after a failed write.
 @Suite struct KilledTests {
     private let directory = ScratchDirectory()
     private var path: String { directory.path + "/db" }
 
-    @Test("What a device repeats after a kill is still known, young or settled", arguments: Kind.onDisk)
+    @Test("A store detects a repeated upstream message after a kill", arguments: Kind.onDisk)
     func repeats(_ kind: Kind) throws {
         let store = try RocksStore(path: path, sizes: kind.sizes)
         for sequence in 1...30 as ClosedRange<UInt64> {
             let message = Samples.upstream(8, sequence, persistentID: "p\(sequence)")
             try store.apply(.putUpstream(message, now: Samples.now))
-            // One that has been delivered is known all the same.
+            // The ID of a delivered message is kept as well.
             guard sequence % 2 == 0 else { continue }
             try store.apply(
                 .removeUpstream(
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "What is found in the journal after a kill can be removed, and its places are taken",
+        "A replayed message can be removed, and its key is taken until then",
         arguments: Kind.onDisk)
     func places(_ kind: Kind) throws {
         let store = try RocksStore(path: path, sizes: kind.sizes)
@@ -59,12 +59,12 @@ import Testing
         try expectNothingLeft(in: found)
     }
 
-    @Test("After a failed commit nothing is read until the store has found out what became of it")
+    @Test("Loads fail after a failed commit until the store has been reopened")
     func failedCommit() throws {
         let store = try RocksStore(path: path, sizes: Kind.rotating.sizes)
         let large = [UInt8](repeating: 1, count: Kind.rotating.sizes.segment)
         try store.apply(.putMessage(Samples.message(5, 1, body: large)))
-        // What stands where the next file of the journal would begin cannot be removed, and nothing can be made there.
+        // The path of the next journal file is occupied, so that the file can neither be removed nor created.
         let obstacle = "\(path)/\(JournalFolder.name(2))"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         #expect(throws: StoreError.self) { try store.apply(.putMessage(Samples.message(5, 2))) }
@@ -74,12 +74,12 @@ import Testing
         #expect(try store.mailbox(5).map(\.sequence.number) == [1, 3] && store.audit().holds)
     }
 
-    @Test("A file of the journal is on the disk before the next one begins, what was lazy included")
+    @Test("A journal file is synced, with its lazy commits, before the next one is created")
     func rotation() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         var sizes = EngineSizes()
         sizes.segment = 100
-        var journal = try Journal(path, sizes, after: 0, noteGoesOn: false)
+        var journal = try Journal(path, sizes, after: 0, keepsSyncMark: false)
         var writer = JournalWriter()
         for commit in 1...3 as ClosedRange<UInt64> {
             writer.begin()
@@ -96,51 +96,51 @@ import Testing
         }
     }
 
-    @Test("A repeat that came again after its day stays known when the engine has the earlier one")
+    @Test("The index keeps an ID that was put again after a day when the engine has the earlier one")
     func seenAgain() throws {
-        var index = YoungIndex()
+        var index = RecentIndex()
         let key = SeenKey(Samples.upstream(1, 1, persistentID: "p"))
         index.put(key, at: 5, commit: 1)
         try index.end(1, bytes: 10)
-        #expect(try index.settle(to: 0).seen.count == 1)
+        #expect(try index.evict(to: 0).seen.count == 1)
         index.put(key, at: 99, commit: 2)
         try index.end(2, bytes: 10)
         index.forget(upTo: 1, atMost: 9)
         #expect(index[key] == 99)
     }
 
-    @Test("What is settled while a sweep runs is met by the next one, and other partitions do not matter")
-    func expiryFloor() throws {
-        let floor = ExpiryFloor(partitions: 3)
-        #expect(floor.sweepBegins(1) == .min)
-        floor.commitBegins(.ends(50, of: 1))
-        floor.commitEnds()
-        try floor.sweepEnds(1, first: 100)
-        #expect(floor.sweepBegins(1) == 50)
-        floor.commitBegins(.ends(30, of: 1))
-        try floor.sweepEnds(1, first: 100)
-        #expect(floor.sweepBegins(1) == 30, "the commit that runs counts too")
-        floor.commitEnds()
-        try floor.sweepEnds(1, first: 100)
-        #expect(floor.sweepBegins(1) == 30)
-        #expect(floor.sweepBegins(1) == nil, "one sweep at a time")
-        #expect(floor.sweepBegins(2) == .min, "in each partition")
-        floor.commitBegins(.ends(7, of: 2))
-        floor.commitEnds()
-        try floor.sweepEnds(1, first: 100)
-        #expect(floor.sweepBegins(1) == 100)
-        try floor.sweepEnds(2, first: 100)
-        #expect(floor.sweepBegins(2) == 7)
+    @Test("A sweep finds what was committed during the previous one, in each partition by itself")
+    func expiryWatermark() throws {
+        let watermark = ExpiryWatermark(partitions: 3)
+        #expect(watermark.sweepBegins(1) == .min)
+        watermark.commitBegins(.ends(50, of: 1))
+        watermark.commitEnds()
+        try watermark.sweepEnds(1, first: 100)
+        #expect(watermark.sweepBegins(1) == 50)
+        watermark.commitBegins(.ends(30, of: 1))
+        try watermark.sweepEnds(1, first: 100)
+        #expect(watermark.sweepBegins(1) == 30, "the running commit counts too")
+        watermark.commitEnds()
+        try watermark.sweepEnds(1, first: 100)
+        #expect(watermark.sweepBegins(1) == 30)
+        #expect(watermark.sweepBegins(1) == nil, "one sweep at a time")
+        #expect(watermark.sweepBegins(2) == .min, "in each partition")
+        watermark.commitBegins(.ends(7, of: 2))
+        watermark.commitEnds()
+        try watermark.sweepEnds(1, first: 100)
+        #expect(watermark.sweepBegins(1) == 100)
+        try watermark.sweepEnds(2, first: 100)
+        #expect(watermark.sweepBegins(2) == 7)
     }
 
-    @Test("Of the ends of a partition the earliest counts, until it is forgotten")
-    func earliestEnds() {
-        var ends = EarliestEnds(partitions: 3)
+    @Test("The earliest expiry time of a partition counts until it is removed")
+    func earliestExpiries() {
+        var ends = EarliestExpiries(partitions: 3)
         for (end, partition) in [(9, 1), (5, 1), (7, 1), (8, 2)] as [(Int64, Int)] {
             ends.add(end, of: partition)
         }
         #expect((0...2).map { ends[$0] } == [.max, 5, 8])
-        var other = EarliestEnds.ends(6, of: 2)
+        var other = EarliestExpiries.ends(6, of: 2)
         other.add(3, of: 0)
         ends.add(other)
         #expect((0...2).map { ends[$0] } == [3, 5, 6])
@@ -154,10 +154,10 @@ import Testing
     }
 }
 
-extension EarliestEnds {
-    /// One end, of a partition of three.
-    static func ends(_ end: UnixMilliseconds, of partition: Int) -> EarliestEnds {
-        var ends = EarliestEnds(partitions: 3)
+extension EarliestExpiries {
+    /// Returns one expiry time for one of three partitions.
+    static func ends(_ end: UnixMilliseconds, of partition: Int) -> EarliestExpiries {
+        var ends = EarliestExpiries(partitions: 3)
         ends.add(end, of: partition)
         return ends
     }

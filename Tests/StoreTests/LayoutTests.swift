@@ -7,18 +7,18 @@ import Testing
 
 @testable import RocksStore
 
-/// A store of another layout is refused, and stays as it is.
+/// A store of another layout is rejected and stays unchanged.
 @Suite struct LayoutTests {
     private let directory = ScratchDirectory()
     private var path: String { directory.path + "/db" }
 
-    /// The families of layout 2.
+    /// The column families of layout 2.
     private static let families = [
         "default", "pending", "upstream", "registry", "senders", "seen", "expiry", "groups", "topics",
         "installations", "fanouts",
     ]
 
-    /// Makes a store as the version before partitions left it: its format, a message with its end by time alone, a journal.
+    /// Creates a store as of the version before partitions: its format, a message with an expiry key of that version, a journal.
     private func makeOlder(format: String) throws {
         let options = rocksdb_options_create()
         defer { rocksdb_options_destroy(options) }
@@ -64,7 +64,7 @@ import Testing
 
     private func bytes(_ key: Key) -> [UInt8] { [UInt8](copying: key.bytes) }
 
-    /// Every file of the store with its content, but for the lock, which is empty.
+    /// Returns the files of the store with their content, without the lock file.
     private func content() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
@@ -73,7 +73,7 @@ import Testing
         return files
     }
 
-    @Test("A store of an earlier layout is refused by name, and nothing of it is changed", arguments: [1, 2])
+    @Test("Opening rejects an older layout and changes nothing", arguments: [1, 2])
     func older(_ layout: Int) throws {
         try makeOlder(format: "\(layout)")
         let before = try content()
@@ -87,7 +87,7 @@ import Testing
         #expect(try content() == before)
     }
 
-    @Test("A newer layout is refused, not misread, and nothing of it is changed")
+    @Test("Opening rejects a newer layout and changes nothing")
     func newer() throws {
         try makeOlder(format: "4")
         let before = try content()
@@ -97,16 +97,16 @@ import Testing
         #expect(try content() == before)
     }
 
-    @Test("A layout that is no number is damage")
+    @Test("Opening reports damage when the layout is not a number")
     func damaged() throws {
         try makeOlder(format: "two")
         let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
         #expect(error?.kind == .damaged)
     }
 
-    @Test("A store whose creation was broken off is created anew")
+    @Test("Opening creates the store again when its creation was interrupted")
     func brokenOff() throws {
-        do { _ = try Engine(path: path, partitions: 3, memory: SeenMemory()) }
+        do { _ = try Engine(path: path, partitions: 3, memory: SeenFilter()) }
         let store = try RocksStore(path: path, partitions: 5)
         try store.apply(.putMessage(Samples.message(5, 1)))
         #expect(store.partitions == 5)

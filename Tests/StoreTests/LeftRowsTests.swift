@@ -3,10 +3,10 @@ import Delivery
 import Store
 import Testing
 
-/// What has ended leaves no row behind.
+/// Removed records leave no rows behind.
 @Suite struct LeftRowsTests {
     @Test(
-        "A message to a topic that has ended leaves no job, cursor, mark, body or end",
+        "A finished topic job leaves no job, cursor, mark, body or expiry entry",
         arguments: Kind.allCases)
     func topicJob(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "A group that was removed leaves no label, a subscription no place in its topic",
+        "A removed group leaves no label, and a removed subscription no row of its topic",
         arguments: Kind.allCases)
     func groupsAndTopics(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -56,7 +56,7 @@ import Testing
         try expectNothingLeft(in: store)
     }
 
-    @Test("Canary: one row that is left is seen")
+    @Test("canary: a row that is left is detected")
     func canary() throws {
         let opened = try open(.rocks)
         try opened.store.apply(.linkInstallation(Samples.installations[0], Samples.subscription(5, 1).name))

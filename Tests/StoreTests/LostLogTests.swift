@@ -6,13 +6,13 @@ import Testing
 
 @testable import RocksStore
 
-/// A journal that is damaged, cut short or gone: either nothing acknowledged is missing, or the store is not
-/// opened, says which file it is, and keeps all that is there.
+/// A damaged, truncated or missing journal: either no acknowledged commit is missing, or opening fails with the name of the file
+/// and removes nothing.
 @Suite struct LostLogTests {
     private static let owner = 5 as UInt64
     private static let count = 60 as UInt64
 
-    /// A store whose messages are in one log, as a killed process leaves it.
+    /// Returns a store as a killed process leaves it, with its messages in one journal file.
     private func killed(bodies: Int = 700) throws -> ScratchDirectory {
         let directory = ScratchDirectory()
         let store = try RocksStore(path: directory.path + "/db")
@@ -36,7 +36,7 @@ import Testing
         return files
     }
 
-    /// Opens it; how many messages are there, nil: it was refused, by the name of the log, and is as it was.
+    /// Opens a store and returns its number of messages. Returns `nil` if it was rejected with the name of a file.
     private func messages(_ directory: ScratchDirectory, _ logs: URL...) throws -> Int? {
         var before = try files(directory)
         do {
@@ -46,20 +46,20 @@ import Testing
             let isNamed = logs.contains { error.description.contains($0.path) }
             #expect(isNamed || error.description.contains("no journal"), "\(error)")
         }
-        // Taking the lock makes its file.
+        // Acquiring the lock creates its file.
         before["LOCK"] = Data()
         #expect(try files(directory) == before)
         return nil
     }
 
-    /// As every byte of a small log would take long, each of its first records and then some everywhere.
+    /// Returns the first and last offsets of a file and a sample of the others: all of them would take too long.
     private func places(_ size: Int) -> [Int] {
         var random = SeededRandom(seed: UInt64(size))
         return Array(0..<40) + stride(from: 40, to: size - 40, by: 997)
             + (0..<20).map { _ in Int.random(in: 0..<size, using: &random) } + Array(size - 40..<size)
     }
 
-    @Test("A changed byte anywhere in the newest log is noticed, and nothing is removed")
+    @Test("Opening detects a changed byte in the newest journal file and removes nothing")
     func flipped() throws {
         let directory = try killed()
         let log = try newestLog(directory)
@@ -73,13 +73,13 @@ import Testing
             try bytes.write(to: damaged)
             #expect(try messages(copy, damaged) == nil, "byte \(place) of \(whole.count)")
             guard place % 10 == 0 else { continue }
-            // With the byte as it was, all is there.
+            // With the original byte everything is there.
             try whole.write(to: damaged)
             #expect(try messages(copy, damaged) == Int(Self.count))
         }
     }
 
-    @Test("A log that is cut short at any place is noticed, and so is one that is gone")
+    @Test("Opening detects a truncated or missing journal file")
     func truncated() throws {
         let directory = try killed()
         let log = try newestLog(directory)
@@ -95,7 +95,7 @@ import Testing
         #expect(try messages(directory, log) == nil)
     }
 
-    @Test("canary: without the note of what was synced nobody notices")
+    @Test("canary: lost commits are not detected without the sync mark")
     func canary() throws {
         let directory = try killed()
         let log = try newestLog(directory)
@@ -107,7 +107,7 @@ import Testing
         #expect(left > 0 && left < Int(Self.count))
     }
 
-    @Test("What was never synced may be torn: the store opens")
+    @Test("A store opens when an unsynced commit is torn")
     func torn() throws {
         let directory = ScratchDirectory()
         let store = try RocksStore(path: directory.path + "/db")
@@ -122,18 +122,18 @@ import Testing
         try bytes.write(to: log)
         let left = try #require(try messages(copy, log))
         #expect(left >= Int(Self.count / 2) && left < Int(Self.count))
-        // A durable commit that changes nothing brings it to the disk, and the same byte is noticed.
+        // A durable commit that changes nothing syncs it: then the same byte is detected.
         _ = try store.commit([WriteBatch(batchNumber: 0, mutations: [], isDurable: true)])
         let synced = try directory.copied()
         try bytes.write(to: try newestLog(synced))
         #expect(try messages(synced, try newestLog(synced)) == nil)
-        // Closed in order, all of it is in the engine, and the journal is not asked.
+        // After an orderly close the engine has everything, and the journal does not matter.
         try store.close()
         try bytes.write(to: try newestLog(directory))
         #expect(try messages(directory, try newestLog(directory)) == Int(Self.count))
     }
 
-    @Test("An older file of the journal that is gone, cut short or changed is noticed")
+    @Test("Opening detects an older journal file that is missing, truncated or changed")
     func older() throws {
         var sizes = EngineSizes()
         sizes.segment = 100_000
@@ -162,7 +162,7 @@ import Testing
                 try bytes.write(to: older)
                 #expect(try messages(killed, older, next) == nil)
             }
-            // Even without the note of what was synced.
+            // Also without the sync mark.
             let other = try killed.copied()
             for name in [SyncMark.name, log] {
                 try FileManager.default.removeItem(atPath: "\(other.path)/db/\(name)")
@@ -171,7 +171,7 @@ import Testing
                 try RocksStore(path: other.path + "/db", sizes: sizes)
             }
             #expect(error?.kind == .lost)
-            // Whoever accepts that keeps what comes after as well, under another name.
+            // Accepting the loss keeps the later files under another name.
             #expect(try RocksStore.acceptLoss(path: other.path + "/db") != nil)
             _ = try RocksStore(path: other.path + "/db", sizes: sizes)
             let kept = try FileManager.default.contentsOfDirectory(atPath: other.path + "/db")
@@ -182,7 +182,7 @@ import Testing
         #expect(try RocksStore(path: killed.path + "/db", sizes: sizes).mailbox(Self.owner).count == 300)
     }
 
-    @Test("Whoever accepts the loss keeps what can be read, and goes on")
+    @Test("A store opens with all readable messages when the loss was accepted")
     func accepted() throws {
         let directory = try killed()
         let path = directory.path + "/db"
@@ -194,14 +194,14 @@ import Testing
         #expect(try messages(directory, log) == nil)
         let lost = try #require(try RocksStore.acceptLoss(path: path))
         #expect(lost.first < lost.last)
-        #expect(try Data(contentsOf: log) == bytes, "it is there until the store is opened")
+        #expect(try Data(contentsOf: log) == bytes, "the file is there until the store is opened")
         let store = try RocksStore(path: path)
         #expect(
             try Data(contentsOf: URL(fileURLWithPath: log.path + JournalFolder.lost)) == bytes, "and kept")
         let left = try store.mailbox(Self.owner).count
         #expect(UInt64(left) == Self.count - (lost.last - lost.first + 1))
         #expect(try store.audit().holds)
-        #expect(throws: StoreError.self, "nobody looks at an open store") {
+        #expect(throws: StoreError.self, "an open store is locked") {
             try RocksStore.acceptLoss(path: path)
         }
         try store.apply(.putMessage(Samples.message(Self.owner, Self.count + 1)))
@@ -210,7 +210,8 @@ import Testing
         #expect(try again.mailbox(Self.owner).count == left + 1)
     }
 
-    @Test("A torn note is that of the commit before; one that cannot be read is told, and replaced")
+    @Test(
+        "A torn sync mark falls back to the previous commit, and an unreadable one is reported and replaced")
     func note() throws {
         let directory = try killed()
         let path = directory.path + "/db"
@@ -232,7 +233,7 @@ import Testing
         #expect(try SyncMark.read(path) == .absent)
     }
 
-    @Test("The folder of a store that is gone but for its note is not taken for a new one")
+    @Test("Opening rejects a folder that contains only the sync mark")
     func vanished() throws {
         let directory = try killed()
         for name in try files(directory).keys where name != SyncMark.name {

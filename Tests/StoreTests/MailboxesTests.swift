@@ -3,10 +3,10 @@ import Testing
 
 @testable import Store
 
-/// Mailboxes in memory against the plainest model of them.
+/// Mailboxes in memory compared with a dictionary.
 @Suite struct MailboxesTests {
     @Test(
-        "Puts and removals at random, at both ends and in the middle, leave what a dictionary says",
+        "Mailboxes equal a dictionary after random puts and removals",
         arguments: 1...8 as ClosedRange<UInt64>)
     func random(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -60,7 +60,7 @@ import Testing
         #expect(count == model.values.reduce(0) { $0 + $1.count })
     }
 
-    @Test("Mailboxes that hold nothing stay as long as they are few, or fewer than the others")
+    @Test("Empty mailboxes are kept while they are few, or fewer than the others")
     func hollow() {
         var mailboxes = Mailboxes<UInt64>()
         let few = UInt64(Limits.Journal.emptyMailboxes)
@@ -79,6 +79,6 @@ import Testing
         #expect(mailboxes.count == Limits.Journal.emptyMailboxes)
         mailboxes.put(9, few + 1, 1)
         mailboxes.remove(few + 1, 1)
-        #expect(mailboxes.count == 1 && mailboxes[1, 3] == 8, "they went when they were too many")
+        #expect(mailboxes.count == 1 && mailboxes[1, 3] == 8, "they were removed when they were too many")
     }
 }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Store
 
-/// What stores keep in memory and count: audits, counts of topics, ends in order, mailboxes.
+/// Parts of the stores in memory: audits, counts of topics, the expiry index, mailboxes.
 @Suite struct MemoryPartsTests {
     @Test(
-        "The law does not hold where a direction lacks a message or has one too many, or one is unreadable")
+        "An audit fails when a message is missing, surplus or unreadable")
     func law() {
         var audit = StoreAudit()
         (audit.downstream.accepted, audit.downstreamPending) = (2, 2)
@@ -25,12 +25,12 @@ import Testing
         #expect(!audit.holds)
     }
 
-    @Test("Counts of two senders' topics of one name are not one")
+    @Test("Topics of two senders with the same name are counted separately")
     func gathered() {
         func count(_ sender: UInt64, _ subscribers: Int) -> TopicCount {
             TopicCount(sender: SenderID(sender), topic: Samples.topics[0], subscribers: subscribers)
         }
-        let next = TopicPlace(sender: SenderID(42))
+        let next = SubscriberPosition(sender: SenderID(42))
         let found = TopicCounts.gather(from: nil, while: { _, _ in true }) { place in
             place == nil
                 ? TopicCounts(counts: [count(41, 2), count(42, 3)], next: next)
@@ -39,7 +39,7 @@ import Testing
         #expect(found == [count(41, 2), count(42, 7), count(43, 5)])
     }
 
-    @Test("Removing an end that is not there removes no other")
+    @Test("Removing an absent expiry key removes no other")
     func ends() {
         var keys = SortedKeys()
         let all = [10, 20, 30].map { ExpiryKey(time: $0, kind: .message, owner: 1, sequence: 2) }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "Mailboxes that hold nothing stay while others are as many, and are counted anew once they went")
+        "Empty mailboxes are kept while others are as many, and counted from zero after they were removed")
     func hollow() {
         let few = UInt64(Limits.Journal.emptyMailboxes)
         var many = Mailboxes<UInt64>()
@@ -74,10 +74,10 @@ import Testing
             mailboxes.put(owner, owner, 1)
             mailboxes.remove(owner, 1)
         }
-        #expect(mailboxes.count == 1, "the last one came after the others went")
+        #expect(mailboxes.count == 1, "the last one was added after the others were removed")
     }
 
-    @Test("At a place before another one there is nothing")
+    @Test("A key before the first message has no message")
     func before() {
         var mailboxes = Mailboxes<UInt64>()
         mailboxes.put(7, 1, 5)

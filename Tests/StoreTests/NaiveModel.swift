@@ -2,25 +2,25 @@ import Basics
 import Delivery
 import Store
 
-/// What batches may do to a store.
+/// The kinds of events in random batches.
 enum StoreEvent: String, CaseIterable {
     case messagePut = "message put"
     case markerPut = "marker put"
-    case messagePutAgain = "message put once more"
+    case messagePutAgain = "message put again"
     case messageRemoved = "message removed"
-    case messageMissing = "message to remove is not there"
+    case messageMissing = "message to remove is missing"
     case upstreamPut = "upstream message put"
     case receiptPut = "receipt put"
-    case upstreamPutAgain = "upstream message put once more"
+    case upstreamPutAgain = "upstream message put again"
     case upstreamRepeated = "upstream message repeated"
-    case upstreamForgotten = "repeat after its day"
+    case upstreamForgotten = "repeat after a day"
     case upstreamRemoved = "upstream message removed"
-    case upstreamReturned = "upstream message sent back to its device"
-    case upstreamMissing = "upstream message to remove is not there"
+    case upstreamReturned = "upstream message returned to its device"
+    case upstreamMissing = "upstream message to remove is missing"
     case rowPut = "registry row put"
     case rowChanged = "registry row changed"
     case rowRemoved = "registry row removed"
-    case rowMissing = "registry row to remove is not there"
+    case rowMissing = "registry row to remove is missing"
     case devicePut = "device put"
     case deviceRemoved = "device removed"
     case registrationPut = "registration put"
@@ -37,7 +37,7 @@ enum StoreEvent: String, CaseIterable {
     case senderRemoved = "sender removed"
 }
 
-/// What a store should hold, kept so simply that it can hardly be wrong.
+/// The expected content of a store, implemented as simply as possible.
 struct NaiveModel {
     var devices: [DeviceRecord] = []
     var registrations: [Registration] = []
@@ -51,7 +51,7 @@ struct NaiveModel {
     private var seen: [(StoredUpstream, UnixMilliseconds)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
-    /// What the batches have done so far.
+    /// The events of the batches so far.
     private(set) var reached = ReachTally<StoreEvent>()
 
     /// A registration of an installation.
@@ -73,7 +73,7 @@ struct NaiveModel {
                 }
                 reached.record(.messageRemoved)
                 if messages.remove(at: at).kind == .message { down[reason] += 1 }
-            // Messages to topics have a suite of their own.
+            // Topic jobs have a suite of their own.
             case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: break
             case .putUpstream(let message, let now): put(message, now, &outcome)
             case .removeUpstream(let sender, let sequence, _, let reason):
@@ -185,7 +185,7 @@ struct NaiveModel {
         if message.kind == .message { up.accepted += 1 }
     }
 
-    /// The first thing in which a store differs; nil if in none.
+    /// Returns the first difference from a store. Returns `nil` if there is none.
     func difference(from store: any Store, devices range: ClosedRange<UInt64>, at time: UnixMilliseconds)
         throws -> String?
     {

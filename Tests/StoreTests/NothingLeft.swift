@@ -6,10 +6,10 @@ import Testing
 
 @testable import RocksStore
 
-/// Expects that a store holds nothing any more but what it remembers for a day: no message, end, row, mark or young message.
+/// Expects that a store is empty except for the IDs that it keeps for a day: no message, expiry entry, row or mark.
 ///
-/// What is removed may have rows beside its own: an end, a label, a place in a topic, a cursor. One that stays is found by nobody,
-/// until they are millions.
+/// A record may have further rows: an expiry entry, a label, a row of a topic, a cursor. One that is left behind is not noticed
+/// until there are millions.
 func expectNothingLeft(in store: any Store, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let audit = try store.audit()
     var empty = StoreAudit()
@@ -20,11 +20,11 @@ func expectNothingLeft(in store: any Store, sourceLocation: SourceLocation = #_s
     #expect(try store.topics(from: nil, examine: 1_000).counts.isEmpty, sourceLocation: sourceLocation)
     guard let rocks = store as? RocksStore else { return }
     #expect(try rocks.rowsLeft().isEmpty, sourceLocation: sourceLocation)
-    #expect(rocks.young.withLock { $0.frameCount } == 0, sourceLocation: sourceLocation)
+    #expect(rocks.recent.withLock { $0.frameCount } == 0, sourceLocation: sourceLocation)
 }
 
 extension RocksStore {
-    /// How many rows each family has; `meta` and `seen` are not for messages, and stay.
+    /// Returns the number of rows in each column family, without `meta` and `seen`, whose rows stay.
     func rowsLeft() throws -> [Family: Int] {
         try withEngine { (engine) throws(StoreError) in
             let snapshot = engine.snapshot()

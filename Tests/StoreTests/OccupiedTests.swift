@@ -3,7 +3,7 @@ import Delivery
 import Store
 import Testing
 
-/// What every store must do where a message is put at a place that is taken.
+/// Puts under keys that are taken, for every store.
 @Suite struct OccupiedTests {
     private func refuses(_ store: any Store, _ batches: [Mutation]...) {
         let error = #expect(throws: StoreError.self) {
@@ -21,14 +21,14 @@ import Testing
     }
 
     @Test(
-        "Other content at the place of a message is refused, and nothing of its commit is done",
+        "A commit is refused when it puts another message under the key of a stored one",
         arguments: Kind.allCases)
     func message(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
         let first = Samples.message(5, 1)
         try store.apply(.putMessage(first))
-        // A retry of what was written already: nothing changes, nothing is counted twice.
+        // A retry of a written message changes nothing and is not counted.
         try store.apply(.putMessage(first), .putDevice(Samples.device(5)))
         refuses(store, [.putMessage(Samples.message(5, 2)), other(1), .putSender(Samples.sender(7))])
         refuses(store, [.putMessage(Samples.message(5, 3))], [other(1)])
@@ -37,7 +37,7 @@ import Testing
         #expect(try store.mailbox(5) == [first])
         #expect(try store.senders().isEmpty && store.audit().downstream.accepted == 1)
         #expect(try store.expired(by: .max).count == 1)
-        // Once it is gone the place is free, in the same batch too.
+        // After the removal the key is free, also in the same batch.
         let removal = Mutation.removeMessage(
             DeviceID(5), SequenceNumber(1), expiresAt: first.expiresAt, reason: .replaced)
         try store.apply(removal, other(1))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "So is other content at the place of an upstream message, unless a device repeats one",
+        "A commit is refused when it puts another upstream message under a taken key, unless it is a repeat",
         arguments: Kind.allCases)
     func upstream(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "So is a report at the place of another message; the place of what was returned is free",
+        "A commit is refused when a report takes the key of another message, and a returned message frees its key",
         arguments: Kind.allCases)
     func report(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -84,7 +84,7 @@ import Testing
         refuses(store, [returned(1, as: 1)])
         refuses(store, [returned(1, as: 2), other(2)])
         #expect(try store.outbox(8) == [first] && store.mailbox(5) == [waiting])
-        // Nothing is at the place of the second: its report is not put, and so is in nobody's way.
+        // There is no second message: its report is not put, so that it cannot collide.
         try store.apply(
             returned(2, as: 1), returned(1, as: 2), .putUpstream(Samples.upstream(8, 1, device: 6), now: 0))
         #expect(try store.mailbox(5).map(\.sequence.number) == [1, 2])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RocksStore
 
-/// The partitions of a store: each finds what is its own, and all together find everything.
+/// The partitions of a store: each finds its own rows only, and together they find all rows.
 @Suite struct PartitionContractTests {
     private static let devices = (1...40 as ClosedRange<UInt64>).map { DeviceID($0) }
     private static let senders = (1...12 as ClosedRange<UInt64>).map { SenderID($0) }
@@ -31,7 +31,7 @@ import Testing
         for id in Self.installations { try store.apply(.putInstallation(Samples.installation(id))) }
     }
 
-    /// What a partition finds, by its owner.
+    /// Returns the owners that a partition finds.
     private func found(_ partition: Int, in store: any Store) throws -> [PartitionKey] {
         var keys: [PartitionKey] = []
         let loads: [StoreQuery] = [
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "A partition finds its own rows alone, and all together find each row once",
+        "Each partition finds only its own rows, and all together find each row once",
         arguments: Kind.allCases, [1, 2, 3, 16, 1_024])
     func own(_ kind: Kind, _ partitions: Int) throws {
         let opened = try open(kind, partitions: partitions)
@@ -70,7 +70,7 @@ import Testing
                 counts[key, default: 0] += 1
             }
         }
-        // A message and a record; an upstream message, a job and the end of its body; an installation.
+        // A message and a record; an upstream message, a job and the expiry of its body; an installation.
         #expect(Self.devices.allSatisfy { counts[.device($0)] == 2 })
         #expect(Self.senders.allSatisfy { counts[.sender($0)] == 3 })
         #expect(Self.installations.allSatisfy { counts[.installation($0)] == 1 })
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "What is removed is found by no partition, and what is put again by its own",
+        "No partition finds a removed record, and its own partition finds it when it is put again",
         arguments: Kind.allCases)
     func removed(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "A store keeps the number of partitions that it was created with, and what they have counted",
+        "A store keeps its number of partitions and their tallies when it is reopened",
         arguments: Kind.onDisk)
     func kept(_ kind: Kind) throws {
         let opened = try open(kind, partitions: 3)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("A new store has sixteen partitions; a number that is not kept is damage")
+    @Test("A new store has sixteen partitions, and an invalid number is damage")
     func number() throws {
         let directory = ScratchDirectory()
         let path = directory.path + "/db"
@@ -146,7 +146,7 @@ import Testing
         try store.close()
         for value in ["0", "1025", "-1", "x", ""] {
             do {
-                let engine = try Engine(path: path, memory: SeenMemory())
+                let engine = try Engine(path: path, memory: SeenFilter())
                 let (key, bytes) = (MetaKey.partitions, [UInt8](value.utf8))
                 try engine.put(.meta, key.raw, bytes.raw)
             }
@@ -155,9 +155,9 @@ import Testing
         }
     }
 
-    @Test("The audit names rows that no partition finds")
+    @Test("The audit names rows under the number of a wrong partition")
     func misplaced() throws {
-        let opened = try open(.settling, partitions: 4)
+        let opened = try open(.moving, partitions: 4)
         let store = try #require(opened.store as? RocksStore)
         try fill(store)
         #expect(try store.audit().holds, "canary")

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-/// Batches that collide as often as they can: few places, few ids, every kind of change.
+/// Random batches with many collisions: few keys, few IDs, every kind of mutation.
 struct RandomBatches {
     static let owners: ClosedRange<UInt64> = 1...6
     var random: SeededRandom
@@ -36,7 +36,7 @@ struct RandomBatches {
         case 5...7:
             return .removeMessage(DeviceID(owner), SequenceNumber(sequence), expiresAt: end, reason: reason)
         case 8...10:
-            // All of a message follows from its place: where another one stands none is put (`occupied`).
+            // The content of a message follows from its key, so that a put under a taken key is a retry, not `occupied`.
             let id = (owner + sequence) % 3 == 0 ? "" : "p\((owner * 7 + sequence) % 21)"
             let kind: StoredUpstream.Kind = sequence % 5 == 0 ? .receipt(sentAt: 4) : .message
             return .putUpstream(
@@ -54,7 +54,7 @@ struct RandomBatches {
         }
     }
 
-    /// Whether something is removed is drawn by itself: what is put is removed, and what is removed was put.
+    /// Puts and removals are drawn independently of the row, so that rows are removed and put again.
     private mutating func registryMutation(_ owner: UInt64, _ sequence: UInt64) -> Mutation {
         let isRemoval = Int.random(in: 0...2, using: &random) == 0
         switch Int.random(in: 0...6, using: &random) {
@@ -83,7 +83,7 @@ struct RandomBatches {
         }
     }
 
-    /// What removes all that these batches can have put.
+    /// Returns mutations that remove everything that these batches may have put.
     static func removals() -> [Mutation] {
         var mutations: [Mutation] = []
         for owner in owners {
@@ -119,13 +119,13 @@ struct RandomBatches {
         return mutations
     }
 
-    /// Ends follow from the place, as they do for real messages.
+    /// Returns an expiry time that follows from the key, as for real messages.
     private static func end(_ owner: UInt64, _ sequence: UInt64) -> UnixMilliseconds {
         Samples.now + Int64((owner * 31 + sequence) % 17) * 60_000_000
     }
 }
 
-/// Runs random batches against a store and the model; the first difference, nil if there is none.
+/// Runs random batches against a store and the model. Returns the first difference, or `nil` if there is none.
 func firstDifference(
     _ store: any Store, seed: UInt64, commits: Int, _ reached: inout ReachTally<StoreEvent>
 ) throws -> String? {
@@ -148,7 +148,7 @@ func firstDifference(
     return nil
 }
 
-/// The same where nobody asks what was reached.
+/// Does the same without counting events.
 func firstDifference(_ store: any Store, seed: UInt64, commits: Int) throws -> String? {
     var reached = ReachTally<StoreEvent>()
     return try firstDifference(store, seed: seed, commits: commits, &reached)

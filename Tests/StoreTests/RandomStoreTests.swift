@@ -4,19 +4,18 @@ import Store
 import Synchronization
 import Testing
 
-/// Thousands of random batches against the model, and stores with a fault that this must find.
+/// Thousands of random batches compared with the model, and stores with planted faults.
 @Suite struct RandomStoreTests {
-    @Test("Random batches leave what the model says", arguments: Kind.allCases, [1, 2, 3] as [UInt64])
+    @Test("A store equals the model after random batches", arguments: Kind.allCases, [1, 2, 3] as [UInt64])
     func agreesWithModel(_ kind: Kind, _ seed: UInt64) throws {
         let opened = try open(kind)
         let difference = try firstDifference(opened.store, seed: seed, commits: 1_500)
         #expect(difference == nil)
     }
 
-    /// A few thousand batches do everything that batches can do, many times. The rarest are devices that repeat themselves, within
-    /// a day 26 times and after it about 60 times.
+    /// A few thousand batches reach every event many times. The rarest are repeats: 26 within a day and about 60 after it.
     @Test(
-        "Random batches reach every kind of event, and everything that they put is gone when it is removed",
+        "Random batches reach every kind of event, and leave nothing when everything is removed",
         arguments: Kind.allCases)
     func reach(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -31,13 +30,13 @@ import Testing
     }
 
     @Test(
-        "Questions that are answered in one go get what each gets by itself", arguments: Kind.allCases,
+        "Loads in one call get the same answers as single loads", arguments: Kind.allCases,
         [1, 2] as [UInt64])
     func rounds(_ kind: Kind, _ seed: UInt64) throws {
         let opened = try open(kind)
         var batches = RandomBatches(seed: seed)
         var random = SeededRandom(seed: seed)
-        // Owners beside one another, without rows between them, and at the end of all numbers.
+        // Adjacent owners, owners without rows between them, and the last possible ones.
         let owners = Array(RandomBatches.owners) + [0, 7, 0xFF, 0x100, .max - 1, .max]
         _ = try opened.store.commit([
             WriteBatch(
@@ -61,14 +60,14 @@ import Testing
         }
     }
 
-    @Test("A planted fault is found", arguments: FaultyStore.Fault.allCases)
+    @Test("Random batches find a planted fault", arguments: FaultyStore.Fault.allCases)
     func canary(_ fault: FaultyStore.Fault) throws {
         let difference = try firstDifference(FaultyStore(fault), seed: 1, commits: 1_500)
         #expect(difference != nil)
     }
 }
 
-/// A store with one thing wrong.
+/// A store with one planted fault.
 final class FaultyStore: Store {
     enum Fault: CaseIterable {
         case dropsOneMutation
@@ -120,7 +119,7 @@ final class FaultyStore: Store {
     }
 
     func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
-    func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+    func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try base.topics(from: place, examine: examine)
     }
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {

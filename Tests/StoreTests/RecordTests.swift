@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// Records are read exactly as they were written, or not at all.
+/// Records are read exactly as they were written, or rejected.
 @Suite struct RecordTests {
     private let message = Samples.message(5, 9, key: "score", body: Array(repeating: 3, count: 40))
 
@@ -16,7 +16,7 @@ import Testing
         return buffer.copied()
     }
 
-    @Test("Extreme values return as they were written")
+    @Test("Extreme values are read as they were written")
     func extremes() throws {
         let messages = [
             StoredMessage(
@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(
-        "A message that waits for nothing is written as ever, and what was written of old waits for nothing")
+        "A message without the delay flag has the old encoding, and an old record has no delay flag")
     func delayedWhileIdle() throws {
         var plain = StoredMessage(
             device: DeviceID(5), sequence: SequenceNumber(9), salt: 3, registration: RegistrationNumber(7),
             sender: SenderID(42), messageID: [0x6d], acceptedAt: 1, expiresAt: 2, priority: .high,
             wantsReceipt: true, body: [8])
-        // Bytes that a store of before holds, without their checksum.
+        // The bytes of an older version, without their checksum.
         #expect(Array(record(plain).dropLast(4)) == [1, 12, 2, 3, 7, 42, 1, 1, 0x6d, 1, 8])
         #expect(
             try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: SequenceNumber(9))
@@ -67,7 +67,7 @@ import Testing
                 == plain)
     }
 
-    @Test("Every changed bit and every cut is found")
+    @Test("A record is rejected when a bit has changed or it is truncated")
     func damage() {
         let good = record(message)
         func reads(_ bytes: [UInt8]) -> Bool {
@@ -85,7 +85,7 @@ import Testing
         #expect(!reads(good + [0]))
     }
 
-    @Test("A record under another key is found")
+    @Test("A record is rejected under another key")
     func misplaced() {
         let bytes = record(message)
         #expect(throws: RecordFault.checksum) {
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "A registration with one sender is written as ever; with more, an instance, or keys, all of it returns"
+        "A registration with one sender has the old encoding, and one with more fields is read as it was written"
     )
     func registrations() throws {
         let plain = Samples.registration(5, 1)
@@ -139,7 +139,7 @@ import Testing
             #expect(buffer.copied().first == version)
             #expect(try RegistryRecord.registration(buffer.bytes, registration.name) == registration)
         }
-        // Bytes that a store of before holds.
+        // The bytes of an older version.
         let old: [UInt8] = [1, 1, 0x61, 0, 2, 0x34, 0x32, 42, 9]
         var record = ByteBuffer()
         var sample = plain
@@ -149,11 +149,11 @@ import Testing
         #expect(Array(record.copied().dropLast(4)) == old)
     }
 
-    @Test("A registration that was stored with a scope, or before scopes were recorded, is read as such")
+    @Test("A registration is read with its scope, or as one from before scopes were recorded")
     func olderScopes() throws {
         for (text, scope) in [([], .unrecorded), ([0x61], .only([0x61]))] as [([UInt8], RegistrationScope)] {
             let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
-            var writer = RecordWriter(ByteBuffer(), version: 4, place: RecordPlace(.registration, 5, 1))
+            var writer = RecordWriter(ByteBuffer(), version: 4, place: RecordIdentity(.registration, 5, 1))
             for field in [[0x61], [], [0x34]] as [[UInt8]] { writer.bytes(field) }
             writer.number(4)
             writer.signed(9)
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("The record of an installation returns as it was written, and is none of another's")
+    @Test("An installation is read as it was written, and rejected under another ID")
     func installations() throws {
         let (first, second) = (Samples.installations[0], Samples.installations[1])
         for isEnded in [false, true] {
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("A tally returns as it was written")
+    @Test("A tally is read as it was written")
     func tally() throws {
         var tally = Tally()
         for (index, milestone) in Milestone.allCases.enumerated() {
@@ -197,14 +197,14 @@ import Testing
         }
     }
 
-    @Test("A sender returns as it was written, and one of the first version without its SCRAM parts")
+    @Test("A sender is read as it was written, and one of version 1 without SCRAM verifiers")
     func sender() throws {
         let sender = Samples.sender(42)
         var buffer = ByteBuffer()
         RegistryRecord.write(sender, to: &buffer)
         #expect(try RegistryRecord.sender(buffer.bytes, SenderID(42)) == sender)
 
-        // As ccsd wrote it before there was SCRAM.
+        // The bytes of a version before SCRAM.
         let old = try #require(
             Hex.bytes(
                 "0100064cc3a464656e80d095ffbc31022001010101010101010101010101010101010101"
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test("A sender's project and service accounts return; without them it is written as ever")
+    @Test("A sender is read with its project and accounts, and has the old encoding without them")
     func accounts() throws {
         var sender = Samples.sender(42)
         var plain = ByteBuffer()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import RocksStore
 
-/// The size of the registry, as every store tells it.
+/// The size of the registry, for every store.
 @Suite struct RegistryBytesTests {
-    /// One row of each kind that belongs to the registry, or two.
+    /// One or two rows of each kind that belongs to the registry.
     private static let puts: [Mutation] = [
         .putDevice(Samples.device(5)), .putRegistration(Samples.registration(5, 1)),
         .putSubscription(Samples.subscription(5, 1)),
@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(
-        "The registry of an empty store takes next to nothing, and grows by each kind of row",
+        "The registry of an empty store is tiny, and grows with each kind of row",
         arguments: Kind.allCases)
     func grows(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Messages, and what the server remembers of them, are no part of the registry",
+        "Messages and their IDs are not part of the registry",
         arguments: Kind.allCases)
     func messages(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -46,7 +46,7 @@ import Testing
         #expect(try opened.store.registryBytes() == before)
     }
 
-    @Test("The registry of a store in memory shrinks with each removal, down to nothing")
+    @Test("The registry in memory shrinks to zero when its rows are removed")
     func shrinks() throws {
         let store = try open(.memory).store
         let empty = try store.registryBytes()
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "On a disk the registry counts also when it is written out, and after a restart; what is removed gives its room back when the store is asked to"
+        "The registry on disk is measured after a flush and a restart, and shrinks when space is reclaimed"
     )
     func onDisk() throws {
         let opened = try open(.rocks)
@@ -79,8 +79,8 @@ import Testing
             ])
         }
         try apply { .putDevice(Samples.device($0)) }
-        let young = try store.registryBytes()
-        #expect(young > 20_000 * 64 && young < 20_000 * 512, "\(young)")
+        let recent = try store.registryBytes()
+        #expect(recent > 20_000 * 64 && recent < 20_000 * 512, "\(recent)")
         try store.clearUp()
         let written = try store.registryBytes()
         #expect(written > 20_000 * 20 && written < 20_000 * 256, "\(written)")
@@ -93,7 +93,7 @@ import Testing
                 batchNumber: 1, mutations: (1...20_000).map { .removeDevice(DeviceID($0)) }, isDurable: true)
         ])
         try again.withEngine { (engine) throws(StoreError) in try engine.flush(waits: true) }
-        #expect(try again.registryBytes() > written / 2, "what was removed is not given back by itself")
+        #expect(try again.registryBytes() > written / 2, "space is not reclaimed without a request")
         try again.reclaimRegistry()
         var left = written
         for _ in 0..<6_000 where left >= written / 10 {
@@ -106,7 +106,7 @@ import Testing
 }
 
 extension RocksStore {
-    /// Writes out what is in memory, and drops what was removed.
+    /// Flushes and compacts the registry.
     fileprivate func clearUp() throws {
         try withEngine { (engine) throws(StoreError) in
             try engine.flush(waits: true)

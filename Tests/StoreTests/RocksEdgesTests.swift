@@ -7,16 +7,16 @@ import Testing
 
 @testable import RocksStore
 
-/// Files of the journal, what is replayed, and what has failed.
+/// Journal files, replays and failures.
 @Suite struct RocksEdgesTests {
     private let directory = ScratchDirectory()
     private var path: String { directory.path + "/db" }
 
     private func raw(_ body: (Engine) throws -> Void) throws {
-        try body(try Engine(path: path, memory: SeenMemory()))
+        try body(try Engine(path: path, memory: SeenFilter()))
     }
 
-    /// Which files of the journal there are, by the first commit of each.
+    /// Returns the first commits of the journal files.
     private func files(_ path: String) throws -> [UInt64] {
         try FileManager.default.contentsOfDirectory(atPath: path).compactMap {
             JournalFolder.first(of: $0)
@@ -44,24 +44,24 @@ import Testing
         _ = try journal.append(&writer)
     }
 
-    @Test("A file goes when all of its commits are in the engine, and not before; the last one stays")
+    @Test("A journal file is removed when the engine has all of its commits, except for the last file")
     func retired() throws {
         let folder = directory.path
-        var journal = try Journal(folder, EngineSizes(), after: 0, noteGoesOn: false)
+        var journal = try Journal(folder, EngineSizes(), after: 0, keepsSyncMark: false)
         for _ in 0..<2 {
             try write(to: &journal)
             try write(to: &journal)
             try journal.rotate()
         }
-        for (settled, left) in [
+        for (applied, left) in [
             (0, [1, 3, 5]), (1, [1, 3, 5]), (2, [3, 5]), (3, [3, 5]), (4, [5]), (9, [5]),
         ] as [(UInt64, [UInt64])] {
-            journal.retire(upTo: settled)
-            #expect(try files(folder) == left, "up to \(settled)")
+            journal.retire(upTo: applied)
+            #expect(try files(folder) == left, "up to \(applied)")
         }
     }
 
-    @Test("A file whose last commit alone is missing in the engine is read")
+    @Test("A scan reads a file when only its last commit is missing in the engine")
     func lastOfFile() throws {
         let store = try RocksStore(path: path)
         try store.apply(message(1))
@@ -71,10 +71,10 @@ import Testing
             try frame(commit).write(to: URL(fileURLWithPath: "\(path)/\(JournalFolder.name(commit))"))
         }
         let scan = try JournalScan(path)
-        #expect(scan.settled == 2 && scan.commit == 4 && scan.strays.isEmpty)
+        #expect(scan.applied == 2 && scan.commit == 4 && scan.unreachable.isEmpty)
     }
 
-    @Test("The name of a file has all of its digits and nothing behind them")
+    @Test("A name is that of a journal file only with all digits and nothing after them")
     func names() {
         let name = JournalFolder.name(7)
         #expect(
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("A store that was opened for nothing, and again, keeps what is then put")
+    @Test("A store keeps a message after it was opened and closed twice without writes")
     func openedTwice() throws {
         for _ in 0..<2 { try RocksStore(path: path).close() }
         let store = try RocksStore(path: path)
@@ -93,7 +93,7 @@ import Testing
         #expect(try RocksStore(path: killed.path + "/db").mailbox(5).count == 1)
     }
 
-    @Test("What an older loss was kept under does not keep a new one from being accepted")
+    @Test("A loss can be accepted when the file of an earlier loss is still there")
     func lostTwice() throws {
         let store = try RocksStore(path: path)
         for sequence in 1...20 as ClosedRange<UInt64> { try store.apply(message(sequence)) }
@@ -111,7 +111,7 @@ import Testing
 
     // MARK: Replay
 
-    @Test("What was counted is that of the last commit that counted, though later files have no counts")
+    @Test("A replay restores the last tally when later files have none")
     func countsAcrossFiles() throws {
         var sizes = EngineSizes()
         sizes.segment = 1
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "A message that was replayed can be removed, and its place is taken until then",
+        "A replayed message can be removed, and its key is taken until then",
         arguments: Kind.onDisk)
     func replayedPlace(_ kind: Kind) throws {
         let store = try RocksStore(path: path, sizes: kind.sizes)
@@ -143,7 +143,7 @@ import Testing
         #expect(audit.downstream.delivered == 1 && audit.upstream.delivered == 1 && audit.holds)
     }
 
-    @Test("A store says its format from the first opening on")
+    @Test("A store has its format on disk from the first opening on")
     func format() throws {
         try RocksStore(path: path).close()
         try raw { engine in
@@ -155,18 +155,18 @@ import Testing
         }
     }
 
-    @Test("A number of the engine that is none is damage, and ends nothing else")
+    @Test("Opening reports damage when a number in meta has the wrong length")
     func numbers() throws {
         try RocksStore(path: path).close()
         try raw { engine in
-            let (key, value) = (MetaKey.settled, [1, 2, 3] as [UInt8])
+            let (key, value) = (MetaKey.applied, [1, 2, 3] as [UInt8])
             try engine.put(.meta, key.raw, value.raw)
         }
         let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
         #expect(error?.kind == .damaged)
     }
 
-    @Test("After closing and opening, an id that one device has used is new from another")
+    @Test("An ID of one device is new from another device after a restart")
     func idsOfDevices() throws {
         func put(_ store: RocksStore, _ sequence: UInt64, device: UInt64) throws -> Bool {
             let upstream = Samples.upstream(8, sequence, device: device, persistentID: "p")
@@ -182,7 +182,7 @@ import Testing
     // MARK: Order
 
     @Test(
-        "What the engine is told, and what is durable among what is not, is on the disk when a commit returns"
+        "A commit is synced when it returns if it is durable or writes to the engine"
     )
     func synced() throws {
         let device = WriteBatch(
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("What the engine has in memory is written out once it is more than its buffers")
+    @Test("The engine is flushed when its memtables exceed their limit")
     func writtenOut() throws {
         var sizes = EngineSizes()
         sizes.buffers = 20_000
@@ -219,10 +219,10 @@ import Testing
         #expect(try isOnDisk())
     }
 
-    @Test("A sweep gives no more than it was asked for, earliest first, of what is settled and what is young")
+    @Test("A sweep returns up to its limit, earliest first, from the engine and from recent messages")
     func mixedSweep() throws {
         var sizes = EngineSizes()
-        sizes.young = 600
+        sizes.recent = 600
         let store = try RocksStore(path: path, sizes: sizes)
         for sequence in 1...20 as ClosedRange<UInt64> {
             try store.apply(message(sequence, ends: 1_000 + Int64(sequence * 7 % 20)))
@@ -239,9 +239,9 @@ import Testing
         #expect(try store.mailbox(5).map(\.sequence.number) == Array(1...20))
     }
 
-    // MARK: Trouble
+    // MARK: Failures
 
-    /// Leads what is written to an open file elsewhere.
+    /// Redirects the descriptor of an open file to another file.
     private func redirect(_ file: String, to target: String) throws {
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         let found = descriptors.first {
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test(
-        "A commit that cannot be written fails, is not shown, and the next one goes on",
+        "A commit fails and stays invisible when it cannot be written, and the next one succeeds",
         arguments: Kind.onDisk)
     func failed(_ kind: Kind) throws {
         let store = try RocksStore(path: path, sizes: kind.sizes)
@@ -272,7 +272,7 @@ import Testing
         #expect(try again.audit().holds && again.audit().downstream.accepted == 3)
     }
 
-    @Test("A file that cannot be read is not taken for one that is gone; one that is too large is not read")
+    @Test("Reading a file fails when it is unreadable, and returns nil when it is absent or too large")
     func unreadableFiles() throws {
         let file = directory.path + "/file"
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: file))
@@ -282,7 +282,7 @@ import Testing
         #expect(throws: StoreError.self) { try StoreFiles.read(file + "/below", limit: 9) }
     }
 
-    @Test("The names of a folder come in order, whatever order it has them in")
+    @Test("The names in a folder are returned in order")
     func sortedNames() throws {
         let names = (10..<60).map { "journal-\($0)" }
         for name in names.shuffled() {
@@ -292,7 +292,7 @@ import Testing
         #expect(try StoreFiles.names(in: directory.path, beginning: "journal-") == names)
     }
 
-    @Test("Every unreadable record that is passed over is counted once, by loads, lists and removals")
+    @Test("Loads, lists and removals count each skipped unreadable record once")
     func passedOver() throws {
         let store = try RocksStore(path: path)
         let ids = Samples.installations
@@ -314,7 +314,7 @@ import Testing
             .removeMessage(DeviceID(5), SequenceNumber(2), expiresAt: Samples.now, reason: .expired))
         #expect(damaged.unreadablePassedOver == 1)
         try damaged.apply(.putDevice(Samples.device(3)))
-        #expect(damaged.unreadablePassedOver == 1, "another commit has met none")
+        #expect(damaged.unreadablePassedOver == 1, "another commit has skipped none")
         #expect(try damaged.devices(after: nil, limit: 9).map(\.device.number) == [3])
         #expect(damaged.unreadablePassedOver == 2)
         let readable = ListedInstallation(record: Samples.installation(ids[1]), registrations: 1)
@@ -322,7 +322,7 @@ import Testing
         #expect(damaged.unreadablePassedOver == 3)
     }
 
-    @Test("The audit names what is unreadable in every family")
+    @Test("The audit names unreadable records in every column family")
     func named() throws {
         try RocksStore(path: path).close()
         let job = Samples.job(SenderID(42))
@@ -348,7 +348,7 @@ import Testing
         #expect(names.filter { $0.hasSuffix(": impossible value") }.count == 2, "a label and a key")
     }
 
-    @Test("The audit names so many unreadable records, and says how many more there are")
+    @Test("The audit names up to a limit of unreadable records, and counts the others")
     func tooMany() throws {
         try RocksStore(path: path).close()
         try raw { engine in

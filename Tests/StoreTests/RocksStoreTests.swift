@@ -6,13 +6,13 @@ import Testing
 
 @testable import RocksStore
 
-/// What only a store on a disk must do: come back, refuse, and name what is broken.
+/// Behaviour of the store on disk only: restarts, locks, formats and damage.
 @Suite struct RocksStoreTests {
     private let directory = ScratchDirectory()
     private var path: String { directory.path + "/db" }
 
     @Test(
-        "What was committed is there after closing and opening, and after opening without closing",
+        "A store keeps committed data when it is reopened, with and without an orderly close",
         arguments: Kind.onDisk)
     func reopens(_ kind: Kind) throws {
         var model = NaiveModel()
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A killed process loses nothing it has written", arguments: Kind.onDisk)
+    @Test("A store loses nothing when its process is killed", arguments: Kind.onDisk)
     func killed(_ kind: Kind) throws {
         let store = try RocksStore(path: path, sizes: kind.sizes)
         var model = NaiveModel()
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "After a power cut everything durable is there, a prefix of the rest, and the counts fit",
+        "A store has all durable commits, a prefix of the others and matching tallies after a power cut",
         arguments: 1...12 as ClosedRange<UInt64>)
     func powerCut(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -76,20 +76,20 @@ import Testing
         #expect(left == Array((1...50 as ClosedRange<UInt64>).suffix(left.count)))
     }
 
-    @Test("A second opener is told who holds the store")
+    @Test("Opening fails with the name of the process that has the store open")
     func locked() throws {
         let store = try RocksStore(path: path)
         let error = #expect(throws: StoreError.self) { try RocksStore(path: path) }
         #expect(error?.kind == .locked)
         #expect(error?.description.contains("already open in this process") == true)
-        // The refusal must not have given the lock up: the store still works, and still refuses.
+        // The failed attempt must not have released the lock.
         try store.apply(.putMessage(Samples.message(1, 1)))
         #expect(throws: StoreError.self) { try RocksStore(path: path) }
         try store.close()
         #expect(try RocksStore(path: path).mailbox(1).count == 1)
     }
 
-    @Test("The directory is closed to others")
+    @Test("The directory is accessible to its owner only")
     func mode() throws {
         let store = try RocksStore(path: path)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
@@ -97,7 +97,7 @@ import Testing
         try store.close()
     }
 
-    @Test("A newer format is refused, not misread")
+    @Test("Opening rejects a newer format")
     func newerFormat() throws {
         try RocksStore(path: path).close()
         try raw { engine in
@@ -108,7 +108,7 @@ import Testing
         #expect(error?.kind == .newerFormat)
     }
 
-    @Test("Unreadable records are named by the audit, passed over by loads, and stay")
+    @Test("Unreadable records are named by the audit, skipped by loads, and never removed")
     func corruption() throws {
         let store = try RocksStore(path: path)
         for sequence in 1...3 as ClosedRange<UInt64> {
@@ -134,13 +134,13 @@ import Testing
         let error = #expect(throws: StoreError.self) { try damaged.load(.device(DeviceID(6))) }
         #expect(error?.kind == .corrupt)
         #expect(error?.description == "registry/6/3: wrong checksum")
-        // Nor does it take others down with it that are asked for in the same breath.
+        // Other loads of the same call succeed.
         let round = damaged.load([.device(DeviceID(6)), .device(DeviceID(5)), .device(DeviceID(6))])
         #expect(throws: StoreError.self) { try round[0].get() }
         guard case .device(let state) = try round[1].get() else { throw error ?? StoreError(.corrupt, "") }
         #expect(state.mailbox.count == 2)
         #expect(throws: StoreError.self) { try round[2].get() }
-        // The sweep is rid of it, the record itself is not.
+        // The expiry entry is removed, the record is not.
         try damaged.apply(.removeMessage(DeviceID(5), SequenceNumber(2), expiresAt: 100, reason: .expired))
         #expect(try damaged.expired(by: 100).count == 2)
         let audit = try damaged.audit()
@@ -153,7 +153,7 @@ import Testing
         #expect(audit.downstreamPending == 2 && audit.upstreamPending == 2 && audit.devices == 2)
     }
 
-    @Test("After a failed write the store is opened anew and goes on")
+    @Test("A store is reopened and works after a failed write")
     func failedWrite() throws {
         let store = try RocksStore(path: path)
         try store.apply(.putMessage(Samples.message(5, 1)))
@@ -163,7 +163,7 @@ import Testing
         #expect(try store.audit().holds)
     }
 
-    @Test("A closed store says so")
+    @Test("Calls to a closed store fail")
     func closed() throws {
         let store = try RocksStore(path: path)
         try store.close()
@@ -172,10 +172,10 @@ import Testing
         #expect(throws: StoreError.self) { try store.mailbox(5) }
     }
 
-    @Test("What need not be remembered any more goes when the engine compacts")
+    @Test("A compaction drops IDs that are older than a day")
     func forgetting() throws {
         var sizes = EngineSizes()
-        sizes.young = 0
+        sizes.recent = 0
         let store = try RocksStore(path: path, sizes: sizes)
         for sequence in 1...40 as ClosedRange<UInt64> {
             try store.apply(
@@ -188,7 +188,7 @@ import Testing
         #expect(try store.compactedSeen() == 20)
     }
 
-    @Test("Engine texts are told apart")
+    @Test("Error messages of the engine are mapped to kinds of failures")
     func faults() {
         #expect(kind(of: "IO error: No space left on device: While appending to file") == .full)
         #expect(kind(of: "IO error: While lock file: /x/LOCK: Resource temporarily unavailable") == .locked)
@@ -197,12 +197,12 @@ import Testing
     }
 
     private func raw(_ body: (Engine) throws -> Void) throws {
-        try body(try Engine(path: path, memory: SeenMemory()))
+        try body(try Engine(path: path, memory: SeenFilter()))
     }
 }
 
 extension ScratchDirectory {
-    /// The file of the journal that is being written.
+    /// Returns the path of the newest journal file.
     static func newestLog(in path: String) throws -> String? {
         try FileManager.default.contentsOfDirectory(atPath: path).filter {
             JournalFolder.first(of: $0) != nil

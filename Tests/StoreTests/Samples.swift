@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Store
 
-/// Values to store, with the parts that a test cares for.
+/// Sample values with the fields that a test sets.
 enum Samples {
     static let day: UnixMilliseconds = 86_400_000
     static let now: UnixMilliseconds = 1_700_000_000_000
@@ -60,10 +60,10 @@ enum Samples {
             ], createdAt: now, isSuspended: number % 2 == 1)
     }
 
-    /// Names of which one begins another, with the lowest and highest signs there are.
+    /// Names of topics: one is a prefix of another, and they have the lowest and the highest allowed characters.
     static let topics: [TopicName] = ["news", "news%", "~"].compactMap { TopicName(Array($0.utf8)) }
     static let topicSenders = [SenderID(42), SenderID(43)]
-    /// The record of an installation.
+    /// Returns the record of an installation.
     static func installation(
         _ id: [UInt8], usedAt: UnixMilliseconds = 5, isEnded: Bool = false
     ) -> InstallationRecord {
@@ -75,7 +75,7 @@ enum Samples {
 
     static let installations = ["cGFzc3dvcmQ_aGVsbG8tdw", "cGFzc3dvcmQ_aGVsbG8tdx"].map { Array($0.utf8) }
 
-    /// The name of a message to topics.
+    /// Returns the name of a topic job.
     static func job(_ sender: SenderID, _ sequence: UInt64 = 1) -> TopicJobName {
         TopicJobName(sender: sender, sequence: SequenceNumber(sequence))
     }
@@ -170,7 +170,7 @@ extension Store {
         return state
     }
 
-    /// What ends by a time in all partitions, in the order of the ends.
+    /// Returns the entries of all partitions that expire by a time, in order.
     func expired(by time: UnixMilliseconds, limit: Int = 100_000) throws -> [ExpiredEntry] {
         var all: [ExpiredEntry] = []
         for partition in 0..<partitions {
@@ -179,7 +179,8 @@ extension Store {
             let isOrdered = zip(entries, entries.dropFirst()).allSatisfy { $0.end < $1.end }
             let isOwn = entries.allSatisfy { $0.key.partition(of: partitions) == partition }
             guard isOrdered, isOwn, entries.count <= limit else {
-                throw StoreError(.corrupt, "the ends of partition \(partition): \(entries)")
+                throw StoreError(
+                    .corrupt, "unordered, foreign or surplus entries of partition \(partition): \(entries)")
             }
             all += entries
         }
@@ -188,7 +189,7 @@ extension Store {
 }
 
 extension ExpiredEntry {
-    /// Its place in the order of ends.
+    /// The key of the entry in the expiry index.
     var end: ExpiryKey {
         switch self {
         case .message(let device, let sequence, let time):

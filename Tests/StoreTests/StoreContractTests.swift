@@ -3,9 +3,9 @@ import Delivery
 import Store
 import Testing
 
-/// What every store must do, one rule a test.
+/// The store contract, for every store.
 @Suite struct StoreContractTests {
-    @Test("A message returns as it was put, and in order of sequence", arguments: Kind.allCases)
+    @Test("A mailbox returns messages as they were put, in order of sequence", arguments: Kind.allCases)
     func messagesReturn(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -23,7 +23,7 @@ import Testing
         #expect(try store.mailbox(7).isEmpty)
     }
 
-    @Test("A mark is a setting of its name, kept by a commit that nobody waits for", arguments: Kind.allCases)
+    @Test("A mark is stored as a setting by a commit that is not durable", arguments: Kind.allCases)
     func marks(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -36,7 +36,7 @@ import Testing
         #expect(try store.setting(StoreMark.sequence.rawValue) == nil)
     }
 
-    @Test("A page says whether anything follows it", arguments: Kind.allCases)
+    @Test("A page has a flag for whether messages follow", arguments: Kind.allCases)
     func pagesEnd(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("The same place again changes nothing and counts nothing", arguments: Kind.allCases)
+    @Test("A store neither changes nor counts a message that is put again", arguments: Kind.allCases)
     func putIsIdempotent(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -133,7 +133,9 @@ import Testing
         #expect(try store.expired(by: .max).count == 1)
     }
 
-    @Test("A repeated upstream message is reported and not put, for a day", arguments: Kind.allCases)
+    @Test(
+        "A store reports a repeated upstream message and does not put it, within a day",
+        arguments: Kind.allCases)
     func repeatsAreKept(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -167,7 +169,9 @@ import Testing
         #expect(try store.outbox(8).map(\.sequence.number) == [3, 4, 5, 6, 7, 9, 20])
     }
 
-    @Test("An ID again with other content, or to another sender, is a new message", arguments: Kind.allCases)
+    @Test(
+        "An upstream message is new when an ID is reused with other content or for another sender",
+        arguments: Kind.allCases)
     func idsAloneRepeatNothing(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -189,7 +193,9 @@ import Testing
         #expect(try store.outbox(9).map(\.sequence.number) == [4])
     }
 
-    @Test("What returns leaves its mailbox and is in the other, both or neither", arguments: Kind.allCases)
+    @Test(
+        "A returned message moves to the mailbox of its device, completely or not at all",
+        arguments: Kind.allCases)
     func returns(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -217,7 +223,7 @@ import Testing
         #expect(audit.downstream.accepted == 0 && audit.downstreamPending == 0 && audit.holds)
     }
 
-    @Test("Ends come earliest first, and only up to the time and the limit", arguments: Kind.allCases)
+    @Test("A sweep returns expired entries, earliest first, up to its limit", arguments: Kind.allCases)
     func endsInOrder(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -244,7 +250,7 @@ import Testing
         try store.apply(
             .removeMessage(DeviceID(5), SequenceNumber(2), expiresAt: 100, reason: .expired), durable: false)
         try expect(250, 10, [200, 250])
-        // Sooner than what was swept already, and sooner than anything.
+        // Earlier than entries that were swept already, and earlier than all others.
         try store.apply(.putMessage(Samples.message(6, 1, ends: 50)))
         try expect(250, 10, [50, 200, 250])
         try store.apply(.putMessage(Samples.message(6, 2, ends: -5)))
@@ -253,7 +259,8 @@ import Testing
     }
 
     @Test(
-        "Devices, registrations and senders return as they were put, until removed", arguments: Kind.allCases)
+        "Devices, registrations and senders are read as they were put, until they are removed",
+        arguments: Kind.allCases)
     func registryReturns(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -285,7 +292,7 @@ import Testing
         #expect(try store.senders().map(\.sender.number) == [9, 42])
     }
 
-    @Test("Settings return as they were set", arguments: Kind.allCases)
+    @Test("A setting is read as it was set", arguments: Kind.allCases)
     func settingsReturn(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -297,7 +304,7 @@ import Testing
         #expect(try store.setting("other") == [])
     }
 
-    @Test("Outcomes come in the order of their batches", arguments: Kind.allCases)
+    @Test("A commit returns outcomes in the order of its batches", arguments: Kind.allCases)
     func outcomesInOrder(_ kind: Kind) throws {
         let opened = try open(kind)
         let batches = (0..<200 as Range<UInt64>).map { (index) -> WriteBatch in
@@ -313,7 +320,7 @@ import Testing
                 == [4])
     }
 
-    @Test("A group is found by its number and by its label, and goes with both", arguments: Kind.allCases)
+    @Test("A group is found by its number and by its label until it is removed", arguments: Kind.allCases)
     func groups(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -326,7 +333,7 @@ import Testing
         }
         func found(_ name: GroupName) throws -> GroupRecord? {
             guard case .group(name, let record, true) = try store.load(.group(name, isForChange: true)) else {
-                Issue.record("another answer")
+                Issue.record("unexpected answer")
                 return nil
             }
             return record
@@ -334,7 +341,7 @@ import Testing
         func labelled(_ sender: UInt64, _ label: String) throws -> GroupRecord? {
             let load = StoreQuery.groupLabelled(SenderID(sender), Array(label.utf8))
             guard case .groupLabelled(_, _, let record) = try store.load(load) else {
-                Issue.record("another answer")
+                Issue.record("unexpected answer")
                 return nil
             }
             return record

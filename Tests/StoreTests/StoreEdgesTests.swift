@@ -3,7 +3,7 @@ import Delivery
 import Store
 import Testing
 
-/// What every store must do at the edges: empty pages, ends of numbers, what is used again.
+/// Edge cases of the store contract: empty pages, largest numbers, reused keys.
 @Suite struct StoreEdgesTests {
     private static let sender = SenderID(42)
 
@@ -43,7 +43,7 @@ import Testing
         return page
     }
 
-    @Test("Behind the highest sequence and in a page of nothing there is nothing", arguments: Kind.allCases)
+    @Test("A page is empty and the last one after the highest sequence", arguments: Kind.allCases)
     func behind(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -64,7 +64,7 @@ import Testing
         #expect(try store.mailbox(5, after: .max - 1).count == 1, "canary")
     }
 
-    @Test("An end says what ends, and whose it is", arguments: Kind.allCases)
+    @Test("An expired entry names its kind and its owner", arguments: Kind.allCases)
     func ends(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("The end of a body is met by the sweep after one that has met nothing", arguments: Kind.allCases)
+    @Test("A sweep finds the expiry of a body after an empty sweep", arguments: Kind.allCases)
     func endOfBody(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -97,7 +97,7 @@ import Testing
             try store.expired(by: job.bodyEndsAt) == [.topicBody(job.name, expiresAt: job.bodyEndsAt)])
     }
 
-    @Test("A number and a label that are used again have nothing of what was there", arguments: Kind.allCases)
+    @Test("A reused number, label or key shows the new record only", arguments: Kind.allCases)
     func usedAgain(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -110,7 +110,7 @@ import Testing
         let third = group(11, "a")
         try store.apply(.putGroup(third))
         #expect(try labelled(store, "a") == third)
-        // The same for a place that a message had.
+        // The same for the key of a removed message.
         let (old, new) = (Samples.message(5, 1), Samples.message(5, 1, ends: Samples.now + 9, body: [7]))
         for message in [old, new, old] {
             try store.apply(.putMessage(message))
@@ -123,7 +123,7 @@ import Testing
         #expect(try store.audit().downstream.delivered == 3)
     }
 
-    @Test("A label that a group no longer has does not lead to it", arguments: Kind.onDisk)
+    @Test("A group is not found by its former label", arguments: Kind.onDisk)
     func relabelled(_ kind: Kind) throws {
         let opened = try open(kind)
         try opened.store.apply(.putGroup(group(10, "a")))
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("No page of topics names one of which it has counted nothing", arguments: Kind.allCases)
+    @Test("A page of topics contains no topic without counted subscribers", arguments: Kind.allCases)
     func countedNothing(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -167,7 +167,7 @@ import Testing
         #expect(try store.topics(from: nil, examine: 9) == TopicCounts(counts: counts, next: nil))
     }
 
-    @Test("The marks of the next job are none of this one", arguments: Kind.allCases)
+    @Test("A page of a job has no marks of the next job", arguments: Kind.allCases)
     func foreignMarks(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -185,14 +185,14 @@ import Testing
     }
 
     @Test(
-        "Whoever comes behind more devices without a registration than are looked at in one go is found",
+        "A page finds a registration after more devices without one than it examines",
         arguments: [Kind.memory, .rocks])
     func behindMany(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
         let count = UInt64(Limits.Topic.scanRows)
         for more in [0, 1] as [UInt64] {
-            // So many that the last row that is looked at is that of a device; then one more.
+            // The last examined row is that of a device; then one more.
             let devices = (1...count + more).map { Mutation.putDevice(Samples.device($0)) }
             _ = try store.commit([WriteBatch(batchNumber: 1, mutations: devices, isDurable: false)])
             let last = Samples.registration(count + more + 1, 1)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("Messages whose shared pairs have been removed are passed over", arguments: Kind.onDisk)
+    @Test("A page skips messages whose shared body was removed", arguments: Kind.onDisk)
     func bodyGone(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -224,7 +224,7 @@ import Testing
             .removeTopicJob(job.name, marked: [name]),
             .removeTopicBody(job.name, expiresAt: job.bodyEndsAt))
         #expect(try store.mailbox(5).isEmpty)
-        #expect(try store.state(5)?.mailbox.count == 1, "its place is there to be removed")
+        #expect(try store.state(5)?.mailbox.count == 1, "its entry is there to be removed")
         #expect(
             try store.expired(by: .max)
                 == [.message(DeviceID(5), SequenceNumber(1), expiresAt: message.expiresAt)])

@@ -4,18 +4,18 @@ import Testing
 
 @testable import Store
 
-/// Records whose checksum is right and which no version of ours has written: each is refused, and the reason told.
+/// Records with a valid checksum that no version has written: each is rejected with its reason.
 @Suite struct StrictRecordTests {
-    /// A record of each kind, and what reads it.
+    /// A record of each kind and its reader.
     struct Sample: CustomTestStringConvertible, Sendable {
         var testDescription: String
-        var kind: RecordPlace.Kind
+        var kind: RecordIdentity.Kind
         var high: UInt64
         var low: UInt64
         var bytes: [UInt8]
         var read: @Sendable ([UInt8]) throws -> Void
 
-        var place: RecordPlace { RecordPlace(kind, high, low) }
+        var place: RecordIdentity { RecordIdentity(kind, high, low) }
         /// Without the checksum.
         var fields: [UInt8] { Array(bytes.dropLast(4)) }
     }
@@ -107,28 +107,28 @@ import Testing
         return buffer.copied()
     }
 
-    /// A record of some fields, with the checksum that it has at a place.
+    /// Returns a record of some fields with a valid checksum.
     private func sealed(
-        _ version: UInt8, _ place: RecordPlace, _ write: (inout RecordWriter) -> Void
+        _ version: UInt8, _ place: RecordIdentity, _ write: (inout RecordWriter) -> Void
     ) -> [UInt8] {
         var writer = RecordWriter(ByteBuffer(), version: version, place: place)
         write(&writer)
         return writer.finish().copied()
     }
 
-    private func sealed(_ fields: [UInt8], _ place: RecordPlace) -> [UInt8] {
+    private func sealed(_ fields: [UInt8], _ place: RecordIdentity) -> [UInt8] {
         sealed(fields[0], place) { writer in
             for byte in fields.dropFirst() { writer.byte(byte) }
         }
     }
 
-    @Test("canary: sealed again as it is, a record is the same and is read", arguments: samples)
+    @Test("canary: a record is read when its checksum is computed again", arguments: samples)
     func whole(_ sample: Sample) throws {
         #expect(sealed(sample.fields, sample.place) == sample.bytes)
         try sample.read(sample.bytes)
     }
 
-    @Test("One that ends anywhere before its end, or goes on behind it, is refused", arguments: samples)
+    @Test("A record is rejected when it is truncated or has bytes after its end", arguments: samples)
     func length(_ sample: Sample) {
         for count in 1..<sample.fields.count {
             let cut = sealed(Array(sample.fields.prefix(count)), sample.place)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("One of a newer version is told as such", arguments: samples)
+    @Test("A record of a newer version is rejected with that reason", arguments: samples)
     func version(_ sample: Sample) {
         var fields = sample.fields
         fields[0] = 99
@@ -151,13 +151,13 @@ import Testing
         #expect(throws: RecordFault.version) { try sample.read(newer) }
     }
 
-    @Test("One of another place, or of another kind at the same place, is refused", arguments: samples)
+    @Test("A record is rejected when it has another key or another kind", arguments: samples)
     func place(_ sample: Sample) {
-        let kind: RecordPlace.Kind = sample.kind == .device ? .sender : .device
+        let kind: RecordIdentity.Kind = sample.kind == .device ? .sender : .device
         for place in [
-            RecordPlace(sample.kind, sample.high + 1, sample.low),
-            RecordPlace(sample.kind, sample.high, sample.low + 1),
-            RecordPlace(kind, sample.high, sample.low),
+            RecordIdentity(sample.kind, sample.high + 1, sample.low),
+            RecordIdentity(sample.kind, sample.high, sample.low + 1),
+            RecordIdentity(kind, sample.high, sample.low),
         ] {
             let misplaced = sealed(sample.fields, place)
             #expect(throws: RecordFault.checksum) { try sample.read(misplaced) }
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(
-        "A flag that nobody knows is refused",
+        "A record is rejected when it has an unknown flag",
         arguments: samples.filter { ["upstream message", "job"].contains($0.testDescription) })
     func flags(_ sample: Sample) {
         var fields = sample.fields
@@ -180,7 +180,7 @@ import Testing
         flags: UInt8 = 0, salt: UInt64 = 3, registration: [UInt8] = [7], job: UInt64? = nil,
         _ body: (inout RecordWriter) -> Void = { $0.bytes([8]) }
     ) throws -> StoredMessage {
-        let bytes = sealed(1, RecordPlace(.message, 5, 9)) { writer in
+        let bytes = sealed(1, RecordIdentity(.message, 5, 9)) { writer in
             writer.byte(flags)
             writer.signed(2)
             writer.number(salt)
@@ -194,7 +194,7 @@ import Testing
         return try MessageRecord.message(bytes.raw, device: DeviceID(5), sequence: SequenceNumber(9))
     }
 
-    @Test("A number has one form only, and fits its place")
+    @Test("A number is rejected when it is overlong or too large for its field")
     func numbers() throws {
         #expect(try message().registration.number == 7, "canary")
         let most = [UInt8](repeating: 0xff, count: 9)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("A message that shares its pairs has none of its own")
+    @Test("A message with a shared body is rejected when it has a body of its own")
     func shared() throws {
         #expect(
             try message(flags: 32, job: 9) { $0.bytes([]) }.topic?.job.sequence == SequenceNumber(9), "canary"
@@ -217,11 +217,11 @@ import Testing
         #expect(throws: RecordFault.value) { try message(flags: 32, job: 9) }
     }
 
-    @Test("What is read of a message without its body ends before its checksum")
+    @Test("An entry or a header is rejected when its fields extend into the checksum")
     func parts() throws {
         for sequence in 1...64 as ClosedRange<UInt64> {
-            let key = RecordPlace(.message, 5, sequence)
-            // Version, flags, end, salt, registration, sender, time, and an id of one byte.
+            let key = RecordIdentity(.message, 5, sequence)
+            // Version, flags, expiry time, salt, registration, sender, time, and an ID of one byte.
             let fields: [UInt8] = [1, 12, 2, 3, 7, 42, 1, 1, 0x6d]
             for count in 1...fields.count {
                 let bytes = sealed(Array(fields.prefix(count)), key)
@@ -236,10 +236,10 @@ import Testing
 
     // MARK: Registry
 
-    @Test("A registration is of no newer version than it needs")
+    @Test("A registration is rejected when its version is newer than it needs")
     func needless() throws {
         func read(_ version: UInt8, _ more: (inout RecordWriter) -> Void) throws -> Registration {
-            let bytes = sealed(version, RecordPlace(.registration, 5, 1)) { writer in
+            let bytes = sealed(version, RecordIdentity(.registration, 5, 1)) { writer in
                 for field in [[0x61], [], [0x34]] as [[UInt8]] { writer.bytes(field) }
                 writer.number(4)
                 writer.signed(9)
@@ -274,10 +274,10 @@ import Testing
         #expect(throws: RecordFault.value) { try apple(5, [0x73], app: []) }
     }
 
-    @Test("A sender has a label that is text, and no newer version than it needs")
+    @Test("A sender is rejected when its label is not UTF-8 or its version is newer than it needs")
     func senders() throws {
         func read(_ version: UInt8, label: [UInt8], project: [UInt8]? = nil) throws -> SenderRecord {
-            let bytes = sealed(version, RecordPlace(.sender, 42)) { writer in
+            let bytes = sealed(version, RecordIdentity(.sender, 42)) { writer in
                 writer.byte(0)
                 writer.bytes(label)
                 writer.signed(9)
@@ -294,10 +294,10 @@ import Testing
         #expect(throws: RecordFault.value) { try read(3, label: [], project: []) }
     }
 
-    @Test("A digest has 32 bytes", arguments: [0, 31, 33])
+    @Test("A digest is rejected when it does not have 32 bytes", arguments: [0, 31, 33])
     func digest(_ count: Int) throws {
         func read(_ count: Int) throws -> DeviceRecord {
-            let bytes = sealed(1, RecordPlace(.device, 5)) { writer in
+            let bytes = sealed(1, RecordIdentity(.device, 5)) { writer in
                 writer.bytes([UInt8](repeating: 1, count: count))
                 writer.signed(2)
                 writer.signed(3)
@@ -309,7 +309,7 @@ import Testing
         #expect(throws: RecordFault.value) { try read(count) }
     }
 
-    @Test("A subscription under another sender or topic is refused")
+    @Test("A subscription is rejected under another sender or topic")
     func subscriptions() throws {
         let made = Samples.subscription(5, 1)
         let bytes = Self.written { SubscriptionRecord.write(made, to: &$0) }
@@ -323,7 +323,7 @@ import Testing
 
     // MARK: Groups and tallies
 
-    @Test("A group returns with each of its members, and has one at least and no more than may be")
+    @Test("A group is read with all members, and rejected without members or with too many")
     func groups() throws {
         func read(_ count: Int) throws -> GroupRecord {
             var group = Self.group
@@ -342,10 +342,10 @@ import Testing
         }
     }
 
-    @Test("A tally of an older version lacks the last milestones; one that has more is of a newer version")
+    @Test("A tally is read with fewer milestones, and rejected as newer with more")
     func milestones() throws {
         func read(_ count: Int) throws -> Tally {
-            let bytes = sealed(1, RecordPlace(.tally, 0)) { writer in
+            let bytes = sealed(1, RecordIdentity(.tally, 0)) { writer in
                 writer.number(UInt64(count))
                 for number in 0..<2 * count { writer.signed(Int64(number + 1)) }
             }

@@ -3,16 +3,16 @@ import Delivery
 import Store
 import Testing
 
-/// What every store must do for topics and installations.
+/// The store contract for topics and installations.
 @Suite struct SubscriptionContractTests {
     @Test(
-        "A topic is gone through page by page, and another sender's topic of that name is another",
+        "Subscribers are read page by page, and topics of other senders are separate",
         arguments: Kind.allCases)
     func pages(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
         let topic = Samples.topics[0]
-        // Numbers of two bytes, so that the order is that of numbers.
+        // Numbers of two bytes, so that the order is that of the numbers.
         let devices: [UInt64] = [1, 255, 256, 300, .max]
         for device in devices.reversed() {
             for number in [2, 1] as [UInt64] {
@@ -43,14 +43,14 @@ import Testing
         #expect(try store.subscribers(SenderID(43), topic, limit: 9)?.count == 1)
         #expect(try store.subscribers(SenderID(42), Samples.topics[1], limit: 9)?.count == 1)
         #expect(try store.subscribers(SenderID(44), topic, limit: 9)?.isEmpty == true)
-        // One that has left in the meantime is still a place to go on from.
+        // A page continues from a subscriber that has left meanwhile.
         try store.apply(.removeSubscription(Samples.subscription(255, 2, sender: 42)))
         #expect(
             try store.subscribers(SenderID(42), topic, after: expected[3], limit: 9) == Array(expected[4...]))
     }
 
     @Test(
-        "A device has its subscriptions; the same again only changes the time; the last word of a batch counts",
+        "A device has its subscriptions, a repeated one has the new time, and the last mutation of a batch counts",
         arguments: Kind.allCases)
     func device(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "Topics are counted in their order, in pages of any size, from any place",
+        "Topics are counted in order, in pages of any size, from any position",
         arguments: Kind.allCases, [1, 2, 3, 100])
     func counts(_ kind: Kind, examine: Int) throws {
         let opened = try open(kind)
@@ -88,7 +88,7 @@ import Testing
             TopicCount(sender: SenderID(43), topic: topics[0], subscribers: 1),
         ].sorted { ($0.sender, $0.topic) < ($1.sender, $1.topic) }
         func gather(
-            _ start: TopicPlace?, _ isWanted: (TopicCount, Int) -> Bool = { _, _ in true }
+            _ start: SubscriberPosition?, _ isWanted: (TopicCount, Int) -> Bool = { _, _ in true }
         ) throws -> [TopicCount] {
             try TopicCounts.gather(from: start, while: isWanted) { (place) throws(StoreError) in
                 let page = try store.topics(from: place, examine: examine)
@@ -97,16 +97,17 @@ import Testing
             }
         }
         #expect(try gather(nil) == all)
-        #expect(try gather(TopicPlace(sender: SenderID(43))) == Array(all.suffix(1)))
+        #expect(try gather(SubscriberPosition(sender: SenderID(43))) == Array(all.suffix(1)))
         #expect(try gather(.behind(SenderID(42), all[0].topic)) == Array(all.dropFirst()))
-        #expect(try gather(nil) { _, before in before < 2 } == Array(all.prefix(2)), "those are whole")
-        let second = TopicPlace(
+        #expect(
+            try gather(nil) { _, before in before < 2 } == Array(all.prefix(2)), "both counts are complete")
+        let second = SubscriberPosition(
             sender: SenderID(42), topic: topics[0], after: Samples.subscription(255, 1, sender: 42).name)
         #expect(try gather(second) { count, _ in count.topic == topics[0] }.first?.subscribers == 2)
-        #expect(try gather(TopicPlace(sender: SenderID(44))).isEmpty)
+        #expect(try gather(SubscriberPosition(sender: SenderID(44))).isEmpty)
     }
 
-    @Test("An installation has its registrations, and no other's", arguments: Kind.allCases)
+    @Test("An installation has its own registrations only", arguments: Kind.allCases)
     func installations(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
@@ -129,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "The record of an installation stands beside its registrations, and goes without them",
+        "The record of an installation is put and removed independently of its registrations",
         arguments: Kind.allCases)
     func records(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -148,7 +149,7 @@ import Testing
     }
 
     @Test(
-        "Unused installations are met page by page, each once, earlier where they have no registrations",
+        "Unused installations are found page by page, and earlier when they have no registrations",
         arguments: Kind.allCases)
     func unused(_ kind: Kind) throws {
         let opened = try open(kind, partitions: 1)
@@ -159,7 +160,7 @@ import Testing
         }
         try store.apply(.linkInstallation(ids[1], Samples.subscription(5, 1).name))
         try store.apply(.linkInstallation(ids[0], Samples.subscription(5, 1).name))
-        // A place that is no installation's.
+        // A position between installations.
         try store.apply(.linkInstallation(Samples.installations[0], Samples.subscription(5, 1).name))
         for page in 1...8 {
             var found: [[UInt8]] = []

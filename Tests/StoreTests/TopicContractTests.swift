@@ -3,7 +3,7 @@ import Delivery
 import Store
 import Testing
 
-/// What every store must do for messages to topics.
+/// The store contract for topic jobs.
 @Suite struct TopicContractTests {
     private static let sender = SenderID(42)
     private static let topic = Samples.topics[0]
@@ -31,7 +31,7 @@ import Testing
         RegistrationName(device: DeviceID(device), number: RegistrationNumber(1))
     }
 
-    /// A page of a topic, of which one is expected.
+    /// Returns a page of the subscribers of a topic.
     private func names(_ store: any Store, _ job: TopicJobName) throws -> [RegistrationName] {
         try #require(try page(store, job)).names
     }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "A job is there with all that it was given, until it is removed; a page at a time",
+        "Jobs are read page by page with all fields until they are removed",
         arguments: Kind.allCases)
     func life(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "Whom a message has been stored for is not named again, until the job has moved behind them",
+        "A page leaves out registrations with a mark until the cursor has moved past them",
         arguments: Kind.allCases)
     func marks(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -101,12 +101,12 @@ import Testing
                 == TopicPage(
                     names: [Self.name(1), Self.name(255), Self.name(.max)],
                     marked: [Self.name(2), Self.name(256)], next: nil))
-        // The place to go on from is that of the last one looked at, marked or not.
+        // The next page starts after the last examined registration, marked or not.
         #expect(
             try page(store, job.name, limit: 2)
                 == TopicPage(names: [Self.name(1)], marked: [Self.name(2)], next: Self.name(2)))
         #expect(try page(store, job.name, after: Self.name(2), limit: 2)?.names == [Self.name(255)])
-        // Who has left the topic is named no more, but the mark is there to be removed.
+        // A registration that has left the topic is not returned, but its mark is, to be removed.
         try store.apply(.removeSubscription(Samples.subscription(256, 1, sender: 42)))
         #expect(
             try page(store, job.name, after: Self.name(2))
@@ -119,7 +119,7 @@ import Testing
             try page(store, job.name, nil, after: Self.name(2), limit: 0)?.marked == [Self.name(256)])
         try store.apply(.putSubscription(Samples.subscription(256, 1, sender: 42)))
         #expect(try page(store, other.name)?.names.count == 5, "canary: another job's marks are its own")
-        // A message that has left is marked all the same.
+        // The mark stays when its message was removed.
         try store.apply(
             .removeMessage(DeviceID(2), SequenceNumber(9), expiresAt: job.expiresAt, reason: .delivered))
         #expect(try !names(store, job.name).contains(Self.name(2)))
@@ -132,7 +132,8 @@ import Testing
     }
 
     @Test(
-        "Messages share the pairs of their job, which outlive it and end after them", arguments: Kind.allCases
+        "Messages share the body of their job, which outlives the job and expires after them",
+        arguments: Kind.allCases
     )
     func body(_ kind: Kind) throws {
         let opened = try open(kind)
@@ -165,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "All registrations of a sender, for a condition that holds without any topic",
+        "A page without a topic returns all registrations that a sender may address",
         arguments: Kind.allCases)
     func everyone(_ kind: Kind) throws {
         let opened = try open(kind)

@@ -3,9 +3,9 @@ import Delivery
 import Store
 import Testing
 
-/// The search for devices that may end, in every store.
+/// The search for unseen devices, for every store.
 @Suite struct UnseenContractTests {
-    @Test("A search for unseen devices meets each of them once, a page at a time", arguments: Kind.allCases)
+    @Test("A search finds each unseen device once, page by page", arguments: Kind.allCases)
     func unseenDevices(_ kind: Kind) throws {
         let opened = try open(kind, partitions: 1)
         let store = opened.store
@@ -40,12 +40,12 @@ import Testing
                 .unseen(before: 20, unusedBefore: .min, from: DeviceID(1), examine: 9, limit: 9, partition: 0)
             )
         else {
-            Issue.record("the end was not told")
+            Issue.record("the search did not end")
             return
         }
         #expect(left.map(\.number) == [9, .max])
-        // Those that were made before another time and never used are found with them.
-        // One that was made when the clock was in doubt counts from when it was seen.
+        // Devices that were created before another time and never used are found as well.
+        // A device that was created while the clock was in doubt counts from its last contact.
         let start = Limits.Clock.earliest
         for (device, madeAt, seenAt, next) in [
             (5, start + 10, start + 60, 1), (6, start + 50, start + 60, 1), (7, start + 10, start + 60, 2),
@@ -60,7 +60,7 @@ import Testing
         let load = StoreQuery.unseen(
             before: .min, unusedBefore: start + 50, from: DeviceID(0), examine: 20, limit: 9, partition: 0)
         guard case .unseen(let unused, nil) = try store.load(load) else {
-            Issue.record("the end was not told")
+            Issue.record("the search did not end")
             return
         }
         #expect(unused.map(\.number) == [5, 10])

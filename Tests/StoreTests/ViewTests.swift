@@ -7,19 +7,19 @@ import Testing
 
 @testable import RocksStore
 
-/// Reading while messages leave memory for the engine.
+/// Loads while messages move from memory to the engine.
 @Suite struct ViewTests {
     private final class Progress: Sendable {
         let committed = Atomic<UInt64>(0)
         let isDone = Atomic<Bool>(false)
     }
 
-    @Test("A page that is asked for after a commit has its message, wherever that stands just now")
+    @Test("A page after a commit contains its message while messages move to the engine")
     func moves() throws {
         let directory = ScratchDirectory()
         var sizes = EngineSizes()
-        // Some stay young for a few commits, so that each is on its way to the engine once.
-        sizes.young = 1_000
+        // Messages stay in memory for a few commits, so that each of them moves once.
+        sizes.recent = 1_000
         let store = try RocksStore(path: directory.path + "/db", sizes: sizes)
         let progress = Progress()
         let ended = DispatchSemaphore(value: 0)
@@ -29,7 +29,7 @@ import Testing
                 problems.withLock({ $0.count }) < 3
             {
                 let least = progress.committed.load(ordering: .sequentiallyConsistent)
-                // Those that are near the place between both.
+                // The messages that are about to move.
                 let after = least > 40 ? least - 40 : 0
                 let page = (try? store.mailbox(5, after: after, limit: 100))?.map(\.sequence.number) ?? []
                 let expected = Array(after + 1..<after + 1 + UInt64(page.count))

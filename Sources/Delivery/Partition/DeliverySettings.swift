@@ -44,7 +44,7 @@ public struct DeliverySettings: Sendable {
     /// 1970).
     ///
     /// Sequence numbers follow the wall clock; the watermark protects them from a clock that was set back between runs.
-    public var sequenceFloor: UInt64 = 0
+    public var sequenceWatermark: UInt64 = 0
     /// The last believed time of the previous process, in milliseconds since 1970 (`StoreMark.clock`); `nil` if unknown.
     public var clockMark: UnixMilliseconds?
     /// Seconds of running time after which a wall clock in doubt is believed. 0: never.

@@ -40,7 +40,7 @@ struct Turn: ~Copyable {
         shares = PartitionShares(of: settings, among: count)
         self.salt = salt
         self.settings = settings
-        sequences = SequenceSource(floor: settings.sequenceFloor)
+        sequences = SequenceSource(floor: settings.sequenceWatermark)
         clock = ClockGuard(mark: settings.clockMark)
         messageBuckets = SenderBuckets(settings.rates.share(settings.rates.sender, of: count))
     }

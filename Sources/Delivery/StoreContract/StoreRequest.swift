@@ -115,7 +115,7 @@ public struct WriteBatch: Sendable {
     public var mutations: [Mutation]
     /// Whether the outcome can be reported only once the mutations are on disk.
     public var isDurable: Bool
-    /// The partition that wrote it, as far as its messages are to be checked against that; `nil` for the control plane.
+    /// The partition that wrote the batch, against which its messages are checked. `nil` for the control plane.
     public var partition: Int?
 
     public init(batchNumber: UInt64, mutations: [Mutation], isDurable: Bool, partition: Int? = nil) {

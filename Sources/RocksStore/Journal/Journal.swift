@@ -2,11 +2,11 @@ import Basics
 import Glibc
 import Store
 
-/// What commits did, in files of a folder, in order: the one log of the store.
+/// The write-ahead log of the store: the commits in order, in files of one folder.
 ///
-/// A file is named after its first commit. Frames are written behind each other; a commit is on the disk once `sync` has returned.
-/// The engine writes no log of its own: what it has only in memory is found here again by the next opening (`Replay`), and a file
-/// may go once the engine has written out all that its commits did.
+/// A file is named after its first commit. Frames are appended; a commit is on the disk once `sync` has returned. The engine writes
+/// no log of its own: the next start replays from here what the engine had in memory only (`Replay`). A file can be removed once
+/// the engine has flushed all of its commits.
 struct Journal: ~Copyable, Sendable {
     private struct Segment: Sendable {
         var first: UInt64
@@ -15,48 +15,48 @@ struct Journal: ~Copyable, Sendable {
 
     private let path: String
     private let sizes: EngineSizes
-    private let note: SyncMark
+    private let syncMark: SyncMark
     private var file: OpenFile
     private var segments: [Segment]
-    /// The last commit that was written.
+    /// The last commit that was appended.
     private(set) var commit: UInt64
     /// The last commit that is on the disk.
     private(set) var synced: UInt64
 
-    /// Goes on behind a commit, up to which all is in the engine and on the disk: the files that were there go.
+    /// Starts a journal after a commit up to which the engine has everything on the disk. Older files are removed.
     ///
-    /// The note of what was synced goes on, or begins anew.
+    /// The sync mark is continued if `keepsMark` is set. Otherwise it is created.
     init(
-        _ path: String, _ sizes: EngineSizes, after commit: UInt64, noteGoesOn isNoted: Bool
+        _ path: String, _ sizes: EngineSizes, after commit: UInt64, keepsSyncMark keepsMark: Bool
     ) throws(StoreError) {
         let old = try StoreFiles.names(in: path, beginning: JournalFolder.head)
-        let note = try SyncMark(path, first: isNoted ? nil : commit)
+        let syncMark = try SyncMark(path, first: keepsMark ? nil : commit)
         let name = JournalFolder.name(commit + 1)
         file = try Self.begin(path, name)
         self.path = path
         self.sizes = sizes
-        self.note = note
+        self.syncMark = syncMark
         self.commit = commit
         synced = commit
         segments = [Segment(first: commit + 1, bytes: 0)]
         for old in old where old != name && JournalFolder.first(of: old) != nil {
             _ = unsafe unlink("\(path)/\(old)")
         }
-        note.note(commit)
+        syncMark.update(to: commit)
     }
 
-    /// Bytes in all files.
+    /// Size of all files in bytes.
     var bytes: Int { segments.reduce(0) { $0 + $1.bytes } }
 
-    /// Writes a commit; its number. After a failure nobody knows what of it is there, and the store is to be opened anew.
+    /// Appends a commit and returns its number. After a failure it is unknown what was written, and the store must be reopened.
     mutating func append(_ writer: inout JournalWriter) throws(StoreError) -> UInt64 {
         let last = segments.count - 1
-        try demand(synced <= commit, "more commits are on the disk than were written")
-        try demand(segments[last].first <= commit + 1, "a file of the journal begins behind its commit")
-        try demand(!writer.isEmpty, "a commit without entries is written")
+        try demand(synced <= commit, "the synced commit is after the last one")
+        try demand(segments[last].first <= commit + 1, "a journal file starts after the commit that it gets")
+        try demand(!writer.isEmpty, "a commit has no entries")
         try demand(
             segments[last].bytes + writer.frame.count <= Limits.Journal.fileBytes,
-            "a commit makes a file of the journal too large to be read back")
+            "a commit makes a journal file larger than a start can read")
         commit += 1
         writer.seal(commit: commit, segment: segments[last].first)
         try StoreFiles.append(writer.frame.bytes, to: file.descriptor, path)
@@ -64,28 +64,28 @@ struct Journal: ~Copyable, Sendable {
         return commit
     }
 
-    /// Brings all that was written to the disk.
+    /// Syncs all appended commits to the disk.
     mutating func sync() throws(StoreError) {
         guard synced < commit else { return }
         guard fdatasync(file.descriptor) == 0 else { throw .system("sync \(path)") }
         synced = commit
-        note.note(commit)
+        syncMark.update(to: commit)
     }
 
-    /// Whether the file is large enough for another one to be begun.
+    /// Whether the current file is large enough to start the next one.
     var isSegmentFull: Bool { segments[segments.count - 1].bytes >= sizes.segment }
 
-    /// Begins the next file; what the one before holds is on the disk first, so that no commit is ever missing before another.
+    /// Starts the next file. The current one is synced first, so that no commit is ever missing before another one.
     mutating func rotate() throws(StoreError) {
-        try demand(segments[segments.count - 1].first <= commit, "a file of the journal without commits ends")
+        try demand(segments[segments.count - 1].first <= commit, "a journal file ends without commits")
         try sync()
         file = try Self.begin(path, JournalFolder.name(commit + 1))
         segments.append(Segment(first: commit + 1, bytes: 0))
     }
 
     private static func begin(_ path: String, _ name: String) throws(StoreError) -> OpenFile {
-        // Only one without a whole frame has this name already. It is not written over: where a sync of it has failed, nobody knows
-        // what of it may still come.
+        // A file of this name has no complete frame. It is not overwritten: after a failed sync its old content may still reach the
+        // disk.
         _ = unsafe unlink("\(path)/\(name)")
         let descriptor = unsafe Glibc.open("\(path)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system("open \(path)/\(name)") }
@@ -95,20 +95,20 @@ struct Journal: ~Copyable, Sendable {
         return file
     }
 
-    /// Removes the files whose commits are all in the engine, and on the disk there.
-    mutating func retire(upTo settled: UInt64) {
-        while segments.count > 1, segments[1].first <= settled + 1 {
-            // One that cannot be removed costs room until the next opening, and is passed over there.
+    /// Removes the files whose commits the engine has on the disk.
+    mutating func retire(upTo applied: UInt64) {
+        while segments.count > 1, segments[1].first <= applied + 1 {
+            // A file that cannot be removed takes space until the next start, which skips it.
             _ = unsafe unlink("\(path)/\(JournalFolder.name(segments[0].first))")
             segments.removeFirst()
         }
     }
 }
 
-/// What the files of a journal are called.
+/// The names of journal files.
 enum JournalFolder {
     static let head = "journal-"
-    /// Behind the name of a file whose loss was accepted.
+    /// The suffix of a file whose loss was accepted.
     static let lost = ".lost"
     private static let digits = 20
 
@@ -118,7 +118,7 @@ enum JournalFolder {
         return head + String(repeating: "0", count: digits - number.utf8.count) + number
     }
 
-    /// The first commit of a file; nil: it is none of the journal's.
+    /// Returns the first commit of a file. Returns `nil` if the name is not that of a journal file.
     static func first(of name: String) -> UInt64? {
         let number = name.utf8.dropFirst(head.utf8.count)
         guard name.hasPrefix(head), number.count == digits else { return nil }

@@ -1,19 +1,19 @@
 import Basics
 import Store
 
-/// What a commit did, as it stands in the journal: decided, so that it can be done again without a question.
+/// One effect of a commit, in the form in which the journal has it. A replay needs no further lookups.
 ///
-/// Numbers have eight bytes, the lowest first. Raw values are part of the format, as those of `Family` are.
+/// Numbers have eight bytes, lowest byte first. The raw values, and those of `Family`, are part of the format.
 enum JournalEntry {
     /// A message was put (1, 2): owner, sequence, length, record.
-    case put(Place, record: Range<Int>)
-    /// A message that was there was removed (3, 4): owner, sequence, end.
-    case remove(Place, end: Int64)
-    /// An upstream message that may be repeated was put (5): key of 24 bytes, time.
+    case put(MessageKey, record: Range<Int>)
+    /// A stored message was removed (3, 4): owner, sequence, expiry time.
+    case remove(MessageKey, end: Int64)
+    /// An upstream message whose repeats are suppressed was put (5): key of 24 bytes, time.
     case seen(key: Range<Int>, time: Range<Int>)
-    /// A row of the engine was put (6) or removed (7): family, length and key, length and value.
+    /// A row of the engine was put (6) or removed (7): column family, length and key, length and value.
     case row(Family, key: Range<Int>, value: Range<Int>?)
-    /// What a partition has counted from now on (8): partition, length, record.
+    /// The new tally of a partition (8): partition, length, record.
     case tally(Int, Range<Int>)
 
     fileprivate enum Kind: UInt8 {
@@ -27,40 +27,42 @@ enum JournalEntry {
         case tally = 8
     }
 
-    /// Bytes of the key of a row of `seen`, and of its value.
+    /// Length of the key of a row in `seen`, and of its value.
     static let seenKey = 24
     static let seenTime = 8
 }
 
-/// Gathers the entries of one commit; its storage is used again for the next one.
+/// Collects the entries of one commit. Its storage is reused for the next one.
 struct JournalWriter: ~Copyable {
-    /// The frame; its head is filled in by `seal`.
+    /// The frame. `seal` fills in its header.
     private(set) var frame = ByteBuffer()
 
-    /// Begins a frame.
+    /// Starts a frame.
     mutating func begin() {
-        // One commit in a thousand is large; its storage is not kept.
+        // One commit in a thousand is large. Its storage is not kept.
         frame.removeAll(keepingCapacity: frame.count <= Limits.Journal.segmentBytes)
         for _ in 0..<JournalFrame.head / 8 { frame.append(word: 0) }
     }
 
-    /// Whether nothing was gathered.
+    /// Whether the frame has no entries.
     var isEmpty: Bool { frame.count <= JournalFrame.head }
 
-    /// Puts a message; where its record then lies in the frame.
-    @discardableResult mutating func put(_ place: Place, record: borrowing ByteBuffer) -> Range<Int> {
-        frame.append(byte: (place.kind == .upstream ? JournalEntry.Kind.putUpstream : .putMessage).rawValue)
-        frame.append(word: place.owner)
-        frame.append(word: place.sequence)
+    /// Adds a message. Returns the range of its record in the frame.
+    @discardableResult mutating func put(_ messageKey: MessageKey, record: borrowing ByteBuffer) -> Range<Int>
+    {
+        frame.append(
+            byte: (messageKey.kind == .upstream ? JournalEntry.Kind.putUpstream : .putMessage).rawValue)
+        frame.append(word: messageKey.owner)
+        frame.append(word: messageKey.sequence)
         append(sized: record.bytes)
         return frame.count - record.count..<frame.count
     }
 
-    mutating func remove(_ place: Place, end: Int64) {
+    mutating func remove(_ messageKey: MessageKey, end: Int64) {
         frame.append(
-            byte: (place.kind == .upstream ? JournalEntry.Kind.removeUpstream : .removeMessage).rawValue)
-        frame.append(word: place.owner)
-        frame.append(word: place.sequence)
+            byte: (messageKey.kind == .upstream ? JournalEntry.Kind.removeUpstream : .removeMessage).rawValue)
+        frame.append(word: messageKey.owner)
+        frame.append(word: messageKey.sequence)
         frame.append(word: UInt64(bitPattern: end))
     }
 
@@ -93,7 +95,7 @@ struct JournalWriter: ~Copyable {
         append(sized: record.bytes)
     }
 
-    /// Ends the frame.
+    /// Fills in the header of the frame.
     mutating func seal(commit: UInt64, segment: UInt64) {
         JournalFrame.seal(&frame, commit: commit, segment: segment)
     }
@@ -104,26 +106,26 @@ struct JournalWriter: ~Copyable {
     }
 }
 
-/// Reads the entries of a frame, one after the other.
+/// Reads the entries of a frame in order.
 struct JournalReader {
     private var at: Int
     private let end: Int
 
-    /// Entries that lie there in a file.
+    /// Creates a reader for the entries in a range of a file.
     init(_ entries: Range<Int>) { (at, end) = (entries.lowerBound, entries.upperBound) }
 
-    /// The next one; nil at the end. What is no entry, behind a hash that is right, was written by a newer version or is a fault.
+    /// Returns the next entry, or `nil` at the end. Throws if it is invalid: since the hash matches, a newer version wrote it.
     mutating func next(in file: borrowing RawSpan) throws(RecordFault) -> JournalEntry? {
         guard at < end else { return nil }
         guard let kind = JournalEntry.Kind(rawValue: file.byte(at: at)) else { throw .version }
         at += 1
         switch kind {
         case .putMessage, .putUpstream:
-            let place = try place(kind == .putUpstream ? .upstream : .message, file)
-            return .put(place, record: try sized(file))
+            let messageKey = try messageKey(kind == .putUpstream ? .upstream : .message, file)
+            return .put(messageKey, record: try sized(file))
         case .removeMessage, .removeUpstream:
-            let place = try place(kind == .removeUpstream ? .upstream : .message, file)
-            return .remove(place, end: Int64(bitPattern: try word(file)))
+            let messageKey = try messageKey(kind == .removeUpstream ? .upstream : .message, file)
+            return .remove(messageKey, end: Int64(bitPattern: try word(file)))
         case .seen:
             let key = try take(JournalEntry.seenKey)
             return .seen(key: key, time: try take(JournalEntry.seenTime))
@@ -141,11 +143,11 @@ struct JournalReader {
         }
     }
 
-    private mutating func place(_ kind: ExpiryKey.Kind, _ file: borrowing RawSpan) throws(RecordFault)
-        -> Place
+    private mutating func messageKey(_ kind: ExpiryKey.Kind, _ file: borrowing RawSpan) throws(RecordFault)
+        -> MessageKey
     {
         let owner = try word(file)
-        return Place(kind: kind, owner: owner, sequence: try word(file))
+        return MessageKey(kind: kind, owner: owner, sequence: try word(file))
     }
 
     private mutating func word(_ file: borrowing RawSpan) throws(RecordFault) -> UInt64 {

@@ -1,21 +1,21 @@
 import Basics
 
-/// One commit in a file of the journal: a head, then its entries (`JournalEntry`).
+/// One commit in a journal file: a header, then its entries (`JournalEntry`).
 ///
-/// The head: a hash of all that follows it (8 bytes), the length of the entries (8), the number of the commit (8). The hash is
-/// keyed by the file and the commit, so that no frame is taken for one of another place.
+/// The header is a hash of everything after it (8 bytes), the length of the entries (8) and the number of the commit (8). The hash
+/// is keyed with the file and the commit, so that a frame is valid in its own place only.
 enum JournalFrame {
-    /// Bytes of the head.
+    /// Length of the header in bytes.
     static let head = 24
 
-    /// Fills in the head of a frame, for which `head` bytes were left at the start of the buffer.
+    /// Fills in the header of a frame. The buffer starts with `head` bytes for it.
     static func seal(_ frame: inout ByteBuffer, commit: UInt64, segment: UInt64) {
         frame.set(word: UInt64(frame.count - head), at: 8)
         frame.set(word: commit, at: 16)
         frame.set(word: hash(frame.bytes.extracting(8..<frame.count), commit, segment), at: 0)
     }
 
-    /// Where the entries of the frame of a commit lie, which begins at an offset; nil: no such frame is there, or not whole.
+    /// Returns the range of the entries in the frame at an offset. Returns `nil` if the frame is missing or incomplete.
     static func entries(
         in file: borrowing RawSpan, at start: Int, commit: UInt64, segment: UInt64
     ) -> Range<Int>? {

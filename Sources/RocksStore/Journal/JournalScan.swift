@@ -3,58 +3,58 @@ import CRocksDB
 import Glibc
 import Store
 
-/// How far a closed store can be read: what its engine has, and behind it what stands in its journal. Nothing is changed.
+/// The readable commits of a closed store: those in its engine, and those after them in its journal. It changes nothing.
 ///
-/// The journal is read up to the first frame that is not whole. That is the torn end of what was never synced, or it is damage:
-/// the note of what was synced tells which (`SyncMark`).
+/// The journal is read up to the first incomplete frame. That frame is the torn end of an unsynced write, or it is damage: the sync
+/// mark decides which (`SyncMark`).
 struct JournalScan {
-    /// A file, with the frames that count: those of commits that the engine does not have.
+    /// A file, with the frames of commits that the engine does not have.
     struct Segment {
         var bytes: [UInt8]
         var frames: [Range<Int>] = []
     }
 
-    /// In order of their commits.
+    /// The files in order of their commits.
     private(set) var segments: [Segment] = []
-    /// The last commit that the engine has on the disk, with all before it.
-    let settled: UInt64
-    /// The number of partitions; `nil` if the store is new.
+    /// The applied commit: the engine has this one and all before it on the disk.
+    let applied: UInt64
+    /// Number of partitions. `nil` if the store is new.
     let partitions: Int?
     /// The last commit that can be read.
     private(set) var commit: UInt64
-    /// Files of the journal that cannot be read to their end.
+    /// Names of files that cannot be read to their end.
     private(set) var unread: [String] = []
-    /// Files that are not read since commits are missing before them, and the first commit of the first one. They are never the
-    /// end of a power cut: a file is begun when all before it is on the disk.
-    private(set) var strays: [String] = []
-    private var stray: UInt64?
-    private var words = ""
+    /// Names of files that are not read because commits are missing before them, and the first commit of the first one. A power
+    /// cut cannot cause that: a file is started once all earlier commits are on the disk.
+    private(set) var unreachable: [String] = []
+    private var firstUnreachable: UInt64?
+    private var reason = ""
     private let path: String
 
-    /// Looks at a store; refused while another process has it open.
+    /// Reads a store. Throws `locked` if it is open.
     init(_ path: String) throws(StoreError) {
         self.path = path
         let lock = try StoreLock(path)
         defer { extendLifetime(lock) }
-        let end = try EngineEnd(path)
-        (settled, partitions) = (end.commit, end.partitions)
-        commit = settled
+        let end = try EngineState(path)
+        (applied, partitions) = (end.commit, end.partitions)
+        commit = applied
         var files: [(first: UInt64, name: String)] = []
         for name in try StoreFiles.names(in: path, beginning: JournalFolder.head) {
             if let first = JournalFolder.first(of: name) { files.append((first, name)) }
         }
         try demand(
             zip(files, files.dropFirst()).allSatisfy { $0.first < $1.first },
-            "the files of the journal are out of order", path)
-        if files.isEmpty { words = "there is no journal" }
+            "the journal files are unordered", path)
+        if files.isEmpty { reason = "no journal file exists" }
         for (at, file) in files.enumerated() {
-            // What the engine has need not be there any more, nor be whole.
-            if at + 1 < files.count, files[at + 1].first <= settled + 1 { continue }
+            // A file whose commits the engine has may be missing or torn.
+            if at + 1 < files.count, files[at + 1].first <= applied + 1 { continue }
             guard file.first <= commit + 1 else {
                 if unread.isEmpty {
-                    words = "\(path)/\(file.name) is the next, and what comes before it is missing"
+                    reason = "\(path)/\(file.name) is the next file, and the commits before it are missing"
                 }
-                (stray, strays) = (file.first, files[at...].map(\.name))
+                (firstUnreachable, unreachable) = (file.first, files[at...].map(\.name))
                 break
             }
             try read(file.name, file.first)
@@ -64,7 +64,7 @@ struct JournalScan {
     private mutating func read(_ name: String, _ first: UInt64) throws(StoreError) {
         guard let bytes = try StoreFiles.read("\(path)/\(name)", limit: Limits.Journal.fileBytes) else {
             throw StoreError(
-                .corrupt, "\(path)/\(name) is larger than \(Limits.Journal.fileBytes) bytes, or gone")
+                .corrupt, "\(path)/\(name) is larger than \(Limits.Journal.fileBytes) bytes, or was removed")
         }
         var segment = Segment(bytes: bytes)
         var (at, next) = (0, first)
@@ -79,42 +79,42 @@ struct JournalScan {
         segments.append(segment)
         if at < bytes.count {
             unread.append(name)
-            words = "\(path)/\(name) cannot be read behind byte \(at) of \(bytes.count)"
+            reason = "\(path)/\(name) cannot be read after byte \(at) of \(bytes.count)"
         } else {
-            words = "\(path)/\(name) is cut short, or a later one is missing"
+            reason = "\(path)/\(name) is truncated, or a later file is missing"
         }
     }
 
-    /// The commits that were on the disk and are missing, where so many are noted as synced; nil: none.
+    /// Returns the commits that were on the disk and are missing. `synced` is the sync mark. Returns `nil` if none is missing.
     func lost(synced: UInt64) -> LostCommits? {
-        let last = max(synced, (stray ?? 1) - 1)
+        let last = max(synced, (firstUnreachable ?? 1) - 1)
         return commit < last ? LostCommits(first: commit + 1, last: last) : nil
     }
 
-    /// The same in words.
-    func complaint(synced: UInt64) -> StoreError? {
+    /// Returns the failure for lost commits. Returns `nil` if none is missing.
+    func failure(synced: UInt64) -> StoreError? {
         guard let lost = lost(synced: synced) else { return nil }
         return StoreError(
             .lost,
-            "\(path): commit \(lost.last) was on the disk, but the journal can be read up to commit \(commit) only: \(words)"
+            "\(path): commit \(lost.last) was on the disk, but the journal can be read up to commit \(commit) only: \(reason)"
         )
     }
 
-    /// Keeps what cannot be read under names that the next opening passes over.
+    /// Renames or links unreadable files, so that they are kept and the next start skips them.
     func setAside() throws(StoreError) {
         for name in unread {
-            // Its begin may be good; under its own name it is read once more.
+            // The start of the file may be good: it is read again under its own name.
             let (old, new) = names(name)
             guard unsafe link(old, new) == 0 || errno == EEXIST else { throw .system("link \(new)") }
         }
-        for name in strays {
+        for name in unreachable {
             let (old, new) = names(name)
             guard unsafe rename(old, new) == 0 else { throw .system("rename \(new)") }
         }
         try StoreFiles.sync(folder: path)
     }
 
-    /// The path of a file, and where it is kept.
+    /// Returns the path of a file, and the path under which it is kept.
     private func names(_ name: String) -> (old: String, new: String) {
         ("\(path)/\(name)", "\(path)/\(name)\(JournalFolder.lost)")
     }

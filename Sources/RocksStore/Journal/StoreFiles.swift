@@ -3,9 +3,9 @@ import CRocksDB
 import Glibc
 import Store
 
-/// Files beside the engine's, read and written whole.
+/// Files of the store that do not belong to the engine.
 enum StoreFiles {
-    /// A file's bytes; nil for one that is gone, or larger than so many.
+    /// Returns the content of a file. Returns `nil` if it does not exist, or is larger than `limit` bytes.
     static func read(_ path: String, limit: Int) throws(StoreError) -> [UInt8]? {
         let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -23,7 +23,7 @@ enum StoreFiles {
         return bytes
     }
 
-    /// Writes all of some bytes at the end of an open file.
+    /// Appends bytes to an open file.
     static func append(_ bytes: borrowing RawSpan, to file: Int32, _ path: String) throws(StoreError) {
         let isWritten = unsafe bytes.withUnsafeBytes { bytes in
             var at = 0
@@ -38,7 +38,7 @@ enum StoreFiles {
         guard isWritten else { throw .system("write \(path)") }
     }
 
-    /// Brings to the disk which files a folder has.
+    /// Syncs a folder, so that created and removed files are durable.
     static func sync(folder path: String) throws(StoreError) {
         let folder = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .system("open \(path)") }
@@ -46,7 +46,7 @@ enum StoreFiles {
         guard fsync(folder) == 0 else { throw .system("sync \(path)") }
     }
 
-    /// The names in a folder that begin so, in order.
+    /// Returns the sorted names in a folder that start with `head`.
     static func names(in path: String, beginning head: String) throws(StoreError) -> [String] {
         guard let folder = unsafe opendir(path) else { throw .system("list \(path)") }
         defer { unsafe closedir(folder) }
@@ -61,17 +61,17 @@ enum StoreFiles {
     }
 }
 
-/// A descriptor that is closed with its owner.
+/// A file descriptor that is closed with its owner.
 struct OpenFile: ~Copyable, Sendable {
     let descriptor: Int32
     deinit { Glibc.close(descriptor) }
 }
 
-/// The lock that an open store holds, taken while somebody looks at a closed one.
+/// The lock of an open store. It is also taken to read a closed one.
 @safe struct StoreLock: ~Copyable {
     private let handle: UnsafeMutableRawPointer?
 
-    /// Takes it; `.locked` where another process, or another part of this one, has the store open.
+    /// Acquires the lock. Throws `locked` if another process, or another part of this one, has the store open.
     init(_ path: String) throws(StoreError) {
         unsafe handle = try check("open \(path)") { error in unsafe ccs_rocksdb_lock("\(path)/LOCK", error) }
     }

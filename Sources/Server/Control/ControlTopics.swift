@@ -7,7 +7,8 @@ import Store
 extension ControlServer {
     /// Returns a page of the topics. Subscribers are counted in reads of a few thousand each, so that no read blocks the store.
     func listTopics(_ command: ListTopics) throws(OperatorProblem) -> ListTopics.Answer {
-        let start = try command.after.map(start(after:)) ?? command.sender.map { TopicPlace(sender: $0) }
+        let start =
+            try command.after.map(start(after:)) ?? command.sender.map { SubscriberPosition(sender: $0) }
         let found = try counts(from: start) { count, before in
             before <= command.limit && (command.sender == nil || command.sender == count.sender)
         }
@@ -60,13 +61,13 @@ extension ControlServer {
     private func subscribers(
         of sender: SenderID, _ topic: TopicName, after: RegistrationName?
     ) throws(OperatorProblem) -> Int {
-        try counts(from: TopicPlace(sender: sender, topic: topic, after: after)) { count, _ in
+        try counts(from: SubscriberPosition(sender: sender, topic: topic, after: after)) { count, _ in
             count.sender == sender && count.topic == topic
         }.first?.subscribers ?? 0
     }
 
     private func counts(
-        from start: TopicPlace?, while isWanted: (TopicCount, _ before: Int) -> Bool
+        from start: SubscriberPosition?, while isWanted: (TopicCount, _ before: Int) -> Bool
     ) throws(OperatorProblem) -> [TopicCount] {
         try reading { () throws(StoreError) in
             try TopicCounts.gather(from: start, while: isWanted) { (place) throws(StoreError) in
@@ -76,7 +77,7 @@ extension ControlServer {
     }
 
     /// Returns the start of a list that continues after a topic.
-    private func start(after position: TopicPosition) throws(OperatorProblem) -> TopicPlace {
+    private func start(after position: TopicPosition) throws(OperatorProblem) -> SubscriberPosition {
         guard let topic = TopicName(Array(position.topic.utf8)) else {
             throw OperatorProblem(
                 "invalid after: expected a topic as SENDER_ID/TOPIC",

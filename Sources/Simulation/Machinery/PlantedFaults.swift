@@ -92,7 +92,7 @@ extension WorldSettings {
         /// A crash leaves the first half of a batch on disk.
         case tearsBatches
         /// A process assigns sequence numbers from its clock alone, regardless of earlier processes.
-        case forgetsSequenceFloor
+        case forgetsSequenceWatermark
         /// A group is read without one of its members.
         case losesGroupMember
         /// A group message of an app that is not a member is confirmed.

@@ -43,7 +43,7 @@ final class SimulatedServer {
         reactors = (0..<map.reactors).map { _ in Reactor() }
         world.checkers.core = CoreChecker(world.settings)
         var settings = world.canaries.settings(world.settings.delivery, world)
-        if world.canary != .forgetsSequenceFloor { settings.sequenceFloor = world.sequenceFloor }
+        if world.canary != .forgetsSequenceWatermark { settings.sequenceWatermark = world.sequenceWatermark }
         // Failures are reported with the seed.
         settings.trapsAtFailedInvariants = false
         settings.clockMark = world.disk.state.settings[StoreMark.clock.rawValue].map {

@@ -55,7 +55,7 @@ final class GatedStore: Store {
 
     func load(_ load: StoreQuery) throws(StoreError) -> StoreResult { try base.load(load) }
     func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
-    func topics(from place: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+    func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try base.topics(from: place, examine: examine)
     }
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {

@@ -35,7 +35,7 @@ import Testing
         func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
         func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] { [] }
         func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] { [] }
-        func topics(from: TopicPlace?, examine: Int) throws(StoreError) -> TopicCounts {
+        func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
             TopicCounts(counts: [], next: nil)
         }
         func setting(_ name: String) throws(StoreError) -> [UInt8]? { nil }

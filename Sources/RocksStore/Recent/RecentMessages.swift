@@ -2,17 +2,17 @@ import Basics
 import Delivery
 import Store
 
-/// What a commit changes among the young messages, once it is on the disk.
-enum YoungChange {
-    /// A message was put, whose record lies there in the commit's frame.
-    case put(Place, record: Range<Int>, MessageRecord.Header)
-    case remove(Place)
+/// A change of the recent messages by a commit, applied once the commit is written.
+enum RecentChange {
+    /// A message was put. The range of its record is in the frame of the commit.
+    case put(MessageKey, record: Range<Int>, MessageRecord.Header)
+    case remove(MessageKey)
 }
 
-/// The messages that are not in the engine yet, as loads see them: where each has its record.
-struct Young: Sendable {
+/// The recent messages as loads see them: messages that are in the journal and in memory, but not in the engine yet.
+struct RecentMessages: Sendable {
     private struct Entry: Sendable {
-        /// The bytes that hold its record, and where.
+        /// The frame with the record, and the range of the record in it.
         var frame: Int32
         var start: Int32
         var count: Int32
@@ -24,15 +24,15 @@ struct Young: Sendable {
     private struct Part: Sendable {
         var messages: Mailboxes<Entry>
         var upstream: Mailboxes<Entry>
-        /// Nothing of it ends before.
-        var floor = UnixMilliseconds.max
+        /// No message in the partition expires earlier.
+        var watermark = UnixMilliseconds.max
 
         init(kept: Int) {
             messages = Mailboxes(kept: kept)
             upstream = Mailboxes(kept: kept)
         }
 
-        /// The mailboxes of one direction.
+        /// The mailboxes of a direction.
         subscript(kind: ExpiryKey.Kind) -> Mailboxes<Entry> {
             _read {
                 if kind == .upstream { yield upstream } else { yield messages }
@@ -44,13 +44,13 @@ struct Young: Sendable {
     }
 
     private var parts: [Part]
-    private var frames = YoungFrames()
-    /// What the partitions had counted with the last commit.
+    private var frames = RecentFrames()
+    /// The tallies of the partitions as of the last commit.
     private(set) var tallies: [Tally]
-    /// Of how many commits it keeps the bytes.
+    /// Number of frames in memory.
     var frameCount: Int { frames.count }
 
-    /// None, and what each partition has counted.
+    /// Creates a state without messages, with the tallies of the partitions.
     init(tallies: [Tally]) {
         self.tallies = tallies
         let kept = max(
@@ -60,13 +60,13 @@ struct Young: Sendable {
 
     private func partition(of key: PartitionKey) -> Int { key.partition(of: parts.count) }
 
-    /// Does what a commit did.
+    /// Applies the changes of a commit.
     mutating func apply(
-        _ changes: [YoungChange], of frame: borrowing RawSpan, counted: [(partition: Int, tally: Tally)]
+        _ changes: [RecentChange], of frame: borrowing RawSpan, counted: [(partition: Int, tally: Tally)]
     ) throws(StoreError) {
         for (partition, tally) in counted {
             try demand(
-                partition >= 0 && partition < tallies.count, "a count of a partition that does not exist",
+                partition >= 0 && partition < tallies.count, "a tally has an invalid partition",
                 "partition \(partition)")
             try tally.demandFollows(tallies[partition], partition: partition)
             tallies[partition] = tally
@@ -74,55 +74,57 @@ struct Young: Sendable {
         var kept: Int32?
         for change in changes {
             switch change {
-            case .put(let place, let record, let header):
+            case .put(let messageKey, let record, let header):
                 try demand(
-                    record.upperBound <= frame.byteCount, "a record lies behind the end of its commit",
-                    "\(place)")
+                    record.upperBound <= frame.byteCount, "a record ends after its frame",
+                    "\(messageKey)")
                 let number = kept ?? frames.keep(frame)
                 kept = number
                 try put(
-                    place,
+                    messageKey,
                     Entry(
                         frame: number, start: Int32(record.lowerBound), count: Int32(record.count),
                         isCounted: header.isCounted, expiresAt: header.expiresAt))
-            case .remove(let place): try remove(place)
+            case .remove(let messageKey): try remove(messageKey)
             }
         }
         if let kept { try frames.release(kept) }
     }
 
-    private mutating func put(_ place: Place, _ entry: Entry) throws(StoreError) {
-        let partition = partition(of: place.key)
-        let isPut = parts[partition][place.kind].put(entry, place.owner, place.sequence)
-        try demand(isPut, "a message is put in memory twice", "\(place)")
+    private mutating func put(_ messageKey: MessageKey, _ entry: Entry) throws(StoreError) {
+        let partition = partition(of: messageKey.key)
+        let isPut = parts[partition][messageKey.kind].put(entry, messageKey.owner, messageKey.sequence)
+        try demand(isPut, "a recent message is put twice", "\(messageKey)")
         try frames.retain(entry.frame)
-        parts[partition].floor = min(parts[partition].floor, entry.expiresAt)
+        parts[partition].watermark = min(parts[partition].watermark, entry.expiresAt)
     }
 
-    /// A message is gone, or is in the engine from now on.
-    mutating func remove(_ place: Place) throws(StoreError) {
+    /// Removes a message that was deleted or moved to the engine.
+    mutating func remove(_ messageKey: MessageKey) throws(StoreError) {
         let entry = try demand(
-            parts[partition(of: place.key)][place.kind].remove(place.owner, place.sequence),
-            "a message leaves memory that is not there", "\(place)")
+            parts[partition(of: messageKey.key)][messageKey.kind].remove(
+                messageKey.owner, messageKey.sequence),
+            "a message that leaves memory is not in memory", "\(messageKey)")
         try frames.release(entry.frame)
     }
 
-    /// A message and when it ends; nil: there is none.
-    func row(at place: Place) -> (row: YoungRow, end: UnixMilliseconds)? {
-        let entry = parts[partition(of: place.key)][place.kind][place.owner, place.sequence]
-        return entry.map { (row(place.sequence, $0), $0.expiresAt) }
+    /// Returns a message and its expiry time. Returns `nil` if it is not a recent message.
+    func row(at messageKey: MessageKey) -> (row: RecentRow, end: UnixMilliseconds)? {
+        let entry = parts[partition(of: messageKey.key)][messageKey.kind][
+            messageKey.owner, messageKey.sequence]
+        return entry.map { (row(messageKey.sequence, $0), $0.expiresAt) }
     }
 
-    private func row(_ sequence: UInt64, _ entry: Entry) -> YoungRow {
+    private func row(_ sequence: UInt64, _ entry: Entry) -> RecentRow {
         let start = Int(entry.start)
-        return YoungRow(
+        return RecentRow(
             sequence: sequence, frame: frames[entry.frame], range: start..<start + Int(entry.count))
     }
 
-    /// Whether something of a partition may end by a time.
-    func mayEnd(by time: UnixMilliseconds, of partition: Int) -> Bool { parts[partition].floor <= time }
+    /// Returns whether a message of a partition may expire by a time.
+    func mayEnd(by time: UnixMilliseconds, of partition: Int) -> Bool { parts[partition].watermark <= time }
 
-    /// What ends by a time in a partition, earliest first, up to `limit`.
+    /// Returns up to `limit` messages of a partition that expire by a time, earliest first.
     mutating func ends(
         by time: UnixMilliseconds, of partition: Int, limit: Int
     ) throws(StoreError) -> [ExpiryKey] {
@@ -137,17 +139,19 @@ struct Young: Sendable {
         parts[partition].messages.forEach { look(.message, $0, $1, $2) }
         parts[partition].upstream.forEach { look(.upstream, $0, $1, $2) }
         try demand(
-            first >= parts[partition].floor, "a message in memory expires before the watermark",
+            first >= parts[partition].watermark, "a message in memory expires before the watermark",
             "partition \(partition)")
-        parts[partition].floor = first
+        parts[partition].watermark = first
         ends.sort()
         return Array(ends.prefix(limit))
     }
 
-    /// Sets the watermark of a partition. Tests break it with this.
-    mutating func setFloor(_ floor: UnixMilliseconds, of partition: Int) { parts[partition].floor = floor }
+    /// Sets the watermark of a partition. For tests, which break it on purpose.
+    mutating func setWatermark(_ watermark: UnixMilliseconds, of partition: Int) {
+        parts[partition].watermark = watermark
+    }
 
-    /// Counts what is there, and what was counted.
+    /// Adds the recent messages and the tallies to an audit.
     func count(in audit: inout StoreAudit) {
         audit.add(tallies)
         for part in parts {
@@ -156,27 +160,27 @@ struct Young: Sendable {
         }
     }
 
-    /// What it has to say to a question.
-    func part(of load: StoreQuery) -> YoungPart {
+    /// Returns the recent messages that belong to the answer of a load.
+    func part(of load: StoreQuery) -> RecentPart {
         switch load {
         case .device(let device):
             let part = parts[partition(of: .device(device))]
-            return YoungPart(rows: part.messages.all(device.number).map { row($0, $1) })
+            return RecentPart(rows: part.messages.all(device.number).map { row($0, $1) })
         case .messages(let device, let after, let limit):
             let part = parts[partition(of: .device(device))]
             let (page, isLast) = part.messages.page(device.number, after: after.number, limit: limit)
-            return YoungPart(rows: page.map { row($0, $1) }, isLast: isLast)
+            return RecentPart(rows: page.map { row($0, $1) }, isLast: isLast)
         case .upstream(let sender, let after, let limit):
             let part = parts[partition(of: .sender(sender))]
             let (page, isLast) = part.upstream.page(sender.number, after: after.number, limit: limit)
-            return YoungPart(rows: page.map { row($0, $1) }, isLast: isLast)
-        default: return YoungPart()
+            return RecentPart(rows: page.map { row($0, $1) }, isLast: isLast)
+        default: return RecentPart()
         }
     }
 }
 
-/// A young message: its place in the mailbox, and its record among the bytes of its commit.
-struct YoungRow {
+/// A recent message: its sequence, and its record in the frame of its commit.
+struct RecentRow {
     let sequence: UInt64
     private let frame: [UInt8]
     private let range: Range<Int>
@@ -187,22 +191,22 @@ struct YoungRow {
         self.range = range
     }
 
-    /// Its record.
+    /// The record of the message.
     var record: RawSpan {
         @_lifetime(borrow self)
         get { frame.raw.extracting(range) }
     }
 }
 
-/// What the young messages have to say to a question, taken at the moment of the engine's snapshot.
-struct YoungPart {
-    /// In order.
-    var rows: [YoungRow] = []
-    /// Whether no more of them follow.
+/// The recent messages that belong to the answer of a load, as of the snapshot of the engine.
+struct RecentPart {
+    /// The messages in order of their sequences.
+    var rows: [RecentRow] = []
+    /// Whether no others follow.
     var isLast = true
 }
 
-/// Two runs in order made one.
+/// Merges two sorted arrays.
 func merged<Element>(
     _ a: [Element], _ b: [Element], by isBefore: (Element, Element) -> Bool
 ) -> [Element] {

@@ -4,15 +4,15 @@ import Testing
 
 @testable import RocksStore
 
-/// What a look for something that is not there costs, when much is.
-@Suite struct LookTests {
-    /// Enough that their filter in one piece is larger than a shard of the engine's cache.
+/// The cost of a lookup of an absent key in a large store.
+@Suite struct LookupCostTests {
+    /// So large that an unpartitioned filter would exceed a shard of the engine's cache.
     private static let rows = 1_100_000
     private let directory = ScratchDirectory()
 
-    @Test("An upstream message that is new reads few bytes, however many ids are remembered")
+    @Test("A new upstream message reads few bytes when many IDs are stored")
     func few() throws {
-        let engine = try Engine(path: directory.path + "/db", memory: SeenMemory())
+        let engine = try Engine(path: directory.path + "/db", memory: SeenFilter())
         var random = SeededRandom(seed: 5)
         for _ in 0..<(Self.rows / 10_000) {
             let batch = EngineBatch(engine)
@@ -25,11 +25,11 @@ import Testing
             #expect(try engine.get(.seen, Self.key(&random).bytes) { $0.byteCount } == nil)
         }
         let each = (Self.readBytes - before) / 2_000
-        // A piece of a filter has 4 KiB; one look in a hundred reads a block of rows as well.
-        #expect(each < 8_192, "\(each) bytes each: the filter is read whole")
+        // A partition of a filter has 4 KiB. One in a hundred lookups also reads a block of rows.
+        #expect(each < 8_192, "\(each) bytes each: the whole filter is read")
     }
 
-    @Test("Canary: what this thread reads of a file is seen")
+    @Test("canary: reads of a file by this thread are counted")
     func canary() {
         let before = Self.readBytes
         let file = open("/proc/self/exe", O_RDONLY)
@@ -41,7 +41,7 @@ import Testing
 
     private static func key(_ random: inout SeededRandom) -> Key { Key(random.next(), random.next()) }
 
-    /// Bytes that this thread has read so far, from files and caches of the system alike.
+    /// Number of bytes that this thread has read so far, from files or from the page cache.
     private static var readBytes: Int {
         let file = open("/proc/thread-self/io", O_RDONLY)
         defer { close(file) }

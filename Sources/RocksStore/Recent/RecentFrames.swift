@@ -1,23 +1,23 @@
 import Basics
 import Store
 
-/// The bytes of commits, each kept until none of its messages is young any more.
+/// The frames of commits with recent messages, counted by use and freed with the last message.
 ///
-/// Records lie in them as they went to the journal: nothing of a message is kept a second time, and counted references to a
-/// message are none of the store's business (they were a fifth of the committing thread's work).
-struct YoungFrames: Sendable {
+/// Records are read from the bytes that were written to the journal, so that no message is kept twice. Reference-counted objects
+/// per message took a fifth of the committing thread's time.
+struct RecentFrames: Sendable {
     private struct Frame: Sendable {
         var bytes: [UInt8]
-        /// How many need it.
+        /// Number of messages that use the frame.
         var uses: Int
     }
 
     private var frames: [Frame] = []
     private var free: [Int32] = []
-    /// How many are kept.
+    /// Number of frames.
     var count: Int { frames.count - free.count }
 
-    /// Keeps the bytes of a commit for one that needs them; their number.
+    /// Keeps a copy of a frame with one use. Returns its number.
     mutating func keep(_ bytes: borrowing RawSpan) -> Int32 {
         let frame = Frame(bytes: [UInt8](copying: bytes), uses: 1)
         if let number = free.popLast() {
@@ -28,9 +28,9 @@ struct YoungFrames: Sendable {
         return Int32(frames.count - 1)
     }
 
-    /// One more needs them.
+    /// Adds a use of a frame.
     mutating func retain(_ number: Int32) throws(StoreError) {
-        try demand(uses(number) > 0, "the bytes of a commit are used after they were released")
+        try demand(uses(number) > 0, "a frame is used after it was freed")
         frames[Int(number)].uses += 1
     }
 
@@ -38,15 +38,15 @@ struct YoungFrames: Sendable {
         number >= 0 && number < frames.count ? frames[Int(number)].uses : 0
     }
 
-    /// One less does; the last one gives them back.
+    /// Ends a use of a frame. The last one frees it.
     mutating func release(_ number: Int32) throws(StoreError) {
-        try demand(uses(number) > 0, "the bytes of a commit are released more often than they were used")
+        try demand(uses(number) > 0, "a frame is released more often than it is used")
         frames[Int(number)].uses -= 1
         guard frames[Int(number)].uses == 0 else { return }
         frames[Int(number)].bytes = []
         free.append(number)
     }
 
-    /// All bytes of a commit.
+    /// The bytes of a frame.
     subscript(number: Int32) -> [UInt8] { frames[Int(number)].bytes }
 }

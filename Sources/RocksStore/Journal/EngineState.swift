@@ -3,17 +3,17 @@ import CRocksDB
 import Glibc
 import Store
 
-/// What the engine of a closed store has on the disk. Nothing is written: a store of another layout stays as it is.
-struct EngineEnd {
-    /// The last commit that it has, with all before it.
+/// What the engine of a closed store has on the disk. It only reads, so that a store of another layout stays unchanged.
+struct EngineState {
+    /// The applied commit: the engine has this one and all before it.
     private(set) var commit: UInt64 = 0
-    /// The number of partitions; `nil` if the store is new.
+    /// Number of partitions. `nil` if the store is new.
     private(set) var partitions: Int?
 
-    /// Looks at a store. Throws `olderFormat` or `newerFormat` if its layout is another than this version's.
+    /// Reads the state of a store. Throws `olderFormat` or `newerFormat` if another version wrote its layout.
     init(_ path: String) throws(StoreError) {
         guard unsafe access("\(path)/CURRENT", F_OK) == 0 else { return }
-        let options = EngineOptions(memory: SeenMemory())
+        let options = EngineOptions(memory: SeenFilter())
         let database: OpaquePointer?
         do throws(StoreError) {
             unsafe database = try check("read \(path)") { error in
@@ -25,10 +25,11 @@ struct EngineEnd {
         try Self.demandLayout(format, path)
         partitions = try unsafe Self.decimal(MetaKey.partitions, "partitions", database)
         guard let partitions, (1...Limits.Partition.maximumCount).contains(partitions) else {
-            throw StoreError(.corrupt, "\(path): meta/partitions is no number of partitions")
+            throw StoreError(
+                .corrupt, "\(path): invalid meta/partitions: expected 1 to \(Limits.Partition.maximumCount)")
         }
         commit =
-            try unsafe Self.row(MetaKey.settled, database) { (bytes) throws(StoreError) in
+            try unsafe Self.row(MetaKey.applied, database) { (bytes) throws(StoreError) in
                 try MetaKey.number(in: bytes)
             } ?? 0
     }
@@ -45,13 +46,13 @@ struct EngineEnd {
     ) throws(StoreError) -> Int? {
         try unsafe row(key, database) { (bytes) throws(StoreError) in
             guard let number = Int(String(decoding: [UInt8](copying: bytes), as: UTF8.self)) else {
-                throw StoreError(.corrupt, "meta/\(name) is no number")
+                throw StoreError(.corrupt, "invalid meta/\(name): expected a number")
             }
             return number
         }
     }
 
-    /// Only the family `meta` is open: the others are passed over, which is what makes looking cheap.
+    /// Reads a row of the column family `meta`, the only one that is open here. That makes the check cheap.
     private static func row<Value>(
         _ key: [UInt8], _ database: OpaquePointer?,
         _ body: (borrowing RawSpan) throws(StoreError) -> Value

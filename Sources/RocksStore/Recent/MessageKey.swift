@@ -2,16 +2,16 @@ import Basics
 import Delivery
 import Store
 
-/// Where a message is: of a device, or of a sender.
-struct Place: Hashable, CustomStringConvertible {
+/// The key of a stored message: direction, owner and sequence.
+struct MessageKey: Hashable, CustomStringConvertible {
     var kind: ExpiryKey.Kind
     var owner: UInt64
     var sequence: UInt64
 
-    /// Sequences hardly ever meet, and no stranger chooses them: they alone tell places apart well enough, at a third of the cost.
+    /// Hashes the sequence alone, at a third of the cost: sequences hardly ever collide, and clients cannot choose them.
     func hash(into hasher: inout Hasher) { hasher.combine(sequence) }
 
-    /// What stands there.
+    /// The result of a lookup.
     enum Presence {
         case absent
         case present(MessageRecord.Header)
@@ -21,13 +21,13 @@ struct Place: Hashable, CustomStringConvertible {
     /// The name in errors and logs, such as `pending/17/1700000000000000`.
     var description: String { "\(family.name)/\(owner)/\(sequence)" }
 
-    /// Whose it is.
+    /// The owner of the message.
     var key: PartitionKey { kind == .message ? .device(DeviceID(owner)) : .sender(SenderID(owner)) }
 
-    /// The family of the engine that it belongs to.
+    /// The column family of the message.
     var family: Family { kind == .message ? .pending : .upstream }
 
-    /// What a removal must know of the record that stands there.
+    /// Returns the fields of a record that a removal needs.
     func header(_ record: borrowing RawSpan) throws(RecordFault) -> MessageRecord.Header {
         kind == .message
             ? try MessageRecord.header(record, device: DeviceID(owner), sequence: SequenceNumber(sequence))
@@ -35,28 +35,28 @@ struct Place: Hashable, CustomStringConvertible {
     }
 }
 
-extension Place {
-    /// The place of what ends.
+extension MessageKey {
+    /// Creates the key of the message in an expiry entry.
     init(_ end: ExpiryKey) { self.init(kind: end.kind, owner: end.owner, sequence: end.sequence) }
 }
 
 extension ExpiryKey {
-    /// The end of what stands at a place.
-    init(_ place: Place, end: UnixMilliseconds) {
-        self.init(time: end, kind: place.kind, owner: place.owner, sequence: place.sequence)
+    /// Creates the expiry entry of a message.
+    init(_ messageKey: MessageKey, end: UnixMilliseconds) {
+        self.init(time: end, kind: messageKey.kind, owner: messageKey.owner, sequence: messageKey.sequence)
     }
 }
 
-/// An upstream message that may be repeated, by a hash that is wide enough that two never meet by chance.
+/// The identity of an upstream message whose repeats are suppressed: a device and a 128-bit hash against collisions.
 struct SeenKey: Hashable {
     var device: UInt64
     var high: UInt64
     var low: UInt64
 
-    /// The key of a message to which its device gave a persistent ID.
+    /// Creates the identity of a message with a persistent ID.
     ///
-    /// Each field is hashed under the hash of those before, so that no two lists of fields run together. An app that makes the
-    /// hashes of two of its own messages meet loses one of those; the device and the app keep it from all others.
+    /// The hash of each field is keyed with the hash of the fields before it, so that different fields cannot concatenate to the
+    /// same input. An app that makes two of its own messages collide loses one of them. Device and app keep others unaffected.
     init(_ message: StoredUpstream) {
         var key = SipHash(key: (0x6363_7364, 0x7365_656e)).hash128(message.category.raw)
         key = SipHash(key: (key.0 ^ message.sender.number, key.1)).hash128(message.persistentID.raw)
@@ -65,10 +65,10 @@ struct SeenKey: Hashable {
         device = message.from.device.number
     }
 
-    /// The half of a good hash is as good; devices cannot choose it without effort, and then meet only their own.
+    /// Hashes half of the hash. A device can choose it with effort only, and then collides with its own messages only.
     func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
-    /// Its row in the engine.
+    /// The key of its row in the engine.
     var key: Key {
         var key = Key(device, high)
         key.append(low)

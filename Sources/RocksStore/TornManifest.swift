@@ -2,19 +2,21 @@ import Basics
 import Glibc
 import Store
 
-/// The engine's list of its files (`MANIFEST-…`), torn by a power cut in one of the ways that the engine does not get over.
+/// Repairs a manifest of the engine (`MANIFEST-…`) that a power cut has torn in a way that the engine cannot handle.
 ///
-/// A change of the list that was not synced is passed over by the engine where its begin is missing, or the list ends before its
-/// end. But where a power cut has left some sectors of a change and not others, those are zeros, and the engine takes the change
-/// for damage. It acts on no change before that is synced, so the list is good without this one and those behind it.
-enum TornList {
+/// The engine skips an unsynced record at the end of the manifest if the start of the record is missing, or the file ends before
+/// the record does. But if a power cut has left some sectors of a record and not others, the missing ones are zeros, and the engine
+/// reports damage. It relies on no record before that is synced, so that the manifest is valid without this record and all after
+/// it.
+enum TornManifest {
     private static let block = 32_768
     private static let sector = 512
     /// Checksum (4), length (2), type (1).
     private static let head = 7
 
-    /// Cuts the torn change off, where that is what is wrong, and keeps the list as it was under another name; the name of
-    /// the list, nil: that is not what is wrong, and nothing was changed.
+    /// Truncates the manifest before a torn record, and keeps the original under another name. Returns the name of the manifest.
+    ///
+    /// Returns `nil` and changes nothing if the manifest is not torn in this way.
     static func mend(_ path: String) throws(StoreError) -> String? {
         let lock = try StoreLock(path)
         defer { extendLifetime(lock) }
@@ -26,13 +28,13 @@ enum TornList {
             let list = try StoreFiles.read("\(path)/\(name)", limit: Limits.Store.manifestBytes),
             let end = tornEnd(of: list)
         else { return nil }
-        try demand(end < list.count, "the list of files is cut behind its end", name)
+        try demand(end < list.count, "the manifest is truncated after its end", name)
         try write(list, to: "\(path)/\(name).torn", keeping: list.count)
         try write([], to: "\(path)/\(name)", keeping: end)
         return name
     }
 
-    /// Where the list is to end; nil where its first bad record is not torn in this way, or is not at its end.
+    /// Returns the offset of the torn record. Returns `nil` if the first bad record is not torn in this way, or not at the end.
     static func tornEnd(of list: [UInt8]) -> Int? {
         var at = 0
         while at + head <= list.count {
@@ -44,7 +46,7 @@ enum TornList {
             let length = Int(list[at + 4]) | Int(list[at + 5]) << 8
             let end = at + head + length
             guard head + length <= left, end <= list.count, isWhole(list[at..<end]) else {
-                // What the engine writes before it syncs is short. Damage is anywhere.
+                // The engine writes little before it syncs. Damage may be anywhere.
                 return list.count - at <= Limits.Journal.manifestTailBytes && isTorn(list, at, end) ? at : nil
             }
             at = end
@@ -52,7 +54,7 @@ enum TornList {
         return nil
     }
 
-    /// Whether a change lacks one of its sectors: what was not written reads as zeros. Without the first one it lacks its head too.
+    /// Returns whether one of the sectors of a record is missing, which reads as zeros. The first one contains its header.
     private static func isTorn(_ list: [UInt8], _ at: Int, _ end: Int) -> Bool {
         var from = at
         while from < max(at + 1, min(end, list.count)) {
@@ -68,7 +70,7 @@ enum TornList {
         return stored == checksum(record.dropFirst(6))
     }
 
-    /// CRC-32C of type and content, turned and shifted as the engine does it, so that it is no checksum of itself.
+    /// Returns the CRC-32C of type and content, masked as the engine does it (rotated, plus a constant).
     static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var crc = ~(0 as UInt32)
         for byte in bytes {
@@ -79,7 +81,7 @@ enum TornList {
         return (crc >> 15 | crc << 17) &+ 0xa282_ead8
     }
 
-    /// Writes bytes at the start of a file, cuts it to a size, and syncs it.
+    /// Writes bytes at the start of a file, truncates it to a size, and syncs it.
     private static func write(_ bytes: [UInt8], to path: String, keeping size: Int) throws(StoreError) {
         let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("open \(path)") }

@@ -3,11 +3,11 @@ import CRocksDB
 import Store
 import Synchronization
 
-/// Lets the engine drop, whenever it compacts, the upstream messages whose repeats need no longer be kept out.
-@safe final class SeenMemory: Sendable {
-    /// The latest time that a put has told, milliseconds since 1970; the engine asks from threads of its own.
+/// A compaction filter that drops the IDs of upstream messages whose repeats no longer need to be suppressed.
+@safe final class SeenFilter: Sendable {
+    /// The latest time of a put. The engine reads it from its own threads.
     private let now = Atomic<Int64>(0)
-    /// The engine's handle, valid while this object lives.
+    /// The handle of the filter, valid as long as this object.
     nonisolated(unsafe) private(set) var filter: OpaquePointer? = nil
 
     init() {
@@ -16,7 +16,7 @@ import Synchronization
             state, { _ in },
             { state, _, _, _, value, length, _, _, _ in
                 guard let state = unsafe state, let value = unsafe value, length == 8 else { return 0 }
-                let memory = unsafe Unmanaged<SeenMemory>.fromOpaque(state).takeUnretainedValue()
+                let memory = unsafe Unmanaged<SeenFilter>.fromOpaque(state).takeUnretainedValue()
                 let bytes = unsafe RawSpan(_unsafeStart: value, byteCount: length)
                 return memory.isForgotten(Int64(bitPattern: bytes.bigEndian(at: 0))) ? 1 : 0
             }, { _ in unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self) })
@@ -24,7 +24,7 @@ import Synchronization
 
     deinit { unsafe rocksdb_compactionfilter_destroy(filter) }
 
-    /// Time has come this far.
+    /// Moves the time forward. An earlier time is ignored.
     func advance(to time: UnixMilliseconds) {
         if time > now.load(ordering: .relaxed) { now.store(time, ordering: .relaxed) }
     }
