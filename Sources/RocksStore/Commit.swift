@@ -70,7 +70,9 @@ struct Commit: ~Copyable {
     mutating func add(_ writes: WriteBatch) throws(StoreError) -> CommitOutcome {
         var outcome = CommitOutcome(batchNumber: writes.batchNumber)
         var checks = try BatchChecks(writes, among: partitions)
-        for mutation in writes.mutations { try add(mutation, &outcome, &checks) }
+        // Borrowed, since an iterator copies each mutation.
+        let mutations = writes.mutations.span
+        for index in mutations.indices { try add(mutations[index], &outcome, &checks) }
         return outcome
     }
 
@@ -368,7 +370,7 @@ extension Commit {
     mutating func moveToEngine(
         _ survivors: RecentIndex.Survivors, from recent: borrowing RecentMessages
     ) throws(StoreError) {
-        for messageKey in survivors.messageKeys {
+        for messageKey in survivors.keys {
             let (row, end) = try demand(
                 recent.row(at: messageKey), "a message that moves to the engine is not in memory",
                 "\(messageKey)")

@@ -109,7 +109,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
                 try engine.write(commit.batch)
                 unflushedBytes += commit.batch.bytes
             }
-            for messageKey in survivors.messageKeys { try recent.remove(messageKey) }
+            for messageKey in survivors.keys { try recent.remove(messageKey) }
         }
     }
 

@@ -6,34 +6,34 @@ import Store
 enum RecordNames {
     /// Returns the name of a record and what is wrong with it, such as `pending/17/1700000000000000: wrong checksum`.
     static func name(_ family: Family, _ key: borrowing RawSpan, _ fault: String) -> String {
-        var messageKey = ""
+        var text = ""
         switch family {
         case .pending, .upstream:
-            if key.byteCount == 16 { messageKey = "\(key.bigEndian(at: 0))/\(key.bigEndian(at: 8))" }
+            if key.byteCount == 16 { text = "\(key.bigEndian(at: 0))/\(key.bigEndian(at: 8))" }
         case .registry:
             switch RegistryRow(key) {
-            case .device(let device): messageKey = "\(device.number)"
+            case .device(let device): text = "\(device.number)"
             case .subscription(let name, let sender, let topic):
-                messageKey =
+                text =
                     "\(name.device.number)/\(name.number.number)/\(sender.number)/"
                     + String(decoding: topic.bytes, as: UTF8.self)
-            case .registration(let name): messageKey = "\(name.device.number)/\(name.number.number)"
+            case .registration(let name): text = "\(name.device.number)/\(name.number.number)"
             case nil: break
             }
         case .groups:
-            if let name = GroupName(key: key) { messageKey = "\(name.sender.number)/\(name.number)" }
-        case .senders: if key.byteCount == 8 { messageKey = "\(key.bigEndian(at: 0))" }
+            if let name = GroupName(key: key) { text = "\(name.sender.number)/\(name.number)" }
+        case .senders: if key.byteCount == 8 { text = "\(key.bigEndian(at: 0))" }
         case .fanouts:
-            if key.byteCount >= 19 { messageKey = "\(key.bigEndian(at: 3))/\(key.bigEndian(at: 11))" }
-        case .meta: messageKey = String(decoding: [UInt8](copying: key), as: UTF8.self)
+            if key.byteCount >= 19 { text = "\(key.bigEndian(at: 3))/\(key.bigEndian(at: 11))" }
+        case .meta: text = String(decoding: [UInt8](copying: key), as: UTF8.self)
         case .seen, .expiry, .topics, .installations, .contacts: break
         }
-        if messageKey.isEmpty {
+        if text.isEmpty {
             var hex = ByteBuffer()
             for at in 0..<key.byteCount { Hex.append(key.byte(at: at), to: &hex) }
-            messageKey = String(decoding: hex.copied(), as: UTF8.self)
+            text = String(decoding: hex.copied(), as: UTF8.self)
         }
-        return "\(family == .meta ? "meta" : "\(family.name)")/\(messageKey): \(fault)"
+        return "\(family == .meta ? "meta" : "\(family.name)")/\(text): \(fault)"
     }
 
     /// Returns the failure of a load that needs an unreadable record.

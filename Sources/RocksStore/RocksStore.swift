@@ -283,9 +283,9 @@ public final class RocksStore: Store {
         }
     }
 
-    public func topics(from messageKey: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
+    public func topics(from position: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
-            let page = try SnapshotReader(engine.snapshot()).topics(from: messageKey, examine: examine)
+            let page = try SnapshotReader(engine.snapshot()).topics(from: position, examine: examine)
             try ListChecks.demandCounted(page, examined: examine)
             return page
         }

@@ -151,10 +151,10 @@ enum TopicKey {
     static let end = [UInt8](repeating: 0xFF, count: 9)
 
     /// Returns the first possible key at a position.
-    static func start(_ messageKey: SubscriberPosition) -> [UInt8] {
-        guard let topic = messageKey.topic else { return bigEndian(messageKey.sender.number) }
-        guard let after = messageKey.after else { return self.topic(messageKey.sender, topic) }
-        return subscriber(messageKey.sender, topic, after) + [0]
+    static func start(_ position: SubscriberPosition) -> [UInt8] {
+        guard let topic = position.topic else { return bigEndian(position.sender.number) }
+        guard let after = position.after else { return self.topic(position.sender, topic) }
+        return subscriber(position.sender, topic, after) + [0]
     }
 
     /// Returns the key of a subscriber of a topic.

@@ -27,7 +27,7 @@ import Store
     /// The name of the file. The engine ignores unknown files.
     static let name = "SYNCED"
     /// The offsets of the two copies, which are written alternately. They are in different sectors: a torn write damages one.
-    private static let messageKeys = [0, 512]
+    private static let offsets = [0, 512]
     private static let magic = UInt64(0x6363_732d_7379_6e63)
     private static let length = 24
 
@@ -40,7 +40,7 @@ import Store
         guard file >= 0 else { throw .system("open \(name)") }
         guard let first else { return }
         // Without this sync the file might be missing after a power cut, and lost commits would not be noticed.
-        guard Self.messageKeys.allSatisfy({ put(first, at: $0) }), fsync(file) == 0 else {
+        guard Self.offsets.allSatisfy({ put(first, at: $0) }), fsync(file) == 0 else {
             throw .system("write \(name)")
         }
         try StoreFiles.sync(folder: path)
@@ -49,7 +49,7 @@ import Store
     deinit { Glibc.close(file) }
 
     /// Records that a commit is on the disk. A failed write is ignored: an older mark is still correct.
-    func update(to commit: UInt64) { _ = put(commit, at: Self.messageKeys[Int(commit % 2)]) }
+    func update(to commit: UInt64) { _ = put(commit, at: Self.offsets[Int(commit % 2)]) }
 
     /// Reads the mark in the folder of a store.
     static func read(_ path: String) throws(StoreError) -> Found {
@@ -62,10 +62,10 @@ import Store
         defer { Glibc.close(file) }
         var commits: [UInt64] = []
         var isEmpty = true
-        for messageKey in messageKeys {
+        for offset in offsets {
             var bytes = [UInt8](repeating: 0, count: length)
             let count = unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe pread(file, bytes.baseAddress, bytes.count, off_t(messageKey))
+                unsafe pread(file, bytes.baseAddress, bytes.count, off_t(offset))
             }
             guard count >= 0 else { throw .system("read \(name)") }
             isEmpty = isEmpty && count == 0
@@ -75,10 +75,10 @@ import Store
         return commits.max().map { .synced($0) } ?? (isEmpty ? .absent : .damaged)
     }
 
-    private func put(_ commit: UInt64, at messageKey: Int) -> Bool {
+    private func put(_ commit: UInt64, at offset: Int) -> Bool {
         let record = Self.record(commit)
         return unsafe record.bytes.withUnsafeBytes { record in
-            unsafe pwrite(file, record.baseAddress, record.count, off_t(messageKey)) == record.count
+            unsafe pwrite(file, record.baseAddress, record.count, off_t(offset)) == record.count
         }
     }
 

@@ -56,10 +56,10 @@ extension TopicJobName {
 
 extension RegistrationName {
     /// Reads the two numbers at an offset of a key.
-    init(key: borrowing RawSpan, at messageKey: Int) {
+    init(key: borrowing RawSpan, at offset: Int) {
         self.init(
-            device: DeviceID(key.bigEndian(at: messageKey)),
-            number: RegistrationNumber(key.bigEndian(at: messageKey + 8)))
+            device: DeviceID(key.bigEndian(at: offset)),
+            number: RegistrationNumber(key.bigEndian(at: offset + 8)))
     }
 }
 
@@ -166,8 +166,8 @@ extension SnapshotReader {
     }
 
     /// Returns topics with their numbers of subscribers, from a position on.
-    func topics(from messageKey: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
-        let rows = snapshot.cursor(.topics, from: messageKey.map(TopicKey.start) ?? [], before: TopicKey.end)
+    func topics(from position: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
+        let rows = snapshot.cursor(.topics, from: position.map(TopicKey.start) ?? [], before: TopicKey.end)
         var page = TopicCounts(counts: [], next: nil)
         // The key prefix of the current topic: a further row with it is counted without being decoded.
         var head: [UInt8] = []

@@ -190,12 +190,13 @@ struct DeviceHub: ~Copyable {
 
     /// Resumes an operation that waited for a batch.
     mutating func finish(
-        _ waiter: DeviceWaiter, of entry: DeviceEntry, _ outcome: CommitOutcome, _ turn: inout Turn
+        _ waiter: consuming DeviceWaiter, of entry: DeviceEntry, _ outcome: CommitOutcome,
+        _ turn: inout Turn
     ) {
         turn.demand(
             entry.batchesInFlight > 0, "a commit is reported for a device without uncommitted changes",
             of: entry)
-        switch waiter {
+        switch consume waiter {
         case .submission(let message, let replyTo, let canonical):
             submissionCommitted(
                 message, replyTo, canonical: canonical, entry, hasFailed: outcome.hasFailed, &turn)

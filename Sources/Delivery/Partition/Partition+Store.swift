@@ -4,7 +4,7 @@ import Basics
 extension Partition {
     mutating func committed(_ outcome: CommitOutcome) {
         let isKnown = outcome.batchNumber < turn.ledger.nextBatchNumber
-        guard let record = turn.ledger.remove(outcome.batchNumber) else {
+        guard var record = turn.ledger.remove(outcome.batchNumber) else {
             turn.demand(!isKnown, "a batch was answered twice")
             return
         }
@@ -19,7 +19,9 @@ extension Partition {
             turn.effects.downstream.add(record.downstream)
             turn.effects.upstream.add(record.upstream)
         }
-        for waiter in record.waiters { resume(waiter, outcome) }
+        // Moved out one by one, in order: a copy of each waiter would count references on memory that is no longer cached.
+        record.waiters.reverse()
+        while let waiter = record.waiters.popLast() { resume(waiter, outcome) }
         if record.removesUpstream { senders.removalsCommitted(record, outcome) }
         devices.committed(record.devices, &turn)
     }
@@ -44,8 +46,8 @@ extension Partition {
         topics.changesFailed(record)
     }
 
-    private mutating func resume(_ waiter: Waiter, _ outcome: CommitOutcome) {
-        switch waiter {
+    private mutating func resume(_ waiter: consuming Waiter, _ outcome: CommitOutcome) {
+        switch consume waiter {
         case .device(let entry, let waiter): devices.finish(waiter, of: entry, outcome, &turn)
         case .sender(let sender, let waiter): senders.finish(waiter, of: sender, outcome, &turn)
         case .topicJob(let job, let requester):

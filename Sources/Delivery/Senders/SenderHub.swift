@@ -59,9 +59,9 @@ struct SenderHub: ~Copyable {
 
     /// Resumes an operation that waited for a batch.
     mutating func finish(
-        _ waiter: SenderWaiter, of sender: SenderID, _ outcome: CommitOutcome, _ turn: inout Turn
+        _ waiter: consuming SenderWaiter, of sender: SenderID, _ outcome: CommitOutcome, _ turn: inout Turn
     ) {
-        switch waiter {
+        switch consume waiter {
         case .upstream(let message, let requester):
             turn.demand(
                 message.sender == sender, "a message was stored for another sender", owner: .sender(sender))

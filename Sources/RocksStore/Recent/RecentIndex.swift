@@ -22,19 +22,19 @@ struct RecentIndex: Sendable {
     /// A commit whose messages have not been moved to the engine.
     private struct Mark: Sendable {
         var commit: UInt64
-        var messageKeys: Int
+        var puts: Int
         var seen: Int
         var bytes: Int
     }
 
-    private var messageKeys: [MessageKey: Entry] = [:]
+    private var entries: [MessageKey: Entry] = [:]
     private var seen: [SeenKey: Seen] = [:]
     private var marks = Fifo<Mark>()
-    private var putPlaces = Fifo<MessageKey>()
+    private var putKeys = Fifo<MessageKey>()
     private var putSeen = Fifo<(key: SeenKey, time: UnixMilliseconds)>()
     private var movedSeen = Fifo<(key: SeenKey, commit: UInt64)>()
     /// Number of messages and IDs that the current commit has put.
-    private var made = (messageKeys: 0, seen: 0)
+    private var made = (puts: 0, seen: 0)
     /// The highest sequence of all recent messages so far.
     private(set) var highest: UInt64 = 0
     /// Size of the journal frames whose messages have not been moved to the engine, in bytes.
@@ -45,7 +45,7 @@ struct RecentIndex: Sendable {
     private var applied: UInt64 = 0
 
     /// The recent message with a key. `nil` if there is none.
-    subscript(messageKey: MessageKey) -> Entry? { messageKeys[messageKey] }
+    subscript(messageKey: MessageKey) -> Entry? { entries[messageKey] }
 
     /// The time at which an upstream message was put. `nil` if its ID is not here.
     subscript(key: SeenKey) -> UnixMilliseconds? { seen[key]?.time }
@@ -55,17 +55,17 @@ struct RecentIndex: Sendable {
         throws(StoreError)
     {
         try demand(commit > ended, "a message is put by a commit that has already ended", "\(messageKey)")
-        let found = messageKeys.updateValue(Entry(header: header, commit: commit), forKey: messageKey)
+        let found = entries.updateValue(Entry(header: header, commit: commit), forKey: messageKey)
         try demand(found == nil, "a message is put under the key of a recent message", "\(messageKey)")
-        putPlaces.append(messageKey)
+        putKeys.append(messageKey)
         highest = max(highest, messageKey.sequence)
-        made.messageKeys += 1
+        made.puts += 1
     }
 
     /// Removes a message and returns it. Returns `nil` if it is not a recent message.
     @discardableResult mutating func remove(_ messageKey: MessageKey) -> Entry? {
-        guard let index = messageKeys.index(forKey: messageKey) else { return nil }
-        return messageKeys.remove(at: index).value
+        guard let index = entries.index(forKey: messageKey) else { return nil }
+        return entries.remove(at: index).value
     }
 
     /// Adds the ID of an upstream message of the current commit.
@@ -80,7 +80,7 @@ struct RecentIndex: Sendable {
         try demand(commit > ended, "commits do not end in order")
         try demand(bytes > 0, "a commit has no bytes")
         ended = commit
-        marks.append(Mark(commit: commit, messageKeys: made.messageKeys, seen: made.seen, bytes: bytes))
+        marks.append(Mark(commit: commit, puts: made.puts, seen: made.seen, bytes: bytes))
         self.bytes += bytes
         made = (0, 0)
     }
@@ -89,11 +89,11 @@ struct RecentIndex: Sendable {
     struct Survivors: Sendable {
         /// The last of these commits. `nil` if there are none.
         var commit: UInt64?
-        var messageKeys: [MessageKey] = []
+        var keys: [MessageKey] = []
         var seen: [(key: SeenKey, time: UnixMilliseconds)] = []
 
         /// Whether nothing is left for the engine.
-        var isEmpty: Bool { messageKeys.isEmpty && seen.isEmpty }
+        var isEmpty: Bool { keys.isEmpty && seen.isEmpty }
     }
 
     /// Removes the oldest commits until up to `limit` bytes are left. Returns what is left of them.
@@ -106,13 +106,13 @@ struct RecentIndex: Sendable {
             bytes -= mark.bytes
             try demand(bytes >= 0, "the size of the recent commits is negative")
             left.commit = mark.commit
-            for _ in 0..<mark.messageKeys {
+            for _ in 0..<mark.puts {
                 let messageKey = try demand(
-                    putPlaces.popFirst(), "the queue of recent messages is shorter than its commits")
+                    putKeys.popFirst(), "the queue of recent messages is shorter than its commits")
                 // A message that was removed and put again belongs to a later commit.
-                guard messageKeys[messageKey]?.commit == mark.commit else { continue }
-                messageKeys[messageKey] = nil
-                left.messageKeys.append(messageKey)
+                guard entries[messageKey]?.commit == mark.commit else { continue }
+                entries[messageKey] = nil
+                left.keys.append(messageKey)
             }
             for _ in 0..<mark.seen {
                 let put = try demand(
