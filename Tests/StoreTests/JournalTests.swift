@@ -220,7 +220,7 @@ import Testing
         index.remove(place(2))
         #expect(try index.evict(to: 40).commit == nil)
         let first = try index.evict(to: 25)
-        #expect(first.commit == 2 && first.places == [place(1)] && first.seen.count == 2)
+        #expect(first.commit == 2 && first.keys == [place(1)] && first.seen.count == 2)
         #expect(index[place(1)] == nil && index[place(3)]?.commit == 3)
         let seen = (1...3 as ClosedRange<UInt64>).map { SeenKey(Samples.upstream(8, 1, device: $0)) }
         #expect(seen.allSatisfy { index[$0] == 5 }, "the engine has the first two in its memtable only")
@@ -232,8 +232,8 @@ import Testing
         index.remove(place(3))
         try index.put(place(3), header, commit: 5)
         try index.end(5, bytes: 10)
-        #expect(try index.evict(to: 10).places == [place(4)])
-        #expect(try index.evict(to: 0).places == [place(3)] && index.bytes == 0)
+        #expect(try index.evict(to: 10).keys == [place(4)])
+        #expect(try index.evict(to: 0).keys == [place(3)] && index.bytes == 0)
     }
 
     @Test("A commit is synced before the engine gets it, and not when it only has recent messages")
