@@ -21,7 +21,7 @@ struct Load {
         sizes.buffers = 393_216
         sizes.segment = 16_384
         sizes.journal = 65_536
-        sizes.young = [0, 32_768, 1_048_576][Int(seed % 3)]
+        sizes.recent = [0, 32_768, 1_048_576][Int(seed % 3)]
         return sizes
     }
 
