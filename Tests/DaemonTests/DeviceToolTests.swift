@@ -63,7 +63,7 @@ struct DeviceToolTests {
         let state = try JSONSerialization.jsonObject(with: Data(content.utf8)) as? [String: Any]
         #expect((state?["registrations"] as? [Any])?.count == 2)
         let unknown = try bench.device("register", "--sender", "5")
-        #expect(unknown.code == 1 && unknown.errors.contains("does not know this sender ID"))
+        #expect(unknown.code == 1 && unknown.errors.contains("unknown sender ID"))
     }
 
     @Test("listen prints each stored message once, and exits with 1 when fewer came than expected")
@@ -217,7 +217,7 @@ struct DeviceToolTests {
             bench.daemon.directory.appendingPathComponent("data/first-sender.key").path, "--app-server-port",
             String(try bench.daemon.port("app_server")), "--json=false")
         #expect(tool.code == 0, "\(tool)")
-        for words in ["ACK m-1", "receipt: m-1", "stream ack: u-1", "ACK u-1", "ACK m-2", "You were away"] {
+        for words in ["ACK m-1", "receipt: m-1", "stream ack: u-1", "ACK u-1", "ACK m-2", "You were offline"] {
             #expect(tool.output.contains(words), "no \(words) in the conversation: \(tool)")
         }
         #expect(!tool.output.contains(try bench.daemon.firstSender.key))

@@ -137,7 +137,7 @@ struct ExitCodeTests {
             quiet.code == 1 && quiet.output.isEmpty, "standard output is reserved for the token: \(quiet)")
         let people = try Tool.run(
             "ccs-device", ["register", "--json=false", "--sender", "5", "--state", fresh] + common)
-        #expect(people.output.isEmpty && people.errors.contains("does not know this sender ID"))
+        #expect(people.output.isEmpty && people.errors.contains("unknown sender ID"))
     }
 
     @Test("ccs-bench exits with 64 for usage errors, 69 without a ccsd, 74 without a folder")

@@ -74,7 +74,7 @@ struct TLSTests {
         #expect(checked.code == 0)
         #expect(
             checked.errors.contains(
-                "warning: \(file.path):2:14: tls_minimum: 1.0 lets clients in with TLS that RFC 8996"))
+                "warning: \(file.path):2:14: tls_minimum: 1.0 accepts TLS versions that RFC 8996"))
 
         try "format: 1\ntls_minimum: 1.3\n".write(to: file, atomically: true, encoding: .utf8)
         #expect(try daemon.ctl("reload")["reloaded"] as? Bool == true)

@@ -111,8 +111,11 @@ struct Turn: ~Copyable {
         var record = BatchRecord()
         swap(&record, &batch)
         record.mutations = effects.mutations
+        // The next batch is probably as large: growing its arrays step by step would cost an allocation for every other message.
         effects.mutations = []
         effects.mutations.reserveCapacity(min(record.mutations.count, 64))
+        batch.waiters.reserveCapacity(min(record.waiters.count, 64))
+        batch.devices.reserveCapacity(min(record.devices.count, 64))
         for entry in record.devices {
             demand(entry.isTouched, "a device is in a batch that does not change it", of: entry)
             entry.isTouched = false

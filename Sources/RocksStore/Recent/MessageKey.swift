@@ -8,8 +8,10 @@ struct MessageKey: Hashable, CustomStringConvertible {
     var owner: UInt64
     var sequence: UInt64
 
-    /// Hashes the sequence alone, at a third of the cost: sequences hardly ever collide, and clients cannot choose them.
-    func hash(into hasher: inout Hasher) { hasher.combine(sequence) }
+    /// Hashes sequence and owner as one number, at a third of the cost. Clients can choose neither.
+    ///
+    /// The owner spreads the sequences of different partitions, which all follow the clock and are often equal.
+    func hash(into hasher: inout Hasher) { hasher.combine(sequence ^ (owner &* 0x9e37_79b9_7f4a_7c15)) }
 
     /// The result of a lookup.
     enum Presence {

@@ -109,7 +109,7 @@ final class ReactorHost: ReactorDelegate {
         let partition = key.partition(of: map.partitions)
         let owner = map.reactor(of: partition)
         if owner == index {
-            partitions.handle(event, of: partition, now: now)
+            partitions.queue(event, of: partition)
         } else {
             outgoing[owner].events.append(event)
         }
@@ -208,7 +208,7 @@ final class ReactorHost: ReactorDelegate {
     private func applyEffects(_ now: Now) {
         var hasOutput = true
         while hasOutput {
-            hasOutput = false
+            hasOutput = partitions.handleQueued(now: now)
             if !answers.isEmpty {
                 hasOutput = true
                 var round: [(ConnectionID, SessionCommand)] = []

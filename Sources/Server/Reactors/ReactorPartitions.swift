@@ -9,6 +9,8 @@ final class ReactorPartitions {
     final class Hosted {
         let number: Int
         var core: Partition
+        /// The events of the current turn that wait for the end of their turn's input.
+        fileprivate var events: [Event] = []
         /// The effects of the current turn; empty between turns.
         var effects = Effects()
         /// Whether the partition had an event in this turn.
@@ -62,9 +64,43 @@ final class ReactorPartitions {
     /// The first partition, which represents all where they must agree; `nil` if there are no partitions.
     var leader: Hosted? { all.first }
 
-    /// Handles an event of a partition of this reactor.
+    /// Handles an event of a partition of this reactor at once.
     func handle(_ event: consuming Event, of partition: Int, now: Now) {
         handle(event, all[partition - first], now)
+    }
+
+    /// Queues an event of a partition of this reactor for `handleQueued`.
+    func queue(_ event: consuming Event, of partition: Int) {
+        let hosted = all[partition - first]
+        activate(hosted)
+        hosted.events.append(event)
+    }
+
+    /// Handles the queued events, partition by partition. Returns whether there were any.
+    ///
+    /// In the order of arrival, each event would evict the state of the partition before from the processor's first cache: with 16
+    /// partitions that was a tenth of the CPU of a message.
+    func handleQueued(now: Now) -> Bool {
+        var hadEvents = false
+        // More partitions may become active in the loop.
+        var at = 0
+        while at < active.count {
+            let hosted = active[at]
+            at += 1
+            guard !hosted.events.isEmpty else { continue }
+            hadEvents = true
+            var events: [Event] = []
+            swap(&events, &hosted.events)
+            for index in events.indices {
+                // Moved, not copied.
+                var event = Event.partition(.tick)
+                swap(&event, &events[index])
+                handle(event, hosted, now)
+            }
+            events.removeAll(keepingCapacity: true)
+            swap(&events, &hosted.events)
+        }
+        return hadEvents
     }
 
     /// Handles an event for all partitions.
@@ -77,11 +113,14 @@ final class ReactorPartitions {
         for at in stride(from: part, to: all.count, by: parts) { handle(.tick, all[at], now) }
     }
 
+    private func activate(_ hosted: Hosted) {
+        guard !hosted.isActive else { return }
+        hosted.isActive = true
+        active.append(hosted)
+    }
+
     private func handle(_ event: consuming Event, _ hosted: Hosted, _ now: Now) {
-        if !hosted.isActive {
-            hosted.isActive = true
-            active.append(hosted)
-        }
+        activate(hosted)
         #if DEBUG
             let key = event.key
         #endif

@@ -29,8 +29,8 @@ from dialogue import arguments, commands, emit
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def base64url(bytes):
-    return base64.urlsafe_b64encode(bytes).rstrip(b"=").decode()
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 class World:
