@@ -217,7 +217,8 @@ struct DeviceToolTests {
             bench.daemon.directory.appendingPathComponent("data/first-sender.key").path, "--app-server-port",
             String(try bench.daemon.port("app_server")), "--json=false")
         #expect(tool.code == 0, "\(tool)")
-        for words in ["ACK m-1", "receipt: m-1", "stream ack: u-1", "ACK u-1", "ACK m-2", "You were offline"] {
+        for words in ["ACK m-1", "receipt: m-1", "stream ack: u-1", "ACK u-1", "ACK m-2", "You were offline"]
+        {
             #expect(tool.output.contains(words), "no \(words) in the conversation: \(tool)")
         }
         #expect(!tool.output.contains(try bench.daemon.firstSender.key))

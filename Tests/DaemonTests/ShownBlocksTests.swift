@@ -24,6 +24,11 @@ struct ShownBlocksTests {
             "a diagram"
         ),
         (
+            "docs/architecture.md",
+            " app server                                                                       device",
+            "a diagram"
+        ),
+        (
             "docs/ci-example.md", "- name: Push messages reach a device",
             "needs the programs in /usr/bin; CIExampleTests runs the script"
         ),
