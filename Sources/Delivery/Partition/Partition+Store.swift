@@ -19,9 +19,12 @@ extension Partition {
             turn.effects.downstream.add(record.downstream)
             turn.effects.upstream.add(record.upstream)
         }
-        // Moved out one by one, in order: a copy of each waiter would count references on memory that is no longer cached.
-        record.waiters.reverse()
-        while let waiter = record.waiters.popLast() { resume(waiter, outcome) }
+        for index in record.waiters.indices {
+            // Moved, not copied: a copy would count references on memory that is no longer cached.
+            var waiter = Waiter.installation([])
+            swap(&waiter, &record.waiters[index])
+            resume(waiter, outcome)
+        }
         if record.removesUpstream { senders.removalsCommitted(record, outcome) }
         devices.committed(record.devices, &turn)
     }
