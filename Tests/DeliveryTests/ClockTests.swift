@@ -71,6 +71,17 @@ import Testing
         #expect(bench.expiredDevices == 0 && bench.down.expired == 0 && bench.store.holds)
     }
 
+    @Test("The time for sessions is in doubt as soon as the clock jumps, before the next event of the partition")
+    func sessionTime() {
+        let bench = bench()
+        var machine = bench.now
+        #expect(bench.partitions[0].core.sessionTime(machine).latestInDoubt == nil)
+        machine.wall += 400 * Self.day
+        #expect(doubt(bench) == nil, "the partition has not read the clock")
+        #expect(bench.partitions[0].core.sessionTime(machine).expiryCutoff == .min)
+        #expect(bench.partitions[0].core.sessionTime(machine).wall == machine.wall)
+    }
+
     @Test("A clock jump is detected while running, and a connected device receives its messages meanwhile")
     func running() {
         let bench = bench(partitions: 3)

@@ -138,9 +138,11 @@ public struct ClockGuard: Sendable {
     func mark(at core: Now) -> UnixMilliseconds? { anchor == nil ? nil : max(0, core.wall) }
 
     /// A reading for callers outside the core: the machine's time, by which nothing expires while the clock is in doubt.
+    ///
+    /// The reading is judged by itself, since the clock may have jumped after the last event of this partition.
     func externalReading(_ machine: Now) -> Now {
         var reading = machine
-        if open != nil { reading.latestInDoubt = Limits.Clock.latest }
+        if open != nil || doubt(of: machine) != nil { reading.latestInDoubt = Limits.Clock.latest }
         return reading
     }
 }
