@@ -108,6 +108,19 @@ import Testing
         #expect(answer("dr2:r") == .withdrawn && answer("r") == .unknown)
     }
 
+    @Test("a message that is withdrawn and sent again is acknowledged by the next answer")
+    func sentAgain() {
+        var table = AppServerOutstanding()
+        table.add(message: entry(1))
+        table.add(receipt: entry(2))
+        let withdrawn = [1, 2].map { (number: UInt64) in table.withdraw(SequenceNumber(number)) }
+        #expect(withdrawn == [true, true])
+        table.add(message: entry(1))
+        table.add(receipt: entry(2))
+        let answers = ["u1", "u2"].map { table.removeAnswered(to: [1], messageID: Array($0.utf8)) }
+        #expect(answers == [.outstanding(SequenceNumber(1)), .outstanding(SequenceNumber(2))])
+    }
+
     @Test("outstanding: the newest withdrawn messages and receipts are remembered, up to their limit")
     func withdrawnLimit() {
         var table = AppServerOutstanding()

@@ -35,9 +35,21 @@ struct AppServerOutstanding {
     /// The number of unanswered messages; receipts need no answer.
     var messageCount: Int { messages.count }
 
-    mutating func add(message entry: Entry) { messages.append(entry) }
+    /// Adds a message. One that is sent again after it was withdrawn waits for its answer again.
+    mutating func add(message entry: Entry) {
+        Self.forget(entry.sequence, in: &withdrawnMessages)
+        messages.append(entry)
+    }
 
-    mutating func add(receipt entry: Entry) { receipts.append(entry) }
+    /// Adds a receipt, like a message.
+    mutating func add(receipt entry: Entry) {
+        Self.forget(entry.sequence, in: &withdrawnReceipts)
+        receipts.append(entry)
+    }
+
+    private static func forget(_ sequence: SequenceNumber, in list: inout [Entry]) {
+        if let index = list.firstIndex(where: { $0.sequence == sequence }) { list.remove(at: index) }
+    }
 
     /// Stops waiting for an answer. Returns whether there was a message or receipt of this sequence.
     mutating func withdraw(_ sequence: SequenceNumber) -> Bool {
