@@ -71,7 +71,7 @@ import Testing
         #expect(bench.expiredDevices == 0 && bench.down.expired == 0 && bench.store.holds)
     }
 
-    @Test("The time for sessions is in doubt as soon as the clock jumps, before the next event of the partition")
+    @Test("The time for sessions is in doubt as soon as the clock jumps, before any event")
     func sessionTime() {
         let bench = bench()
         var machine = bench.now
