@@ -83,28 +83,15 @@ final class InProcessServer {
     ) throws {
         self.folder = folder
         self.reactors = reactors
-        var started: (daemon: Daemon, port: UInt16)?
-        // Another process may take the free port first: the ports of three attempts are not all taken.
-        for attempt in 1...3 where started == nil {
-            do {
-                started = try Self.start(in: folder, reactors, lines, log)
-            } catch let failure as StartupFailure {
-                guard attempt < 3, failure.text.hasSuffix("Address already in use") else { throw failure }
-            }
-        }
-        (daemon, adminPort) = try #require(started)
-    }
-
-    private static func start(
-        in folder: ServerFolder, _ reactors: Int, _ lines: String, _ log: Log
-    ) throws -> (Daemon, UInt16) {
         let probe = try ListeningSocket(tcp: .loopback(port: 0))
         let port = probe.address.port
         _ = consume probe
-        try write(lines, port, reactors, folder)
-        let source = ConfigurationSource(file: file(in: folder))
-        var startup = Startup(configuration: try source.load(), source: source, log: log)
-        return (try startup.run().0, port)
+        adminPort = port
+        try Self.write(lines, port, reactors, folder)
+        let source = ConfigurationSource(file: Self.file(in: folder))
+        var startup = Startup(
+            configuration: try source.load(), source: source, log: log)
+        daemon = try startup.run().0
     }
 
     deinit { if !isStopped { _ = stop() } }
