@@ -123,7 +123,8 @@ struct Turn: ~Copyable {
             entry.batchesInFlight += 1
         }
         let batch = WriteBatch(
-            batchNumber: batchNumber, mutations: record.mutations, isDurable: !record.waiters.isEmpty)
+            batchNumber: batchNumber, mutations: record.mutations, isDurable: !record.waiters.isEmpty,
+            partition: partition)
         ledger.append(record)
         return batch
     }

@@ -64,11 +64,7 @@ public final class StoreThreads: Sendable {
     public func submit(_ batches: [PartitionBatch]) {
         guard !batches.isEmpty else { return }
         submit(
-            batches.map { submitted in
-                var batch = submitted.batch
-                batch.partition = submitted.partition
-                return CommitQueue.Entry(batch: batch, listener: .partition(submitted.partition))
-            })
+            batches.map { CommitQueue.Entry(batch: $0.batch, listener: .partition($0.partition)) })
     }
 
     /// Submits a batch of the control plane; `completed` is called on the store's thread.

@@ -42,8 +42,6 @@ final class SimulatedDisk {
         }
         world.trace(
             "\(partition): batch \(batch.batchNumber): \(batch.mutations.map { Describe.mutation($0) })")
-        var batch = batch
-        batch.partition = partition
         waiting.append(Waiting(batch: batch, partition: partition))
         if running.isEmpty { begin() }
     }
