@@ -68,6 +68,7 @@ let package = Package(
         module("Delivery", ["Basics"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
+        module("APNsGateway", ["Basics", "Wire", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
@@ -77,7 +78,7 @@ let package = Package(
             "Server",
             [
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
-                "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
+                "APNsGateway", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
             ]),
         module("ClientProtocol", ["Basics", "Wire"]),
         module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
@@ -116,6 +117,7 @@ let package = Package(
             ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
+        tests("APNsGateway", ["APNsGateway", "Delivery", "Wire", "Basics"]),
         tests(
             "Sessions",
             [

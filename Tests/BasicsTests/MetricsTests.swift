@@ -66,16 +66,18 @@ import Testing
 
     @Test("each refusal is a value of the label in its position")
     func refusals() {
-        let all: [Refusal] = [
-            .missingTarget, .wrongType(field: "", expected: "", found: ""),
-            .outOfRange(field: "", value: "", lowest: 0, highest: 0),
-            .notAllowed(field: "", value: "", allowed: ""),
-            .tooLarge(field: "", bytes: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
-            .repeatedMessageID, .badAck(.missing(field: "")), .invalidToken, .senderMismatch, .notRegistered,
-            .packageMismatch,
-            .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
-            .draining,
-        ]
+        let all: [Refusal] =
+            [
+                .missingTarget, .wrongType(field: "", expected: "", found: ""),
+                .outOfRange(field: "", value: "", lowest: 0, highest: 0),
+                .notAllowed(field: "", value: "", allowed: ""),
+                .tooLarge(field: "", bytes: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
+                .repeatedMessageID, .badAck(.missing(field: "")), .invalidToken, .senderMismatch,
+                .notRegistered,
+                .packageMismatch,
+                .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
+                .draining,
+            ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
         #expect(all.map(\.word) == Metric.refusalWords)
         #expect(all.map(\.position) == Array(all.indices))
         let reasons =

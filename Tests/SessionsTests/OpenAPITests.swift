@@ -116,15 +116,18 @@ import Wire
     }
 
     /// One of each kind.
-    private static let refusals: [Refusal] = [
-        .missingTarget, .wrongType(field: "data", expected: "object", found: "1"),
-        .outOfRange(field: "time_to_live", value: "-1", lowest: 0, highest: 1),
-        .notAllowed(field: "priority", value: "x", allowed: "y"),
-        .tooLarge(field: "data", bytes: 2, limit: 1), .tooLarge(field: "collapse_key", bytes: 2, limit: 1),
-        .reservedKey("from"), .conflict(field: "to", reason: "x"), .repeatedMessageID,
-        .badAck(.missing(field: "x")), .invalidToken, .senderMismatch, .notRegistered, .packageMismatch,
-        .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError, .draining,
-    ]
+    private static let refusals: [Refusal] =
+        [
+            .missingTarget, .wrongType(field: "data", expected: "object", found: "1"),
+            .outOfRange(field: "time_to_live", value: "-1", lowest: 0, highest: 1),
+            .notAllowed(field: "priority", value: "x", allowed: "y"),
+            .tooLarge(field: "data", bytes: 2, limit: 1),
+            .tooLarge(field: "collapse_key", bytes: 2, limit: 1),
+            .reservedKey("from"), .conflict(field: "to", reason: "x"), .repeatedMessageID,
+            .badAck(.missing(field: "x")), .invalidToken, .senderMismatch, .notRegistered, .packageMismatch,
+            .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
+            .draining,
+        ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }
 
     @Test("every refusal of the core is declared for the endpoints that report it")
     func refusals() {

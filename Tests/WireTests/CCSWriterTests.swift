@@ -56,6 +56,14 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             (.senderRateExceeded, "SERVICE_UNAVAILABLE"),
             (.topicRateExceeded, "TOPICS_MESSAGE_RATE_EXCEEDED"), (.unavailable, "SERVICE_UNAVAILABLE"),
             (.internalError, "INTERNAL_SERVER_ERROR"), (.draining, "CONNECTION_DRAINING"),
+            (.apns(APNsRefusal(.credential)), "INVALID_APNS_CREDENTIAL"),
+            (.apns(APNsRefusal(.unregistered)), "DEVICE_UNREGISTERED"),
+            (.apns(APNsRefusal(.badToken)), "DEVICE_UNREGISTERED"),
+            (.apns(APNsRefusal(.mismatch)), "BAD_REGISTRATION"),
+            (.apns(APNsRefusal(.tooLarge)), "INVALID_JSON"), (.apns(APNsRefusal(.invalid)), "INVALID_JSON"),
+            (.apns(APNsRefusal(.rateExceeded)), "DEVICE_MESSAGE_RATE_EXCEEDED"),
+            (.apns(APNsRefusal(.unavailable)), "SERVICE_UNAVAILABLE"),
+            (.apns(APNsRefusal(.internalFault)), "INTERNAL_SERVER_ERROR"),
         ] as [(Refusal, String)])
     func codes(refusal: Refusal, code: String) throws {
         let nasty = bytes("<&>\"\\\u{0}\n]]>")

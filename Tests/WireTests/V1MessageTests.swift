@@ -238,7 +238,27 @@ import Testing
         (.deviceRateExceeded, 429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),
         (.senderRateExceeded, 429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),
         (.internalError, 500, "INTERNAL", "INTERNAL"), (.unavailable, 503, "UNAVAILABLE", "UNAVAILABLE"),
+        (.apns(APNsRefusal(.credential)), 401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"),
+        (.apns(APNsRefusal(.unregistered)), 404, "NOT_FOUND", "UNREGISTERED"),
+        (.apns(APNsRefusal(.badToken)), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
+        (.apns(APNsRefusal(.mismatch)), 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH"),
+        (.apns(APNsRefusal(.tooLarge)), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
+        (.apns(APNsRefusal(.rateExceeded)), 429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),
+        (.apns(APNsRefusal(.unavailable)), 503, "UNAVAILABLE", "UNAVAILABLE"),
+        (.apns(APNsRefusal(.internalFault)), 500, "INTERNAL", "INTERNAL"),
     ]
+
+    @Test("Apple's verdict is a detail of the error")
+    func verdict() throws {
+        let verdict = APNsVerdict(status: 403, reason: "InvalidProviderToken")
+        let response = V1Error(.apns(APNsRefusal(.credential, verdict))).response
+        #expect(
+            String(decoding: response.body, as: UTF8.self)
+                == #"{"error":{"code":401,"message":"Auth error from APNS or Web Push Service","status":"UNAUTHENTICATED","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"THIRD_PARTY_AUTH_ERROR"},{"@type":"type.googleapis.com/google.firebase.fcm.v1.ApnsError","statusCode":403,"reason":"InvalidProviderToken"}]}}"#
+        )
+        // With this header an SDK would fetch another access token and try again.
+        #expect(response.extra == nil)
+    }
 
     @Test("Only the error for an expired token reports the expiry")
     func expiry() throws {

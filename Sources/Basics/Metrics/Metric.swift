@@ -86,13 +86,13 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// The values of the label `result`.
     public static let results = ["ok", "failed"]
     /// The words of `Refusal`; a test compares them.
-    public static let refusalWords = [
+    public static let refusalWords = coreRefusalWords + APNsRefusal.Kind.allCases.map(\.rawValue)
+
+    private static let coreRefusalWords = [
         "missing_target", "wrong_type", "out_of_range", "not_allowed", "too_large", "reserved_key",
-        "conflict",
-        "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
+        "conflict", "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
         "package_mismatch", "device_rate_exceeded", "sender_rate_exceeded", "topic_rate_exceeded",
-        "unavailable", "internal_error",
-        "draining",
+        "unavailable", "internal_error", "draining",
     ]
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were parsed.

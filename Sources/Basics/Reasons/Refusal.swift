@@ -45,6 +45,8 @@ public enum Refusal: Error, Sendable, Equatable {
     case internalError
     /// The connection is draining and accepts no new messages.
     case draining
+    /// APNs, or the gateway to it, does not take the message.
+    case apns(APNsRefusal)
 
     /// What is wrong with an ack; field names are those of the wire.
     public enum AckFault: Sendable, Equatable {
@@ -78,6 +80,7 @@ public enum Refusal: Error, Sendable, Equatable {
         case .unavailable: "unavailable"
         case .internalError: "internal_error"
         case .draining: "draining"
+        case .apns(let refusal): refusal.kind.rawValue
         }
     }
 
@@ -87,6 +90,11 @@ public enum Refusal: Error, Sendable, Equatable {
         case .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
             .draining:
             true
+        case .apns(let refusal):
+            switch refusal.kind {
+            case .rateExceeded, .unavailable, .internalFault, .credential: true
+            case .unregistered, .badToken, .mismatch, .tooLarge, .invalid: false
+            }
         default: false
         }
     }

@@ -60,6 +60,18 @@ public enum Glossary {
         ("unavailable", "The store cannot accept it now: send it again, with backoff."),
         ("internal_error", "A bug in ccsd: please report it with the log."),
         ("draining", "The connection is about to end: send the message on a new one."),
+        (
+            "apns_credential",
+            "No valid APNs credential for the iOS app: add or renew it with ccsctl apns add."
+        ),
+        ("apns_unregistered", "The iOS app is gone: the app server should delete the token."),
+        ("apns_bad_token", "APNs does not know the device token, neither in production nor in sandbox."),
+        ("apns_mismatch", "The APNs device token belongs to another app."),
+        ("apns_too_large", "The payload for APNs is larger than Apple accepts."),
+        ("apns_invalid", "APNs refuses a field that the app server set."),
+        ("apns_rate_exceeded", "APNs receives too many messages for the device."),
+        ("apns_unavailable", "APNs cannot be reached: send it again, with backoff."),
+        ("apns_internal_fault", "APNs refuses a request made by ccsd: please report it with the log."),
     ]
 
     /// The reasons of requests refused before they reach a protocol check, in the order of the metric's label.

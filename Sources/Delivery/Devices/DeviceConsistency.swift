@@ -15,6 +15,7 @@ extension DeviceEvent {
         case .unregisterToken(let claim, _): claim.name.device == device
         case .subscribe(let request): request.name.device == device
         case .token(let request): request.name.device == device
+        case .gatewayAnswered(let answer): answer.registration.device == device
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptStored,
             .receiptRefused, .installationFound, .forget, .unseen:
             true

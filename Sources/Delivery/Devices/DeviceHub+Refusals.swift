@@ -28,7 +28,7 @@ extension DeviceHub {
             // The next search for expired messages returns it again.
             turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
-            .upstreamAnswered, .receiptRefused:
+            .upstreamAnswered, .receiptRefused, .gatewayAnswered:
             break
         }
     }

@@ -67,6 +67,7 @@ struct DeviceHub: ~Copyable {
         case .token(let request): self.token(request, entry, &turn)
         case .installationFound(let request, let names):
             installationFound(request, names, entry, &turn)
+        case .gatewayAnswered(let answer): gatewayAnswered(answer, entry, &turn)
         case .forget(let requester): forget(entry, requester, &turn)
         case .unseen: unseen(entry, &turn)
         }
@@ -248,7 +249,7 @@ extension DeviceEvent {
             false
         case .submitted, .login, .acknowledged, .upstreamReceived, .upstreamReturned, .receiptStored,
             .checkIn, .register, .unregister, .registerWeb, .unregisterToken, .subscribe, .token,
-            .installationFound, .forget, .unseen:
+            .installationFound, .gatewayAnswered, .forget, .unseen:
             true
         }
     }

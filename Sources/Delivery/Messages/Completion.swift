@@ -9,8 +9,14 @@ extension Registration {
         if content.collapseKey?.isEmpty == true {
             content.collapseKey = category.isEmpty ? nil : category
         }
-        // Only the APNs gateway reads this object: for other channels storing it would waste space.
-        if content.apns != nil, !usesAPNs { content.apns = nil }
+        if usesAPNs {
+            content.lifetimeSeconds = content.apnsLifetimeSeconds ?? content.lifetimeSeconds
+            // A message without either is data only: the app gets it over its own connection (apns 3.2).
+            if content.isNotification, content.apns == nil { content.apns = [] }
+        } else if content.apns != nil {
+            // Only the APNs gateway reads this object: for other channels storing it would waste space.
+            content.apns = nil
+        }
         guard content.holdsRawData else { return }
         guard web == nil else {
             throw .conflict(

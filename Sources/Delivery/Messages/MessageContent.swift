@@ -25,14 +25,19 @@ public struct MessageContent: Sendable, HasMessageFields {
     /// Whether the body ends with `raw_data`, which not every registration can receive (http 2.1).
     public var holdsRawData: Bool
 
+    /// Whether it holds a notification, which iOS apps receive through APNs.
+    public var isNotification: Bool
+    /// Seconds to live of the copy for an iOS app, where they differ from `lifetimeSeconds`: HTTP v1 sets them per platform.
+    public var apnsLifetimeSeconds: Int?
+
     /// Creates the content of a message.
     public init(
         messageID: [UInt8], collapseKey: [UInt8]? = nil,
         lifetimeSeconds: Int = Limits.Message.lifetimeSeconds,
         priority: Priority = .normal, wantsReceipt: Bool = false, delaysWhileIdle: Bool = false,
         isDryRun: Bool = false, restrictedPackage: [UInt8]? = nil, holdsRawData: Bool = false,
-        body: EncodedAppData,
-        apns: [UInt8]? = nil
+        isNotification: Bool = false, body: EncodedAppData, apns: [UInt8]? = nil,
+        apnsLifetimeSeconds: Int? = nil
     ) {
         fields = MessageFields(messageID: messageID, collapseKey: collapseKey, body: body, apns: apns)
         self.lifetimeSeconds = lifetimeSeconds
@@ -42,5 +47,7 @@ public struct MessageContent: Sendable, HasMessageFields {
         self.isDryRun = isDryRun
         self.restrictedPackage = restrictedPackage
         self.holdsRawData = holdsRawData
+        self.isNotification = isNotification
+        self.apnsLifetimeSeconds = apnsLifetimeSeconds
     }
 }

@@ -9,7 +9,10 @@ public final class MessageFields: Sendable, Equatable {
     public let collapseKey: [UInt8]?
     /// The key-value pairs.
     public let body: EncodedAppData
-    /// The object `apns` of an HTTP v1 message, as JSON without blanks (http 8.4). `nil` if there is none.
+    /// What the message holds for APNs alone, as a JSON object without blanks: the object `apns` of HTTP v1 (http 8.4), or the same
+    /// form made from `content_available` and `mutable_content`. `nil` if there is nothing.
+    ///
+    /// Of a stored message it also determines the channel: if it is not `nil`, though perhaps empty, the message is sent through APNs.
     public let apns: [UInt8]?
 
     /// Creates the fields of a message.

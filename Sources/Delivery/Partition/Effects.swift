@@ -65,6 +65,8 @@ public enum RegistrationRefusal: String, Error, Sendable, CaseIterable {
 public struct Effects: Sendable {
     /// For sessions, in order per connection.
     public var commands: [(ConnectionID, SessionCommand)] = []
+    /// For the APNs gateway.
+    public var deliveries: [GatewayDelivery] = []
     /// For other partitions (or this one), routed by their key.
     public var forwards: [Event] = []
     /// For the store: written together, in order, as the batch of this turn.
@@ -96,6 +98,7 @@ public struct Effects: Sendable {
     /// Empties the effects and keeps their storage for the next turn.
     public mutating func removeAll() {
         commands.removeAll(keepingCapacity: true)
+        deliveries.removeAll(keepingCapacity: true)
         forwards.removeAll(keepingCapacity: true)
         mutations.removeAll(keepingCapacity: true)
         loads.removeAll(keepingCapacity: true)

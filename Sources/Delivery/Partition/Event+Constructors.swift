@@ -42,6 +42,11 @@ extension Event {
         .device(upstream.device, .upstreamReceived(upstream))
     }
 
+    /// The gateway answered a delivery.
+    public static func gatewayAnswered(_ answer: GatewayAnswer) -> Event {
+        .device(answer.registration.device, .gatewayAnswered(answer))
+    }
+
     static func upstreamAnswered(_ name: RegistrationName) -> Event {
         .device(name.device, .upstreamAnswered(name.number))
     }

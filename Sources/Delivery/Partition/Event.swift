@@ -66,6 +66,8 @@ public enum DeviceEvent: Sendable {
     indirect case installationFound(InstallationRequest, [RegistrationName])
     /// An operator removes the device: its registrations and messages are removed, and its connection is closed.
     case forget(Requester)
+    /// The gateway answered a delivery to one of its registrations.
+    case gatewayAnswered(GatewayAnswer)
     /// The store has not seen the device for so long that it may have expired: the device is removed if it has.
     case unseen
 }

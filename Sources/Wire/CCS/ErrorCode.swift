@@ -16,6 +16,20 @@ public enum ErrorCode {
         case .senderRateExceeded, .unavailable: "SERVICE_UNAVAILABLE"
         case .internalError: "INTERNAL_SERVER_ERROR"
         case .draining: "CONNECTION_DRAINING"
+        case .apns(let refusal): code(refusal)
+        }
+    }
+
+    /// Returns the `error` for a message to an iOS app (apns 4.1).
+    private static func code(_ refusal: APNsRefusal) -> StaticString {
+        switch refusal.kind {
+        case .credential: "INVALID_APNS_CREDENTIAL"
+        case .unregistered, .badToken: "DEVICE_UNREGISTERED"
+        case .mismatch: "BAD_REGISTRATION"
+        case .tooLarge, .invalid: "INVALID_JSON"
+        case .rateExceeded: "DEVICE_MESSAGE_RATE_EXCEEDED"
+        case .unavailable: "SERVICE_UNAVAILABLE"
+        case .internalFault: "INTERNAL_SERVER_ERROR"
         }
     }
 
@@ -37,6 +51,7 @@ public enum ErrorCode {
         case .unavailable: buffer.append("Service temporarily unavailable, retry later")
         case .internalError: buffer.append("Internal server error, retry later")
         case .draining: buffer.append("Connection is draining")
+        case .apns(let refusal): append(text: APNsText.description(of: refusal), into: &buffer)
         default: append(text: formText(refusal), into: &buffer)
         }
     }

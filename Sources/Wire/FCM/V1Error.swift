@@ -10,6 +10,7 @@ public struct V1Error: Error, Sendable {
         case quotaExceeded = "QUOTA_EXCEEDED"
         case unavailable = "UNAVAILABLE"
         case internalError = "INTERNAL"
+        case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
     }
 
     /// An invalid field and the reason: a detail of `BadRequest`.
@@ -25,6 +26,8 @@ public struct V1Error: Error, Sendable {
     public var violations: [Violation]
     /// What exceeded its quota: a detail of `QuotaFailure`.
     public var quotaSubject: String?
+    /// Apple's verdict: a detail of `ApnsError`.
+    public var verdict: APNsVerdict?
     /// Seconds for `Retry-After` with 429; set only where endless retries do no harm (http 1.4).
     public var retrySeconds: Int?
     /// Whether the error reports an expired access token; clients then fetch another one and retry without limit.
@@ -90,8 +93,31 @@ public struct V1Error: Error, Sendable {
             self.init(.unavailable, "The service is currently unavailable.", code: .unavailable)
         case .internalError:
             self.init(.internalError, "Internal error encountered.", code: .internalError)
+        case .apns(let refusal): self.init(refusal)
         }
         self.refusal = refusal
+    }
+
+    /// The v1 error for a message to an iOS app (apns 4.1).
+    private init(_ refusal: APNsRefusal) {
+        switch refusal.kind {
+        case .credential:
+            self.init(
+                .unauthorized, "Auth error from APNS or Web Push Service", code: .thirdPartyAuthError)
+        case .unregistered:
+            self.init(.notFound, "Requested entity was not found.", code: .unregistered)
+        case .badToken, .tooLarge, .invalid:
+            self.init(.badRequest, APNsText.description(of: refusal), code: .invalidArgument)
+        case .mismatch: self = .senderMismatch
+        case .rateExceeded:
+            self.init(.tooManyRequests, APNsText.description(of: refusal), code: .quotaExceeded)
+            quotaSubject = "device"
+        case .unavailable:
+            self.init(.unavailable, "The service is currently unavailable.", code: .unavailable)
+        case .internalFault:
+            self.init(.internalError, "Internal error encountered.", code: .internalError)
+        }
+        verdict = refusal.verdict
     }
 
     /// The error for a token or a project of another sender.
@@ -135,7 +161,9 @@ public struct V1Error: Error, Sendable {
         // Not with every 429: some clients then retry on their own, and endlessly (http 1.4).
         case .tooManyRequests: response.extra = retrySeconds.map { ("Retry-After", String($0)) }
         case .unavailable: response.extra = ("Retry-After", String(Limits.HTTP.sendRetrySeconds))
-        case .unauthorized: response.extra = ("WWW-Authenticate", "Bearer")
+        // The caller's own token is good: SDKs would fetch another one and try again.
+        case .unauthorized where code != .thirdPartyAuthError:
+            response.extra = ("WWW-Authenticate", "Bearer")
         default: break
         }
         return response
@@ -147,6 +175,12 @@ public struct V1Error: Error, Sendable {
             details.append([
                 "@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError",
                 "errorCode": .string(code.rawValue),
+            ])
+        }
+        if let verdict, verdict.status > 0 {
+            details.append([
+                "@type": "type.googleapis.com/google.firebase.fcm.v1.ApnsError",
+                "statusCode": .integer(verdict.status), "reason": .string(verdict.reason),
             ])
         }
         if !violations.isEmpty {

@@ -24,6 +24,21 @@ public enum LegacyError {
         case .topicRateExceeded: "TopicsMessageRateExceeded"
         case .senderRateExceeded, .unavailable, .draining: "Unavailable"
         case .internalError: "InternalServerError"
+        case .apns(let refusal): word(refusal)
+        }
+    }
+
+    /// Returns the error word for a message to an iOS app (apns 4.1).
+    private static func word(_ refusal: APNsRefusal) -> StaticString {
+        switch refusal.kind {
+        case .credential: "InvalidApnsCredential"
+        case .unregistered, .badToken: "NotRegistered"
+        case .mismatch: "MismatchSenderId"
+        case .tooLarge: "MessageTooBig"
+        case .invalid: "InvalidParameters"
+        case .rateExceeded: "DeviceMessageRateExceeded"
+        case .unavailable: "Unavailable"
+        case .internalFault: "InternalServerError"
         }
     }
 
@@ -32,6 +47,7 @@ public enum LegacyError {
         "MissingRegistration", "InvalidTtl", "MessageTooBig", "InvalidDataKey", "InvalidParameters",
         "InvalidRegistration", "MismatchSenderId", "NotRegistered", "InvalidPackageName",
         "DeviceMessageRateExceeded", "TopicsMessageRateExceeded", "Unavailable", "InternalServerError",
+        "InvalidApnsCredential",
     ]
 
     /// Whether a refusal is about the size of the payload, which is reported for each recipient (http 2.8).
