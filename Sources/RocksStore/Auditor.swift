@@ -87,6 +87,8 @@ struct Auditor: ~Copyable {
             } else if let contact = InstallationContact(key, value) {
                 contacts.installations += 1
                 try Self.checkOwner(.installation(contact.id), key, partitions)
+            } else if let row = try GatewayRow(key, value) {
+                try Self.checkOwner(.device(row.device), key, partitions)
             } else {
                 throw .value
             }

@@ -151,6 +151,7 @@ struct Commit: ~Copyable {
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): remove(device)
+        case .markForGateway, .unmarkForGateway, .putFeedback, .removeFeedback: addForGateway(mutation)
         case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.bytes(number))
         case .putGroup(let group): try put(group)
         case .removeGroup(let name, let label): remove(name, label: label)

@@ -9,6 +9,10 @@ enum ContactRow: UInt8 {
     case device = 0
     /// installation → time of the last use.
     case installation = 1
+    /// device → empty: it has messages for the APNs gateway.
+    case gateway = 2
+    /// sender, time, device, number → entry of the feedback list.
+    case feedback = 3
 }
 
 extension Key {

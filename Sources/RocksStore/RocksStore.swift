@@ -178,6 +178,10 @@ public final class RocksStore: Store {
         case .device(let device): return try reader.device(device, part)
         case .messages(let device, let after, let limit):
             return try reader.messages(device, after: after, limit: limit, part)
+        case .gatewayMessage(let device, let sequence):
+            return try reader.gatewayMessage(device, sequence, part)
+        case .gatewayDevices(let start, let limit, let partition):
+            return try reader.gatewayDevices(from: start, limit: limit, of: partition)
         case .upstream(let sender, let after, let limit):
             return try reader.upstream(sender, after: after, limit: limit, part)
         case .unseen(let time, let unusedBefore, let start, let examine, let limit, let partition):
@@ -288,6 +292,18 @@ public final class RocksStore: Store {
             let page = try SnapshotReader(engine.snapshot()).topics(from: position, examine: examine)
             try ListChecks.demandCounted(page, examined: examine)
             return page
+        }
+    }
+
+    public func feedback(
+        of sender: SenderID, after: FeedbackPosition, limit: Int
+    ) throws(StoreError) -> [APNsFeedback] {
+        try withEngine { (engine) throws(StoreError) in
+            var reader = SnapshotReader(engine.snapshot())
+            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            let entries = try reader.feedback(of: sender, after: after, limit: limit)
+            try ListChecks.demandOrdered(entries, of: sender, after: after, limit: limit)
+            return entries
         }
     }
 

@@ -292,7 +292,7 @@ extension SnapshotReader {
                 message.topic = shared.reference
                 message.fields = MessageFields(
                     messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
-                    apns: shared.apns)
+                    apns: message.apns == nil ? nil : shared.apns ?? [])
             }
             joined.append(message)
         }

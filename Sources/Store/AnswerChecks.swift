@@ -12,6 +12,13 @@ extension StoreQuery {
             try check(page, \.sequence, after, limit, "device \(device.number)")
             let isOwn = owner == device && page.allSatisfy { $0.device == device }
             try demand(isOwn, "a page belongs to another device", "device \(device.number)")
+        case (.gatewayMessage(let device, let sequence), .gatewayMessage(let owner, let number, let message)):
+            let isMeant =
+                owner == device && number == sequence && message?.device ?? device == device
+                && message?.sequence ?? sequence == sequence
+            try demand(isMeant, "another message than requested", "device \(device.number)")
+        case (.gatewayDevices(let start, let limit, let partition), .gatewayDevices(let found, let next)):
+            try check(found, next, start, limit, partition, partitions)
         case (.upstream(let sender, let after, let limit), .upstream(let owner, let page, _)):
             try check(page, \.sequence, after, limit, "sender \(sender.number)")
             let isOwn = owner == sender && page.allSatisfy { $0.sender == sender }
@@ -161,7 +168,9 @@ extension StoreQuery {
     /// The partition that the load searches. `nil` if the load is about an owner.
     public var partition: Int? {
         switch self {
-        case .topicJobs(_, _, let partition), .expired(_, _, let partition): partition
+        case .topicJobs(_, _, let partition), .expired(_, _, let partition),
+            .gatewayDevices(_, _, let partition):
+            partition
         case .unseen(_, _, _, _, _, let partition), .unusedInstallations(_, _, _, _, _, let partition):
             partition
         default: nil
@@ -203,6 +212,20 @@ public enum ListChecks {
         try demand(
             zip(ids, ids.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) },
             "the list of installations is unordered")
+    }
+
+    /// Throws unless entries of the feedback list are of one sender, after a position, in order and within the limit.
+    public static func demandOrdered(
+        _ entries: [APNsFeedback], of sender: SenderID, after: FeedbackPosition, limit: Int
+    ) throws(StoreError) {
+        try demand(entries.count <= max(0, limit), "a feedback list exceeds its limit")
+        try demand(
+            entries.allSatisfy { $0.sender == sender }, "a feedback list has an entry of another sender",
+            "sender \(sender.number)")
+        let positions = [after] + entries.map { FeedbackPosition($0) }
+        try demand(
+            zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 }, "a feedback list is unordered",
+            "sender \(sender.number)")
     }
 
     /// Throws unless every topic of a page has subscribers, and no more are counted than were read.

@@ -37,6 +37,8 @@ public struct MemoryState: Sendable {
     private var topicJobs = TopicJobTable()
     private var installations: [[UInt8]: Set<RegistrationName>] = [:]
     private var installationRecords: [[UInt8]: InstallationRecord] = [:]
+    private var gatewayMarks: Set<DeviceID> = []
+    private var feedback: [APNsFeedback] = []
     /// Settings of the server, by name.
     public var settings: [String: [UInt8]] = [:]
     /// The counts of each partition.
@@ -103,6 +105,12 @@ public struct MemoryState: Sendable {
             guard let gone = messages.remove(device.number, sequence.number) else { return }
             remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, down: device) }
+        case .markForGateway(let device): gatewayMarks.insert(device)
+        case .unmarkForGateway(let device): gatewayMarks.remove(device)
+        case .putFeedback(let entry):
+            remove(entry)
+            feedback.append(entry)
+        case .removeFeedback(let entry): remove(entry)
         case .putMark(let mark, let number): settings[mark.rawValue] = StoreMark.bytes(number)
         case .putGroup(let group): groups.put(group)
         case .removeGroup(let name, let label): groups.remove(name, label: label)
@@ -121,6 +129,12 @@ public struct MemoryState: Sendable {
             guard gone.kind == .message else { return outcome.duplicates.append((sender, sequence)) }
             count(.expired, up: sender)
             if let report { put(report) }
+        }
+    }
+
+    private mutating func remove(_ entry: APNsFeedback) {
+        feedback.removeAll {
+            $0.sender == entry.sender && FeedbackPosition($0) == FeedbackPosition(entry)
         }
     }
 
@@ -187,6 +201,14 @@ public struct MemoryState: Sendable {
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
             return .messages(device, page.map(\.element), isLast: isLast)
+        case .gatewayMessage(let device, let sequence):
+            return .gatewayMessage(device, sequence, messages[device.number, sequence.number])
+        case .gatewayDevices(let start, let limit, let partition):
+            let found = gatewayMarks.filter {
+                $0 >= start && self.partition(of: .device($0)) == partition
+            }.sorted()
+            return .gatewayDevices(
+                Array(found.prefix(limit)), next: found.count > limit ? found[limit] : nil)
         case .upstream(let sender, let after, let limit):
             let (page, isLast) = upstream.page(sender.number, after: after.number, limit: limit)
             return .upstream(sender, page.map(\.element), isLast: isLast)
@@ -277,6 +299,12 @@ public struct MemoryState: Sendable {
         return records.sorted { $0.id.lexicographicallyPrecedes($1.id) }.prefix(limit).map {
             ListedInstallation(record: $0, registrations: installations[$0.id]?.count ?? 0)
         }
+    }
+
+    /// Returns up to `limit` entries of a sender's feedback list after a position.
+    public func feedback(of sender: SenderID, after: FeedbackPosition, limit: Int) -> [APNsFeedback] {
+        let entries = feedback.filter { $0.sender == sender && FeedbackPosition($0) > after }
+        return Array(entries.sorted { FeedbackPosition($0) < FeedbackPosition($1) }.prefix(limit))
     }
 
     /// Visits every downstream message and marker, in no particular order.

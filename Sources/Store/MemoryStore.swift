@@ -53,6 +53,14 @@ public final class MemoryStore: Store {
         return page
     }
 
+    public func feedback(
+        of sender: SenderID, after: FeedbackPosition, limit: Int
+    ) throws(StoreError) -> [APNsFeedback] {
+        let entries = state.withLock { $0.feedback(of: sender, after: after, limit: limit) }
+        try ListChecks.demandOrdered(entries, of: sender, after: after, limit: limit)
+        return entries
+    }
+
     public func setting(_ name: String) throws(StoreError) -> [UInt8]? {
         state.withLock { $0.settings[name] }
     }

@@ -82,6 +82,33 @@ public struct StoreAudit: Sendable, Equatable {
     public init() {}
 }
 
+/// A position in a sender's feedback list: after all entries with an earlier time, or the same time and a smaller name.
+public struct FeedbackPosition: Sendable, Comparable {
+    /// The time of an entry, milliseconds since 1970.
+    public var seenAt: UnixMilliseconds
+    /// The registration of an entry; `nil` is before all entries of the time.
+    public var registration: RegistrationName?
+
+    public init(seenAt: UnixMilliseconds, registration: RegistrationName? = nil) {
+        self.seenAt = seenAt
+        self.registration = registration
+    }
+
+    /// The position of an entry.
+    public init(_ feedback: APNsFeedback) {
+        self.init(seenAt: feedback.seenAt, registration: feedback.registration)
+    }
+
+    public static func < (a: Self, b: Self) -> Bool {
+        guard a.seenAt == b.seenAt else { return a.seenAt < b.seenAt }
+        switch (a.registration, b.registration) {
+        case (let first?, let second?): return first < second
+        case (nil, .some): return true
+        case (_, nil): return false
+        }
+    }
+}
+
 /// An installation in a list.
 public struct ListedInstallation: Sendable, Equatable {
     /// The record of the installation.
@@ -124,6 +151,10 @@ public protocol Store: AnyObject, Sendable {
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation]
     /// Returns topics with their numbers of subscribers, from a position on. Reads up to `examine` subscriptions.
     func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts
+    /// Returns up to `limit` entries of a sender's feedback list after a position, in the order of `FeedbackPosition`.
+    func feedback(
+        of sender: SenderID, after: FeedbackPosition, limit: Int
+    ) throws(StoreError) -> [APNsFeedback]
     /// Returns a small secret or setting of the server itself. Returns `nil` if it was never set.
     func setting(_ name: String) throws(StoreError) -> [UInt8]?
     /// Stores a setting durably.

@@ -14,6 +14,7 @@ public struct Tally: Sendable, Equatable {
     /// The order of the counts in a record. A new milestone is appended.
     private static let order: [Milestone] = [
         .accepted, .stored, .sent, .delivered, .replaced, .expired, .refused, .discarded, .removed,
+        .forwarded,
     ]
 
     /// Creates a tally with all counts at zero.

@@ -4,7 +4,8 @@ import Operator
 extension AuditStore: ReportedCommand {
     static func text(of answer: Answer) -> String {
         let terms: [(title: String, count: (Counts) -> Int)] = [
-            ("ACCEPTED", \.accepted), ("DELIVERED", \.delivered), ("REPLACED", \.replaced),
+            ("ACCEPTED", \.accepted), ("DELIVERED", \.delivered), ("FORWARDED", \.forwarded),
+            ("REPLACED", \.replaced),
             ("EXPIRED", \.expired), ("DISCARDED", \.discarded), ("REMOVED", \.removed),
             ("PENDING", \.pending),
         ]
@@ -17,7 +18,7 @@ extension AuditStore: ReportedCommand {
         for record in answer.unreadable { text += "unreadable: \(Report.cell(record))\n" }
         guard !answer.holds else {
             return text
-                + "Every accepted message is accounted for: accepted = delivered + replaced + expired + discarded + removed + pending.\n"
+                + "Every accepted message is accounted for: accepted = delivered + forwarded + replaced + expired + discarded + removed + pending.\n"
         }
         return text
             + "THE CHECK FAILED: messages are missing or counted twice. Keep the data directory and the log, and report a bug.\n"

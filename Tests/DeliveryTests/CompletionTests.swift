@@ -40,6 +40,7 @@ import Testing
             let bench = Self.bench { $0.apnsToken = bytes(token) }
             bench.post(.submitted(submission))
             bench.settle()
+            bench.pass(milliseconds: Limits.APNs.verdictMilliseconds)
             #expect(bench.take(appServer).words == ["ack 1"])
             let stored = try #require(bench.store.messages[device]?.first)
             #expect(stored.apns == kept && stored.body == submission.content.body)

@@ -28,6 +28,10 @@ struct FakeStore {
     var topicBodies: [TopicJobName] = []
     var marks: [TopicJobName: Set<RegistrationName>] = [:]
     var groups: [GroupRecord] = []
+    /// Devices that are marked for the APNs gateway.
+    var gatewayMarks: Set<DeviceID> = []
+    /// The feedback list.
+    var feedback: [APNsFeedback] = []
     /// The clock mark for the next process.
     var marksOfProcess: [StoreMark: UInt64] = [:]
     var down = MilestoneCounts()
@@ -88,6 +92,10 @@ struct FakeStore {
                 missingReceipts.append(gone.messageID)
             }
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody: applyTopic(mutation)
+        case .markForGateway(let device): gatewayMarks.insert(device)
+        case .unmarkForGateway(let device): gatewayMarks.remove(device)
+        case .putFeedback(let entry): feedback.append(entry)
+        case .removeFeedback(let entry): feedback.removeAll { $0 == entry }
         case .putMark(let mark, let number): marksOfProcess[mark] = number
         case .putGroup(let group):
             groups.removeAll { $0.name == group.name }
@@ -163,6 +171,13 @@ struct FakeStore {
         return found.prefix(limit).map(\.2)
     }
 
+    private func gatewayDevices(from start: DeviceID, _ limit: Int, of partition: Int) -> StoreResult {
+        let found = gatewayMarks.filter {
+            $0 >= start && PartitionKey.device($0).partition(of: partitions) == partition
+        }.sorted()
+        return .gatewayDevices(Array(found.prefix(limit)), next: found.count > limit ? found[limit] : nil)
+    }
+
     func answer(_ load: StoreQuery) -> StoreResult {
         switch load {
         case .device(let device):
@@ -203,6 +218,10 @@ struct FakeStore {
         case .messages(let device, let after, let limit):
             let found = (messages[device] ?? []).filter { $0.sequence > after }
             return .messages(device, Array(found.prefix(limit)), isLast: found.count <= limit)
+        case .gatewayMessage(let device, let sequence):
+            return .gatewayMessage(device, sequence, messages[device]?.first { $0.sequence == sequence })
+        case .gatewayDevices(let start, let limit, let partition):
+            return gatewayDevices(from: start, limit, of: partition)
         case .upstream(let sender, let after, let limit):
             let found = (upstream[sender] ?? []).filter { $0.sequence > after }
             return .upstream(sender, Array(found.prefix(limit)), isLast: found.count <= limit)

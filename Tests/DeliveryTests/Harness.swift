@@ -27,6 +27,8 @@ final class Harness {
     var commands: [(ConnectionID, SessionCommand)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
+    /// What was offered to the APNs gateway and not answered yet.
+    var deliveries: [GatewayDelivery] = []
     var durableBatches = 0
     var expiredDevices = 0
     var unusedDevices = 0
@@ -114,6 +116,7 @@ final class Harness {
         topicJobsOpen += effects.topicJobsOpen
         topicMembers += effects.topicMembers
         failures += effects.invariantFailures
+        deliveries += effects.deliveries
         down.add(effects.downstream)
         up.add(effects.upstream)
         for (connection, command) in effects.commands {
@@ -194,6 +197,7 @@ final class Harness {
     /// The process is killed and started again; only what is durable remains.
     func crash(seed: UInt64) {
         store = lastDurable
+        deliveries = []
         start(partitions.count, seed)
     }
 }

@@ -140,6 +140,38 @@ import Testing
         #expect(bench.store.down.delivered == 0 && bench.store.holds)
     }
 
+    @Test(
+        "A message that expires unread does not come back when its device is read before the removal is on disk"
+    )
+    func expiryWhileRead() {
+        let bench = Harness.withDevice()
+        bench.submit(1, lifetime: 10)
+        bench.settle()
+        bench.crash(seed: 3)
+        bench.advance(milliseconds: 11_000)
+        bench.post(.tick)
+        bench.runTurns()
+        let core = bench.partitions[0]
+        while !core.loads.isEmpty {
+            bench.read(core)
+            bench.reportAnswer(core)
+        }
+        bench.runTurns()
+        #expect(!core.batches.isEmpty, "the removal is not on disk")
+        // The clock is in doubt when the device is read, so that nothing expires.
+        bench.now.wall -= 86_400_000
+        bench.login()
+        bench.runTurns()
+        while !core.loads.isEmpty {
+            bench.read(core)
+            bench.reportAnswer(core)
+            bench.runTurns()
+        }
+        bench.settle()
+        #expect(bench.take(phone).compactMap(\.delivery).isEmpty)
+        #expect(bench.store.down.expired == 1 && bench.store.down.delivered == 0 && bench.store.holds)
+    }
+
     @Test("Messages expire without a read when their device is not in memory")
     func expiryUnseen() {
         let first = Harness.withDevice()
@@ -151,7 +183,7 @@ import Testing
         first.runTurns()
         #expect(
             first.partitions[0].loads.map(\.word) == [
-                "expired", "unseen", "unused installations", "topic jobs",
+                "expired", "unseen", "gateway devices", "unused installations", "topic jobs",
             ])
         first.settle()
         #expect(first.store.down.expired == 1 && first.store.holds)
@@ -165,8 +197,8 @@ import Testing
             bench.post(.tick)
             bench.runTurns()
         }
-        let each = ["expired", "topic jobs"]
-        let all = ["expired", "unseen", "unused installations", "topic jobs"]
+        let each = ["expired", "gateway devices", "topic jobs"]
+        let all = ["expired", "unseen", "gateway devices", "unused installations", "topic jobs"]
         #expect(bench.partitions.map { $0.loads.map(\.word) } == [all, each, each])
         bench.settle()
         bench.asked = []

@@ -192,6 +192,8 @@ extension StoreQuery {
         switch self {
         case .device: "device"
         case .messages: "messages"
+        case .gatewayMessage: "gateway message"
+        case .gatewayDevices: "gateway devices"
         case .upstream: "upstream"
         case .expired: "expired"
         case .group: "group"

@@ -211,6 +211,7 @@ enum Samples {
 
     private static let law: JSONValue = [
         "accepted": 3, "delivered": 1, "replaced": 0, "expired": 1, "discarded": 0, "removed": 0,
+        "forwarded": 0,
         "pending": 1,
     ]
 

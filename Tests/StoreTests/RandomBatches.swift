@@ -26,7 +26,7 @@ struct RandomBatches {
         let owner = UInt64.random(in: Self.owners, using: &random)
         let sequence = UInt64.random(in: 1...30, using: &random)
         let end = Self.end(owner, sequence)
-        let reasons: [Milestone] = [.delivered, .replaced, .expired, .discarded, .removed]
+        let reasons: [Milestone] = [.delivered, .replaced, .expired, .discarded, .removed, .forwarded]
         let reason = reasons[Int.random(in: 0..<5, using: &random)]
         switch Int.random(in: 0...18, using: &random) {
         case 0...4:

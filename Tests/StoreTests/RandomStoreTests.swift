@@ -128,6 +128,9 @@ final class FaultyStore: Store {
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try base.installations(after: after, limit: limit)
     }
+    func feedback(
+        of sender: SenderID, after: FeedbackPosition, limit: Int
+    ) throws(StoreError) -> [APNsFeedback] { try base.feedback(of: sender, after: after, limit: limit) }
     func setting(_ name: String) throws(StoreError) -> [UInt8]? { try base.setting(name) }
     func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) { try base.setSetting(name, value) }
     func registryBytes() throws(StoreError) -> UInt64 { try base.registryBytes() }

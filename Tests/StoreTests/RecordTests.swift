@@ -139,6 +139,20 @@ import Testing
             #expect(buffer.copied().first == version)
             #expect(try RegistryRecord.registration(buffer.bytes, registration.name) == registration)
         }
+        var reported = full
+        reported.apnsState.unknownSince = 7
+        var ended = everything
+        ended.isProved = true
+        ended.apnsState.confirmedAt = 3
+        ended.apnsState.mismatchedSince = 4
+        ended.apnsState.end = APNsTokenState.End(
+            verdict: APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 5), seenAt: 6)
+        for registration in [reported, ended] {
+            var buffer = ByteBuffer()
+            RegistryRecord.write(registration, to: &buffer)
+            #expect(buffer.copied().first == 8)
+            #expect(try RegistryRecord.registration(buffer.bytes, registration.name) == registration)
+        }
         // The bytes of an older version.
         let old: [UInt8] = [1, 1, 0x61, 0, 2, 0x34, 0x32, 42, 9]
         var record = ByteBuffer()

@@ -86,7 +86,7 @@ import Testing
     func removalsCount(_ kind: Kind) throws {
         let opened = try open(kind)
         let store = opened.store
-        let reasons: [Milestone] = [.delivered, .replaced, .expired, .discarded, .removed]
+        let reasons: [Milestone] = [.delivered, .replaced, .expired, .discarded, .removed, .forwarded]
         for (index, reason) in reasons.enumerated() {
             let sequence = UInt64(index + 1)
             let end = Samples.now + Samples.day

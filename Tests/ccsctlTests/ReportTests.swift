@@ -294,7 +294,8 @@ import WireSupport
 
     private static func audit(_ holds: Bool, unreadable: [String]) -> AuditStore.Answer {
         let law = AuditStore.Counts(
-            accepted: 3, delivered: 1, replaced: 0, expired: 1, discarded: 0, removed: 0, pending: 1)
+            accepted: 3, delivered: 1, replaced: 0, expired: 1, discarded: 0, removed: 0, forwarded: 0,
+            pending: 1)
         return AuditStore.Answer(
             holds: holds, downstream: law, upstream: law, devices: 1, registrations: 1, senders: 1, groups: 0,
             installations: 0, subscriptions: 0, topicMessages: 0, partitions: 16, unreadable: unreadable)
@@ -306,7 +307,9 @@ import WireSupport
         let bad = AuditStore.text(of: Self.audit(false, unreadable: ["d/1"]))
         #expect(good.contains("Every accepted message is accounted for"))
         #expect(
-            good.contains("downstream         3          1         0        1          0        0        1\n")
+            good.contains(
+                "downstream         3          1          0         0        1          0        0        1\n"
+            )
         )
         #expect(bad.contains("THE CHECK FAILED"))
         #expect(bad.contains("unreadable: d/1"))

@@ -5,5 +5,24 @@ extension Limits {
         public static let payloadBytes = 4_096
         /// Bytes of the payload of a VoIP push (apns 1.2).
         public static let voipPayloadBytes = 5_120
+        /// Milliseconds that a submission waits for Apple's verdict; then it is answered by what is known (apns 4.1).
+        public static let verdictMilliseconds: Int64 = 5_000
+        /// Submissions that wait for a verdict: at 5 s each, 20,000 a second. Beyond it, stored ones are answered at once.
+        public static let waitingVerdicts = 100_000
+        /// Now-or-never messages of one registration that wait for an earlier one: the window of one app server.
+        public static let waitingUnstored = 100
+        /// Milliseconds after which an accepted message is offered again whose credential was not usable.
+        public static let credentialRetryMilliseconds: Int64 = 60_000
+        /// Milliseconds after which a message is offered again whose token Apple calls dead since before the app reported it.
+        public static let renewedRetryMilliseconds: Int64 = 1_000
+        /// Milliseconds within which a second `BadDeviceToken` ends a registration: a day (apns 4.2).
+        public static let unknownWithinMilliseconds: Int64 = 86_400_000
+        /// Milliseconds after which `DeviceTokenNotForTopic` ends a registration: a week (apns 4.2).
+        public static let mismatchedMilliseconds: Int64 = 604_800_000
+        /// Milliseconds after which a device token that an app reports again is recorded again: an hour, as apps report it at each
+        /// start.
+        public static let confirmedEveryMilliseconds: Int64 = 3_600_000
+        /// Marked devices read at once after a start: each is loaded, which costs as much as a login.
+        public static let devicesPerSearch = 100
     }
 }

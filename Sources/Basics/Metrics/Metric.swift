@@ -82,6 +82,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// The milestones of Delivery, in the same order; a test compares them.
     public static let milestones = [
         "accepted", "stored", "sent", "delivered", "replaced", "expired", "refused", "discarded", "removed",
+        "forwarded",
     ]
     /// The values of the label `result`.
     public static let results = ["ok", "failed"]

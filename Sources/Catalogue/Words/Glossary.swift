@@ -99,8 +99,9 @@ public enum Glossary {
         ("refused", "It was not accepted; the answer has the reason."),
         (
             "discarded",
-            "Too many messages were pending for the app: all were dropped, and the device gets a deleted_messages message."
+            "Too many messages were pending for the app: all were dropped, and the device gets a deleted_messages message. Or APNs refused it after it was accepted."
         ),
-        ("removed", "Its token was unregistered, or an operator removed its device or sender."),
+        ("removed", "Its token was unregistered or has ended, or an operator removed its device or sender."),
+        ("forwarded", "APNs accepted it for an iOS app; Apple does not report whether the device got it."),
     ]
 }

@@ -17,7 +17,7 @@ extension DeviceEvent {
         case .token(let request): request.name.device == device
         case .gatewayAnswered(let answer): answer.registration.device == device
         case .acknowledged, .writable, .congested, .idleChanged, .closed, .upstreamAnswered, .receiptStored,
-            .receiptRefused, .installationFound, .forget, .unseen:
+            .receiptRefused, .installationFound, .gatewayDue, .markedForGateway, .forget, .unseen:
             true
         }
     }

@@ -19,6 +19,8 @@ struct RegistrationState {
     var bucket = TokenBucket()
     /// Whether it is in the queue of throttled apps.
     var isDue = false
+    /// Its messages for the APNs gateway.
+    fileprivate(set) var queue = GatewayQueue()
 
     init(_ registration: Registration, batch: UInt64? = nil) {
         self.registration = registration
@@ -31,7 +33,7 @@ struct RegistrationState {
         switch state {
         case .waiting: plainWaiting += change
         case .delayed: plainDelayed += change
-        case .throttled, .sent, .owingReceipt: break
+        case .throttled, .sent, .atGateway, .owingReceipt: break
         }
     }
 
@@ -45,65 +47,6 @@ struct RegistrationState {
     func from(_ sender: SenderID?) -> [UInt8] {
         guard isList, let author = sender ?? registration.sender else { return registration.senderText }
         return Array(String(author.number).utf8)
-    }
-}
-
-/// The connection of a device, as its partition tracks it.
-struct DeviceLink {
-    /// The progress of delivery on a connection.
-    enum Mode {
-        /// The login is accepted once the messages that it reports as received are removed from the store.
-        case accepting
-        /// A page of its mailbox is being read; `target` is the newest message that the store had confirmed when the read started.
-        case loading(target: SequenceNumber)
-        /// A read for an earlier connection is still outstanding.
-        case queued
-        /// A page was sent, or the connection is congested: delivery waits for its next `writable` event.
-        case paused
-        /// All stored messages have been sent; new ones are sent as soon as they are stored.
-        case live
-        /// It has been ordered to close.
-        case closing
-
-        /// Whether stored messages may be read and sent.
-        var takesStored: Bool {
-            switch self {
-            case .paused, .live: true
-            case .accepting, .loading, .queued, .closing: false
-            }
-        }
-
-        /// Whether a connection may change from this mode to another one. A closing connection does nothing else.
-        func mayBecome(_ next: Mode) -> Bool {
-            switch (self, next) {
-            case (.accepting, .paused), (.paused, .loading), (.paused, .queued), (.paused, .live),
-                (.loading, .paused), (.loading, .queued), (.queued, .paused), (.live, .loading),
-                (.live, .queued), (.live, .live), (.live, .paused), (_, .closing):
-                true
-            default: false
-            }
-        }
-    }
-
-    let connection: ConnectionID
-    var mode = Mode.accepting
-    /// Every message stored up to here has been sent or need not be.
-    var cursor = SequenceNumber(0) { didSet { highestCursor = max(highestCursor, cursor) } }
-    /// The highest value that `cursor` has had.
-    private(set) var highestCursor = SequenceNumber(0)
-    /// Whether its outbound buffer is full.
-    var isCongested = false
-    /// Messages sent and not acknowledged.
-    var unacknowledged = 0
-    /// Whether the device reports that it is idle.
-    var isIdle = false
-
-    /// Whether messages that are not stored may be sent.
-    var acceptsUnstored: Bool {
-        switch mode {
-        case .accepting, .closing: false
-        case .loading, .queued, .paused, .live: !isCongested
-        }
     }
 }
 
@@ -156,6 +99,10 @@ final class DeviceEntry {
     var isEvicted = false
     /// When it became idle, as a number in the sequence of all such changes; 0 while it is not idle.
     var idleStamp: UInt64 = 0
+    /// Registrations whose device must stay in memory because of the APNs gateway (`GatewayQueue.isBusy`).
+    private var busyQueues = 0
+    /// Whether the store has the device's mark for the gateway, as far as is known.
+    var isMarkedForGateway = false
     /// The number of upstream messages that are not stored yet, by registration.
     var waitingUpstream: [(registration: RegistrationNumber, count: Int)] = []
 
@@ -164,8 +111,28 @@ final class DeviceEntry {
     /// Whether it may be evicted.
     var isIdle: Bool {
         state.isReady && link == nil && batchesInFlight == 0 && !isTouched && !isPageAsked
-            && waitingUpstream.isEmpty
+            && waitingUpstream.isEmpty && busyQueues == 0
     }
+
+    /// Whether answers of the gateway, or submissions that wait for them, are outstanding.
+    var awaitsGateway: Bool { busyQueues > 0 }
+
+    /// Changes what is known of a registration's messages at the APNs gateway.
+    func changeQueue(_ at: Int, _ change: (inout GatewayQueue) -> Void) {
+        if registrations[at].queue.isBusy { busyQueues -= 1 }
+        change(&registrations[at].queue)
+        if registrations[at].queue.isBusy { busyQueues += 1 }
+    }
+
+    /// Removes a registration. Its messages have been removed.
+    func removeRegistration(at: Int) {
+        if registrations[at].queue.isBusy { busyQueues -= 1 }
+        registrations.remove(at: at)
+    }
+
+    /// The number of busy queues that there should be.
+    var expectedBusyQueues: Int { registrations.count { $0.queue.isBusy } }
+    var countedBusyQueues: Int { busyQueues }
 
     /// Returns the record if the digest is that of the device's security token. Takes as long for an unknown device as for a
     /// wrong token.
@@ -290,9 +257,11 @@ final class DeviceEntry {
             if let before = old.registrations.first(where: { $0.registration.name == known.name }) {
                 fresh.bucket = before.bucket
                 fresh.isDue = before.isDue
+                fresh.queue = before.queue
             }
             return fresh
         }
+        busyQueues = expectedBusyQueues
         for subscription in state.subscriptions {
             guard let at = index(of: subscription.name.number) else { continue }
             registrations[at].topics.insert(subscription)
@@ -307,12 +276,18 @@ final class DeviceEntry {
                 MailboxSlot(
                     entry: entry, state: .waiting(isStored: true), isCounted: before?.isCounted ?? false),
                 registrationAt: at, &turn)
+            if entry.isForGateway {
+                if registrations[at].queue.sent == entry.sequence {
+                    setState(.atGateway, at: mailbox.slots.count - 1, &turn)
+                }
+                continue
+            }
             guard let link, entry.sequence <= link.highestCursor else { continue }
             switch before?.state {
             case .throttled: setState(.throttled, at: mailbox.slots.count - 1, &turn)
             case .delayed: setState(.delayed(isStored: true), at: mailbox.slots.count - 1, &turn)
             case .waiting: rewind(before: entry.sequence, &turn)
-            case .sent, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1, &turn)
+            case .sent, .atGateway, .owingReceipt, nil: setState(.sent, at: mailbox.slots.count - 1, &turn)
             }
         }
     }

@@ -4,7 +4,7 @@ import Basics
 extension DeviceHub {
     /// Removes the message that a collapse key replaces. If there are too many keys, removes the oldest waiting messages instead.
     mutating func makeRoom(
-        for key: [UInt8], isDelayed: Bool, registrationAt at: Int, _ entry: DeviceEntry,
+        for key: [UInt8], isDelayed: Bool, isForGateway: Bool, registrationAt at: Int, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
         guard entry.registrations[at].keyed > 0 else { return }
@@ -35,7 +35,11 @@ extension DeviceHub {
             // For delayed messages a connected but idle device counts as offline.
             leaving += delayed.prefix(max(0, delayed.count + 1 - turn.settings.collapseKeys))
         } else {
-            let surplus = waiting.count + 1 - cap(entry, offline: turn.settings.collapseKeys, turn)
+            let cap =
+                isForGateway
+                ? gatewayCap(entry, at, offline: turn.settings.collapseKeys, turn)
+                : cap(entry, offline: turn.settings.collapseKeys, turn)
+            let surplus = waiting.count + 1 - cap
             leaving += waiting.prefix(max(0, surplus))
         }
         // Throttled messages of a connected device have the same cap.

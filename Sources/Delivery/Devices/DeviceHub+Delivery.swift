@@ -52,7 +52,7 @@ extension DeviceHub {
             else { return }
             entry.link?.cursor = message.sequence
             guard let at = entry.mailbox.index(of: message.sequence),
-                entry.mailbox.slots[at].state.isWaiting
+                entry.mailbox.slots[at].state.isWaiting, !entry.mailbox.slots[at].entry.isForGateway
             else { continue }
             if message.expiresAt <= turn.now.expiryCutoff {
                 remove(at: at, of: entry, reason: .expired, &turn)
@@ -119,6 +119,7 @@ extension DeviceHub {
     ) {
         guard entry.state.isReady, let at = entry.mailbox.index(of: message.sequence) else { return }
         entry.mailbox.setStored(at: at)
+        if message.apns != nil { return gatewayMessageStored(message, entry, &turn) }
         guard let link = entry.link, case .live = link.mode, entry.mailbox.slots[at].state.isWaiting
         else { return }
         turn.demand(message.sequence > link.cursor, "a waiting message is behind the cursor", of: entry)

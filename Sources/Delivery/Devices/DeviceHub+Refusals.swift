@@ -3,7 +3,7 @@ import Basics
 /// Refusal of events that cannot wait for the store any longer.
 extension DeviceHub {
     /// Refuses such an event. Events without an answer are dropped: the device repeats them.
-    func refuse(_ event: DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
+    mutating func refuse(_ event: DeviceEvent, of device: DeviceID, _ turn: inout Turn) {
         switch event {
         case .submitted(let submission):
             turn.refuse(submission.replyTo, .unavailable)
@@ -27,8 +27,9 @@ extension DeviceHub {
         case .upstreamReturned(let gone):
             // The next search for expired messages returns it again.
             turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))
+        case .gatewayAnswered(let answer): gatewayAnswerDropped(answer, &turn)
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
-            .upstreamAnswered, .receiptRefused, .gatewayAnswered:
+            .upstreamAnswered, .receiptRefused, .gatewayDue, .markedForGateway:
             break
         }
     }

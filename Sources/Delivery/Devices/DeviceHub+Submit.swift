@@ -44,6 +44,9 @@ extension DeviceHub {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
         let registration = entry.registrations[at].registration
         try registration.checkEntitlement(of: submission)
+        if let end = registration.apnsState.end {
+            throw .apns(APNsRefusal(.unregistered, end.verdict))
+        }
         if let only = submission.content.restrictedPackage, only != registration.category {
             throw .packageMismatch
         }
@@ -101,6 +104,9 @@ extension DeviceHub {
     ) {
         let replyTo = submission.replyTo
         let message = message(of: submission, &turn)
+        guard message.apns == nil else {
+            return offerUnstored(message, replyTo, canonical: canonical, at: at, entry, &turn)
+        }
         turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.effects.downstream.accepted += 1
         turn.traceMessage(message, .accepted, detail: "now_or_never")
@@ -117,9 +123,12 @@ extension DeviceHub {
         _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        let isDelayed = waits(submission.content.delaysWhileIdle, for: entry)
+        let isForGateway = submission.content.apns != nil
+        let isDelayed = !isForGateway && waits(submission.content.delaysWhileIdle, for: entry)
+        if isForGateway { markForGateway(entry, &turn) }
         if let key = submission.content.collapseKey {
-            makeRoom(for: key, isDelayed: isDelayed, registrationAt: at, entry, &turn)
+            makeRoom(
+                for: key, isDelayed: isDelayed, isForGateway: isForGateway, registrationAt: at, entry, &turn)
         }
         let (replyTo, submitter) = (submission.replyTo, submission.submitter)
         let message = message(of: submission, &turn)
@@ -137,7 +146,11 @@ extension DeviceHub {
                 entry: MailboxEntry(message, requester: submitter),
                 state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
             registrationAt: at, &turn)
-        if entry.registrations[at].plainWaiting > cap(entry, offline: turn.settings.storedMessages, turn) {
+        let cap =
+            isForGateway
+            ? gatewayCap(entry, at, offline: turn.settings.storedMessages, turn)
+            : cap(entry, offline: turn.settings.storedMessages, turn)
+        if entry.registrations[at].plainWaiting > cap {
             discardPlain(isDelayed: false, registrationAt: at, entry, &turn)
         }
         if entry.registrations[at].plainDelayed > turn.settings.storedMessages {
@@ -177,7 +190,7 @@ extension DeviceHub {
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }
-        turn.accept(replyTo, message.persistentID, canonical: canonical)
+        answer(message, replyTo, canonical: canonical, entry, &turn)
         turn.traceMessage(message, .stored)
         turn.traceMessage(message, .accepted)
         messageStored(message, entry, &turn)

@@ -12,6 +12,10 @@ struct DeviceHub: ~Copyable {
     var pendingLastSeen: PendingLastSeen
     /// The throttled apps.
     var throttled = DueQueue()
+    /// Expired messages of devices that were not in memory, by the uncommitted batch that removes them.
+    var removedUnread: [UInt64: [DeviceID: Set<SequenceNumber>]] = [:]
+    /// What its registrations wait for at the APNs gateway.
+    var gateway = GatewaySchedule()
     /// This partition's share of each sender's rate limit of subscription changes.
     var topicBuckets: SenderBuckets
 
@@ -68,6 +72,8 @@ struct DeviceHub: ~Copyable {
         case .installationFound(let request, let names):
             installationFound(request, names, entry, &turn)
         case .gatewayAnswered(let answer): gatewayAnswered(answer, entry, &turn)
+        case .gatewayDue(let number): gatewayDue(number, entry, &turn)
+        case .markedForGateway: markedForGateway(entry, &turn)
         case .forget(let requester): forget(entry, requester, &turn)
         case .unseen: unseen(entry, &turn)
         }
@@ -84,6 +90,7 @@ struct DeviceHub: ~Copyable {
         tickContacts(&turn)
         tickSweep(&turn)
         releaseThrottled(dueBy: turn.now.monotonic, &turn)
+        tickGateway(&turn)
     }
 
     // MARK: Reading
@@ -141,6 +148,11 @@ struct DeviceHub: ~Copyable {
         else { return loadFailed(state.device, &turn) }
         turn.demand(
             entry.batchesInFlight == 0, "a device was read while changes to it are uncommitted", of: entry)
+        var state = state
+        for removed in removedUnread.values {
+            guard let gone = removed[state.device] else { continue }
+            state.mailbox.removeAll { gone.contains($0.sequence) }
+        }
         let waiting = entry.finishLoading(state, &turn)
         if let newest = state.mailbox.last?.sequence { turn.sequences.observe(newest) }
         for message in state.mailbox where entry.index(of: message.registration) == nil {
@@ -149,6 +161,7 @@ struct DeviceHub: ~Copyable {
         }
         removeExpired(entry, &turn)
         if entry.link != nil { resume(entry, &turn) }
+        resumeGateway(entry, &turn)
         for event in waiting { handle(event, of: state.device, &turn) }
         markIfIdle(entry, &turn)
     }
@@ -172,7 +185,7 @@ struct DeviceHub: ~Copyable {
     /// Evicts a device that could not be read, unless an answer for it is still outstanding.
     mutating func evictIfUnread(_ entry: DeviceEntry, _ turn: inout Turn) {
         guard entry.state.isStale, entry.link == nil, entry.state.waiting.isEmpty, !entry.isPageAsked,
-            entry.batchesInFlight == 0, !entry.isTouched
+            entry.batchesInFlight == 0, !entry.isTouched, !entry.awaitsGateway
         else { return }
         turn.demand(
             table.remove(entry), "a device is evicted while changes to it are uncommitted", of: entry)
@@ -249,7 +262,7 @@ extension DeviceEvent {
             false
         case .submitted, .login, .acknowledged, .upstreamReceived, .upstreamReturned, .receiptStored,
             .checkIn, .register, .unregister, .registerWeb, .unregisterToken, .subscribe, .token,
-            .installationFound, .gatewayAnswered, .forget, .unseen:
+            .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .unseen:
             true
         }
     }

@@ -12,14 +12,16 @@ struct MailboxSlot {
         case throttled
         /// Sent on the current connection, not acknowledged.
         case sent
-        /// Acknowledged by the device; removed once its receipt is on disk.
+        /// Offered to the APNs gateway, not answered.
+        case atGateway
+        /// Acknowledged by the device, or accepted by APNs; removed once its receipt is on disk.
         case owingReceipt
 
         /// Whether the store has confirmed that it is on disk.
         var isStored: Bool {
             switch self {
             case .waiting(let isStored), .delayed(let isStored): isStored
-            case .throttled, .sent, .owingReceipt: true
+            case .throttled, .sent, .atGateway, .owingReceipt: true
             }
         }
 
@@ -38,7 +40,9 @@ struct MailboxSlot {
                 isStored || !wasStored
             case (.waiting, .throttled), (.waiting, .sent), (.waiting, .owingReceipt), (.sent, .owingReceipt),
                 (.owingReceipt, .sent), (.throttled, .waiting(isStored: true)),
-                (.sent, .waiting(isStored: true)), (.owingReceipt, .waiting(isStored: true)):
+                (.sent, .waiting(isStored: true)), (.owingReceipt, .waiting(isStored: true)),
+                (.waiting(isStored: true), .atGateway), (.atGateway, .waiting(isStored: true)),
+                (.atGateway, .owingReceipt):
                 true
             default: false
             }
@@ -49,7 +53,7 @@ struct MailboxSlot {
             switch self {
             case .waiting: .waiting(isStored: true)
             case .delayed: .delayed(isStored: true)
-            case .throttled, .sent, .owingReceipt: self
+            case .throttled, .sent, .atGateway, .owingReceipt: self
             }
         }
 
@@ -58,7 +62,7 @@ struct MailboxSlot {
             switch self {
             case .waiting(let isStored), .delayed(let isStored): .waiting(isStored: isStored)
             case .throttled, .sent: .waiting(isStored: true)
-            case .owingReceipt: self
+            case .atGateway, .owingReceipt: self
             }
         }
     }
@@ -120,7 +124,7 @@ struct Mailbox {
         while at > 0 {
             at -= 1
             guard slots[at].entry.sequence > sequence else { return false }
-            if slots[at].state == .waiting(isStored: true) { return true }
+            if slots[at].state == .waiting(isStored: true), !slots[at].entry.isForGateway { return true }
         }
         return false
     }

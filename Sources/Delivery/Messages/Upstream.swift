@@ -155,13 +155,16 @@ public struct ReceiptDue: Sendable {
     public var category: [UInt8]
     /// When the device acknowledged it, milliseconds since 1970.
     public var deliveredAt: UnixMilliseconds
+    /// Whether APNs accepted it, which does not report whether the device got it.
+    public var isForwarded: Bool
     /// The connection that submitted the original. `nil` if it is no longer known.
     public var requester: ConnectionID?
 
     /// Creates the request.
     public init(
         message: RegistrationName, sequence: SequenceNumber, sender: SenderID, messageID: [UInt8],
-        category: [UInt8], deliveredAt: UnixMilliseconds, requester: ConnectionID?
+        category: [UInt8], deliveredAt: UnixMilliseconds, isForwarded: Bool = false,
+        requester: ConnectionID?
     ) {
         self.message = message
         self.sequence = sequence
@@ -169,6 +172,15 @@ public struct ReceiptDue: Sendable {
         self.messageID = messageID
         self.category = category
         self.deliveredAt = deliveredAt
+        self.isForwarded = isForwarded
         self.requester = requester
     }
+}
+
+extension StoredUpstream {
+    /// The body of a receipt for a message that APNs has accepted; that of any other receipt is empty.
+    static let forwardedReceipt: EncodedAppData = Array("apns".utf8)
+
+    /// Whether it is a receipt for a message that APNs has accepted, which does not report whether the device got it.
+    public var isForwardedReceipt: Bool { if case .receipt = kind { !body.isEmpty } else { false } }
 }

@@ -81,6 +81,8 @@ public struct Effects: Sendable {
     public var expiredDevices = 0
     /// Devices that were removed because they were never used.
     public var unusedDevices = 0
+    /// Registrations that ended because APNs does not know their device token any more.
+    public var endedTokens = 0
     /// Whether a device has confirmed the machine's wall clock: the shell sends `clockAccepted` to every partition.
     public var confirmsClock = false
     /// Failed invariants.
@@ -106,6 +108,7 @@ public struct Effects: Sendable {
         upstream = MilestoneCounts()
         expiredDevices = 0
         unusedDevices = 0
+        endedTokens = 0
         confirmsClock = false
         invariantFailures.removeAll(keepingCapacity: true)
         topicJobs = 0
@@ -125,6 +128,7 @@ public struct MilestoneCounts: Sendable, Equatable {
     public var refused = 0
     public var discarded = 0
     public var removed = 0
+    public var forwarded = 0
 
     /// Creates counts of 0.
     public init() {}
@@ -142,6 +146,7 @@ public struct MilestoneCounts: Sendable, Equatable {
             case .refused: refused
             case .discarded: discarded
             case .removed: removed
+            case .forwarded: forwarded
             }
         }
         set {
@@ -155,6 +160,7 @@ public struct MilestoneCounts: Sendable, Equatable {
             case .refused: refused = newValue
             case .discarded: discarded = newValue
             case .removed: removed = newValue
+            case .forwarded: forwarded = newValue
             }
         }
     }
@@ -170,8 +176,11 @@ public struct MilestoneCounts: Sendable, Equatable {
         refused += other.refused
         discarded += other.discarded
         removed += other.removed
+        forwarded += other.forwarded
     }
 
     /// Messages that should still be pending: accepted minus all terminal milestones.
-    public var expectedPending: Int { accepted - delivered - replaced - expired - discarded - removed }
+    public var expectedPending: Int {
+        accepted - delivered - forwarded - replaced - expired - discarded - removed
+    }
 }

@@ -68,6 +68,10 @@ public enum DeviceEvent: Sendable {
     case forget(Requester)
     /// The gateway answered a delivery to one of its registrations.
     case gatewayAnswered(GatewayAnswer)
+    /// The time has come to offer the next message of a registration to the gateway.
+    case gatewayDue(RegistrationNumber)
+    /// The store has the device's mark for the gateway: what waits is offered, or the mark is removed.
+    case markedForGateway
     /// The store has not seen the device for so long that it may have expired: the device is removed if it has.
     case unseen
 }

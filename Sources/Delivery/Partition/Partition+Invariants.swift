@@ -43,18 +43,26 @@ extension DeviceEntry {
         {
             return "a message is marked as sent without a connection"
         }
+        if countedBusyQueues != expectedBusyQueues { return "wrong count of registrations at the gateway" }
         if idleStamp != 0, !isIdle { return "listed as idle while active" }
         return violationOfRegistrations
     }
 
     private var violationOfRegistrations: String? {
-        for state in registrations {
-            let number = state.registration.name.number
+        for registration in registrations {
+            let number = registration.registration.name.number
             let slots = mailbox.slots.filter { $0.entry.registration == number }
+            let atGateway = slots.filter { $0.state == .atGateway }.map(\.entry.sequence)
+            if state.isReady, atGateway.contains(where: { $0 != registration.queue.sent }) {
+                return "a message of registration \(number.number) is at the gateway unknown to its queue"
+            }
+            if state.isReady, registration.queue.isOpen, slots.contains(where: \.isReadyForGateway) {
+                return "registration \(number.number) offers nothing to the gateway"
+            }
             let plain = slots.filter(\.isPlain)
-            if plain.count(where: \.state.isWaiting) != state.plainWaiting
-                || plain.count(where: \.state.isDelayed) != state.plainDelayed
-                || slots.count(where: { $0.entry.collapseKey != nil }) != state.keyed
+            if plain.count(where: \.state.isWaiting) != registration.plainWaiting
+                || plain.count(where: \.state.isDelayed) != registration.plainDelayed
+                || slots.count(where: { $0.entry.collapseKey != nil }) != registration.keyed
             {
                 return "wrong counts of registration \(number.number)"
             }
@@ -85,4 +93,9 @@ extension SenderEntry {
         }
         return nil
     }
+}
+
+extension MailboxSlot {
+    /// Whether it could be offered to the gateway now.
+    fileprivate var isReadyForGateway: Bool { entry.isForGateway && state == .waiting(isStored: true) }
 }

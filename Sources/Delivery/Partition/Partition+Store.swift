@@ -12,6 +12,7 @@ extension Partition {
         turn.demand(
             outcome.duplicates.count <= (outcome.hasFailed ? 0 : record.mutations.count),
             "a batch has more duplicates than mutations")
+        devices.removedUnread[outcome.batchNumber] = nil
         if outcome.hasFailed {
             // First, because the continuations must not rely on the in-memory state of the failed batch.
             undo(record)
@@ -74,6 +75,9 @@ extension Partition {
         case .device(let state): devices.loaded(state, &turn)
         case .messages(let device, let messages, let isLast):
             devices.pageLoaded(device, messages, isLast: isLast, &turn)
+        case .gatewayMessage(let device, let sequence, let message):
+            devices.gatewayMessageLoaded(device, sequence, message, &turn)
+        case .gatewayDevices(let found, let next): devices.markedLoaded(found, next: next, &turn)
         case .upstream(let sender, let messages, let isLast):
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
         case .expired(let entries):
@@ -128,6 +132,9 @@ extension Partition {
         switch question {
         case .device(let device): devices.loadFailed(device, &turn)
         case .messages(let device, _, _): devices.pageLoadFailed(device, &turn)
+        case .gatewayMessage(let device, let sequence):
+            devices.gatewayMessageFailed(device, sequence, &turn)
+        case .gatewayDevices: devices.markedLoadFailed(&turn)
         case .upstream(let sender, _, _): senders.pageLoadFailed(sender, &turn)
         case .expired:
             expirySweep.isAsking = false

@@ -28,6 +28,8 @@ struct PartitionShares {
     let waitingInstallations: Int
     let groupRequests: Int
     let groupSends: Int
+    /// Submissions that can wait for a verdict of APNs.
+    let waitingVerdicts: Int
 
     /// Creates the share of one of `count` partitions.
     init(of settings: borrowing DeliverySettings, among count: Int) {
@@ -51,5 +53,6 @@ struct PartitionShares {
             Limits.Installation.waiting, atLeast: Limits.Partition.leastWaitingRequests)
         groupRequests = share(Limits.Group.waitingRequests, atLeast: Limits.Partition.leastWaitingRequests)
         groupSends = share(Limits.Group.waitingSends, atLeast: Limits.Partition.leastWaitingRequests)
+        waitingVerdicts = share(Limits.APNs.waitingVerdicts, atLeast: Limits.Partition.leastWaitingRequests)
     }
 }

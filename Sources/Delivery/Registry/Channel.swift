@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 
 /// The delivery channel of a registration.
 public enum Channel: Sendable, Equatable {
@@ -18,14 +18,81 @@ public enum APNsEnvironment: String, Sendable {
     case sandbox
 }
 
+/// What APNs has reported about the device token of a registration (apns 4.2).
+public struct APNsTokenState: Sendable, Equatable {
+    /// When the app last reported its device token, milliseconds since 1970; `nil` if not since the registration was made.
+    public var confirmedAt: UnixMilliseconds?
+    /// When Apple first refused the device token as unknown, after it last accepted it; `nil` if it did not.
+    public var unknownSince: UnixMilliseconds?
+    /// Since when Apple has reported that the device token belongs to another app; `nil` if it does not.
+    public var mismatchedSince: UnixMilliseconds?
+    /// Why the registration receives nothing any more; `nil` while it does.
+    public var end: End?
+
+    /// The end of a device token.
+    public struct End: Sendable, Equatable {
+        /// Apple's verdict.
+        public var verdict: APNsVerdict
+        /// When this server received the verdict, milliseconds since 1970.
+        public var seenAt: UnixMilliseconds
+
+        public init(verdict: APNsVerdict, seenAt: UnixMilliseconds) {
+            self.verdict = verdict
+            self.seenAt = seenAt
+        }
+    }
+
+    /// Creates the state of a device token on which there is no report.
+    public init() {}
+}
+
+/// An entry of the feedback list: a device token that has ended (apns 2.3).
+public struct APNsFeedback: Sendable, Equatable {
+    /// The account that may send to the registration.
+    public var sender: SenderID
+    /// When this server received the verdict, milliseconds since 1970.
+    public var seenAt: UnixMilliseconds
+    /// The registration.
+    public var registration: RegistrationName
+    /// The bundle ID of the app.
+    public var bundle: [UInt8]
+    /// The device token with its environment, as registered.
+    public var apnsToken: [UInt8]
+    /// Apple's verdict.
+    public var verdict: APNsVerdict
+
+    public init(
+        sender: SenderID, seenAt: UnixMilliseconds, registration: RegistrationName, bundle: [UInt8],
+        apnsToken: [UInt8], verdict: APNsVerdict
+    ) {
+        self.sender = sender
+        self.seenAt = seenAt
+        self.registration = registration
+        self.bundle = bundle
+        self.apnsToken = apnsToken
+        self.verdict = verdict
+    }
+
+    /// Creates the entry of a registration. Returns `nil` if its device token has not ended, or no account may send to it.
+    init?(_ registration: Registration) {
+        guard let end = registration.apnsState.end, let sender = registration.sender else { return nil }
+        self.init(
+            sender: sender, seenAt: end.seenAt, registration: registration.name,
+            bundle: registration.category,
+            apnsToken: registration.apnsToken, verdict: end.verdict)
+    }
+}
+
 extension Registration {
     /// The delivery channel.
     public var channel: Channel {
         if let web { return .webPush(web) }
         guard !apnsToken.isEmpty else { return .mcs }
-        let isSandbox = apnsToken.starts(with: "s_".utf8)
-        return .apns(token: Array(apnsToken.dropFirst(2)), isSandbox ? .sandbox : .production)
+        return .apns(token: Array(apnsToken.dropFirst(2)), apnsEnvironment)
     }
+
+    /// The environment of its device token.
+    var apnsEnvironment: APNsEnvironment { apnsToken.starts(with: "s_".utf8) ? .sandbox : .production }
 
     /// Whether messages reach the app through APNs.
     public var usesAPNs: Bool { !apnsToken.isEmpty && web == nil }

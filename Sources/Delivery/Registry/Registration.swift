@@ -47,6 +47,8 @@ public final class RegisteredApp: Sendable, Equatable {
         public var scope = RegistrationScope.unrecorded
         /// `apns_token` as sent: `s_` or `p_` for the environment, and hexadecimal digits; empty where absent.
         public var apnsToken: [UInt8] = []
+        /// What APNs has reported about this device token.
+        public var apnsState = APNsTokenState()
         /// The version that the app last reported; empty if it reported none.
         public var appVersion: [UInt8] = []
         /// The keys of a web app that the server encrypts messages for. `nil` for every other kind (mcs-device 7.1).
@@ -220,6 +222,12 @@ extension Registration {
     public var apnsToken: [UInt8] {
         get { app.parts.apnsToken }
         set { app = app.with { $0.apnsToken = newValue } }
+    }
+
+    /// See `RegisteredApp.Parts`.
+    public var apnsState: APNsTokenState {
+        get { app.parts.apnsState }
+        set { app = app.with { $0.apnsState = newValue } }
     }
 
     /// See `RegisteredApp.Parts`.

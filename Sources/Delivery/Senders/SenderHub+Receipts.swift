@@ -13,7 +13,7 @@ extension SenderHub {
             from: due.message, category: due.category, messageID: due.messageID,
             expiresAt: turn.now.expiry(after: Int64(Limits.Message.upstreamLifetimeSeconds) * 1_000),
             lifetimeSeconds: 0,
-            body: [])
+            body: due.isForwarded ? StoredUpstream.forwardedReceipt : [])
         let entry = table.entry(due.sender)
         turn.demand(
             receipt.sequence > entry.newest && receipt.sequence > entry.cursor,

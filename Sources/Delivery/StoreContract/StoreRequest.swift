@@ -30,6 +30,15 @@ public enum Mutation: Sendable, Equatable {
     /// Removes a message and counts `reason` (a terminal milestone), unless it is a marker or already removed.
     case removeMessage(DeviceID, SequenceNumber, expiresAt: UnixMilliseconds, reason: Milestone)
 
+    /// Marks a device that has messages for the APNs gateway, so that the next process offers them again.
+    case markForGateway(DeviceID)
+    /// Removes such a mark; no effect if it does not exist.
+    case unmarkForGateway(DeviceID)
+    /// Puts an entry of the feedback list, under the partition of its device.
+    case putFeedback(APNsFeedback)
+    /// Removes such an entry; no effect if it does not exist.
+    case removeFeedback(APNsFeedback)
+
     // Topic.
     /// Puts a topic job, and the body that its messages share.
     case putTopicJob(TopicJob)
@@ -71,7 +80,9 @@ public enum Mutation: Sendable, Equatable {
     public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
-        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: false
+        case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark,
+            .unmarkForGateway:
+            false
         default: true
         }
     }
@@ -154,6 +165,10 @@ public enum StoreQuery: Sendable, Equatable {
     case device(DeviceID)
     /// Messages of a device with their bodies, oldest first, after a sequence number, up to `limit`.
     case messages(DeviceID, after: SequenceNumber, limit: Int)
+    /// A message for the APNs gateway, with its body.
+    case gatewayMessage(DeviceID, SequenceNumber)
+    /// Marked devices of a partition, in the order of IDs from `from` on, up to `limit`.
+    case gatewayDevices(from: DeviceID, limit: Int, partition: Int)
     /// Upstream messages of a sender, oldest first, after a sequence number, up to `limit`.
     case upstream(SenderID, after: SequenceNumber, limit: Int)
     /// A group. The answer repeats `isForChange`, so that a change never starts from a group that was read for a message.
@@ -197,6 +212,8 @@ public struct MailboxEntry: Sendable, Equatable {
     public var expiresAt: UnixMilliseconds
     /// Contents of the receipt, if one is owed.
     public var receipt: ReceiptRequest?
+    /// Whether it is sent through the APNs gateway.
+    public var isForGateway: Bool
 
     /// The entry of a message; `requester` is the connection that submitted it, if known.
     public init(_ message: StoredMessage, requester: ConnectionID? = nil) {
@@ -206,6 +223,7 @@ public struct MailboxEntry: Sendable, Equatable {
         kind = message.kind
         collapseKey = message.collapseKey
         expiresAt = message.expiresAt
+        isForGateway = message.apns != nil
         receipt =
             message.wantsReceipt
             ? message.sender.map {
@@ -280,6 +298,10 @@ public enum StoreResult: Sendable {
     case device(DeviceState)
     /// To `.messages`; `isLast` if no message follows.
     case messages(DeviceID, [StoredMessage], isLast: Bool)
+    /// To `.gatewayMessage`; `nil` if it does not exist.
+    case gatewayMessage(DeviceID, SequenceNumber, StoredMessage?)
+    /// To `.gatewayDevices`; `next` is where the search continues, `nil` at its end.
+    case gatewayDevices([DeviceID], next: DeviceID?)
     /// To `.upstream`; `isLast` if no message follows.
     case upstream(SenderID, [StoredUpstream], isLast: Bool)
     /// To `.installation`; the record is `nil` if the installation is unknown, or has only registrations from before records

@@ -15,13 +15,15 @@ public struct TraceRecord: Sendable, Equatable {
     /// What happened; the raw value is the word in `ccsctl devices trace`. The steps that are milestones have the milestone's word.
     public enum Step: String, Sendable, CaseIterable {
         // Messages, in both directions.
-        case accepted, stored, sent, delivered, replaced, expired, refused, discarded, removed
+        case accepted, stored, sent, delivered, replaced, expired, refused, discarded, removed, forwarded
         /// The device has the message: it sent a stream ack, or listed it among the received IDs at login.
         case acknowledged
         /// Received from the device.
         case received
         /// Received from the device before, and not stored again.
         case duplicate
+        /// APNs cannot take it now: it is offered again later.
+        case deferred
         // The connection.
         case connected, disconnected
         /// The device reports that it is idle, or active again.
@@ -42,6 +44,7 @@ public struct TraceRecord: Sendable, Equatable {
             case .refused: self = .refused
             case .discarded: self = .discarded
             case .removed: self = .removed
+            case .forwarded: self = .forwarded
             }
         }
     }

@@ -34,7 +34,7 @@ struct Trace {
                 messageID: record.messageID, registration: record.registration, sender: record.sender)
         }
         switch record.step {
-        case .delivered, .replaced, .expired, .discarded, .removed: messages[key] = nil
+        case .delivered, .replaced, .expired, .discarded, .removed, .forwarded: messages[key] = nil
         default: break
         }
     }
@@ -106,13 +106,13 @@ extension Turn {
 
     /// Reports a step of a message in a mailbox, of which only the entry is known.
     mutating func traceEntry(
-        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step
+        _ entry: borrowing MailboxEntry, of device: DeviceID, _ step: TraceRecord.Step, detail: String = ""
     ) {
         guard isTracing else { return }
         var record = TraceRecord(.downstream, step)
         record.persistentID = PersistentID(sequence: entry.sequence, salt: entry.salt)
         record.registration = entry.registration
-        if let detail = entry.kind.detail { record.detail = detail }
+        record.detail = entry.kind.detail ?? detail
         report(record, of: device)
     }
 

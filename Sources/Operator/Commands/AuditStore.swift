@@ -6,7 +6,7 @@ public struct AuditStore: OperatorCommand {
     public static let summary = OperationSummary.reading(
         .auditStore, "Check that no accepted message was lost.",
         details: [
-            "Counts the messages in the store and checks that accepted = delivered + replaced + expired + discarded + removed + pending."
+            "Counts the messages in the store and checks that accepted = delivered + forwarded + replaced + expired + discarded + removed + pending."
         ])
     public static let fields = Fields(AuditStore.init)
 
@@ -18,12 +18,13 @@ public struct AuditStore: OperatorCommand {
         public var expired: Int
         public var discarded: Int
         public var removed: Int
+        public var forwarded: Int
         public var pending: Int
 
         /// Creates the counts.
         public init(
             accepted: Int, delivered: Int, replaced: Int, expired: Int, discarded: Int, removed: Int,
-            pending: Int
+            forwarded: Int, pending: Int
         ) {
             self.accepted = accepted
             self.delivered = delivered
@@ -31,11 +32,12 @@ public struct AuditStore: OperatorCommand {
             self.expired = expired
             self.discarded = discarded
             self.removed = removed
+            self.forwarded = forwarded
             self.pending = pending
         }
 
         public static let fields = Fields(
-            Counts.init(accepted:delivered:replaced:expired:discarded:removed:pending:),
+            Counts.init(accepted:delivered:replaced:expired:discarded:removed:forwarded:pending:),
             .required("accepted", .whole, \.accepted, "Messages that were accepted."),
             .required("delivered", .whole, \.delivered, "Messages that the receiver acknowledged."),
             .required(
@@ -44,6 +46,9 @@ public struct AuditStore: OperatorCommand {
             .required("expired", .whole, \.expired, "Messages whose lifetime ended."),
             .required("discarded", .whole, \.discarded, "Messages dropped because too many were pending."),
             .required("removed", .whole, \.removed, "Messages removed with their token, device or sender."),
+            .required(
+                "forwarded", .whole, \.forwarded,
+                "Messages that APNs accepted for an iOS app, which does not report their delivery."),
             .required("pending", .whole, \.pending, "Messages pending in the store."))
     }
 

@@ -170,6 +170,11 @@ struct RecentMessages: Sendable {
             let part = parts[partition(of: .device(device))]
             let (page, isLast) = part.messages.page(device.number, after: after.number, limit: limit)
             return RecentPart(rows: page.map { row($0, $1) }, isLast: isLast)
+        case .gatewayMessage(let device, let sequence):
+            let part = parts[partition(of: .device(device))]
+            let (page, isLast) = part.messages.page(
+                device.number, after: max(1, sequence.number) - 1, limit: 1)
+            return RecentPart(rows: page.map { row($0, $1) }, isLast: isLast)
         case .upstream(let sender, let after, let limit):
             let part = parts[partition(of: .sender(sender))]
             let (page, isLast) = part.upstream.page(sender.number, after: after.number, limit: limit)

@@ -71,6 +71,7 @@ extension ControlServer {
         AuditStore.Counts(
             accepted: counts[.accepted], delivered: counts[.delivered], replaced: counts[.replaced],
             expired: counts[.expired], discarded: counts[.discarded], removed: counts[.removed],
+            forwarded: counts[.forwarded],
             pending: pending)
     }
 

@@ -99,7 +99,8 @@ extension AppServerSession {
             Receipt.append(
                 sender: message.sender, isFCMDomain: message.isFCMDomain,
                 originalMessageID: message.messageID.raw, token: token.raw,
-                category: message.category.raw, sentAt: sentAt, into: &io.out.bytes)
+                category: message.category.raw, sentAt: sentAt,
+                isForwarded: message.isForwardedReceipt, into: &io.out.bytes)
             outstanding.add(receipt: entry)
         }
         endStanza(isKept: false, &io)

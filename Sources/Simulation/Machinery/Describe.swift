@@ -59,6 +59,10 @@ enum Describe {
             "messages \(short(device.number)): \(page.map { text($0.messageID) }) last \(isLast)"
         case .upstream(let sender, let page, let isLast):
             "upstream \(sender.number): \(page.map { text($0.messageID) + " " + short($0.sequence.number) }) last \(isLast)"
+        case .gatewayMessage(let device, let sequence, let message):
+            "gateway message \(short(device.number)) \(short(sequence.number))\(message == nil ? " is gone" : "")"
+        case .gatewayDevices(let devices, let next):
+            "gateway devices \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
         case .expired(let entries): "expired \(entries.count)\(entries.map { " \($0)" }.joined())"
         case .unseen(let devices, let next):
             "unseen \(devices.map { short($0.number) }), next \(next.map { short($0.number) } ?? "none")"
@@ -101,9 +105,11 @@ enum Describe {
         case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.bytes))"
         case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.bytes))"
         case .putMark(let mark, let number): "\(mark) \(number)"
+        case .markForGateway(let device): "mark device \(short(device.number)) for the gateway"
+        case .unmarkForGateway(let device): "unmark device \(short(device.number)) for the gateway"
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,
             .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation, .putGroup,
-            .removeGroup:
+            .removeGroup, .putFeedback, .removeFeedback:
             "\(mutation)"
         }
     }

@@ -33,16 +33,18 @@ public enum Receipt {
     /// The prefix of a receipt's message ID; the ID of the delivered message follows.
     public static let idPrefix: StaticString = "dr2:"
 
-    /// Appends the stanza; `sentAt` is in milliseconds since 1970.
+    /// Appends the stanza; `sentAt` is in milliseconds since 1970. `isForwarded`: APNs accepted the message, which does not report
+    /// whether the device got it; the status says so.
     public static func append(
         sender: SenderID, isFCMDomain: Bool, originalMessageID: RawSpan, token: RawSpan,
-        category: RawSpan, sentAt: UnixMilliseconds, into buffer: inout ByteBuffer
+        category: RawSpan, sentAt: UnixMilliseconds, isForwarded: Bool = false, into buffer: inout ByteBuffer
     ) {
         UpstreamEnvelope.appendHead(sender: sender, isFCMDomain: isFCMDomain, into: &buffer)
         buffer.append("{\"category\":")
         JSONWriter.append(string: category, in: .element, to: &buffer)
-        buffer.append(
-            ",\"data\":{\"message_status\":\"MESSAGE_SENT_TO_DEVICE\",\"original_message_id\":")
+        buffer.append(",\"data\":{\"message_status\":\"")
+        buffer.append(isForwarded ? "MESSAGE_SENT_TO_APNS" : "MESSAGE_SENT_TO_DEVICE")
+        buffer.append("\",\"original_message_id\":")
         JSONWriter.append(string: originalMessageID, in: .element, to: &buffer)
         buffer.append(",\"device_registration_id\":")
         JSONWriter.append(string: token, in: .element, to: &buffer)

@@ -61,6 +61,9 @@ final class GatedStore: Store {
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
     }
+    func feedback(
+        of sender: SenderID, after: FeedbackPosition, limit: Int
+    ) throws(StoreError) -> [APNsFeedback] { try base.feedback(of: sender, after: after, limit: limit) }
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try base.installations(after: after, limit: limit)
     }

@@ -38,6 +38,9 @@ import Testing
         func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
             TopicCounts(counts: [], next: nil)
         }
+        func feedback(
+            of sender: SenderID, after: FeedbackPosition, limit: Int
+        ) throws(StoreError) -> [APNsFeedback] { [] }
         func setting(_ name: String) throws(StoreError) -> [UInt8]? { nil }
         func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {}
         func registryBytes() throws(StoreError) -> UInt64 { 0 }

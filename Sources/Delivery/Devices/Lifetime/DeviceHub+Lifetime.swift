@@ -100,7 +100,9 @@ extension DeviceHub {
         guard let record = entry.record else { return }
         // A connected device is in contact, however long ago it logged in. An app behind APNs need never connect: APNs
         // reports when it is uninstalled.
-        let isApple = entry.registrations.contains { $0.registration.usesAPNs }
+        let isApple = entry.registrations.contains {
+            $0.registration.usesAPNs && $0.registration.apnsState.end == nil
+        }
         // The clock was wrong at the last contact, so its age is unknown: the period starts now.
         guard entry.link == nil, !isApple, record.seenAt >= Limits.Clock.earliest else {
             return updateLastSeen(entry, record, &turn)

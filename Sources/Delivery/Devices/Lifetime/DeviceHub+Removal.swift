@@ -8,8 +8,9 @@ extension DeviceHub {
     ) {
         let slot = entry.remove(at: index, &turn)
         turn.demand(
-            slot.state != .owingReceipt || reason == .delivered || reason == .removed,
+            slot.state != .owingReceipt || reason == .delivered || reason == .forwarded || reason == .removed,
             "an acknowledged message is removed before its receipt is stored", of: entry)
+        settleVerdict(of: slot.entry, reason, entry, &turn)
         remove(slot.entry, of: entry, reason: reason, &turn)
     }
 
@@ -45,9 +46,9 @@ extension DeviceHub {
     mutating func removeAcknowledged(_ index: Int, of entry: DeviceEntry, _ turn: inout Turn) {
         let slot = entry.mailbox.slots[index]
         guard slot.state != .owingReceipt else { return }
-        turn.traceEntry(slot.entry, of: entry.device, .acknowledged)
+        if !slot.entry.isForGateway { turn.traceEntry(slot.entry, of: entry.device, .acknowledged) }
         guard let receipt = slot.entry.receipt else {
-            return remove(at: index, of: entry, reason: .delivered, &turn)
+            return remove(at: index, of: entry, reason: slot.entry.lastMilestone, &turn)
         }
         let at = turn.demand(
             entry.index(of: slot.entry.registration), "a receipt is due for a message without a registration",
@@ -60,12 +61,14 @@ extension DeviceHub {
                 ReceiptDue(
                     message: registration.name, sequence: slot.entry.sequence, sender: receipt.sender,
                     messageID: receipt.messageID, category: registration.category,
-                    deliveredAt: turn.now.wall, requester: receipt.requester)))
+                    deliveredAt: turn.now.wall, isForwarded: slot.entry.isForGateway,
+                    requester: receipt.requester)))
     }
 
     mutating func receiptStored(_ entry: DeviceEntry, _ sequence: SequenceNumber, _ turn: inout Turn) {
         if let at = entry.mailbox.index(of: sequence) {
-            remove(at: at, of: entry, reason: .delivered, &turn)
+            let reason = entry.mailbox.slots[at].entry.lastMilestone
+            remove(at: at, of: entry, reason: reason, &turn)
         }
     }
 
@@ -74,7 +77,8 @@ extension DeviceHub {
         guard let at = entry.mailbox.index(of: sequence),
             entry.mailbox.slots[at].state == .owingReceipt
         else { return }
-        entry.setState(entry.link == nil ? .waiting(isStored: true) : .sent, at: at, &turn)
+        let isForGateway = entry.mailbox.slots[at].entry.isForGateway
+        entry.setState(entry.link == nil || isForGateway ? .waiting(isStored: true) : .sent, at: at, &turn)
     }
 
     /// Removes a message that the store has found to be expired.
@@ -103,11 +107,13 @@ extension DeviceHub {
         remove(at: at, of: entry, reason: .expired, &turn)
     }
 
-    /// Removes an expired message of a device whose mailbox is not in memory.
-    private func removeUnread(
+    /// Removes an expired message of a device whose mailbox is not in memory. The device may be read before the removal is on disk,
+    /// and the message must not end twice.
+    private mutating func removeUnread(
         _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
         turn.batch.downstream.expired += 1
+        removedUnread[turn.ledger.nextBatchNumber, default: [:]][device, default: []].insert(sequence)
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
     }
 
@@ -122,4 +128,9 @@ extension DeviceHub {
             }
         }
     }
+}
+
+extension MailboxEntry {
+    /// The milestone with which it leaves the mailbox once its recipient has it.
+    fileprivate var lastMilestone: Milestone { isForGateway ? .forwarded : .delivered }
 }

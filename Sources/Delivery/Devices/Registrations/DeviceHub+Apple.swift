@@ -69,6 +69,8 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
+        // An import comes from an app server, which does not know whether the app still exists.
+        if !address.isImport { revive(&registration, &turn) }
         registration.apnsToken = address.token
         if !address.appVersion.isEmpty { registration.appVersion = address.appVersion }
         change(at, of: entry, to: registration, &turn)

@@ -42,7 +42,10 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
-        if !request.apnsToken.isEmpty { registration.apnsToken = request.apnsToken }
+        if !request.apnsToken.isEmpty {
+            revive(&registration, &turn)
+            registration.apnsToken = request.apnsToken
+        }
         if !request.appVersion.isEmpty { registration.appVersion = request.appVersion }
         registration.scope = request.scope
         if request.isProved {
@@ -141,7 +144,8 @@ extension DeviceHub {
         turn.demand(
             entry.registrations[at].isEmpty, "a removed registration still has messages", of: entry)
         removeBelongings(at, entry, &turn)
-        entry.registrations.remove(at: at)
+        refuseUnstored(of: at, entry, &turn)
+        entry.removeRegistration(at: at)
         turn.write(.removeRegistration(RegistrationName(device: entry.device, number: number)))
         turn.touch(entry)
         return messages

@@ -121,6 +121,7 @@ extension DeviceHub {
         for place in turn.settings.lookupKeys(of: registration) {
             turn.write(.unlinkInstallation(place, registration.name))
         }
+        if let feedback = APNsFeedback(registration) { turn.write(.removeFeedback(feedback)) }
     }
 }
 

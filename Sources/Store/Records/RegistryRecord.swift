@@ -20,6 +20,9 @@ public enum RegistryRecord {
     /// A registration that was made with a token of its installation: the kind of its scope, the text of the scope if it has one,
     /// and the fields of version 6 after the scope.
     private static let provedVersion: UInt8 = 7
+    /// A registration whose device token APNs has reported on: the fields of version 7, whether an installation has proved it, and
+    /// what APNs has reported.
+    private static let tokenStateVersion: UInt8 = 8
     /// A sender. Version 2 adds the SCRAM verifier of each key. Version 1 is still read.
     private static let senderVersion: UInt8 = 2
     /// A sender with a project ID or accounts for HTTP v1, after the fields of version 2.
@@ -58,7 +61,9 @@ public enum RegistryRecord {
         // The oldest version that fits: a record that is read and written again stays as it was.
         let scope = olderScope(of: registration)
         let written: UInt8 =
-            if registration.isProved {
+            if registration.apnsState != APNsTokenState() {
+                tokenStateVersion
+            } else if registration.isProved {
                 provedVersion
             } else if scope == nil {
                 scopeVersion
@@ -85,7 +90,7 @@ public enum RegistryRecord {
             for sender in registration.otherSenders { writer.number(sender.number) }
         }
         if written >= fullVersion {
-            if written == provedVersion {
+            if written >= provedVersion {
                 write(registration.scope, &writer)
             } else if let scope {
                 writer.bytes(scope)
@@ -100,6 +105,10 @@ public enum RegistryRecord {
             writer.bytes(web.publicKey)
             writer.bytes(web.auth)
         }
+        if written >= tokenStateVersion {
+            writer.byte(registration.isProved ? 1 : 0)
+            APNsRecord.write(registration.apnsState, to: &writer)
+        }
         buffer = writer.finish()
     }
 
@@ -108,7 +117,7 @@ public enum RegistryRecord {
         _ bytes: borrowing RawSpan, _ name: RegistrationName
     ) throws(RecordFault) -> Registration {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
-        let written = (wideVersion...provedVersion).contains(first) ? first : version
+        let written = (wideVersion...tokenStateVersion).contains(first) ? first : version
         var reader = try RecordReader(copy bytes, version: written, place: place(name))
         var registration = Registration(
             name: name, category: try reader.byteArray(), subtype: try reader.byteArray(),
@@ -131,7 +140,7 @@ public enum RegistryRecord {
             if written >= appVersion { registration.appVersion = try reader.byteArray() }
             let isNeeded =
                 switch written {
-                case scopeVersion, provedVersion: true
+                case scopeVersion, provedVersion, tokenStateVersion: true
                 case appVersion: !registration.appVersion.isEmpty
                 default: registration.scope != .unrecorded || !registration.apnsToken.isEmpty
                 }
@@ -142,6 +151,11 @@ public enum RegistryRecord {
             guard let keys = WebKeys(publicKey: try reader.byteArray(), auth: try reader.byteArray())
             else { throw .value }
             registration.web = keys
+        }
+        if written >= tokenStateVersion {
+            registration.isProved = try flag(&reader)
+            registration.apnsState = try APNsRecord.state(&reader)
+            guard registration.apnsState != APNsTokenState() else { throw .value }
         }
         try reader.finish()
         return registration
@@ -160,7 +174,7 @@ public enum RegistryRecord {
     private static func scope(
         _ reader: inout RecordReader, _ written: UInt8
     ) throws(RecordFault) -> RegistrationScope {
-        if written == provedVersion {
+        if written >= provedVersion {
             switch try reader.byte() {
             case 0: return .unnamed
             case 1: return .all

@@ -53,7 +53,8 @@ public enum MessageRecord {
         if message.wantsReceipt { flags.insert(.wantsReceipt) }
         if message.delaysWhileIdle { flags.insert(.delaysWhileIdle) }
         if message.topic != nil { flags.insert(.shares) }
-        let apns = message.topic == nil ? message.apns : nil
+        // What a topic message has for APNs is in the shared body; the flag alone determines the channel of this copy.
+        let apns = message.topic == nil ? message.apns : message.apns.map { _ in [] }
         if apns != nil { flags.insert(.apns) }
         var writer = RecordWriter(buffer, version: version, place: place(message.device, message.sequence))
         writer.byte(flags.rawValue)

@@ -29,6 +29,7 @@ public struct RecordIdentity: Sendable {
         case topicCursor = 10
         case topicBody = 11
         case installation = 12
+        case feedback = 13
     }
 
     init(_ kind: Kind, _ high: UInt64, _ low: UInt64 = 0) {

@@ -1,0 +1,60 @@
+import Basics
+
+/// The connection of a device, as its partition tracks it.
+struct DeviceLink {
+    /// The progress of delivery on a connection.
+    enum Mode {
+        /// The login is accepted once the messages that it reports as received are removed from the store.
+        case accepting
+        /// A page of its mailbox is being read; `target` is the newest message that the store had confirmed when the read started.
+        case loading(target: SequenceNumber)
+        /// A read for an earlier connection is still outstanding.
+        case queued
+        /// A page was sent, or the connection is congested: delivery waits for its next `writable` event.
+        case paused
+        /// All stored messages have been sent; new ones are sent as soon as they are stored.
+        case live
+        /// It has been ordered to close.
+        case closing
+
+        /// Whether stored messages may be read and sent.
+        var takesStored: Bool {
+            switch self {
+            case .paused, .live: true
+            case .accepting, .loading, .queued, .closing: false
+            }
+        }
+
+        /// Whether a connection may change from this mode to another one. A closing connection does nothing else.
+        func mayBecome(_ next: Mode) -> Bool {
+            switch (self, next) {
+            case (.accepting, .paused), (.paused, .loading), (.paused, .queued), (.paused, .live),
+                (.loading, .paused), (.loading, .queued), (.queued, .paused), (.live, .loading),
+                (.live, .queued), (.live, .live), (.live, .paused), (_, .closing):
+                true
+            default: false
+            }
+        }
+    }
+
+    let connection: ConnectionID
+    var mode = Mode.accepting
+    /// Every message stored up to here has been sent or need not be.
+    var cursor = SequenceNumber(0) { didSet { highestCursor = max(highestCursor, cursor) } }
+    /// The highest value that `cursor` has had.
+    private(set) var highestCursor = SequenceNumber(0)
+    /// Whether its outbound buffer is full.
+    var isCongested = false
+    /// Messages sent and not acknowledged.
+    var unacknowledged = 0
+    /// Whether the device reports that it is idle.
+    var isIdle = false
+
+    /// Whether messages that are not stored may be sent.
+    var acceptsUnstored: Bool {
+        switch mode {
+        case .accepting, .closing: false
+        case .loading, .queued, .paused, .live: !isCongested
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import Basics
+
+/// Messages to iOS apps, which travel through the APNs gateway: which message is offered when.
+///
+/// `DeviceHub+Verdicts` handles the gateway's answers.
+extension DeviceHub {
+    // MARK: Submissions
+
+    /// Answers a submission of a stored message: at once, or with Apple's verdict if that is likely to come soon (apns 4.1).
+    mutating func answer(
+        _ message: borrowing StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
+        _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let id = message.persistentID
+        guard message.apns != nil, replyTo.waitsForVerdict, let at = entry.index(of: message.registration),
+            entry.mailbox.index(of: message.sequence) != nil,
+            gateway.waiting < turn.shares.waitingVerdicts
+        else { return turn.accept(replyTo, id, canonical: canonical) }
+        if case .deferred = entry.registrations[at].queue.state {
+            return turn.accept(replyTo, id, canonical: canonical)
+        }
+        let verdict = GatewayQueue.Verdict(
+            sequence: message.sequence, replyTo: replyTo, id: id, canonical: canonical, isStored: true)
+        waitForVerdict(verdict, at, entry, &turn)
+    }
+
+    private mutating func waitForVerdict(
+        _ verdict: GatewayQueue.Verdict, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        entry.changeQueue(at) { $0.add(verdict) }
+        gateway.add(
+            entry.registrations[at].registration.name, verdict.sequence,
+            due: turn.now.monotonic.advanced(milliseconds: Limits.APNs.verdictMilliseconds))
+    }
+
+    /// Offers a now-or-never message, which is answered with Apple's verdict.
+    mutating func offerUnstored(
+        _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?, at: Int,
+        _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let queue = entry.registrations[at].queue
+        if case .deferred = queue.state { return refuseUnstored(message, replyTo, &turn) }
+        guard queue.unstored.count < Limits.APNs.waitingUnstored,
+            gateway.waiting < turn.shares.waitingVerdicts
+        else { return refuseUnstored(message, replyTo, &turn) }
+        if replyTo.waitsForVerdict {
+            let verdict = GatewayQueue.Verdict(
+                sequence: message.sequence, replyTo: replyTo, id: message.persistentID, canonical: canonical,
+                isStored: false)
+            waitForVerdict(verdict, at, entry, &turn)
+        } else {
+            turn.accept(replyTo, message.persistentID, canonical: canonical)
+        }
+        turn.traceMessage(message, .accepted, detail: "now_or_never")
+        if queue.isOpen {
+            offer(message, isStored: false, at, entry, &turn)
+        } else {
+            let waiting = copy message
+            entry.changeQueue(at) { $0.unstored.append(waiting) }
+        }
+    }
+
+    private func refuseUnstored(
+        _ message: borrowing StoredMessage, _ replyTo: ReplyTo, _ turn: inout Turn
+    ) {
+        turn.traceMessage(message, .refused, detail: "now_or_never")
+        turn.refuse(replyTo, .apns(APNsRefusal(.unavailable)))
+        turn.effects.downstream.refused += 1
+    }
+
+    /// Returns how many messages of one registration may wait for the gateway.
+    ///
+    /// APNs gets one after the other: while it takes them, they only wait for their turn, and have the cap of a connected device.
+    func gatewayCap(_ entry: DeviceEntry, _ at: Int, offline: Int, _ turn: borrowing Turn) -> Int {
+        if case .deferred = entry.registrations[at].queue.state { return offline }
+        return max(offline, turn.settings.unacknowledgedPerDevice)
+    }
+
+    // MARK: Offers
+
+    /// Offers a message that is now on disk, unless an earlier one of its registration is not answered yet.
+    mutating func gatewayMessageStored(
+        _ message: consuming StoredMessage, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard let at = entry.index(of: message.registration), entry.registrations[at].queue.isOpen else {
+            return
+        }
+        offerStored(message, at, entry, &turn)
+    }
+
+    /// Offers the next message of a registration: a now-or-never message, or the first that is stored.
+    mutating func offerNext(_ at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
+        guard entry.state.isReady, entry.registrations[at].queue.isOpen else { return }
+        if !entry.registrations[at].queue.unstored.isEmpty {
+            var next: StoredMessage?
+            entry.changeQueue(at) { next = $0.unstored.removeFirst() }
+            if let next { return offer(next, isStored: false, at, entry, &turn) }
+        }
+        let number = entry.registrations[at].registration.name.number
+        let first = entry.mailbox.slots.first {
+            $0.entry.isForGateway && $0.entry.registration == number && $0.state == .waiting(isStored: true)
+        }
+        guard let first else { return }
+        entry.changeQueue(at) { $0.state = .loading(first.entry.sequence) }
+        turn.load(.gatewayMessage(entry.device, first.entry.sequence))
+    }
+
+    /// Offers what the registrations of a device have for the gateway, after it was read.
+    mutating func resumeGateway(_ entry: DeviceEntry, _ turn: inout Turn) {
+        for at in entry.registrations.indices where entry.registrations[at].registration.usesAPNs {
+            offerNext(at, entry, &turn)
+        }
+    }
+
+    mutating func gatewayMessageLoaded(
+        _ device: DeviceID, _ sequence: SequenceNumber, _ message: consuming StoredMessage?,
+        _ turn: inout Turn
+    ) {
+        guard let entry = table[device] else { return }
+        table.wake(entry)
+        defer { markIfIdle(entry, &turn) }
+        let loading = GatewayQueue.State.loading(sequence)
+        guard let at = entry.registrations.firstIndex(where: { $0.queue.state == loading }) else { return }
+        entry.changeQueue(at) { $0.state = .idle }
+        guard entry.state.isReady else { return }
+        guard let message = consume message, entry.mailbox.isWaiting(sequence) else {
+            return offerNext(at, entry, &turn)
+        }
+        offerStored(message, at, entry, &turn)
+    }
+
+    mutating func gatewayMessageFailed(_ device: DeviceID, _ sequence: SequenceNumber, _ turn: inout Turn) {
+        guard let entry = table[device],
+            let at = entry.registrations.firstIndex(where: { $0.queue.state == .loading(sequence) })
+        else { return }
+        table.wake(entry)
+        postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &turn)
+        markIfIdle(entry, &turn)
+    }
+
+    private mutating func offerStored(
+        _ message: consuming StoredMessage, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard let index = entry.mailbox.index(of: message.sequence) else {
+            return offerNext(at, entry, &turn)
+        }
+        guard message.expiresAt > turn.now.expiryCutoff else {
+            remove(at: index, of: entry, reason: .expired, &turn)
+            return offerNext(at, entry, &turn)
+        }
+        entry.setState(.atGateway, at: index, &turn)
+        offer(message, isStored: true, at, entry, &turn)
+    }
+
+    private mutating func offer(
+        _ message: consuming StoredMessage, isStored: Bool, _ at: Int, _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
+        turn.demand(
+            entry.registrations[at].queue.isOpen, "two messages of a registration are at the gateway",
+            of: entry)
+        let registration = entry.registrations[at].registration
+        let sequence = message.sequence
+        entry.changeQueue(at) { $0.state = .sent(sequence, isStored: isStored) }
+        turn.effects.downstream.sent += 1
+        turn.traceMessage(message, .sent, detail: isStored ? "apns" : "apns now_or_never")
+        let path = message.topic?.path ?? []
+        turn.effects.deliveries.append(
+            GatewayDelivery(
+                message: message, registration: registration.name, app: registration.app,
+                registeredAt: registration.apnsState.confirmedAt ?? registration.createdAt, topicPath: path,
+                isStored: isStored, attempt: entry.registrations[at].queue.attempt))
+    }
+
+    /// Offers the next message of a registration later.
+    mutating func postpone(
+        _ at: Int, milliseconds: Int64, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let due = turn.now.monotonic.advanced(milliseconds: max(0, milliseconds))
+        entry.changeQueue(at) { $0.state = .deferred(until: due) }
+        gateway.deferred.add(entry.registrations[at].registration.name, due: due)
+    }
+
+    // MARK: Time
+
+    mutating func tickGateway(_ turn: inout Turn) {
+        let now = turn.now.monotonic
+        while let overdue = gateway.popOverdue(now) { verdictOverdue(overdue.name, overdue.sequence, &turn) }
+        while let name = gateway.deferred.popFirst(dueBy: now) {
+            handle(.gatewayDue(name.number), of: name.device, &turn)
+        }
+        searchMarked(&turn)
+    }
+
+    /// Offers the next message of a registration whose time has come. It may have been evicted and read again since.
+    mutating func gatewayDue(_ number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn) {
+        guard let at = entry.index(of: number) else { return }
+        if case .deferred(let until) = entry.registrations[at].queue.state {
+            guard until <= turn.now.monotonic else { return }
+            entry.changeQueue(at) { $0.state = .idle }
+        }
+        offerNext(at, entry, &turn)
+    }
+
+    // MARK: Marks
+
+    /// Marks the device in the store, so that the next process offers again what the gateway has not answered.
+    func markForGateway(_ entry: DeviceEntry, _ turn: inout Turn) {
+        guard !entry.isMarkedForGateway else { return }
+        entry.isMarkedForGateway = true
+        turn.write(.markForGateway(entry.device))
+    }
+
+    /// Searches for the devices that the previous process has marked.
+    private mutating func searchMarked(_ turn: inout Turn) {
+        guard let from = gateway.search.from, !gateway.search.isAsking,
+            turn.now.monotonic >= gateway.search.next
+        else { return }
+        gateway.search.isAsking = true
+        turn.load(.gatewayDevices(from: from, limit: Limits.APNs.devicesPerSearch, partition: turn.partition))
+    }
+
+    mutating func markedLoaded(_ found: [DeviceID], next: DeviceID?, _ turn: inout Turn) {
+        turn.demand(gateway.search.isAsking, "the answer to a search for marked devices was not requested")
+        gateway.search.isAsking = false
+        gateway.search.from = next
+        gateway.search.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+        for device in found { handle(.markedForGateway, of: device, &turn) }
+    }
+
+    mutating func markedLoadFailed(_ turn: inout Turn) {
+        turn.demand(gateway.search.isAsking, "a search for marked devices failed that was not requested")
+        gateway.search.isAsking = false
+        gateway.search.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+    }
+
+    /// Removes the mark of a device that has nothing left for the gateway. What it has was offered when the device was read.
+    mutating func markedForGateway(_ entry: DeviceEntry, _ turn: inout Turn) {
+        entry.isMarkedForGateway = true
+        guard !entry.mailbox.slots.contains(where: \.entry.isForGateway) else { return }
+        entry.isMarkedForGateway = false
+        turn.write(.unmarkForGateway(entry.device))
+        turn.touch(entry)
+    }
+}
+
+extension ReplyTo {
+    /// Whether the answer waits for Apple's verdict. A topic message is answered before it is sent.
+    fileprivate var waitsForVerdict: Bool {
+        switch self {
+        case .session, .group: true
+        case .topic: false
+        }
+    }
+}
+
+extension Mailbox {
+    /// Whether a stored message waits to be sent.
+    fileprivate func isWaiting(_ sequence: SequenceNumber) -> Bool {
+        index(of: sequence).map { slots[$0].state == .waiting(isStored: true) } ?? false
+    }
+}

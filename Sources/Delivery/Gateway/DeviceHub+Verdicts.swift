@@ -1,0 +1,332 @@
+import Basics
+
+/// The answers of the APNs gateway: what they mean for the message, its submission and its registration (apns 4.1, 4.2).
+extension DeviceHub {
+    mutating func gatewayAnswered(_ answer: GatewayAnswer, _ entry: DeviceEntry, _ turn: inout Turn) {
+        // The registration may have been removed meanwhile.
+        guard let at = entry.index(of: answer.registration.number),
+            case .sent(answer.sequence, let isStored) = entry.registrations[at].queue.state
+        else { return }
+        entry.changeQueue(at) { $0.state = .idle }
+        let sent = SentMessage(registration: at, sequence: answer.sequence, isStored: isStored)
+        switch answer.outcome {
+        case .accepted(let environment): accepted(sent, environment, entry, &turn)
+        case .later(let delay, let refusal): later(sent, delay, refusal, entry, &turn)
+        case .refused(let refusal): refused(sent, refusal, entry, &turn)
+        case .tokenEnded(let verdict): tokenEnded(sent, verdict, entry, &turn)
+        case .tokenUnknown(let verdict): tokenUnknown(sent, verdict, entry, &turn)
+        case .tokenMismatched(let verdict): tokenMismatched(sent, verdict, entry, &turn)
+        }
+        // The registrations may have changed.
+        if let at = entry.index(of: answer.registration.number) { offerNext(at, entry, &turn) }
+    }
+
+    /// A message that the gateway has answered.
+    private struct SentMessage {
+        /// The index of its registration.
+        let registration: Int
+        let sequence: SequenceNumber
+        let isStored: Bool
+    }
+
+    // MARK: Accepted
+
+    private mutating func accepted(
+        _ sent: SentMessage, _ environment: APNsEnvironment, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        entry.changeQueue(sent.registration) { $0.attempt = 0 }
+        knowToken(environment, sent.registration, entry, &turn)
+        if let verdict = entry.takeVerdict(of: sent.sequence, sent.registration) {
+            turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
+        }
+        guard sent.isStored else {
+            turn.effects.downstream.accepted += 1
+            turn.effects.downstream.forwarded += 1
+            return
+        }
+        // It may have been replaced or have expired meanwhile.
+        guard let index = entry.mailbox.index(of: sent.sequence) else { return }
+        removeAcknowledged(index, of: entry, &turn)
+    }
+
+    /// Corrects the environment of a device token that Apple has accepted, and forgets earlier doubts about it.
+    private mutating func knowToken(
+        _ environment: APNsEnvironment, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        var registration = entry.registrations[at].registration
+        var state = registration.apnsState
+        state.unknownSince = nil
+        state.mismatchedSince = nil
+        guard registration.apnsEnvironment != environment || state != registration.apnsState else { return }
+        registration.apnsState = state
+        registration.apnsToken = AppleToken.token(
+            digits: Array(registration.apnsToken.dropFirst(2)), isSandbox: environment == .sandbox)
+        change(at, of: entry, to: registration, &turn)
+    }
+
+    // MARK: Later
+
+    private mutating func later(
+        _ sent: SentMessage, _ delay: Int64, _ refusal: APNsRefusal, _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
+        if sent.isStored {
+            if let index = entry.mailbox.index(of: sent.sequence) {
+                turn.traceEntry(
+                    entry.mailbox.slots[index].entry, of: entry.device, .deferred, detail: refusal.traceDetail
+                )
+                entry.setState(.waiting(isStored: true), at: index, &turn)
+            }
+            entry.changeQueue(sent.registration) { $0.attempt += 1 }
+        } else {
+            refuseSubmission(of: sent, refusal, entry, &turn)
+        }
+        release(sent.registration, refusal, entry, &turn)
+        postpone(sent.registration, milliseconds: delay, entry, &turn)
+    }
+
+    /// Answers all submissions of a registration that wait: what is stored is accepted, what is not is refused.
+    private mutating func release(
+        _ at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        var stored: [GatewayQueue.Verdict] = []
+        var unstored: [StoredMessage] = []
+        entry.changeQueue(at) { queue in
+            stored = queue.takeStoredVerdicts()
+            swap(&unstored, &queue.unstored)
+        }
+        for verdict in stored { turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical) }
+        for message in unstored {
+            refuseSubmission(
+                of: SentMessage(registration: at, sequence: message.sequence, isStored: false), refusal,
+                entry, &turn)
+        }
+    }
+
+    /// Refuses the submission of a message that is not stored, if it waits for its answer.
+    private func refuseSubmission(
+        of sent: SentMessage, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        turn.effects.downstream.refused += 1
+        guard let verdict = entry.takeVerdict(of: sent.sequence, sent.registration) else { return }
+        turn.refuse(verdict.replyTo, .apns(refusal))
+    }
+
+    // MARK: Refused
+
+    private mutating func refused(
+        _ sent: SentMessage, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let isAwaited = entry.registrations[sent.registration].queue.awaits(sent.sequence)
+        // It was accepted: it waits until the credential is repaired or its lifetime ends.
+        if refusal.kind == .credential, sent.isStored, !isAwaited {
+            return later(sent, Limits.APNs.credentialRetryMilliseconds, refusal, entry, &turn)
+        }
+        entry.changeQueue(sent.registration) { $0.attempt = 0 }
+        drop(sent, refusal, .discarded, entry, &turn)
+    }
+
+    /// Refuses a message for good: its submission if that still waits, and the message in the mailbox.
+    private mutating func drop(
+        _ sent: SentMessage, _ refusal: APNsRefusal, _ reason: Milestone, _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
+        guard sent.isStored else { return refuseSubmission(of: sent, refusal, entry, &turn) }
+        if let verdict = entry.takeVerdict(of: sent.sequence, sent.registration) {
+            turn.refuse(verdict.replyTo, .apns(refusal))
+        }
+        guard let index = entry.mailbox.index(of: sent.sequence) else { return }
+        turn.traceEntry(
+            entry.mailbox.slots[index].entry, of: entry.device, .refused, detail: refusal.traceDetail)
+        remove(at: index, of: entry, reason: reason, &turn)
+    }
+
+    // MARK: Tokens
+
+    /// Ends the registration, unless the app has reported its token since the time that Apple names.
+    private mutating func tokenEnded(
+        _ sent: SentMessage, _ verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let queue = entry.registrations[sent.registration].queue
+        let registration = entry.registrations[sent.registration].registration
+        let reportedAt = registration.apnsState.confirmedAt ?? registration.createdAt
+        let refusal = APNsRefusal(.unregistered, verdict)
+        guard let since = verdict.invalidSince, since < reportedAt else {
+            return end(sent, refusal, verdict, entry, &turn)
+        }
+        // Once more, in case that Apple has learned it meanwhile; then the message alone is lost.
+        guard queue.attempt > 0 || !sent.isStored else {
+            return later(sent, Limits.APNs.renewedRetryMilliseconds, refusal, entry, &turn)
+        }
+        entry.changeQueue(sent.registration) { $0.attempt = 0 }
+        drop(sent, refusal, .discarded, entry, &turn)
+    }
+
+    private mutating func tokenUnknown(
+        _ sent: SentMessage, _ verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let registration = entry.registrations[sent.registration].registration
+        let refusal = APNsRefusal(.badToken, verdict)
+        if let since = registration.apnsState.unknownSince,
+            turn.now.wall - since <= Limits.APNs.unknownWithinMilliseconds
+        {
+            return end(sent, refusal, verdict, entry, &turn)
+        }
+        let now = turn.now.wall
+        record(sent.registration, entry, &turn) { $0.unknownSince = now }
+        entry.changeQueue(sent.registration) { $0.attempt = 0 }
+        drop(sent, refusal, .discarded, entry, &turn)
+    }
+
+    private mutating func tokenMismatched(
+        _ sent: SentMessage, _ verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let registration = entry.registrations[sent.registration].registration
+        let refusal = APNsRefusal(.mismatch, verdict)
+        // A clock in doubt must not end a registration.
+        if let since = registration.apnsState.mismatchedSince, turn.clock.doubt == nil,
+            turn.now.wall - since > Limits.APNs.mismatchedMilliseconds
+        {
+            return end(sent, refusal, verdict, entry, &turn)
+        }
+        if registration.apnsState.mismatchedSince == nil {
+            let now = turn.now.wall
+            record(sent.registration, entry, &turn) { $0.mismatchedSince = now }
+        }
+        entry.changeQueue(sent.registration) { $0.attempt = 0 }
+        drop(sent, refusal, .discarded, entry, &turn)
+    }
+
+    private mutating func record(
+        _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn, _ update: (inout APNsTokenState) -> Void
+    ) {
+        var registration = entry.registrations[at].registration
+        update(&registration.apnsState)
+        change(at, of: entry, to: registration, &turn)
+    }
+
+    /// Ends a registration: it receives nothing any more, and keeps the reason for those who send to it.
+    private mutating func end(
+        _ sent: SentMessage, _ refusal: APNsRefusal, _ verdict: APNsVerdict, _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
+        let at = sent.registration
+        drop(sent, refusal, .removed, entry, &turn)
+        let end = APNsTokenState.End(verdict: verdict, seenAt: turn.now.wall)
+        record(at, entry, &turn) { $0.end = end }
+        if let entry = APNsFeedback(entry.registrations[at].registration) { turn.write(.putFeedback(entry)) }
+        for subscription in entry.registrations[at].topics.all(of: entry.registrations[at].registration.name)
+        {
+            _ = endSubscription(entry, at, subscription.sender, subscription.topic, &turn)
+        }
+        dropAll(at, refusal, entry, &turn)
+        turn.effects.endedTokens += 1
+    }
+
+    /// Drops all messages of a registration for the gateway.
+    private mutating func dropAll(
+        _ at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        let number = entry.registrations[at].registration.name.number
+        for slot in entry.mailbox.slots
+        where slot.entry.registration == number && slot.entry.isForGateway && slot.state != .owingReceipt {
+            drop(
+                SentMessage(registration: at, sequence: slot.entry.sequence, isStored: true), refusal,
+                .removed,
+                entry, &turn)
+        }
+        release(at, refusal, entry, &turn)
+    }
+
+    // MARK: Submissions
+
+    /// Answers a submission whose time is over: what is stored is accepted, a now-or-never message is refused.
+    mutating func verdictOverdue(
+        _ name: RegistrationName, _ sequence: SequenceNumber, _ turn: inout Turn
+    ) {
+        guard let entry = table[name.device], let at = entry.index(of: name.number),
+            let verdict = entry.takeVerdict(of: sequence, at)
+        else { return }
+        table.wake(entry)
+        if verdict.isStored {
+            turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
+        } else {
+            entry.changeQueue(at) { $0.unstored.removeAll { $0.sequence == sequence } }
+            turn.effects.downstream.refused += 1
+            turn.refuse(verdict.replyTo, .apns(APNsRefusal(.unavailable)))
+        }
+        markIfIdle(entry, &turn)
+    }
+
+    /// Offers the message of an answer again that could not wait for its device to be read.
+    mutating func gatewayAnswerDropped(_ answer: GatewayAnswer, _ turn: inout Turn) {
+        guard let entry = table[answer.registration.device],
+            let at = entry.index(of: answer.registration.number),
+            case .sent(answer.sequence, let isStored) = entry.registrations[at].queue.state
+        else { return }
+        if isStored, let index = entry.mailbox.index(of: answer.sequence) {
+            entry.setState(.waiting(isStored: true), at: index, &turn)
+        }
+        postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &turn)
+    }
+
+    /// Answers the submission of a message that leaves the mailbox for another reason than Apple's verdict.
+    func settleVerdict(
+        of message: borrowing MailboxEntry, _ reason: Milestone, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard message.isForGateway, let at = entry.index(of: message.registration),
+            let verdict = entry.takeVerdict(of: message.sequence, at)
+        else { return }
+        if reason == .removed {
+            turn.refuse(verdict.replyTo, .notRegistered)
+        } else {
+            turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
+        }
+    }
+
+    /// Refuses the now-or-never messages of a registration that is removed.
+    mutating func refuseUnstored(of at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
+        release(at, APNsRefusal(.unregistered), entry, &turn)
+        guard case .sent(let sequence, isStored: false) = entry.registrations[at].queue.state else { return }
+        refuseSubmission(
+            of: SentMessage(registration: at, sequence: sequence, isStored: false),
+            APNsRefusal(.unregistered), entry, &turn)
+    }
+
+    /// Clears the end of a registration whose app has reported its device token again.
+    func revive(_ registration: inout Registration, _ turn: inout Turn) {
+        let state = registration.apnsState
+        if let feedback = APNsFeedback(registration) { turn.write(.removeFeedback(feedback)) }
+        let reportedAt = state.confirmedAt ?? registration.createdAt
+        // Not at each start of the app: that would write the record each time.
+        guard state.end != nil || turn.now.wall - reportedAt > Limits.APNs.confirmedEveryMilliseconds else {
+            return
+        }
+        registration.apnsState = APNsTokenState()
+        registration.apnsState.confirmedAt = turn.now.wall
+    }
+}
+
+extension GatewayQueue {
+    /// Whether the submission of a message waits for its verdict.
+    fileprivate func awaits(_ sequence: SequenceNumber) -> Bool {
+        verdicts.contains { $0.sequence == sequence }
+    }
+}
+
+extension DeviceEntry {
+    /// Removes and returns the submission of a message that waits for a verdict.
+    fileprivate func takeVerdict(of sequence: SequenceNumber, _ at: Int) -> GatewayQueue.Verdict? {
+        var verdict: GatewayQueue.Verdict?
+        changeQueue(at) { verdict = $0.takeVerdict(of: sequence) }
+        return verdict
+    }
+}
+
+extension APNsRefusal {
+    /// The words of a trace.
+    fileprivate var traceDetail: String {
+        guard let verdict, verdict.status > 0 else { return kind.rawValue }
+        return "\(kind.rawValue) \(verdict.status) \(verdict.reason)"
+    }
+}

@@ -1,0 +1,108 @@
+import Basics
+
+/// The delivery of one registration's messages through the APNs gateway: one message at a time, in order.
+struct GatewayQueue {
+    /// What the registration waits for.
+    enum State: Equatable {
+        /// Nothing is at the gateway, and nothing that is stored waits.
+        case idle
+        /// The next message is being read from the store.
+        case loading(SequenceNumber)
+        /// A message is at the gateway; `isStored`: it is in the mailbox.
+        case sent(SequenceNumber, isStored: Bool)
+        /// The gateway could not take a message: the next one is offered at this instant.
+        case deferred(until: Instant)
+    }
+
+    /// A submission whose answer waits for Apple's verdict.
+    struct Verdict {
+        /// The message.
+        let sequence: SequenceNumber
+        /// Where the answer is sent.
+        let replyTo: ReplyTo
+        /// The ID of the message, for the answer.
+        let id: PersistentID
+        /// The token that replaced the one that was addressed.
+        let canonical: RegistrationName?
+        /// Whether the message is stored: then it is accepted if there is no verdict in time.
+        let isStored: Bool
+    }
+
+    var state = State.idle
+    /// How often the message at the head was answered with `later`.
+    var attempt = 0
+    /// Now-or-never messages behind the one at the gateway, oldest first.
+    var unstored: [StoredMessage] = []
+    /// Submissions that wait for a verdict, oldest first.
+    private(set) var verdicts: [Verdict] = []
+
+    /// Whether the device must stay in memory: an answer is outstanding. One that is only deferred is offered again after a read.
+    var isBusy: Bool {
+        switch state {
+        case .loading, .sent: true
+        case .idle, .deferred: !unstored.isEmpty || !verdicts.isEmpty
+        }
+    }
+
+    /// Whether a message can be offered now.
+    var isOpen: Bool { state == .idle }
+
+    /// Whether a message is at the gateway, and which one.
+    var sent: SequenceNumber? { if case .sent(let sequence, _) = state { sequence } else { nil } }
+
+    /// Adds a submission that waits for a verdict.
+    mutating func add(_ verdict: Verdict) { verdicts.append(verdict) }
+
+    /// Removes and returns the submission of a message.
+    mutating func takeVerdict(of sequence: SequenceNumber) -> Verdict? {
+        verdicts.firstIndex { $0.sequence == sequence }.map { verdicts.remove(at: $0) }
+    }
+
+    /// Removes and returns all submissions of stored messages.
+    mutating func takeStoredVerdicts() -> [Verdict] {
+        let taken = verdicts.filter(\.isStored)
+        verdicts.removeAll(where: \.isStored)
+        return taken
+    }
+}
+
+/// What the gateway's registrations of a partition wait for: deferred deliveries, and submissions without a verdict.
+struct GatewaySchedule {
+    /// The registrations whose next message is offered later.
+    var deferred = DueQueue()
+    /// Submissions that wait for a verdict, in the order of their deadlines, which are all the same time after the submission.
+    private var deadlines: [(due: Instant, name: RegistrationName, sequence: SequenceNumber)] = []
+    private var head = 0
+    /// The search for devices that an earlier process has marked.
+    var search = GatewaySearch()
+
+    /// The number of submissions that may still wait for a verdict.
+    var waiting: Int { deadlines.count - head }
+
+    /// Adds a submission.
+    mutating func add(_ name: RegistrationName, _ sequence: SequenceNumber, due: Instant) {
+        deadlines.append((due, name, sequence))
+    }
+
+    /// Removes and returns the first submission whose time is over.
+    mutating func popOverdue(_ now: Instant) -> (name: RegistrationName, sequence: SequenceNumber)? {
+        guard head < deadlines.count, deadlines[head].due <= now else { return nil }
+        let first = deadlines[head]
+        head += 1
+        if head == deadlines.count || head >= 1_024 {
+            deadlines.removeFirst(head)
+            head = 0
+        }
+        return (first.name, first.sequence)
+    }
+}
+
+/// The state of the search for marked devices, once after each start.
+struct GatewaySearch {
+    /// Where the next query starts. `nil` once all are found.
+    var from: DeviceID? = .lowest
+    /// Whether a query is outstanding.
+    var isAsking = false
+    /// When the next query is due.
+    var next = Instant.distantPast
+}

@@ -1,0 +1,388 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+/// Messages to iOS apps: what is offered to the APNs gateway when, and what its answers lead to.
+@Suite struct GatewayTests {
+    static let dead = APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 1_700_000_100_000)
+    static let unknown = APNsVerdict(status: 400, reason: "BadDeviceToken")
+
+    private let bench = Harness.withApple()
+
+    @Test("A message is offered once it is on disk, and acknowledged with Apple's verdict")
+    func accepted() throws {
+        bench.submitApple(1)
+        bench.runTurns()
+        #expect(bench.deliveries.isEmpty, "not on disk yet")
+        bench.settle()
+        let offered = try #require(bench.deliveries.first)
+        #expect(offered.message.messageID == bytes("m1") && offered.isStored && offered.attempt == 0)
+        #expect(offered.deviceToken == bytes("a1") && offered.environment == .production)
+        #expect(bench.take(appServer).words.isEmpty, "Apple has not answered")
+        bench.answer(.accepted(.production))
+        #expect(bench.take(appServer).words == ["ack 1"])
+        #expect(bench.store.down.forwarded == 1 && bench.store.downPending == 0 && bench.store.holds)
+    }
+
+    @Test("A registration has one message at the gateway, and the order is kept")
+    func order() {
+        for number in 1...3 as ClosedRange<UInt32> { bench.submitApple(number) }
+        bench.settle()
+        var seen: [[UInt8]] = []
+        for _ in 0..<3 {
+            #expect(bench.deliveries.count == 1)
+            seen += bench.deliveries.map(\.message.messageID)
+            bench.answer(.accepted(.production))
+        }
+        #expect(seen == [bytes("m1"), bytes("m2"), bytes("m3")] && bench.deliveries.isEmpty)
+        #expect(bench.take(appServer).words == ["ack 1", "ack 2", "ack 3"])
+    }
+
+    @Test("Without a verdict in time the stored message is acknowledged, and stays offered")
+    func overdue() {
+        bench.submitApple(1)
+        bench.settle()
+        bench.advance(milliseconds: Limits.APNs.verdictMilliseconds)
+        bench.post(.tick)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1"] && bench.deliveries.count == 1)
+        bench.answer(.refused(APNsRefusal(.invalid)))
+        #expect(bench.take(appServer).words.isEmpty, "one answer only")
+        #expect(bench.store.down.discarded == 1 && bench.store.holds)
+    }
+
+    @Test("What the gateway cannot take now is acknowledged at once and offered again after the delay")
+    func later() {
+        bench.submitApple(1)
+        bench.submitApple(2)
+        bench.settle()
+        bench.answer(.later(milliseconds: 30_000, APNsRefusal(.unavailable)))
+        #expect(bench.take(appServer).words == ["ack 1", "ack 2"] && bench.deliveries.isEmpty)
+        bench.submitApple(3)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 3"], "nobody waits while Apple is away")
+        bench.pass(milliseconds: 29_000)
+        #expect(bench.deliveries.isEmpty)
+        bench.pass(milliseconds: 1_000)
+        #expect(
+            bench.deliveries.map(\.message.messageID) == [bytes("m1")] && bench.deliveries[0].attempt == 1)
+    }
+
+    @Test("A refusal reaches the app server with Apple's verdict, and the message is gone")
+    func refused() throws {
+        let verdict = APNsVerdict(status: 413, reason: "PayloadTooLarge")
+        bench.submitApple(1)
+        bench.settle()
+        bench.answer(.refused(APNsRefusal(.tooLarge, verdict)))
+        #expect(bench.take(appServer).refusals == [.apns(APNsRefusal(.tooLarge, verdict))])
+        #expect(bench.store.down.discarded == 1 && bench.store.downPending == 0 && bench.store.holds)
+    }
+
+    @Test("A bad credential refuses a message whose app server waits, and keeps one that was acknowledged")
+    func credential() {
+        bench.submitApple(1)
+        bench.settle()
+        bench.answer(.refused(APNsRefusal(.credential)))
+        #expect(bench.take(appServer).words == ["nack 1 apns_credential"] && bench.store.downPending == 0)
+        bench.submitApple(2)
+        bench.settle()
+        bench.pass(milliseconds: Limits.APNs.verdictMilliseconds)
+        #expect(bench.take(appServer).words == ["ack 2"])
+        bench.answer(.refused(APNsRefusal(.credential)))
+        #expect(bench.store.downPending == 1 && bench.deliveries.isEmpty)
+        bench.pass(milliseconds: Limits.APNs.credentialRetryMilliseconds)
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m2")])
+    }
+
+    @Test("An environment that Apple corrects is recorded")
+    func environment() {
+        bench.submitApple(1)
+        bench.settle()
+        bench.answer(.accepted(.sandbox))
+        #expect(bench.store.registrations[Harness.target]?.apnsToken == bytes("s_a1"))
+        bench.submitApple(2)
+        bench.settle()
+        #expect(bench.deliveries.first?.environment == .sandbox)
+    }
+
+    @Test("A receipt reports that APNs has accepted the message")
+    func receipt() throws {
+        bench.bindAppServer()
+        bench.submitApple(1, receipt: true)
+        bench.settle()
+        bench.answer(.accepted(.production))
+        #expect(bench.take(appServer).words == ["ack 1", "receipt m1"])
+        let receipt = try #require(bench.store.upstream[Harness.sender]?.first)
+        #expect(receipt.isForwardedReceipt)
+        #expect(bench.store.down.forwarded == 1 && bench.store.missingReceipts.isEmpty)
+    }
+
+    @Test("A message that a collapse key replaces at the gateway is acknowledged, and the newer one is next")
+    func replaced() {
+        bench.submitApple(1, key: "k")
+        bench.settle()
+        bench.submitApple(2, key: "k")
+        bench.settle()
+        #expect(bench.take(appServer).words == ["ack 1"] && bench.store.down.replaced == 1)
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m1")], "its answer is awaited")
+        bench.answer(.accepted(.production))
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m2")])
+        bench.answer(.accepted(.production))
+        #expect(bench.take(appServer).words == ["ack 2"] && bench.store.holds)
+        #expect(bench.store.down.forwarded == 1)
+    }
+
+    @Test("A data message waits for the app's own connection, which in turn gets nothing that is for APNs")
+    func dataOnly() {
+        bench.post(.submitted(Harness.submission(1)))
+        bench.submitApple(2)
+        bench.settle()
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m2")])
+        bench.login()
+        bench.settle()
+        #expect(bench.take(phone).words.filter { $0.contains("m2") }.isEmpty)
+        #expect(bench.deliveries.count == 1)
+    }
+
+    @Test("Removing a registration answers the submissions that wait for a verdict")
+    func unregistered() {
+        bench.submitApple(1)
+        bench.submitApple(2, lifetime: 0)
+        bench.settle()
+        bench.post(.forgetDevice(device, Requester(connection: web, requestID: 1)))
+        bench.settle()
+        #expect(
+            bench.take(appServer).words.sorted() == ["nack 1 not_registered", "nack 2 apns_unregistered"])
+        bench.answer(.accepted(.production))
+        #expect(bench.store.holds && bench.store.downPending == 0)
+    }
+
+    @Test("A failed write is refused, and nothing is offered")
+    func failedWrite() {
+        bench.login()
+        bench.settle()
+        bench.submitApple(1)
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.reportOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 1 unavailable"])
+        #expect(bench.deliveries.isEmpty)
+    }
+}
+
+/// Now-or-never messages, and restarts.
+@Suite struct GatewayRestartTests {
+    private let bench = Harness.withApple()
+
+    @Test(
+        "After a crash what Apple has not accepted is offered again, and the mark goes when nothing is left")
+    func crash() {
+        bench.submitApple(1)
+        bench.settle()
+        #expect(bench.store.gatewayMarks == [device])
+        bench.crash(seed: 8)
+        bench.pass(milliseconds: 1_000)
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m1")])
+        bench.answer(.accepted(.production))
+        #expect(bench.store.downPending == 0 && bench.store.gatewayMarks == [device])
+        // The removal is on disk with the next answer that depends on the disk.
+        bench.post(.submitted(Harness.submission(2)))
+        bench.settle()
+        bench.crash(seed: 9)
+        bench.pass(milliseconds: 1_000)
+        #expect(bench.deliveries.isEmpty && bench.store.gatewayMarks.isEmpty)
+    }
+
+    @Test("A now-or-never message is answered with the verdict, and never stored")
+    func nowOrNever() {
+        bench.submitApple(1, lifetime: 0)
+        bench.settle()
+        #expect(bench.take(appServer).words.isEmpty && bench.deliveries.first?.isStored == false)
+        bench.answer(.accepted(.production))
+        #expect(bench.take(appServer).words == ["ack 1"] && bench.store.put.isEmpty)
+        #expect(bench.down.accepted == 1 && bench.down.forwarded == 1)
+    }
+
+    @Test("Now-or-never messages are refused when Apple is away, also those behind another one")
+    func refusedNowOrNever() {
+        bench.submitApple(1, lifetime: 0)
+        bench.submitApple(2, lifetime: 0)
+        bench.settle()
+        #expect(bench.deliveries.count == 1)
+        bench.answer(.later(milliseconds: 5_000, APNsRefusal(.unavailable)))
+        #expect(
+            bench.take(appServer).words.sorted() == ["nack 1 apns_unavailable", "nack 2 apns_unavailable"])
+        bench.submitApple(3, lifetime: 0)
+        bench.settle()
+        #expect(bench.take(appServer).words == ["nack 3 apns_unavailable"])
+    }
+
+    @Test("A now-or-never message without a verdict is refused, and not offered later")
+    func overdueNowOrNever() {
+        bench.submitApple(1)
+        bench.settle()
+        bench.submitApple(2, lifetime: 0)
+        bench.settle()
+        bench.pass(milliseconds: Limits.APNs.verdictMilliseconds)
+        #expect(bench.take(appServer).words.sorted() == ["ack 1", "nack 2 apns_unavailable"])
+        bench.answer(.accepted(.production))
+        #expect(bench.deliveries.isEmpty)
+    }
+
+    @Test("canary: an answer for another message changes nothing")
+    func strangeAnswer() throws {
+        bench.submitApple(1)
+        bench.settle()
+        bench.post(
+            .gatewayAnswered(
+                GatewayAnswer(
+                    registration: Harness.target, sequence: SequenceNumber(1), outcome: .accepted(.production)
+                )))
+        bench.settle()
+        #expect(bench.store.downPending == 1 && bench.take(appServer).words.isEmpty)
+    }
+}
+
+/// Dead, unknown and mismatched device tokens (apns 4.2).
+@Suite struct GatewayTokenTests {
+    private let bench = Harness.withApple()
+
+    private func send(_ number: UInt32, _ outcome: GatewayOutcome) {
+        bench.submitApple(number)
+        bench.settle()
+        bench.answer(outcome)
+    }
+
+    private var registration: Registration? { bench.store.registrations[Harness.target] }
+
+    @Test(
+        "A dead token ends the registration: waiting messages go, later ones are refused, the feedback list has it"
+    )
+    func ended() {
+        bench.submitApple(1)
+        bench.submitApple(2)
+        bench.settle()
+        bench.answer(.tokenEnded(GatewayTests.dead))
+        #expect(bench.take(appServer).words == ["nack 1 apns_unregistered", "nack 2 apns_unregistered"])
+        #expect(bench.store.downPending == 0 && bench.store.down.removed == 2 && bench.store.holds)
+        #expect(bench.store.feedback.map(\.verdict) == [GatewayTests.dead])
+        #expect(registration?.apnsState.end?.verdict == GatewayTests.dead)
+        bench.submitApple(3)
+        bench.settle()
+        #expect(bench.take(appServer).refusals == [.apns(APNsRefusal(.unregistered, GatewayTests.dead))])
+        #expect(bench.deliveries.isEmpty)
+    }
+
+    @Test("A 410 from before the app reported its token is tried once more, then only the message is lost")
+    func stale() {
+        let stale = APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 1_600_000_000_000)
+        bench.renewApple(at: 1_650_000_000_000)
+        send(1, .tokenEnded(stale))
+        #expect(bench.take(appServer).words == ["ack 1"])
+        bench.pass(milliseconds: Limits.APNs.renewedRetryMilliseconds)
+        #expect(bench.deliveries.first?.attempt == 1)
+        bench.answer(.tokenEnded(stale))
+        #expect(registration?.apnsState.end == nil && bench.store.down.discarded == 1)
+        #expect(bench.store.feedback.isEmpty)
+    }
+
+    @Test("An unknown token ends the registration when that repeats within a day")
+    func unknown() {
+        send(1, .tokenUnknown(GatewayTests.unknown))
+        #expect(bench.take(appServer).words == ["nack 1 apns_bad_token"])
+        #expect(registration?.apnsState.end == nil && registration?.apnsState.unknownSince != nil)
+        send(2, .accepted(.production))
+        #expect(registration?.apnsState == APNsTokenState(), "Apple knows it again")
+        send(3, .tokenUnknown(GatewayTests.unknown))
+        send(4, .tokenUnknown(GatewayTests.unknown))
+        #expect(registration?.apnsState.end?.verdict == GatewayTests.unknown)
+    }
+
+    @Test("A second unknown token after more than a day starts the count again")
+    func unknownLater() {
+        send(1, .tokenUnknown(GatewayTests.unknown))
+        bench.advance(milliseconds: Limits.APNs.unknownWithinMilliseconds + 1)
+        send(2, .tokenUnknown(GatewayTests.unknown))
+        #expect(registration?.apnsState.end == nil)
+    }
+
+    @Test("A token of another app ends the registration after a week")
+    func mismatched() {
+        let verdict = APNsVerdict(status: 400, reason: "DeviceTokenNotForTopic")
+        send(1, .tokenMismatched(verdict))
+        #expect(bench.take(appServer).words == ["nack 1 apns_mismatch"])
+        bench.advance(milliseconds: Limits.APNs.mismatchedMilliseconds)
+        send(2, .tokenMismatched(verdict))
+        #expect(registration?.apnsState.end == nil)
+        bench.advance(milliseconds: 1)
+        send(3, .tokenMismatched(verdict))
+        #expect(registration?.apnsState.end != nil)
+    }
+
+    @Test("An app that registers again revives its registration and leaves the feedback list")
+    func revived() {
+        send(1, .tokenEnded(GatewayTests.dead))
+        var request = RegistrationRequest(
+            requester: Requester(connection: web, requestID: 1), device: device, token: token,
+            category: bytes("app"), subtype: [], senderText: bytes("100"))
+        request.apnsToken = bytes("p_a2")
+        bench.post(.register(request))
+        bench.settle()
+        #expect(bench.take(web).words == ["registered 1 1"])
+        #expect(registration?.apnsState.end == nil && registration?.apnsToken == bytes("p_a2"))
+        #expect(bench.store.feedback.isEmpty)
+        send(2, .accepted(.production))
+        #expect(bench.take(appServer).words.last == "ack 2")
+    }
+}
+
+extension Harness {
+    /// A harness whose device has one registration of an iOS app.
+    static func withApple() -> Harness {
+        let bench = Harness.withDevice()
+        bench.store.registrations[target]?.apnsToken = bytes("p_a1")
+        return bench
+    }
+
+    /// The app reported its token at a time.
+    func renewApple(at time: UnixMilliseconds) {
+        store.registrations[Self.target]?.apnsState.confirmedAt = time
+    }
+
+    /// Submits a notification.
+    func submitApple(_ number: UInt32, key: String? = nil, lifetime: Int = 3_600, receipt: Bool = false) {
+        var submission = Self.submission(number, key: key, lifetime: lifetime, receipt: receipt)
+        submission.content.isNotification = true
+        post(.submitted(submission))
+    }
+
+    /// Answers the oldest delivery.
+    func answer(_ outcome: GatewayOutcome) {
+        guard !deliveries.isEmpty else { return }
+        let delivery = deliveries.removeFirst()
+        post(
+            .gatewayAnswered(
+                GatewayAnswer(
+                    registration: delivery.registration, sequence: delivery.message.sequence, outcome: outcome
+                )))
+        settle()
+    }
+
+    /// Lets time pass in ticks of half a second.
+    func pass(milliseconds: Int64) {
+        for _ in 0..<max(1, milliseconds / 500) {
+            advance(milliseconds: min(500, milliseconds))
+            post(.tick)
+            settle()
+        }
+    }
+}
+
+extension [SessionCommand] {
+    /// The refusals of submissions.
+    fileprivate var refusals: [Refusal] {
+        compactMap { if case .submission(_, .refused(let refusal)) = $0 { refusal } else { nil } }
+    }
+}
