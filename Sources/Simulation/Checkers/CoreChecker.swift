@@ -39,6 +39,7 @@ struct CoreChecker {
         contacts.check(step, world)
         ClockChecker().check(step, world)
         world.checkers.sequences.check(step, world)
+        world.checkers.windows.check(step)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)
         }
