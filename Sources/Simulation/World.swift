@@ -99,11 +99,16 @@ final class World {
     var canary: WorldSettings.Canary? { settings.canary }
 
     private var wrongClock: WrongClock
+    /// Until when an event from another reactor has been handled, in nanoseconds: one sent in the storm may arrive after its end.
+    let crossingNanoseconds: Int64
 
     init(_ seed: Simulation.Seed, canary: WorldSettings.Canary?, isTraced: Bool) {
         generator = SeededRandom(seed: seed.number)
         settings = WorldSettings(kind: seed.kind, isEarly: seed.isEarly, random: &generator, canary: canary)
         wrongClock = WrongClock(seed, settings)
+        let faults = settings.faults
+        let longest = max(faults.crossingMicroseconds, faults.calmed.crossingMicroseconds)
+        crossingNanoseconds = longest * 1_000 + 10_000_000
         self.isTraced = isTraced
     }
 

@@ -321,4 +321,38 @@ import Testing
         tick(bench, times: 600)
         #expect(bench.expiredDevices - before <= Limits.Clock.devicesForgottenPerHour / 6 + 50)
     }
+    @Test("Devices expire at the same bounded rate when their last contacts are still to be written")
+    func boundedWithUnwrittenContacts() {
+        let bench = Harness(settings: settings(days: 10))
+        let partition = bench.partitions[0]
+        for number in 1...1_000 as ClosedRange<UInt64> {
+            let id = DeviceID(number)
+            bench.store.records[id] = DeviceRecord(
+                device: id, token: token, createdAt: 1_690_000_000_000, seenAt: 1_699_900_000_000,
+                nextRegistration: 1)
+            bench.post(
+                .checkIn(
+                    CheckIn(
+                        requester: Requester(connection: web, requestID: 1), claimed: (id, token),
+                        freshDevice: DeviceID(number + 1_000), freshToken: 1, freshDigest: token,
+                        refusesWrongToken: true)))
+        }
+        bench.runTurns()
+        while !partition.loads.isEmpty {
+            bench.read(partition)
+            bench.reportAnswer(partition)
+        }
+        bench.runTurns()
+        bench.apply(partition, failing: true)
+        bench.reportOutcome(partition)
+        bench.settle()
+        #expect(partition.core.figures.pendingLastSeen == 1_000, "canary: the writes have failed")
+        bench.now.wall += 400 * Self.day
+        bench.post(.clockAccepted)
+        bench.settle()
+        #expect(bench.expiredDevices <= Limits.Clock.devicesForgottenAtOnce)
+        tick(bench, times: 60)
+        #expect((1...Limits.Clock.devicesForgottenAtOnce + 100).contains(bench.expiredDevices))
+        #expect(partition.core.figures.pendingLastSeen == 0)
+    }
 }

@@ -59,9 +59,10 @@ final class Checkers {
     }
 
     func deviceReceived(
-        _ delivered: DeliveredMessage, _ port: ObjectIdentifier, unacknowledged: Set<Int>, _ world: World
+        _ delivered: DeliveredMessage, _ device: DeviceID?, _ port: ObjectIdentifier,
+        unacknowledged: some Collection<PersistentID>, _ world: World
     ) {
-        windows.device(unacknowledged, truth, world)
+        if let device { windows.device(device, unacknowledged, world) }
         // A message that waits for the rate of its app, or for the device to be active, may be overtaken.
         let draft = delivered.number.flatMap { truth.downstream[$0] }?.draft
         if draft?.delaysWhileIdle == true { world.reached(.delayedDelivered) }

@@ -83,11 +83,11 @@ struct ContactChecker {
 }
 
 extension CoreStep {
-    /// Returns whether a device that was removed in this step expired: a search found it, or an unwritten contact was examined; not
-    /// if an operator removed it.
+    /// Returns whether a device that was removed in this step expired: only after a search has found it, since the rate of the
+    /// search limits the harm of a wrong clock; not if an operator removed it.
     func isExpiry(of device: DeviceID, _ world: World) -> Bool {
         switch event {
-        case .partition(.loaded), .partition(.tick): !world.checkers.truth.forgotten.contains(device)
+        case .partition(.loaded): !world.checkers.truth.forgotten.contains(device)
         default: false
         }
     }

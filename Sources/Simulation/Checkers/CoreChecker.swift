@@ -39,6 +39,7 @@ struct CoreChecker {
         contacts.check(step, world)
         ClockChecker().check(step, world)
         world.checkers.sequences.check(step, world)
+        world.checkers.windows.check(step)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)
         }
@@ -47,18 +48,16 @@ struct CoreChecker {
                 delivery.message.kind == .message,
                 let number = Number.of(delivery.message.messageID),
                 world.checkers.truth.downstream[number]?.draft.delaysWhileIdle == true,
-                since + world.faults.crossingMicroseconds * 1_000 + 10_000_000 < world.clock.nanoseconds
+                since + world.crossingNanoseconds < world.clock.nanoseconds
             {
                 world.fail("idle", "m\(number) was sent to an idle device")
             }
             guard case .appServer(.deliver(let message)) = command else { continue }
             world.checkers.order.offered(message, id, world)
-            // The event takes some time from reactor to reactor.
-            let margin = world.faults.crossingMicroseconds * 1_000 + 10_000_000
-            if let since = drained[id], since + margin < world.clock.nanoseconds {
+            if let since = drained[id], since + world.crossingNanoseconds < world.clock.nanoseconds {
                 world.fail("drains", "a draining connection was sent more")
             }
-            if let since = congested[id], since + margin < world.clock.nanoseconds {
+            if let since = congested[id], since + world.crossingNanoseconds < world.clock.nanoseconds {
                 world.fail("windows", "a congested app server was sent more")
             }
         }

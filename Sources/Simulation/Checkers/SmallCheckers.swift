@@ -85,12 +85,23 @@ struct OrderChecker {
 
 /// No client has more unanswered messages than its window; messages that have ended meanwhile do not count for the server.
 struct WindowChecker {
-    func device(_ numbers: Set<Int>, _ truth: Truth, _ world: World) {
-        let unacknowledged = numbers.count { number in
-            guard let message = truth.downstream[number], message.draft.collapseKey == nil,
-                !truth.mayBeGone(message.registration ?? message.draft.target)
-            else { return false }
-            return message.expiresAt ?? 0 > world.latestWall
+    /// Messages that the core has removed since it last sent them, for whatever reason: a copy of a message that was submitted again
+    /// may expire before the others, and one that was received on an earlier connection may be sent while it is being removed.
+    private var removed: Set<EndingChecker.Key> = []
+
+    mutating func check(_ step: CoreStep) {
+        for case .removeMessage(let device, let sequence, _, _) in step.mutations {
+            removed.insert(EndingChecker.Key(owner: device.number, sequence: sequence))
+        }
+        for case (_, .device(.deliver(let delivery))) in step.commands {
+            let message = delivery.message
+            removed.remove(EndingChecker.Key(owner: message.device.number, sequence: message.sequence))
+        }
+    }
+
+    func device(_ device: DeviceID, _ messages: some Collection<PersistentID>, _ world: World) {
+        let unacknowledged = messages.count {
+            !removed.contains(EndingChecker.Key(owner: device.number, sequence: $0.sequence))
         }
         let limit = world.settings.delivery.unacknowledgedPerDevice
         if unacknowledged > limit { world.fail("windows", "\(unacknowledged) unacknowledged at a device") }

@@ -16,8 +16,9 @@ enum AppServerNotice {
 /// What an app server's answer to an upstream message contains.
 enum UpstreamHandle: Hashable {
     case sequence(SequenceNumber)
-    /// The ID on the wire; with the number, since several messages may share the ID.
-    case messageID([UInt8], number: Int)
+    /// The ID and the sender on the wire; with the number, since several messages may share the ID. An app that registers again
+    /// may repeat a message under its new token, and each copy has an answer of its own.
+    case messageID([UInt8], from: [UInt8], number: Int)
 }
 
 /// The transport of an app server: events or bytes.
@@ -297,10 +298,10 @@ final class AppServerClient {
             let isRefused = world.chance(1, in: 50)
             if let number { world.checkers.upstreamAnswered(number, isRefused: isRefused, world) }
             var isShared = false
-            if case .messageID(let id, _) = handle {
+            if case .messageID(let id, let from, _) = handle {
                 isShared = world.checkers.truth.sharedIDs.contains(id)
-                // On the wire the answer is for the first message with the ID.
-                for case .messageID(id, let other) in link.unanswered.keys {
+                // On the wire the answer is for the first message of the registration with the ID.
+                for case .messageID(id, from, let other) in link.unanswered.keys {
                     world.checkers.truth.upstream[other]?.isAnswered = true
                 }
             }

@@ -260,7 +260,7 @@ final class DeviceClient {
             unacknowledged[id] = delivered.number
         }
         world.checkers.deviceReceived(
-            delivered, ObjectIdentifier(port), unacknowledged: Set(unacknowledged.values), world)
+            delivered, identity?.device, ObjectIdentifier(port), unacknowledged: unacknowledged.keys, world)
         guard let id = delivered.id else { return }
         if !world.isCalm, manner == .silent || world.chance(world.faults.lazyDevices, in: 100) { return }
         let longest: Int64 = world.isCalm ? 20_000_000 : 1_500_000_000

@@ -263,7 +263,8 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     }
 
     private func handle(_ message: ReceivedUpstream, _ number: Int) -> UpstreamHandle {
-        let handle = UpstreamHandle.messageID(message.messageID, number: number)
+        let handle = UpstreamHandle.messageID(
+            message.messageID, from: message.from, number: number)
         unanswered[handle] = message
         return handle
     }

@@ -96,8 +96,8 @@ extension DeviceHub {
 
     /// Removes a device that the search has found, unless it has been in contact since.
     mutating func unseen(_ entry: DeviceEntry, _ turn: inout Turn) {
-        writeContact(entry, &turn)
-        guard let record = entry.record else { return }
+        // A tick retries unwritten contacts too, faster than devices may be removed: these devices wait for the search.
+        guard !writeContact(entry, &turn), let record = entry.record else { return }
         // A connected device is in contact, however long ago it logged in. An app behind APNs need never connect: APNs
         // reports when it is uninstalled.
         let isApple = entry.registrations.contains {
@@ -152,15 +152,18 @@ extension DeviceHub {
         }
     }
 
-    /// Writes a last-seen time that is newer than the device's record; if the write fails, the time is queued again.
-    private mutating func writeContact(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard let contact = pendingLastSeen.remove(entry.device), var record = entry.record,
+    /// Writes a pending last-seen time that is newer than the device's record; if the write fails, the time is queued again.
+    /// Returns whether there was one.
+    private mutating func writeContact(_ entry: DeviceEntry, _ turn: inout Turn) -> Bool {
+        guard let contact = pendingLastSeen.remove(entry.device) else { return false }
+        guard var record = entry.record,
             case let latest = PendingLastSeen.later(record.seenAt, contact),
             record.seenAt != latest || !record.hasLoggedIn
-        else { return }
+        else { return true }
         record.seenAt = latest
         record.hasLoggedIn = true
         write(record, of: entry, &turn)
+        return true
     }
 }
 
