@@ -37,7 +37,8 @@ import Testing
         "Marked devices are found page by page, each once, until the mark is removed",
         arguments: Kind.allCases)
     func marks(_ kind: Kind) throws {
-        let store = try open(kind).store
+        let opened = try open(kind)
+        let store = opened.store
         let devices = (1...40).map { DeviceID(UInt64($0) * 0x0123_4567_89AB) }
         for device in devices { try store.apply(.markForGateway(device), .markForGateway(device)) }
         for limit in [1, 2, 7, 100] {
@@ -52,7 +53,8 @@ import Testing
         "A message for the gateway is read with its body, and a topic copy with the shared one",
         arguments: Kind.allCases)
     func messages(_ kind: Kind) throws {
-        let store = try open(kind).store
+        let opened = try open(kind)
+        let store = opened.store
         var message = Samples.message(5, 3)
         message.apns = Array("{}".utf8)
         try store.apply(
@@ -71,7 +73,8 @@ import Testing
 
     @Test("The feedback list of a sender is read in order of time, page by page", arguments: Kind.allCases)
     func lists(_ kind: Kind) throws {
-        let store = try open(kind).store
+        let opened = try open(kind)
+        let store = opened.store
         let times: [Int64] = [50, 10, 50, 30, 20]
         let entries = times.enumerated().map { Self.feedback(7, $1, 100 + UInt64($0) * 977) }
         for entry in entries { try store.apply(.putFeedback(entry), .putFeedback(entry)) }

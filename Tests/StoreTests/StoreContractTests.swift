@@ -113,7 +113,7 @@ import Testing
             #expect(audit.downstream[reason] == 1, "\(reason)")
             #expect(audit.upstream[reason] == 1, "\(reason)")
         }
-        #expect(audit.downstream.accepted == 5 && audit.upstream.accepted == 5)
+        #expect(audit.downstream.accepted == 6 && audit.upstream.accepted == 6)
         #expect(audit.holds)
         #expect(try store.expired(by: .max).isEmpty)
     }

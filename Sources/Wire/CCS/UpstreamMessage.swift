@@ -34,7 +34,7 @@ public enum Receipt {
     public static let idPrefix: StaticString = "dr2:"
 
     /// Appends the stanza; `sentAt` is in milliseconds since 1970. `isForwarded`: APNs accepted the message, which does not report
-    /// whether the device got it; the status says so.
+    /// whether the device got it: the status differs.
     public static func append(
         sender: SenderID, isFCMDomain: Bool, originalMessageID: RawSpan, token: RawSpan,
         category: RawSpan, sentAt: UnixMilliseconds, isForwarded: Bool = false, into buffer: inout ByteBuffer
