@@ -30,6 +30,8 @@ final class ReactorHost: ReactorDelegate {
     private var closes = CloseSchedule()
     private var closeTimer: TimerID?
     private var ended: (() -> Void)?
+    /// The last reading of the clock and the time for sessions that followed from it: all calls of a turn have the same reading.
+    private var lastSessionTime = (machine: Now(monotonic: .distantPast, wall: 0), session: Now.read())
     let tally: ReactorTally
     let log: Log
 
@@ -93,7 +95,7 @@ final class ReactorHost: ReactorDelegate {
                 if refusesLogin(event, from: link) { continue }
                 if link.kind == .https { admit(&event, from: link) }
             }
-            accept(event, now: now)
+            accept(consume event, now: now)
         }
         events.removeAll(keepingCapacity: true)
         if mailboxes.count > 1, !link.hasBackpressure, mailboxes.contains(where: { $0.hasBackpressure }) {
@@ -303,12 +305,17 @@ final class ReactorHost: ReactorDelegate {
     /// Accepts the clock at the operator's command.
     func acceptClock() {
         partitions.handleInAll(.clockAccepted, now: Now.read())
+        lastSessionTime.machine.monotonic = .distantPast
         publishClock()
     }
 
     /// The time for sessions.
     func sessionTime(_ now: Now) -> Now {
-        partitions.leader?.core.sessionTime(now) ?? clock.externalReading(now)
+        if lastSessionTime.machine != now {
+            let time = partitions.leader?.core.sessionTime(now) ?? clock.externalReading(now)
+            lastSessionTime = (now, time)
+        }
+        return lastSessionTime.session
     }
 
     private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
