@@ -230,8 +230,8 @@ struct Startup: ~Copyable {
                 var core = Partition(
                     partition: partition, of: map.partitions, seed: SecureRandom.number(), hashKey: hashKey,
                     settings: settings)
-                var effects = Effects()
-                core.handle(.senders(directory), now: Now.read(), effects: &effects)
+                core.handle(.senders(directory), now: Now.read())
+                core.effects = Effects()
                 return core
             }
             let host = ReactorHost(

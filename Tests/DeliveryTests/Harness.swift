@@ -88,25 +88,27 @@ final class Harness {
 
     /// Runs one turn of a partition with up to a number of its events.
     func turn(_ partition: PartitionBox, events: Int = .max) {
-        var effects = Effects()
         for _ in 0..<min(events, partition.events.count) {
             let event = partition.events.removeFirst()
             observeEvent?(event)
-            partition.core.handle(event, now: now, effects: &effects)
+            partition.core.handle(event, now: now)
             if settings.trapsAtFailedInvariants, let words = partition.core.violation(of: event.key) {
                 Issue.record("\(words)")
             }
         }
         // Clock marks are written by time, so tests do not count them.
-        if effects.mutations.count == 1, case .putMark(let mark, let number) = effects.mutations[0] {
+        let writes = partition.core.effects.mutations
+        if writes.count == 1, case .putMark(let mark, let number) = writes[0] {
             store.marksOfProcess[mark] = number
             lastDurable.marksOfProcess[mark] = number
-            effects.mutations = []
+            partition.core.effects.mutations = []
         }
-        if let batch = partition.core.endTurn(effects: &effects) {
+        if let batch = partition.core.endTurn() {
             if batch.isDurable { durableBatches += 1 }
             partition.batches.append(batch)
         }
+        var effects = Effects()
+        swap(&effects, &partition.core.effects)
         partition.loads += effects.loads
         asked += effects.loads
         expiredDevices += effects.expiredDevices

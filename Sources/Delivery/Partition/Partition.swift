@@ -2,8 +2,8 @@ public import Basics
 
 /// A partition of the core: decides which messages are sent to whom and when, until they are acknowledged (design 1, 3, 11.1).
 ///
-/// Pure and deterministic: events and time in, effects out. The shell calls `handle` for each event of a turn, then `endTurn`,
-/// submits the batch to the store, and returns `.committed` for every batch and `.loaded` for every query. Batches of one partition
+/// Pure and deterministic: events and time in, effects out. The shell calls `handle` for each event of a turn, then `endTurn`, takes
+/// `effects`, submits the batch to the store, and returns `.committed` for every batch and `.loaded` for every query. Batches of one partition
 /// are committed, and their outcomes reported, in the order in which they were ended. A query may be answered before, between or
 /// after the outcomes of batches that were ended earlier.
 ///
@@ -37,10 +37,14 @@ public struct Partition: ~Copyable {
         senders = SenderHub(hash: hash)
     }
 
+    /// The effects of the events so far, which the shell empties.
+    public var effects: Effects {
+        _read { yield turn.effects }
+        _modify { yield &turn.effects }
+    }
+
     /// Handles one event and appends the resulting effects to `effects`.
-    public mutating func handle(_ event: consuming Event, now: Now, effects: inout Effects) {
-        swap(&turn.effects, &effects)
-        defer { swap(&turn.effects, &effects) }
+    public mutating func handle(_ event: consuming Event, now: Now) {
         turn.read(now)
         if let key = event.key {
             let isOurs = key.partition(of: turn.partitions) == turn.partition
@@ -89,8 +93,7 @@ public struct Partition: ~Copyable {
     /// batch's number returns in `.committed`.
     ///
     /// If an invariant was broken, the batch is refused as if the store had failed; answering its waiters may create another batch.
-    public mutating func endTurn(effects: inout Effects) -> WriteBatch? {
-        swap(&turn.effects, &effects)
+    public mutating func endTurn() -> WriteBatch? {
         var batch = turn.closeBatch()
         var refused = 0
         while turn.refusesBatch {
@@ -104,7 +107,6 @@ public struct Partition: ~Copyable {
             batch = turn.closeBatch()
         }
         if !turn.broken.isEmpty { reloadBroken() }
-        swap(&turn.effects, &effects)
         return batch
     }
 

@@ -12,7 +12,10 @@ final class ReactorPartitions {
         /// The events of the current turn that wait for the end of their turn's input.
         fileprivate var events: [Event] = []
         /// The effects of the current turn; empty between turns.
-        var effects = Effects()
+        var effects: Effects {
+            _read { yield core.effects }
+            _modify { yield &core.effects }
+        }
         /// Whether the partition had an event in this turn.
         fileprivate var isActive = false
 
@@ -124,7 +127,7 @@ final class ReactorPartitions {
         #if DEBUG
             let key = event.key
         #endif
-        hosted.core.handle(event, now: now, effects: &hosted.effects)
+        hosted.core.handle(event, now: now)
         #if DEBUG
             if let words = hosted.core.violation(of: key) { preconditionFailure(words) }
         #endif
@@ -134,7 +137,7 @@ final class ReactorPartitions {
     func takeBatches() -> [PartitionBatch] {
         var batches: [PartitionBatch] = []
         for hosted in active where !hosted.effects.mutations.isEmpty {
-            if let batch = hosted.core.endTurn(effects: &hosted.effects) {
+            if let batch = hosted.core.endTurn() {
                 batches.append(PartitionBatch(partition: hosted.number, batch))
             }
         }

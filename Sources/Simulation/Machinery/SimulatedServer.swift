@@ -8,7 +8,10 @@ final class SimulatedServer {
     private final class Hosted {
         let number: Int
         var core: Partition
-        var effects = Effects()
+        var effects: Effects {
+            _read { yield core.effects }
+            _modify { yield &core.effects }
+        }
         /// Whether it had an event in this turn.
         var isActive = false
 
@@ -225,7 +228,7 @@ final class SimulatedServer {
         let mutations = hosted.effects.mutations.count
         let forwards = hosted.effects.forwards.count
         let loads = hosted.effects.loads.count
-        hosted.core.handle(event, now: now, effects: &hosted.effects)
+        hosted.core.handle(event, now: now)
         // A planted fault may break the core's state.
         if world.canary == nil, let words = hosted.core.violation(of: event.key) {
             world.fail("invariants", words)
@@ -251,7 +254,7 @@ final class SimulatedServer {
             !hosted.effects.commands.isEmpty || !hosted.effects.mutations.isEmpty
                 || !hosted.effects.loads.isEmpty
         else { return }
-        let batch = hosted.core.endTurn(effects: &hosted.effects)
+        let batch = hosted.core.endTurn()
         reportFailures(of: hosted)
         var effects = Effects()
         swap(&effects, &hosted.effects)
