@@ -6,10 +6,10 @@ import Store
 ///
 /// One value serves all commits of an open store. After a failure its state is undefined, and it must be dropped.
 struct Commit: ~Copyable {
-    private let engine: Engine
+    let engine: Engine
     private let memory: SeenFilter
     /// The recent messages: those that are not in the engine yet.
-    var index = RecentIndex()
+    var index: RecentIndex
     /// The journal frame of the commit.
     var frame = JournalWriter()
     /// The writes to the engine.
@@ -19,22 +19,22 @@ struct Commit: ~Copyable {
     /// The buffer in which records are encoded, one at a time.
     var buffer = ByteBuffer()
     /// The tallies of the partitions, including this commit.
-    private var tallies: [Tally]
+    var tallies: [Tally]
     /// The tallies of the partitions of `counting` before this commit, in the same order.
     private var countedBefore: [Tally] = []
     /// The change of the number of pending messages, by the puts and removals of this commit.
     private var pendingChange = 0
     /// The partitions whose tallies this commit changes, and those whose tallies are newer than in the engine.
     private var counting = TouchedPartitions()
-    private var unrecorded = TouchedPartitions()
+    var unrecorded = TouchedPartitions()
     /// The highest sequence in the engine. A message above it needs no lookup.
-    private var highest: UInt64
+    var highest: UInt64
     /// Keys that this commit removes and the engine still has.
     private var removedKeys: Set<MessageKey> = []
     /// The number of the commit.
     private var number: UInt64 = 0
     /// The earliest expiry times among the writes to the engine.
-    private(set) var earliestExpiries: EarliestExpiries
+    var earliestExpiries: EarliestExpiries
     /// Number of records that could not be removed because they cannot be read.
     private(set) var unreadable = 0
     /// Records put under the key of a recent message of an earlier commit. They must equal the stored record.
@@ -46,6 +46,7 @@ struct Commit: ~Copyable {
         self.memory = memory
         self.tallies = tallies
         self.highest = highest
+        index = RecentIndex(partitions: engine.partitions)
         earliestExpiries = EarliestExpiries(partitions: engine.partitions)
         batch = EngineBatch(engine)
     }
@@ -106,15 +107,17 @@ struct Commit: ~Copyable {
     /// Number of partitions.
     var partitions: Int { engine.partitions }
     func partition(of key: PartitionKey) -> Int { key.partition(of: engine.partitions) }
+    func partition(of messageKey: MessageKey) -> Int { messageKey.partition(of: engine.partitions) }
 
     /// The tallies that this commit changes.
     var counted: [(partition: Int, tally: Tally)] { counting.list.map { ($0, tallies[$0]) } }
 
     /// Counts a message that passes a milestone.
-    private mutating func count(_ milestone: Milestone, at messageKey: MessageKey) {
-        let partition = partition(of: messageKey.key)
-        if counting.insert(partition) { countedBefore.append(tallies[partition]) }
-        unrecorded.insert(partition)
+    private mutating func count(_ milestone: Milestone, at messageKey: MessageKey, in partition: Int) {
+        if counting.insert(partition) {
+            countedBefore.append(tallies[partition])
+            unrecorded.insert(partition)
+        }
         if messageKey.kind == .message {
             tallies[partition].downstream[milestone] += 1
         } else {
@@ -140,6 +143,8 @@ struct Commit: ~Copyable {
         batch.delete(family, key)
     }
 
+    /// Inlined into the loop over a batch, since a call of its own would copy the mutation.
+    @inline(__always)
     private mutating func add(
         _ mutation: Mutation, _ outcome: inout CommitOutcome, _ checks: inout BatchChecks
     ) throws(StoreError) {
@@ -185,39 +190,35 @@ struct Commit: ~Copyable {
             try put(message)
         case .removeMessage(let device, let sequence, let end, let reason):
             try checks.remove(.device(device), reason)
-            let messageKey = MessageKey(kind: .message, owner: device.number, sequence: sequence.number)
-            if try remove(messageKey, end) { count(reason, at: messageKey) }
+            try remove(MessageKey(device, sequence), end, reason)
         case .putUpstream(let message, let now):
             try checks.put(message)
             try put(message, now, &outcome)
         case .removeUpstream(let sender, let sequence, let end, let reason):
             try checks.remove(.sender(sender), reason)
-            let messageKey = MessageKey(kind: .upstream, owner: sender.number, sequence: sequence.number)
-            if try remove(messageKey, end) { count(reason, at: messageKey) }
+            try remove(MessageKey(sender, sequence), end, reason)
         case .returnUpstream(let sender, let sequence, let end, let report):
             if let report {
                 try report.demandReport()
                 try checks.put(report)
             }
-            let messageKey = MessageKey(kind: .upstream, owner: sender.number, sequence: sequence.number)
-            guard try remove(messageKey, end) else {
+            guard try remove(MessageKey(sender, sequence), end, .expired) else {
                 outcome.duplicates.append((sender, sequence))
                 return
             }
-            count(.expired, at: messageKey)
             if let report { try put(report) }
         }
     }
 
     private mutating func put(_ message: StoredMessage) throws(StoreError) {
         try message.demandStorable()
-        let end = ExpiryKey(message)
-        let messageKey = MessageKey(kind: .message, owner: end.owner, sequence: end.sequence)
+        let (end, messageKey) = (ExpiryKey(message), MessageKey(message.device, message.sequence))
+        let partition = partition(of: messageKey)
         MessageRecord.write(message, to: &buffer)
-        guard try isFree(messageKey) else { return }
-        try put(messageKey, end, isCounted: message.kind == .message)
+        guard try isFree(messageKey, in: partition) else { return }
+        try put(messageKey, in: partition, end, isCounted: message.kind == .message)
         mark(message)
-        if message.kind == .message { count(.accepted, at: messageKey) }
+        if message.kind == .message { count(.accepted, at: messageKey, in: partition) }
     }
 
     private mutating func put(
@@ -230,21 +231,22 @@ struct Commit: ~Copyable {
             outcome.duplicates.append((message.sender, message.sequence))
             return
         }
-        let end = ExpiryKey(message)
-        let messageKey = MessageKey(kind: .upstream, owner: end.owner, sequence: end.sequence)
+        let (end, messageKey) = (ExpiryKey(message), MessageKey(message.sender, message.sequence))
+        let partition = partition(of: messageKey)
         UpstreamRecord.write(message, to: &buffer)
-        guard try isFree(messageKey) else { return }
+        guard try isFree(messageKey, in: partition) else { return }
         if let key {
             index.put(key, at: now, commit: number)
             frame.seen(key.key.bytes, time: Key(UInt64(bitPattern: now)).bytes)
         }
-        try put(messageKey, end, isCounted: message.kind == .message)
-        if message.kind == .message { count(.accepted, at: messageKey) }
+        try put(messageKey, in: partition, end, isCounted: message.kind == .message)
+        if message.kind == .message { count(.accepted, at: messageKey, in: partition) }
     }
 
     /// Adds the record in the buffer as a recent message.
-    private mutating func put(_ messageKey: MessageKey, _ end: ExpiryKey, isCounted: Bool) throws(StoreError)
-    {
+    private mutating func put(
+        _ messageKey: MessageKey, in partition: Int, _ end: ExpiryKey, isCounted: Bool
+    ) throws(StoreError) {
         try demand(
             end.owner == messageKey.owner && end.sequence == messageKey.sequence,
             "the expiry entry belongs to another message",
@@ -255,7 +257,7 @@ struct Commit: ~Copyable {
             record.lowerBound >= JournalFrame.head && record.upperBound == frame.frame.count,
             "a record is not at the end of its frame", "\(messageKey)")
         changes.append(.put(messageKey, record: record, header))
-        try index.put(messageKey, header, commit: number)
+        try index.put(messageKey, in: partition, header, commit: number)
         if isCounted { pendingChange += 1 }
     }
 
@@ -270,13 +272,13 @@ struct Commit: ~Copyable {
         delete(.expiry, Key.expiry(end, among: partitions).bytes)
     }
 
-    /// Removes a message with its expiry entry. Returns whether the message counts.
-    private mutating func remove(_ messageKey: MessageKey, _ requestedEnd: UnixMilliseconds)
-        throws(StoreError) -> Bool
-    {
+    /// Removes a message with its expiry entry, and counts it if it counts. Returns whether it does.
+    @discardableResult private mutating func remove(
+        _ messageKey: MessageKey, _ requestedEnd: UnixMilliseconds, _ reason: Milestone
+    ) throws(StoreError) -> Bool {
         if let recent = index.remove(messageKey) {
             try demand(recent.commit <= number, "a recent message belongs to a later commit", "\(messageKey)")
-            if recent.header.isCounted { pendingChange -= 1 }
+            if recent.header.isCounted { countRemoval(reason, at: messageKey) }
             frame.remove(messageKey, end: recent.header.expiresAt)
             changes.append(.remove(messageKey))
             return recent.header.isCounted
@@ -292,16 +294,21 @@ struct Commit: ~Copyable {
         frame.remove(messageKey, end: header.expiresAt)
         batch.remove(messageKey, end: header.expiresAt)
         removedKeys.insert(messageKey)
-        if header.isCounted { pendingChange -= 1 }
+        if header.isCounted { countRemoval(reason, at: messageKey) }
         return header.isCounted
+    }
+
+    private mutating func countRemoval(_ reason: Milestone, at messageKey: MessageKey) {
+        pendingChange -= 1
+        count(reason, at: messageKey, in: partition(of: messageKey))
     }
 
     /// Returns whether a key is free for the record in the buffer. Throws `occupied` if the key has a different record.
     ///
     /// The lookup makes the tally exact: a message that is put again is not counted again.
-    private mutating func isFree(_ messageKey: MessageKey) throws(StoreError) -> Bool {
+    private mutating func isFree(_ messageKey: MessageKey, in partition: Int) throws(StoreError) -> Bool {
         // Sequences grow, so that hardly any put needs a lookup.
-        if messageKey.sequence <= index.highest, let recent = index[messageKey] {
+        if index.mayContain(messageKey.sequence, in: partition), let recent = index[messageKey] {
             if recent.commit < number {
                 repeats.append((messageKey, buffer.copied()))
             } else {
@@ -361,40 +368,5 @@ struct Commit: ~Copyable {
             bytes.byteCount == 8 ? Int64(bitPattern: bytes.bigEndian(at: 0)) : .min / 2
         }
         return time.map { Upstreams.isRemembered($0, at: now) } ?? false
-    }
-}
-
-// MARK: Moving to the engine
-
-extension Commit {
-    /// Adds messages that leave memory to the writes to the engine.
-    mutating func moveToEngine(
-        _ survivors: RecentIndex.Survivors, from recent: borrowing RecentMessages
-    ) throws(StoreError) {
-        for messageKey in survivors.keys {
-            let (row, end) = try demand(
-                recent.row(at: messageKey), "a message that moves to the engine is not in memory",
-                "\(messageKey)")
-            try demand(
-                messageKey.sequence <= index.highest, "a recent message has a sequence above the highest one",
-                "\(messageKey)")
-            batch.put(messageKey, row.record, end: end)
-            earliestExpiries.add(end, of: partition(of: messageKey.key))
-            highest = max(highest, messageKey.sequence)
-        }
-        for (key, time) in survivors.seen {
-            batch.put(.seen, key.key.bytes, Key(UInt64(bitPattern: time)).bytes)
-        }
-    }
-
-    /// Adds the applied commit and the changed tallies to the writes to the engine.
-    mutating func recordApplied(_ commit: UInt64) {
-        for partition in unrecorded.list {
-            tallies[partition].write(of: partition, to: &buffer)
-            let key = MetaKey.tally(partition)
-            batch.put(.meta, key.raw, buffer.bytes)
-        }
-        unrecorded.removeAll()
-        engine.recordApplied(commit, highest: highest, in: batch)
     }
 }

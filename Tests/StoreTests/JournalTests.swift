@@ -207,13 +207,13 @@ import Testing
 
     @Test("Recent messages move to the engine, oldest commit first, when they exceed their limit")
     func moving() throws {
-        var index = RecentIndex()
+        var index = RecentIndex(partitions: 1)
         let header = MessageRecord.Header(isCounted: true, expiresAt: 9)
         func place(_ sequence: UInt64) -> MessageKey {
             MessageKey(kind: .message, owner: 1, sequence: sequence)
         }
         for commit in 1...4 as ClosedRange<UInt64> {
-            try index.put(place(commit), header, commit: commit)
+            try index.put(place(commit), in: 0, header, commit: commit)
             index.put(SeenKey(Samples.upstream(8, 1, device: commit)), at: 5, commit: commit)
             try index.end(commit, bytes: 10)
         }
@@ -230,7 +230,7 @@ import Testing
         #expect(index[seen[1]] == nil && index[seen[2]] == 5, "the third has not moved to the engine")
         // A message that was removed and put again belongs to the later commit.
         index.remove(place(3))
-        try index.put(place(3), header, commit: 5)
+        try index.put(place(3), in: 0, header, commit: 5)
         try index.end(5, bytes: 10)
         #expect(try index.evict(to: 10).keys == [place(4)])
         #expect(try index.evict(to: 0).keys == [place(3)] && index.bytes == 0)

@@ -98,7 +98,7 @@ import Testing
 
     @Test("The index keeps an ID that was put again after a day when the engine has the earlier one")
     func seenAgain() throws {
-        var index = RecentIndex()
+        var index = RecentIndex(partitions: 1)
         let key = SeenKey(Samples.upstream(1, 1, persistentID: "p"))
         index.put(key, at: 5, commit: 1)
         try index.end(1, bytes: 10)

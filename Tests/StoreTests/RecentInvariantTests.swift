@@ -51,18 +51,18 @@ import Testing
 
     @Test("The index refuses a second put, a commit out of order, and a commit without bytes")
     func index() throws {
-        var index = RecentIndex()
+        var index = RecentIndex(partitions: 1)
         let place = MessageKey(kind: .message, owner: 1, sequence: 1)
         let header = MessageRecord.Header(isCounted: true, expiresAt: 9)
-        try index.put(place, header, commit: 1)
-        #expect(brokenInvariant { try index.put(place, header, commit: 1) }?.owner == "pending/1/1")
+        try index.put(place, in: 0, header, commit: 1)
+        #expect(brokenInvariant { try index.put(place, in: 0, header, commit: 1) }?.owner == "pending/1/1")
         try index.end(1, bytes: 10)
         #expect(
             brokenInvariant { try index.end(1, bytes: 10) }?.description == "commits do not end in order")
         #expect(brokenInvariant { try index.end(2, bytes: 0) }?.description == "a commit has no bytes")
         let other = MessageKey(kind: .message, owner: 1, sequence: 2)
         #expect(
-            brokenInvariant { try index.put(other, header, commit: 1) }?.description
+            brokenInvariant { try index.put(other, in: 0, header, commit: 1) }?.description
                 == "a message is put by a commit that has already ended")
     }
 

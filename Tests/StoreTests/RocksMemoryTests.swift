@@ -14,7 +14,7 @@ import Testing
         "The index drops an ID when the engine has it on the disk, and keeps one that was put again"
     )
     func remembered() throws {
-        var index = RecentIndex()
+        var index = RecentIndex(partitions: 1)
         let keys = (1...3 as ClosedRange<UInt64>).map {
             SeenKey(Samples.upstream(7, 1, device: $0, persistentID: "p"))
         }

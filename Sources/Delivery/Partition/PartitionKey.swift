@@ -19,12 +19,21 @@ public enum PartitionKey: Hashable, Sendable {
             case .sender(let sender): sender.number
             case .installation(let id): Self.fnv1a(id)
             }
-        let bits = UInt64(Limits.Partition.slots.trailingZeroBitCount)
-        return Int(truncatingIfNeeded: Self.mixed(number) >> (64 - bits))
+        return Self.slot(of: number)
     }
 
     /// Returns the partition, of `count` in the store, that owns the key. Each partition has a range of slots.
     public func partition(of count: Int) -> Int { slot * count / Limits.Partition.slots }
+
+    /// Returns the partition, of `count` in the store, that owns the device or the sender of a number.
+    public static func partition(ofNumber number: UInt64, of count: Int) -> Int {
+        slot(of: number) * count / Limits.Partition.slots
+    }
+
+    private static func slot(of number: UInt64) -> Int {
+        let bits = UInt64(Limits.Partition.slots.trailingZeroBitCount)
+        return Int(truncatingIfNeeded: mixed(number) >> (64 - bits))
+    }
 
     private static func mixed(_ number: UInt64) -> UInt64 {
         var mixed = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9

@@ -23,8 +23,8 @@ struct MessageKey: Hashable, CustomStringConvertible {
     /// The name in errors and logs, such as `pending/17/1700000000000000`.
     var description: String { "\(family.name)/\(owner)/\(sequence)" }
 
-    /// The owner of the message.
-    var key: PartitionKey { kind == .message ? .device(DeviceID(owner)) : .sender(SenderID(owner)) }
+    /// Returns the partition, of `count` in the store, that has the message.
+    func partition(of count: Int) -> Int { PartitionKey.partition(ofNumber: owner, of: count) }
 
     /// The column family of the message.
     var family: Family { kind == .message ? .pending : .upstream }
@@ -38,6 +38,16 @@ struct MessageKey: Hashable, CustomStringConvertible {
 }
 
 extension MessageKey {
+    /// Creates the key of a downstream message.
+    init(_ device: DeviceID, _ sequence: SequenceNumber) {
+        self.init(kind: .message, owner: device.number, sequence: sequence.number)
+    }
+
+    /// Creates the key of an upstream message.
+    init(_ sender: SenderID, _ sequence: SequenceNumber) {
+        self.init(kind: .upstream, owner: sender.number, sequence: sequence.number)
+    }
+
     /// Creates the key of the message in an expiry entry.
     init(_ end: ExpiryKey) { self.init(kind: end.kind, owner: end.owner, sequence: end.sequence) }
 }

@@ -35,14 +35,21 @@ struct RecentIndex: Sendable {
     private var movedSeen = Fifo<(key: SeenKey, commit: UInt64)>()
     /// Number of messages and IDs that the current commit has put.
     private var made = (puts: 0, seen: 0)
-    /// The highest sequence of all recent messages so far.
-    private(set) var highest: UInt64 = 0
+    /// The highest sequence of all recent messages of each partition so far. Sequences ascend in a partition only: compared with
+    /// those of all, most new messages would need a lookup.
+    private var highest: [UInt64]
     /// Size of the journal frames whose messages have not been moved to the engine, in bytes.
     private(set) var bytes = 0
 
     /// The last commit that was ended, and the last one whose messages were moved to the engine.
     private var ended: UInt64 = 0
     private var applied: UInt64 = 0
+
+    /// Creates an index without messages for a number of partitions.
+    init(partitions: Int) { highest = Array(repeating: 0, count: partitions) }
+
+    /// Returns whether a message may be here, by its partition and sequence.
+    func mayContain(_ sequence: UInt64, in partition: Int) -> Bool { sequence <= highest[partition] }
 
     /// The recent message with a key. `nil` if there is none.
     subscript(messageKey: MessageKey) -> Entry? { entries[messageKey] }
@@ -51,14 +58,14 @@ struct RecentIndex: Sendable {
     subscript(key: SeenKey) -> UnixMilliseconds? { seen[key]?.time }
 
     /// Adds a message of the current commit.
-    mutating func put(_ messageKey: MessageKey, _ header: MessageRecord.Header, commit: UInt64)
-        throws(StoreError)
-    {
+    mutating func put(
+        _ messageKey: MessageKey, in partition: Int, _ header: MessageRecord.Header, commit: UInt64
+    ) throws(StoreError) {
         try demand(commit > ended, "a message is put by a commit that has already ended", "\(messageKey)")
         let found = entries.updateValue(Entry(header: header, commit: commit), forKey: messageKey)
         try demand(found == nil, "a message is put under the key of a recent message", "\(messageKey)")
         putKeys.append(messageKey)
-        highest = max(highest, messageKey.sequence)
+        highest[partition] = max(highest[partition], messageKey.sequence)
         made.puts += 1
     }
 

@@ -92,7 +92,7 @@ struct RecentMessages: Sendable {
     }
 
     private mutating func put(_ messageKey: MessageKey, _ entry: Entry) throws(StoreError) {
-        let partition = partition(of: messageKey.key)
+        let partition = messageKey.partition(of: parts.count)
         let isPut = parts[partition][messageKey.kind].put(entry, messageKey.owner, messageKey.sequence)
         try demand(isPut, "a recent message is put twice", "\(messageKey)")
         try frames.retain(entry.frame)
@@ -102,7 +102,7 @@ struct RecentMessages: Sendable {
     /// Removes a message that was deleted or moved to the engine.
     mutating func remove(_ messageKey: MessageKey) throws(StoreError) {
         let entry = try demand(
-            parts[partition(of: messageKey.key)][messageKey.kind].remove(
+            parts[messageKey.partition(of: parts.count)][messageKey.kind].remove(
                 messageKey.owner, messageKey.sequence),
             "a message that leaves memory is not in memory", "\(messageKey)")
         try frames.release(entry.frame)
@@ -110,7 +110,7 @@ struct RecentMessages: Sendable {
 
     /// Returns a message and its expiry time. Returns `nil` if it is not a recent message.
     func row(at messageKey: MessageKey) -> (row: RecentRow, end: UnixMilliseconds)? {
-        let entry = parts[partition(of: messageKey.key)][messageKey.kind][
+        let entry = parts[messageKey.partition(of: parts.count)][messageKey.kind][
             messageKey.owner, messageKey.sequence]
         return entry.map { (row(messageKey.sequence, $0), $0.expiresAt) }
     }
