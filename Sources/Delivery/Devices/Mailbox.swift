@@ -82,7 +82,7 @@ struct MailboxSlot {
 
 /// The mailbox of one device, oldest message first: an in-memory index of the stored messages.
 struct Mailbox {
-    private(set) var slots: [MailboxSlot] = []
+    private(set) var slots = MailboxSlots()
 
     /// Returns the index of a message in `slots`.
     func index(of sequence: SequenceNumber) -> Int? {
@@ -133,4 +133,43 @@ struct Mailbox {
     var newestStored: SequenceNumber? { slots.last { $0.state.isStored }?.entry.sequence }
 
     mutating func removeAll() { slots.removeAll() }
+}
+
+/// The slots of a mailbox. Removing the first one, as a device does that acknowledges in order, moves no other.
+struct MailboxSlots: RandomAccessCollection {
+    private var storage: [MailboxSlot] = []
+    /// Removed slots at the start of `storage`.
+    private var removed = 0
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { storage.count &- removed }
+
+    subscript(index: Int) -> MailboxSlot {
+        _read {
+            assert(index >= 0)
+            yield storage[removed &+ index]
+        }
+        _modify {
+            assert(index >= 0)
+            yield &storage[removed &+ index]
+        }
+    }
+
+    mutating func append(_ slot: MailboxSlot) { storage.append(slot) }
+
+    mutating func remove(at index: Int) -> MailboxSlot {
+        guard index == 0 else { return storage.remove(at: removed + index) }
+        let slot = storage[removed]
+        storage[removed].entry.collapseKey = nil
+        storage[removed].entry.receipt = nil
+        removed += 1
+        // Each slot is moved at most once for each removed one.
+        if removed == storage.count || removed >= 32 && removed * 2 > storage.count {
+            storage.removeFirst(removed)
+            removed = 0
+        }
+        return slot
+    }
+
+    mutating func removeAll() { self = MailboxSlots() }
 }
