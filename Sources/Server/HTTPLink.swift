@@ -1,5 +1,7 @@
 import Basics
+import Delivery
 import Sessions
+import Store
 import Transport
 import Wire
 
@@ -37,7 +39,25 @@ final class HTTPLink: SessionLink<HTTPSession> {
     }
 
     override func answer(_ request: HostRequest, now: Now) {
-        switch request.page {
+        switch request.question {
+        case .page(let page): answer(request, page, now: now)
+        case .feedback(let query): answer(request, query, now: now)
+        }
+    }
+
+    private func answer(_ request: HostRequest, _ query: FeedbackQuery, now: Now) {
+        do throws(StoreError) {
+            let entries = try daemon.store.feedback(of: query.sender, after: query.after, limit: query.limit)
+            let body = FeedbackPage.json(entries, of: query, seal: daemon.seal)
+            answer(request, status: .ok, HTTPResponse.json, body, now: now)
+        } catch {
+            let body = FeedbackPage.unavailable
+            answer(request, status: .unavailable, HTTPResponse.json, body, now: now)
+        }
+    }
+
+    private func answer(_ request: HostRequest, _ page: HostRequest.Page, now: Now) {
+        switch page {
         case .openAPI: answer(request, status: .ok, HTTPResponse.json, daemon.openAPI, now: now)
         case .health: answer(request, status: .ok, "text/plain; charset=utf-8", Array("ok\n".utf8), now: now)
         case .readiness:

@@ -82,33 +82,6 @@ public struct StoreAudit: Sendable, Equatable {
     public init() {}
 }
 
-/// A position in a sender's feedback list: after all entries with an earlier time, or the same time and a smaller name.
-public struct FeedbackPosition: Sendable, Comparable {
-    /// The time of an entry, milliseconds since 1970.
-    public var seenAt: UnixMilliseconds
-    /// The registration of an entry; `nil` is before all entries of the time.
-    public var registration: RegistrationName?
-
-    public init(seenAt: UnixMilliseconds, registration: RegistrationName? = nil) {
-        self.seenAt = seenAt
-        self.registration = registration
-    }
-
-    /// The position of an entry.
-    public init(_ feedback: APNsFeedback) {
-        self.init(seenAt: feedback.seenAt, registration: feedback.registration)
-    }
-
-    public static func < (a: Self, b: Self) -> Bool {
-        guard a.seenAt == b.seenAt else { return a.seenAt < b.seenAt }
-        switch (a.registration, b.registration) {
-        case (let first?, let second?): return first < second
-        case (nil, .some): return true
-        case (_, nil): return false
-        }
-    }
-}
-
 /// An installation in a list.
 public struct ListedInstallation: Sendable, Equatable {
     /// The record of the installation.

@@ -186,7 +186,9 @@ import Wire
     func pages(path: String, page: HostRequest.Page) {
         let harness = HTTPHarness(isAdministrative: true)
         harness.send(HTTPSessionTests.get(path) + HTTPSessionTests.get(path, "HEAD"))
-        let pages = harness.pages.map { ($0.requestID, $0.page) }
+        let pages = harness.pages.compactMap { request in
+            if case .page(let page) = request.question { (request.requestID, page) } else { nil }
+        }
         #expect(pages.count == 2 && pages[0] == (1, page) && pages[1] == (2, page))
         harness.answer(2, "ok\n")
         harness.answer(1, "ok\n")

@@ -24,5 +24,9 @@ extension Limits {
         public static let confirmedEveryMilliseconds: Int64 = 3_600_000
         /// Marked devices read at once after a start: each is loaded, which costs as much as a login.
         public static let devicesPerSearch = 100
+        /// Milliseconds for which the feedback list shows an entry: 30 days (apns 2.3).
+        public static let feedbackMilliseconds: Int64 = 30 * 86_400_000
+        /// Entries of the feedback list in one page (apns 2.3).
+        public static let feedbackPerPage = 1_000
     }
 }

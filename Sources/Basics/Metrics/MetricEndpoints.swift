@@ -28,6 +28,7 @@ extension Metric {
         "POST /iid/v1:batchAdd",
         "POST /iid/v1:batchRemove",
         "POST /iid/v1:batchImport",
+        "GET /v1/apps/{bundle}/apns/feedback",
         "POST /v1/projects/{project}/messages:send",
         "POST /batch",
         "POST /v1/projects/{project}/registrations/{registration}/topicSubscriptions",

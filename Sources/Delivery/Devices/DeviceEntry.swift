@@ -206,23 +206,25 @@ final class DeviceEntry {
 
     /// Changes the state of a message, and the counts.
     func setState(_ state: MailboxSlot.State, at index: Int, _ turn: inout Turn) {
-        let slot = mailbox.slots[index]
-        guard slot.state != state else { return }
-        guard turn.demand(slot.state.mayBecome(state), "a message cannot change to this state", of: self)
+        // Read field by field, since a copy of the slot would count references.
+        let before = mailbox.slots[index].state
+        guard before != state else { return }
+        guard turn.demand(before.mayBecome(state), "a message cannot change to this state", of: self)
         else {
             return
         }
+        if mailbox.slots[index].isUnacknowledged { link?.unacknowledged -= 1 }
         mailbox.setState(state, at: index)
-        if slot.isUnacknowledged { link?.unacknowledged -= 1 }
         if mailbox.slots[index].isUnacknowledged { link?.unacknowledged += 1 }
-        if slot.state.isDelayed { delayed -= 1 }
+        if before.isDelayed { delayed -= 1 }
         if state.isDelayed { delayed += 1 }
         demandCounts(&turn)
-        guard slot.isPlain else { return }
+        guard mailbox.slots[index].isPlain else { return }
         let at = turn.demand(
-            self.index(of: slot.entry.registration), "a changed message belongs to no registration", of: self)
+            self.index(of: mailbox.slots[index].entry.registration),
+            "a changed message belongs to no registration", of: self)
         guard let at else { return }
-        registrations[at].countPlain(slot.state, by: -1)
+        registrations[at].countPlain(before, by: -1)
         registrations[at].countPlain(state)
         turn.demand(
             registrations[at].isCounted, "the message count of a registration is negative after a change",

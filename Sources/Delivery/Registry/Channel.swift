@@ -46,43 +46,6 @@ public struct APNsTokenState: Sendable, Equatable {
     public init() {}
 }
 
-/// An entry of the feedback list: a device token that has ended (apns 2.3).
-public struct APNsFeedback: Sendable, Equatable {
-    /// The account that may send to the registration.
-    public var sender: SenderID
-    /// When this server received the verdict, milliseconds since 1970.
-    public var seenAt: UnixMilliseconds
-    /// The registration.
-    public var registration: RegistrationName
-    /// The bundle ID of the app.
-    public var bundle: [UInt8]
-    /// The device token with its environment, as registered.
-    public var apnsToken: [UInt8]
-    /// Apple's verdict.
-    public var verdict: APNsVerdict
-
-    public init(
-        sender: SenderID, seenAt: UnixMilliseconds, registration: RegistrationName, bundle: [UInt8],
-        apnsToken: [UInt8], verdict: APNsVerdict
-    ) {
-        self.sender = sender
-        self.seenAt = seenAt
-        self.registration = registration
-        self.bundle = bundle
-        self.apnsToken = apnsToken
-        self.verdict = verdict
-    }
-
-    /// Creates the entry of a registration. Returns `nil` if its device token has not ended, or no account may send to it.
-    init?(_ registration: Registration) {
-        guard let end = registration.apnsState.end, let sender = registration.sender else { return nil }
-        self.init(
-            sender: sender, seenAt: end.seenAt, registration: registration.name,
-            bundle: registration.category,
-            apnsToken: registration.apnsToken, verdict: end.verdict)
-    }
-}
-
 extension Registration {
     /// The delivery channel.
     public var channel: Channel {

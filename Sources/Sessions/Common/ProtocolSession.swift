@@ -114,7 +114,15 @@ public struct SessionCounts: Sendable, Equatable {
 public struct HostRequest: Sendable {
     /// The request ID within the session.
     public var requestID: UInt32
-    public var page: Page
+    public var question: Question
+
+    /// What the host answers.
+    public enum Question: Sendable {
+        /// A page of the daemon.
+        case page(Page)
+        /// A page of a feedback list, answered with `FeedbackPage`.
+        case feedback(FeedbackQuery)
+    }
 
     /// The pages that the daemon answers.
     public enum Page: String, Sendable, CaseIterable {
@@ -128,9 +136,9 @@ public struct HostRequest: Sendable {
         case openAPI
     }
 
-    public init(requestID: UInt32, page: Page) {
+    public init(requestID: UInt32, question: Question) {
         self.requestID = requestID
-        self.page = page
+        self.question = question
     }
 }
 

@@ -159,6 +159,37 @@ extension HTTPDescription {
                     ]))), keyWanted, later,
         ])
 
+    static let appleFeedback = HTTPDescription(
+        .appServers, "Lists the APNs device tokens of an app that have ended, oldest first.", hosts: [],
+        credentials: keys,
+        parameters: [
+            announcement,
+            .query(
+                "since",
+                "The next of an earlier page, or milliseconds since 1970; without it the list starts with its oldest entry.",
+                .string(matching: FeedbackPage.cursorPattern)),
+            .query(
+                "limit", "Entries to examine.",
+                .whole(1, Limits.APNs.feedbackPerPage)),
+        ],
+        [
+            Answer(
+                .ok,
+                .json(
+                    .answer([
+                        (
+                            "items",
+                            .list(
+                                .answer([
+                                    ("registration_id", HTTPSchema.token), ("apns_token", .anyString),
+                                    ("environment", .words(["production", "sandbox"])), ("topic", .anyString),
+                                    ("invalid_since", .either(.whole(), ["type": "null"])),
+                                    ("seen_at", .whole()), ("status", .whole()), ("reason", .anyString),
+                                ]))
+                        ), ("next", .string(matching: FeedbackPage.cursorPattern)),
+                    ]))), keyWanted, later,
+        ])
+
     // MARK: Parts
 
     private static let project = Parameter.header(

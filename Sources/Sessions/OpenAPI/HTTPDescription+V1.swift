@@ -193,6 +193,7 @@ extension HTTPEndpoint.Action {
         case .batchAdd: .batchAdd
         case .batchRemove: .batchRemove
         case .batchImport: .batchImport
+        case .appleFeedback: .appleFeedback
         case .sendMessage: .sendMessage
         case .sendBatch: .sendBatch
         case .topicSubscription(let method): .topicSubscription(method)

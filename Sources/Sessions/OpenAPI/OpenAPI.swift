@@ -211,6 +211,11 @@ extension HTTPEndpoint {
         case "registration": ("A registration token, or the ID of an installation.", .name())
         case "token": ("A registration token.", .name())
         case "topic": ("The name of a topic.", HTTPSchema.topic)
+        case "bundle":
+            (
+                "The bundle ID of an iOS app.",
+                .string(matching: nil, longest: Limits.Registration.fieldBytes)
+            )
         case "account": ("The email address of a service account.", .name())
         default: preconditionFailure("the path parameter \(name) has no description")
         }

@@ -57,7 +57,7 @@ private struct RecordKind: Sendable {
     private static let registration = RegistrationName(device: DeviceID(5), number: RegistrationNumber(9))
     private static let job = TopicJobName(sender: SenderID(5), sequence: SequenceNumber(9))
 
-    static let all: [RecordKind] = mailboxes + registry + topics + [installation]
+    static let all: [RecordKind] = mailboxes + registry + topics + [installation, feedback]
 
     private static let mailboxes = [
         RecordKind(name: "message", number: 1) { record in
@@ -134,6 +134,12 @@ private struct RecordKind: Sendable {
             }
         }
     }()
+
+    private static let feedback = RecordKind(name: "feedback", number: 13) { record in
+        (try? APNsRecord.feedback(record.raw, sender: SenderID(5), seenAt: 9, registration)).map { entry in
+            written { APNsRecord.write(entry, to: &$0) }
+        }
+    }
 
     private static let topics = [
         RecordKind(name: "message to topics", number: 9) { record in

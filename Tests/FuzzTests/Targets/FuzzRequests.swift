@@ -77,7 +77,7 @@ private let endpoints: [(method: String, path: String)] = [
     ("POST", "/v1/projects/lab-project/registrations/$T/topicSubscriptions"),
     ("GET", "/v1/projects/lab-project/registrations/$T/topicSubscriptions"),
     ("POST", "/fcm/send/$T"), ("POST", "/wp/$T"), ("POST", "/token"),
-    ("POST", "/iid/v1:batchImport"),
+    ("POST", "/iid/v1:batchImport"), ("GET", "/v1/apps/com.example.app/apns/feedback?since=1-2-3&limit=9"),
 ]
 
 /// The values for `$` and a letter.

@@ -44,12 +44,15 @@ extension DeviceHub {
 
     /// Removes an acknowledged message, after its receipt is stored if one was requested.
     mutating func removeAcknowledged(_ index: Int, of entry: DeviceEntry, _ turn: inout Turn) {
-        let slot = entry.mailbox.slots[index]
-        guard slot.state != .owingReceipt else { return }
-        if !slot.entry.isForGateway { turn.traceEntry(slot.entry, of: entry.device, .acknowledged) }
-        guard let receipt = slot.entry.receipt else {
-            return remove(at: index, of: entry, reason: slot.entry.lastMilestone, &turn)
+        guard entry.mailbox.slots[index].state != .owingReceipt else { return }
+        if turn.isTracing, !entry.mailbox.slots[index].entry.isForGateway {
+            turn.traceEntry(entry.mailbox.slots[index].entry, of: entry.device, .acknowledged)
         }
+        guard let receipt = entry.mailbox.slots[index].entry.receipt else {
+            let reason = entry.mailbox.slots[index].entry.lastMilestone
+            return remove(at: index, of: entry, reason: reason, &turn)
+        }
+        let slot = entry.mailbox.slots[index]
         let at = turn.demand(
             entry.index(of: slot.entry.registration), "a receipt is due for a message without a registration",
             of: entry)

@@ -93,6 +93,7 @@ extension HTTPSession {
         case .unsubscribeToken: return changeSubscription(request, captured, isEnd: true, requester, now, &io)
         case .batchAdd: return changeSubscriptions(request, isEnd: false, requester, now, &io)
         case .batchRemove: return changeSubscriptions(request, isEnd: true, requester, now, &io)
+        case .appleFeedback: return appleFeedback(request, bundle: captured[0], requester, now, &io)
         case .batchImport: return importTokens(request, requester, now, &io)
         case .topicSubscription(let method):
             return topicSubscription(request, captured, method, requester, now, &io)
@@ -102,7 +103,7 @@ extension HTTPSession {
         case .allowedLocations:
             throw RequestFault(.notFound, "This server does not list the allowed locations of an account.")
         case .page(let page):
-            io.hostRequests.append(HostRequest(requestID: requester.requestID, page: page))
+            io.hostRequests.append(HostRequest(requestID: requester.requestID, question: .page(page)))
             return .wait(.page)
         }
     }

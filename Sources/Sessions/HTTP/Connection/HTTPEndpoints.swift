@@ -30,6 +30,8 @@ struct HTTPEndpoint: Sendable {
         case batchAdd, batchRemove
         /// An app server imports APNs tokens (http 7.4).
         case batchImport
+        /// An app server reads the list of APNs device tokens that have ended (apns 2.3).
+        case appleFeedback
         /// An app server sends by HTTP v1 (http 8).
         case sendMessage
         /// An app server sends many messages of HTTP v1 in one request (http 8.8).
@@ -142,6 +144,7 @@ struct HTTPEndpoint: Sendable {
         post("/iid/v1:batchAdd", .batchAdd, .note),
         post("/iid/v1:batchRemove", .batchRemove, .note),
         post("/iid/v1:batchImport", .batchImport, .note),
+        HTTPEndpoint(.get, "/v1/apps/{bundle}/apns/feedback", .appleFeedback, .note),
         post("/v1/projects/{project}/messages:send", .sendMessage, .json),
         post("/batch", .sendBatch, .json),
         post(subscriptionPath, .topicSubscription(.create), .json, needsBody: false),
