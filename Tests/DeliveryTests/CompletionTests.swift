@@ -47,6 +47,26 @@ import Testing
         }
     }
 
+    @Test("A notification is for APNs, and data alone only where the operator wants background pushes")
+    func appleRoute() throws {
+        let registration = Self.bench { $0.apnsToken = bytes("p_00") }.store.registrations[Harness.target]
+        let target = try #require(registration)
+        func apns(isNotification: Bool, _ given: String?, _ route: AppleDataRoute) throws -> [UInt8]? {
+            var content = Harness.submission(1).content
+            content.isNotification = isNotification
+            content.apns = given.map { bytes($0) }
+            content.apnsLifetimeSeconds = 7
+            try target.complete(&content, appleData: route)
+            #expect(content.lifetimeSeconds == 7)
+            return content.apns
+        }
+        #expect(try apns(isNotification: true, nil, .store) == [])
+        #expect(try apns(isNotification: true, nil, .silent) == [])
+        #expect(try apns(isNotification: false, nil, .store) == nil)
+        #expect(try apns(isNotification: false, nil, .silent) == MessageContent.backgroundPush)
+        #expect(try apns(isNotification: false, "{}", .silent) == bytes("{}"))
+    }
+
     @Test("The channel of a registration follows from its APNs token and web keys")
     func channels() throws {
         var registration = Registration(

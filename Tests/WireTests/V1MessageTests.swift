@@ -86,30 +86,14 @@ import Testing
     @Test("Fields for the web and for Apple are accepted")
     func others() throws {
         let message = try Self.read(
-            #""webpush":{"headers":{"TTL":"5"},"data":{"x":"y"},"notification":{"title":"t","actions":[1,{}]},"fcm_options":{"link":"https://a.example"}},"apns":{"headers":{"apns-priority":"5"},"payload":{"aps":{"badge":3,"alert":{"title":"x"}},"own":[]},"fcmOptions":{"image":"i"},"live_activity_token":"l"},"fcm_options":{"analytics_label":"a-_.~%9"}"#
+            #""webpush":{"headers":{"TTL":"5"},"data":{"x":"y"},"notification":{"title":"t","actions":[1,{}]},"fcm_options":{"link":"https://a.example"}},"apns":{"headers":{"apns-priority":"5"},"payload":{"aps":{"badge":3,"alert":{"title":"x"}},"own":[]},"fcmOptions":{"image":"https://i.example/a"},"live_activity_token":"l"},"fcm_options":{"analytics_label":"a-_.~%9"}"#
         )
         #expect(message.data.isEmpty && message.notification == nil)
         #expect(
-            message.apns
+            message.apple.apns
                 == Array(
-                    #"{"headers":{"apns-priority":"5"},"payload":{"aps":{"badge":3,"alert":{"title":"x"}},"own":[]},"fcmOptions":{"image":"i"},"live_activity_token":"l"}"#
+                    #"{"headers":{"apns-priority":"5"},"payload":{"aps":{"badge":3,"alert":{"title":"x"}},"own":[]},"fcm_options":{"image":"https://i.example/a"},"live_activity_token":"l","common":{"v1":true,"label":"a-_.~%9"}}"#
                         .utf8))
-    }
-
-    @Test("Overrides for Apple are compacted and limited")
-    func apple() throws {
-        let spaced = try Self.read(#""apns": { "payload" : { "a b" : [ 1 , 2 ] } }"#)
-        #expect(spaced.apns == Array(#"{"payload":{"a b":[1,2]}}"#.utf8))
-        #expect(try Self.read(#""data":{}"#).apns == nil)
-        let frame = #"{"payload":{"x":""}}"#.utf8.count
-        let full = String(repeating: "y", count: Limits.Message.apnsOverrideBytes - frame)
-        #expect(
-            try Self.read(#""apns":{"payload":{"x":"\#(full)"}}"#).apns?.count
-                == Limits.Message.apnsOverrideBytes)
-        let error = #expect(throws: V1Error.self) {
-            try Self.read(#""apns":{"payload":{"x":"\#(full)z"}}"#)
-        }
-        #expect(error?.violations.first?.field == "message.apns")
     }
 
     @Test(
@@ -200,7 +184,6 @@ import Testing
             #""apns":{"fcmOptions":{"analyticsLabel":"\#(String(repeating: "a", count: 51))"}}"#,
             "message.apns.fcm_options.analytics_label"
         ),
-        (#""apns":{"payload":{"aps":{"badge":"3"}}}"#, "message.apns.payload.aps.badge"),
         (#""webpush":{"fcm_options":{"link":"http://a"}}"#, "message.webpush.fcm_options.link"),
     ]
 

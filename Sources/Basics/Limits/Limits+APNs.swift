@@ -28,5 +28,9 @@ extension Limits {
         public static let feedbackMilliseconds: Int64 = 30 * 86_400_000
         /// Entries of the feedback list in one page (apns 2.3).
         public static let feedbackPerPage = 1_000
+        /// Bytes of `apns-collapse-id` (apns 1.2).
+        public static let collapseIDBytes = 64
+        /// Seconds that APNs keeps a message of HTTP v1 that names no expiration: 30 days (apns 3.3).
+        public static let lifetimeSeconds = 2_592_000
     }
 }

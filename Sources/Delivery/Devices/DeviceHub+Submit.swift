@@ -19,7 +19,8 @@ extension DeviceHub {
                 canonical = entry.registrations[newer].registration.name
                 submission.target = entry.registrations[newer].registration.name
             }
-            try entry.registrations[at].registration.complete(&submission.content)
+            try entry.registrations[at].registration.complete(
+                &submission.content, appleData: turn.settings.appleData)
             if submission.content.isDryRun {
                 turn.traceSubmission(submission, .accepted, detail: "dry_run")
                 turn.accept(replyTo, nil, canonical: canonical)

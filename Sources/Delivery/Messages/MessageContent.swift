@@ -30,6 +30,19 @@ public struct MessageContent: Sendable, HasMessageFields {
     /// Seconds to live of the copy for an iOS app, where they differ from `lifetimeSeconds`: HTTP v1 sets them per platform.
     public var apnsLifetimeSeconds: Int?
 
+    /// What a data message for an iOS app holds if the operator has them sent as background pushes (`AppleDataRoute.silent`).
+    ///
+    /// The empty notification replaces one that HTTP v1 sends to Android alone.
+    static let backgroundPush = Array(
+        #"{"payload":{"aps":{"content-available":1}},"common":{"notification":{}}}"#.utf8)
+
+    /// Returns what APNs gets of the content, or `nil` if the content does not travel through APNs (apns 3.2).
+    func apns(routingDataBy route: AppleDataRoute) -> [UInt8]? {
+        if let apns { return apns }
+        if isNotification { return [] }
+        return route == .silent && !holdsRawData ? Self.backgroundPush : nil
+    }
+
     /// Creates the content of a message.
     public init(
         messageID: [UInt8], collapseKey: [UInt8]? = nil,

@@ -10,7 +10,11 @@ public final class MessageFields: Sendable, Equatable {
     /// The key-value pairs.
     public let body: EncodedAppData
     /// What the message holds for APNs alone, as a JSON object without blanks: the object `apns` of HTTP v1 (http 8.4), or the same
-    /// form made from `content_available` and `mutable_content`. `nil` if there is nothing.
+    /// form made from `priority`, `content_available` and `mutable_content`. `nil` if there is nothing.
+    ///
+    /// The server adds one member to that form, `common`, which an app server cannot send because no field has that name:
+    /// `v1` is `true` for a message of HTTP v1, whose defaults for iOS differ; `notification` and `data` are the common ones if
+    /// the block `android` overrides them in `body`; `label` is the analytics label of the message.
     ///
     /// Of a stored message it also determines the channel: if it is not `nil`, though perhaps empty, the message is sent through APNs.
     public let apns: [UInt8]?

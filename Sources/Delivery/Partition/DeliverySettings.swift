@@ -1,5 +1,13 @@
 public import Basics
 
+/// How an iOS app gets a message with data alone (apns 3.2).
+public enum AppleDataRoute: String, CaseIterable, Sendable {
+    /// It is stored until the app connects by itself, as with GCM.
+    case store
+    /// APNs carries it as a background push.
+    case silent
+}
+
 /// Settings of the core that operators and tests can change; the defaults are the limits.
 public struct DeliverySettings: Sendable {
     /// Upstream messages sent and not yet answered on one connection.
@@ -36,6 +44,8 @@ public struct DeliverySettings: Sendable {
     public var deviceExpirySeconds = Limits.Device.expirySeconds
     /// Seconds after check-in at which a device that has neither logged in nor registered is removed. 0 disables the expiry.
     public var unusedDeviceSeconds = Limits.Device.unusedSeconds
+    /// How iOS apps get messages with data alone.
+    public var appleData = AppleDataRoute.store
     /// Rate limits of devices, apps and senders.
     public var rates = Rates()
     /// Seals the store keys of iOS apps. Must not change while tokens are valid.

@@ -50,7 +50,7 @@ struct TopicHub: ~Copyable {
             delaysWhileIdle: content.delaysWhileIdle, restrictedPackage: content.restrictedPackage,
             acceptedAt: turn.now.wall, expiresAt: turn.now.expiry(after: lifetime * 1_000),
             body: content.body,
-            apns: content.apns)
+            apns: content.apns(routingDataBy: turn.settings.appleData))
         guard job.isStored else {
             begin(job, requester, &turn)
             return askForTopicPages(&turn)

@@ -71,7 +71,8 @@ extension MessageContent {
             lifetimeSeconds: message.lifetimeSeconds, priority: PayloadTranslator.priority(of: message),
             wantsReceipt: message.wantsReceipt, delaysWhileIdle: PayloadTranslator.delaysWhileIdle(message),
             isDryRun: message.isDryRun, restrictedPackage: message.restrictedPackage,
-            holdsRawData: message.rawData != nil, body: body)
+            holdsRawData: message.rawData != nil, isNotification: message.notification != nil, body: body,
+            apns: AppleOptions.apns(of: message))
     }
 }
 

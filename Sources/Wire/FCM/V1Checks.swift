@@ -1,6 +1,6 @@
 import Basics
 
-/// Checks of fields beyond the schema that matter only to other platforms and to analytics (http 8.2, 8.4).
+/// Checks of fields beyond the schema that matter only to the web and to analytics (http 8.2).
 enum V1Checks {
     private typealias Place = (object: JSONSlice?, path: String)
 
@@ -41,43 +41,5 @@ enum V1Checks {
         guard link.starts(with: "https://".utf8) else {
             throw V1Error(invalid: "message.webpush.fcm_options.link", "The link must start with https://.")
         }
-    }
-
-    /// Returns the overrides for Apple devices as compact JSON. Throws if they are too long or the badge is not a number.
-    static func apns(_ apns: JSONSlice?, in reader: borrowing JSONReader) throws(V1Error) -> [UInt8]? {
-        guard let apns else { return nil }
-        try badge(apns, in: reader)
-        var text = ByteBuffer()
-        reader.append(compact: apns, to: &text)
-        guard text.count <= Limits.Message.apnsOverrideBytes else {
-            throw V1Error(
-                invalid: "message.apns",
-                "invalid apns of \(text.count) bytes: expected at most \(Limits.Message.apnsOverrideBytes)")
-        }
-        return text.copied()
-    }
-
-    private static func badge(_ apns: JSONSlice, in reader: borrowing JSONReader) throws(V1Error) {
-        guard let payload = ProtoJSON.member("payload", of: apns, in: reader),
-            let aps = last("aps", of: payload, in: reader), reader.kind(aps) == .object,
-            let badge = last("badge", of: aps, in: reader)
-        else { return }
-        guard reader.kind(badge) == .number else {
-            throw V1Error(
-                invalid: "message.apns.payload.aps.badge", "Value type for APS key [badge] is a number.")
-        }
-    }
-
-    /// Returns the last member of that exact name. Unlike in `ProtoJSON`, null is a value.
-    private static func last(
-        _ name: StaticString, of object: JSONSlice, in reader: borrowing JSONReader
-    ) -> JSONSlice? {
-        guard reader.kind(object) == .object else { return nil }
-        var found: JSONSlice?
-        var cursor = reader.begin(object)
-        while let member = reader.nextMember(&cursor) {
-            if reader.string(member.key, equals: name) { found = member.value }
-        }
-        return found
     }
 }

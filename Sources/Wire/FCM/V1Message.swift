@@ -1,6 +1,6 @@
 import Basics
 
-/// A validated HTTP v1 message, reduced to what Android and web devices receive (http 8.2, 8.3).
+/// A validated HTTP v1 message, reduced to what devices receive (http 8.2 to 8.4).
 public struct V1Message: Sendable {
     /// The target, as written.
     public enum Target: Sendable, Equatable {
@@ -28,8 +28,8 @@ public struct V1Message: Sendable {
     public var restrictedPackage: [UInt8]?
     /// The pairs of `android.data`, or else of `data`; the last of several equal keys counts.
     public var data: [(key: [UInt8], value: [UInt8])]
-    /// `apns` as compact JSON: the overrides for Apple devices, or `nil`.
-    public var apns: [UInt8]?
+    /// What iOS apps receive otherwise than Android's.
+    public var apple: V1Apple
     /// The notification for the device, its keys without the prefix `gcm.notification.`; `nil` for a data message.
     public var notification: [(key: StaticString, value: [UInt8])]?
 
@@ -83,7 +83,9 @@ public struct V1Message: Sendable {
             common: ProtoJSON.member("notification", of: message, in: reader), in: reader)
         try V1Checks.labels(message, android: android.config, androidPath: android.path, in: reader)
         try V1Checks.webpush(ProtoJSON.member("webpush", of: message, in: reader), in: reader)
-        apns = try V1Checks.apns(ProtoJSON.member("apns", of: message, in: reader), in: reader)
+        apple = try V1Apple(
+            message, replacesNotification: android.notification != nil,
+            replacesData: ProtoJSON.member("data", of: android.config, in: reader) != nil, in: reader)
     }
 
     private static func target(
@@ -101,7 +103,8 @@ public struct V1Message: Sendable {
         throw V1Error(.missingTarget)
     }
 
-    private static func pairs(
+    /// Returns the members of a map of strings; the last of several equal keys counts.
+    static func pairs(
         _ map: JSONSlice?, in reader: borrowing JSONReader
     ) -> [(key: [UInt8], value: [UInt8])] {
         guard let map else { return [] }

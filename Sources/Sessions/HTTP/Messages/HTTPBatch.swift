@@ -74,6 +74,6 @@ extension HTTPSession {
         let read = try V1Message(part.body.raw)
         message.project = record.projectID
         message.isDryRun = read.isDryRun
-        io.events.append(try event(for: read, record.sender, requester, index: index))
+        io.events.append(try event(for: read, record.sender, requester, index: index, now))
     }
 }

@@ -12,7 +12,7 @@ extension HTTPSession {
             let message = try V1Message(request.body.raw)
             let send = HTTPSend(
                 .v1(project: record.projectID, isDryRun: message.isDryRun), recipients: 1)
-            io.events.append(try event(for: message, record.sender, requester, index: 0))
+            io.events.append(try event(for: message, record.sender, requester, index: 0, now))
             return send.outcome
         } catch {
             recordRefusal(error, request, now, &io)
@@ -43,7 +43,7 @@ extension HTTPSession {
 
     /// Returns the event that submits a message as recipient `index` of its request.
     func event(
-        for message: V1Message, _ sender: SenderID, _ requester: Requester, index: Int
+        for message: V1Message, _ sender: SenderID, _ requester: Requester, index: Int, _ now: Now
     ) throws(V1Error) -> Event {
         let recipient = try recipient(of: message)
         let limit = settings.rules.payloadBytes(isToTopics: recipient.isTopic)
@@ -58,8 +58,10 @@ extension HTTPSession {
         let content = MessageContent(
             messageID: [], collapseKey: collapseKey ?? (isShown ? MessageContent.appCollapseKey : nil),
             lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
-            restrictedPackage: message.restrictedPackage, body: try body(of: message, limit: limit),
-            apns: message.apns)
+            restrictedPackage: message.restrictedPackage, isNotification: message.apple.isNotification,
+            body: try body(of: message, limit: limit), apns: message.apple.apns,
+            apnsLifetimeSeconds: message.apple.lifetimeSeconds(now: now.wall))
+        if let common = message.apple.data { try check(data: common, limit: limit) }
         let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
         return SendRequest(sender: sender, recipient: recipient, content: content)
             .event(replyTo: Requester(connection: connection, requestID: requestID))
@@ -90,13 +92,9 @@ extension HTTPSession {
     /// Encodes the pairs that devices read: `data` as it is, `notification` with the prefix `gcm.notification.` (mcs-device 2.1).
     private func body(of message: V1Message, limit: Int) throws(V1Error) -> EncodedAppData {
         var body = ByteBuffer()
-        var bytes = 0
+        var bytes = try check(data: message.data, limit: limit)
         for pair in message.data {
-            do throws(Refusal) {
-                try ReservedKeys.check(pair.key.raw, reservesGCMPrefix: settings.rules.reservesGCMPrefix)
-            } catch { throw V1Error(error) }
             AppData.append(key: pair.key.raw, value: pair.value.raw, to: &body)
-            bytes += pair.key.count + pair.value.count
         }
         if let notification = message.notification {
             for pair in notification {
@@ -110,6 +108,24 @@ extension HTTPSession {
             throw V1Error(.tooLarge(field: "data", bytes: bytes, limit: limit))
         }
         return body.copied()
+    }
+
+    /// Checks the keys and the size of data. Returns the size.
+    @discardableResult
+    private func check(
+        data: [(key: [UInt8], value: [UInt8])], limit: Int
+    ) throws(V1Error) -> Int {
+        var bytes = 0
+        for pair in data {
+            do throws(Refusal) {
+                try ReservedKeys.check(pair.key.raw, reservesGCMPrefix: settings.rules.reservesGCMPrefix)
+            } catch { throw V1Error(error) }
+            bytes += pair.key.count + pair.value.count
+        }
+        guard bytes <= limit else {
+            throw V1Error(.tooLarge(field: "data", bytes: bytes, limit: limit))
+        }
+        return bytes
     }
 
     /// Returns the result of v1 for a message to a group (http 14, row 9).

@@ -1,0 +1,28 @@
+import Basics
+import Delivery
+
+/// The `apns-id` of a message (apns 1.2).
+enum APNsMessageID {
+    /// Returns a UUID in its canonical form (RFC 9562, version 8), made from the persistent ID and the device.
+    ///
+    /// The persistent ID alone is unique only for one device.
+    static func text(of message: StoredMessage) -> String {
+        let sequence = message.sequence.number
+        var mixed = message.device.number
+        mixed = (mixed ^ mixed >> 33) &* 0xFF51_AFD7_ED55_8CCD
+        mixed ^= mixed >> 33
+        var high = (sequence >> 12) << 16 | sequence & 0xFFF
+        high = high & ~0xF000 | 0x8000
+        let low = 0x8000_0000_0000_0000 | UInt64(message.salt) << 30 | mixed & 0x3FFF_FFFF
+        var buffer = ByteBuffer()
+        Hex.append(high, to: &buffer)
+        Hex.append(low, to: &buffer)
+        let digits = String(decoding: buffer.copied(), as: UTF8.self)
+        var text = ""
+        for (place, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(place) { text.append("-") }
+            text.append(digit)
+        }
+        return text
+    }
+}
