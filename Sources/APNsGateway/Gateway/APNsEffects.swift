@@ -48,12 +48,12 @@ public enum APNsNotice: Sendable, Equatable {
 public struct APNsEffects: Sendable {
     /// Provider tokens to sign; `APNsEvent.minted` reports each.
     public var mints: [APNsCredentialID] = []
+    /// Connections to close; the gateway has forgotten them. What was in flight on them may be sent again at once.
+    public var closes: [(connection: APNsConnectionID, reason: APNsCloseReason)] = []
     /// Connections to open.
     public var opens: [(connection: APNsConnectionID, endpoint: APNsEndpoint)] = []
     /// Requests to send.
     public var sends: [APNsSend] = []
-    /// Connections to close; the gateway has forgotten them.
-    public var closes: [(connection: APNsConnectionID, reason: APNsCloseReason)] = []
     /// Answers for the core.
     public var answers: [GatewayAnswer] = []
     /// Reports for operators.

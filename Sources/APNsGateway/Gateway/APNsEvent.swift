@@ -3,10 +3,11 @@ public import Delivery
 public import Wire
 
 /// Turns a delivery into a request, or refuses it without asking Apple.
-public typealias APNsMapping = (GatewayDelivery, UnixMilliseconds) throws(APNsRefusal) -> APNsRequest
+public typealias APNsMapping =
+    @Sendable (GatewayDelivery, UnixMilliseconds) throws(APNsRefusal) -> APNsRequest
 
 /// What an operator configures about the gateway.
-public struct APNsSettings {
+public struct APNsSettings: Sendable {
     /// Connections of one credential in one environment at most.
     public var connections: Int
     public var mapping: APNsMapping
@@ -31,7 +32,7 @@ public enum APNsOpenFailure: String, Sendable, CaseIterable {
 }
 
 /// What the shell reports to the gateway.
-public enum APNsEvent {
+public enum APNsEvent: Sendable {
     case deliver(GatewayDelivery)
     /// All credentials, in place of those known before.
     case credentials([APNsCredential])

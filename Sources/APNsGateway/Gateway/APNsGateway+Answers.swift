@@ -38,8 +38,7 @@ extension APNsGateway {
         _ pool: Pool, _ connection: PoolConnection, _ topic: [UInt8], _ effects: inout APNsEffects
     ) {
         connection.isProven = true
-        pool.isProven = true
-        pool.pace.succeeded()
+        pool.proved()
         if pool.refusal != nil {
             pool.refusal = nil
             effects.notices.append(.credentialOn(pool.endpoint))
@@ -75,21 +74,21 @@ extension APNsGateway {
             effects.notices.append(.internalFault(verdict))
             finish(index, .refused(APNsRefusal(.internalFault, verdict)), &effects)
         case .tooLarge: finish(index, .refused(APNsRefusal(.tooLarge, verdict)), &effects)
-        case .tokenUnknown: tokenUnknown(index, verdict, now, &effects)
+        case .tokenUnknown: tokenUnknown(index, verdict, pool, now, &effects)
         case .tokenMismatched: tokenMismatched(index, verdict, now, &effects)
         case .tokenEnded: tokenEnded(index, verdict, &effects)
         case .credential:
             let isProbe = tickets[index].tried.contains(.credentialProbe)
-            finishUnserved(index, .refused(APNsRefusal(.credential, verdict)), now, &effects)
+            finishUnserved(index, pool, .refused(APNsRefusal(.credential, verdict)), now, &effects)
             turnOff(pool, verdict, isProbe: isProbe, now, &effects)
         case .topic:
             turnOffTopic(of: index, pool, verdict, now, &effects)
-            finishUnserved(index, .refused(APNsRefusal(.credential, verdict)), now, &effects)
+            finishUnserved(index, pool, .refused(APNsRefusal(.credential, verdict)), now, &effects)
         case .tokenExpired: tokenExpired(index, verdict, pool, connection, now, &effects)
         case .unrelatedKey:
             retire(connection, of: pool, .wedged, now, &effects)
             if retriesOnce(index, .unrelatedKey) { return resend(index) }
-            finishUnserved(index, .refused(APNsRefusal(.credential, verdict)), now, &effects)
+            finishUnserved(index, pool, .refused(APNsRefusal(.credential, verdict)), now, &effects)
             turnOff(pool, verdict, isProbe: false, now, &effects)
         case .tooManyTokens:
             retire(connection, of: pool, .parked, now, &effects)

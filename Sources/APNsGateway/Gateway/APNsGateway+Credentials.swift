@@ -52,6 +52,7 @@ extension APNsGateway {
         _ pool: Pool, _ verdict: APNsVerdict?, isClock: Bool = false, isProbe: Bool, _ now: Now,
         _ effects: inout APNsEffects
     ) {
+        pool.troubled(now.monotonic)
         if pool.refusal == nil {
             pool.refusal = RefusalState(verdict, isClock: isClock, now: now.monotonic)
             if !isClock { effects.notices.append(.credentialOff(pool.endpoint, verdict)) }
@@ -59,7 +60,7 @@ extension APNsGateway {
             pool.refusal?.refusedAgain(verdict, isClock: isClock, now: now.monotonic)
         }
         guard let refusal = pool.refusal else { return }
-        flush(pool, isTemporary: refusal.isClock, now, &effects) { $0.outcome(of: refusal, now) }
+        flush(pool, now, &effects) { $0.outcome(of: refusal, now) }
     }
 
     /// Apple refuses the credential for the topic of a ticket. What waits is judged when it is answered.

@@ -35,9 +35,11 @@ extension APNsGateway {
         guard drainEnds == nil else { return finish(index, later(), &effects) }
         guard let entry = directory.entry(for: tickets[index].bundle, in: environment, now),
             entry.credential.permits(topic: tickets[index].request.topic)
-        else { return finishUnserved(index, .refused(APNsRefusal(.credential)), now, &effects) }
+        else { return finish(index, .refused(APNsRefusal(.credential)), &effects) }
         let pool = pool(of: entry, environment)
-        if let outcome = refuses(pool, index, now) { return finishUnserved(index, outcome, now, &effects) }
+        if let outcome = refuses(pool, index, now) {
+            return finishUnserved(index, pool, outcome, now, &effects)
+        }
         tickets[index].state = .queued(pool, since: now.monotonic)
         if isFirst {
             pool.queue.prepend(index, &tickets)
@@ -76,28 +78,23 @@ extension APNsGateway {
         tickets.remove(index)
     }
 
-    /// Answers a delivery that has found no way to Apple. If that was a probe of the other environment, the verdict of the first
-    /// one stands.
+    /// Answers a delivery that has found no way to Apple. If that was a probe of an environment that has been closed to us for an
+    /// hour, the verdict of the other one stands.
     mutating func finishUnserved(
-        _ index: Int32, _ outcome: GatewayOutcome, _ now: Now, _ effects: inout APNsEffects
+        _ index: Int32, _ pool: Pool, _ outcome: GatewayOutcome, _ now: Now, _ effects: inout APNsEffects
     ) {
-        guard let verdict = tickets[index].firstVerdict else { return finish(index, outcome, &effects) }
+        guard let verdict = tickets[index].firstVerdict, pool.isHopeless(now.monotonic) else {
+            return finish(index, outcome, &effects)
+        }
         finishUnknown(index, verdict, now, &effects)
     }
 
     /// Answers everything that waits for a connection of a pool.
-    ///
-    /// Where the way to Apple was open before, a probe of the other environment is not concluded, but repeated.
     mutating func flush(
-        _ pool: Pool, isTemporary: Bool, _ now: Now, _ effects: inout APNsEffects,
-        _ outcome: (inout Self) -> GatewayOutcome
+        _ pool: Pool, _ now: Now, _ effects: inout APNsEffects, _ outcome: (inout Self) -> GatewayOutcome
     ) {
         while let index = pool.queue.popFirst(&tickets) {
-            if isTemporary {
-                finish(index, outcome(&self), &effects)
-            } else {
-                finishUnserved(index, outcome(&self), now, &effects)
-            }
+            finishUnserved(index, pool, outcome(&self), now, &effects)
         }
     }
 

@@ -16,7 +16,7 @@ extension APNsGateway {
         } else if pool.usable == 0 {
             // App servers should not wait for a connection that is not even attempted.
             let wait = max(Limits.APNsGateway.laterMilliseconds, pool.pace.wait(now.monotonic))
-            flush(pool, isTemporary: pool.isProven, now, &effects) { $0.later(wait) }
+            flush(pool, now, &effects) { $0.later(wait) }
         }
     }
 
@@ -77,7 +77,10 @@ extension APNsGateway {
     ) {
         pool.remove(connection)
         owners[connection.id] = nil
-        if !connection.isProven, !connection.endsByChoice { pool.pace.failed(now.monotonic, &random) }
+        if !connection.isProven, !connection.endsByChoice {
+            pool.pace.failed(now.monotonic, &random)
+            pool.troubled(now.monotonic)
+        }
         if connection.inFlight > 0 {
             for index in tickets.indices {
                 guard case .inFlight(_, let other) = tickets[index].state, other === connection else {

@@ -43,7 +43,7 @@ extension APNsGateway {
         guard drainEnds == nil else { return }
         drainEnds = now.monotonic.advanced(seconds: Limits.APNsGateway.leavingSeconds)
         for pool in pools {
-            flush(pool, isTemporary: true, now, &effects) { $0.later() }
+            flush(pool, now, &effects) { $0.later() }
             for connection in pool.connections { retire(connection, of: pool, .drained, now, &effects) }
         }
     }

@@ -5,15 +5,18 @@ import Delivery
 extension APNsGateway {
     /// `BadDeviceToken`: it may be a token of the other environment, which is tried once.
     mutating func tokenUnknown(
-        _ index: Int32, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
+        _ index: Int32, _ verdict: APNsVerdict, _ pool: Pool, _ now: Now, _ effects: inout APNsEffects
     ) {
         guard tickets[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.badToken, verdict)), &effects)
         }
         let other: APNsEnvironment = tickets[index].environment == .production ? .sandbox : .production
-        guard tickets[index].firstVerdict == nil,
-            directory.entry(for: tickets[index].bundle, in: other, now) != nil
-        else { return finishUnknown(index, tickets[index].firstVerdict ?? verdict, now, &effects) }
+        if let first = tickets[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
+        guard directory.entry(for: tickets[index].bundle, in: other, now) != nil else {
+            // While credentials are replaced, the one for the other environment may be missing only just now.
+            guard pool.entry.isRemoved else { return finishUnknown(index, verdict, now, &effects) }
+            return finish(index, .refused(APNsRefusal(.credential, verdict)), &effects)
+        }
         tickets[index].firstVerdict = verdict
         tickets[index].request.environment = other
         tickets[index].tried.subtract([.credentialProbe, .topicProbe])

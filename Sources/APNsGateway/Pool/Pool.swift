@@ -13,7 +13,9 @@ final class Pool {
     /// The topics that Apple refuses.
     var topicRefusals: [[UInt8]: RefusalState] = [:]
     /// Whether Apple has accepted a request of it.
-    var isProven = false
+    private(set) var isProven = false
+    /// Since when no request of it was accepted, although some should have been. `nil` if all is well.
+    private var troubledSince: Instant?
     /// Whether it is in the gateway's list of pools to serve.
     var isMarked = false
     private var busySince: Instant?
@@ -41,6 +43,21 @@ final class Pool {
             best = connection
         }
         return best
+    }
+
+    /// Apple has accepted a request.
+    func proved() {
+        isProven = true
+        troubledSince = nil
+        pace.succeeded()
+    }
+
+    /// A connection failed before Apple accepted a request, or the credential was refused.
+    func troubled(_ now: Instant) { troubledSince = troubledSince ?? now }
+
+    /// Whether that has lasted so long that nothing is to be expected of the environment.
+    func isHopeless(_ now: Instant) -> Bool {
+        troubledSince.map { $0.advanced(seconds: Limits.APNsGateway.hopelessSeconds) <= now } ?? false
     }
 
     func add(_ connection: PoolConnection, _ now: Instant) {

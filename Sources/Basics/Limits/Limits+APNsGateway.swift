@@ -50,6 +50,9 @@ extension Limits {
         public static let probeSeconds = 60
         /// Seconds between such attempts at most.
         public static let longestProbeSeconds = 3_600
+        /// Seconds of failures after which an environment is no longer asked about a device token that the other one refuses: a
+        /// firewall or a key may permit one environment only, and then bad tokens must end all the same.
+        public static let hopelessSeconds = 3_600
         /// Topics of one credential that are recorded as refused: more than an operator can have.
         public static let refusedTopics = 1_024
         /// Apps whose credential is remembered, and apps whose device tokens are counted: more than one team has.
