@@ -1,0 +1,167 @@
+import APNsGateway
+import Basics
+import Delivery
+import Wire
+
+/// The shell and Apple.
+extension GatewayWorld {
+    func apply(_ effects: APNsEffects) {
+        for id in effects.mints { mint(id) }
+        for (id, _) in effects.closes { close(id) }
+        for (id, endpoint) in effects.opens { open(id, endpoint) }
+        for send in effects.sends { receive(send) }
+        for answer in effects.answers { answered(answer) }
+        for case .clockAlarm in effects.notices { alarms += 1 }
+    }
+
+    private func mint(_ id: APNsCredentialID) {
+        mints += 1
+        let token = Array("token\(mints)".utf8)
+        checkers.minted(token, at: time)
+        tokenTimes[token] = now.wall
+        feed(.minted(id, token: token, at: now.wall))
+    }
+
+    private func open(_ id: APNsConnectionID, _ endpoint: APNsEndpoint) {
+        opens += 1
+        checkers.opens(id, endpoint)
+        let connection = AppleConnection(
+            id: id, endpoint: endpoint, usesKey: true,
+            streams: Int.random(in: 2...40, using: &random))
+        connections[id] = connection
+        if isFaulty, chance(5) { return }
+        after(Int64.random(in: 5...400, using: &random)) { world in
+            guard !connection.isGone else { return }
+            world.checkers.doneOpening(id, endpoint)
+            guard !world.isOutage else {
+                connection.isGone = true
+                return world.feed(.openFailed(id, .unreachable))
+            }
+            connection.isOpen = true
+            world.feed(.opened(id))
+            world.reportStreams(connection)
+        }
+    }
+
+    func reportStreams(_ connection: AppleConnection) {
+        guard !connection.isGone else { return }
+        let free = max(0, connection.streams - connection.inFlight.count) + extraStreams
+        feed(.streams(connection.id, available: free))
+    }
+
+    private func close(_ id: APNsConnectionID) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        checkers.doneOpening(id, connection.endpoint)
+        end(connection)
+    }
+
+    /// Forgets what is in flight.
+    private func end(_ connection: AppleConnection) {
+        connection.isGone = true
+        for (number, token) in connection.inFlight { checkers.ended(number, to: token) }
+        connection.inFlight = [:]
+    }
+
+    private func receive(_ send: APNsSend) {
+        guard let connection = connections[send.connection] else {
+            return checkers.mustHold(false, "connections: a request on a closed one")
+        }
+        checkers.mustHold(
+            connection.isOpen && !connection.isLeaving && !connection.isGone,
+            "connections: a request on one that takes none")
+        connection.inFlight[send.requestNumber] = send.request.deviceToken
+        checkers.streams(connection.inFlight.count, of: connection.streams)
+        checkers.sent(send.requestNumber, to: send.request.deviceToken)
+        if let token = send.providerToken { checkers.used(token, at: time) }
+        checkers.mustHold((send.providerToken != nil) == connection.usesKey, "tokens: one is missing")
+        let fault = isFaulty ? AppleFault.draw(&random) : nil
+        let wait = Int64.random(in: 5...(chance(2) ? 6_000 : 150), using: &random)
+        after(fault == .stall ? 15_000 : wait) { $0.finish(send, connection, fault) }
+    }
+
+    private func finish(_ send: APNsSend, _ connection: AppleConnection, _ fault: AppleFault?) {
+        let number = send.requestNumber
+        guard connection.inFlight[number] != nil else { return }
+        switch fault {
+        case .refusedStream: fail(number, connection, .unprocessed)
+        case .reset: fail(number, connection, .reset(code: 2))
+        case .stall: fail(number, connection, .noAnswer)
+        case .busy: reply(number, connection, 503, "ServiceUnavailable")
+        case .brokenBody: answer(number, connection, APNsAnswer(status: 502, body: Array("<html>".utf8)))
+        case .shutdown: reply(number, connection, 503, "Shutdown")
+        case .tooManyRequests: reply(number, connection, 429, "TooManyRequests")
+        case .tooManyTokens:
+            connection.spoiled = (429, "TooManyProviderTokenUpdates")
+            reply(number, connection, 429, "TooManyProviderTokenUpdates")
+        case .idleTimeout: reply(number, connection, 400, "IdleTimeout")
+        case .goAway: goAway(connection)
+        case .lost: lose(connection)
+        case nil: answerTruly(send, connection)
+        }
+    }
+
+    private func answerTruly(_ send: APNsSend, _ connection: AppleConnection) {
+        let number = send.requestNumber
+        if let (status, reason) = connection.spoiled { return reply(number, connection, status, reason) }
+        let issued = tokenTimes[send.providerToken ?? []] ?? 0
+        if (Samples.epoch + time - issued).magnitude > 3_600_000 {
+            connection.spoiled = (403, "ExpiredProviderToken")
+            return reply(number, connection, 403, "ExpiredProviderToken")
+        }
+        if refusesAll { return reply(number, connection, 403, "InvalidProviderToken") }
+        guard
+            let receiver = receivers.first(where: {
+                $0.token.dropFirst(2).utf8.elementsEqual(send.request.deviceToken)
+            })
+        else { return checkers.mustHold(false, "requests: an unknown device token") }
+        let own: APNsEnvironment = receiver.token.hasPrefix("s_") ? .sandbox : .production
+        let isOwn = own == connection.endpoint.environment
+        answer(number, connection, receiver.fate.answer(isOwnEnvironment: isOwn))
+        if connection.streams < connection.fullStreams {
+            connection.streams = connection.fullStreams
+            reportStreams(connection)
+        }
+    }
+
+    private func reply(_ number: UInt64, _ connection: AppleConnection, _ status: Int, _ reason: String) {
+        answer(number, connection, APNsAnswer(status: status, body: Samples.body(reason)))
+    }
+
+    private func answer(_ number: UInt64, _ connection: AppleConnection, _ answer: APNsAnswer) {
+        done(number, connection)
+        feed(.answered(connection.id, requestNumber: number, answer))
+    }
+
+    private func fail(_ number: UInt64, _ connection: AppleConnection, _ failure: HTTP2RequestFailure) {
+        done(number, connection)
+        feed(.failed(connection.id, requestNumber: number, failure))
+    }
+
+    private func done(_ number: UInt64, _ connection: AppleConnection) {
+        guard let token = connection.inFlight.removeValue(forKey: number) else { return }
+        checkers.ended(number, to: token)
+    }
+
+    /// Some requests were not processed; the others are answered, or are lost with the connection.
+    private func goAway(_ connection: AppleConnection) {
+        connection.isLeaving = true
+        let all = connection.inFlight.keys.sorted()
+        let unprocessed = all.suffix(Int.random(in: 0...all.count, using: &random))
+        feed(.leaving(connection.id, reason: chance(50) ? Samples.body("Shutdown") : []))
+        for number in unprocessed where connection.inFlight[number] != nil {
+            fail(number, connection, .unprocessed)
+        }
+        after(Int64.random(in: 1...20_000, using: &random)) { $0.lose(connection) }
+    }
+
+    func lose(_ connection: AppleConnection) {
+        guard !connection.isGone else { return }
+        // A shell that forgets to report each request is survived as well.
+        if chance(80) {
+            for number in connection.inFlight.keys.sorted() { fail(number, connection, .connectionEnded) }
+        }
+        guard !connection.isGone else { return }
+        end(connection)
+        feed(.closed(connection.id))
+    }
+}

@@ -1,0 +1,149 @@
+import APNsGateway
+import Basics
+import Delivery
+
+/// A gateway between a simulated core and a simulated Apple, in simulated time. A seed repeats a run.
+final class GatewayWorld {
+    struct Settings {
+        var registrations = 30
+        var messages = 4
+        /// Until when Apple makes faults.
+        var faultMilliseconds: Int64 = 90_000
+        /// When everything must be answered.
+        var endMilliseconds: Int64 = 5 * 3_600_000
+        var drains = false
+        var jumps = false
+        var replacesCredentials = false
+        var refusesCredential = false
+        var hasOutages = false
+        /// Milliseconds between two messages of a registration at most.
+        var pause: Int64 = 5_000
+    }
+
+    struct Receiver {
+        var token: String
+        var fate: DeviceFate
+        var bundle: [UInt8]
+        var sent = 0
+        var attempt = 0
+        var isDone: Bool
+    }
+
+    let settings: Settings
+    var random: SeededRandom
+    var gateway: APNsGateway
+    var checkers = GatewayCheckers()
+    /// Changes effects, to check the checkers.
+    var tamper: ((inout APNsEffects) -> Void)?
+    /// Streams that the shell reports beyond those that Apple allows, to check the checkers.
+    var extraStreams = 0
+    private(set) var time: Int64 = 0
+    var wallShift: Int64 = 0
+    var connections: [APNsConnectionID: AppleConnection] = [:]
+    var receivers: [Receiver] = []
+    var accepted = 0
+    var opens = 0
+    var mints = 0
+    var alarms = 0
+    var refusesAll = false
+    var isOutage = false
+    var tokenTimes: [[UInt8]: UnixMilliseconds] = [:]
+    private var agenda: [(at: Int64, order: Int, action: (GatewayWorld) -> Void)] = []
+    private var order = 0
+    private var inbox: [APNsEvent] = []
+    private var isFeeding = false
+    private var effects = APNsEffects()
+
+    init(seed: UInt64, _ settings: Settings = Settings()) {
+        self.settings = settings
+        random = SeededRandom(seed: seed)
+        gateway = APNsGateway(settings: APNsSettings(connections: 3, mapping: Samples.mapping), seed: seed)
+        for number in 0..<settings.registrations {
+            // Most device tokens are good, and some have two registrations.
+            let fate = number % 3 > 0 ? .good : DeviceFate.allCases.randomElement(using: &random) ?? .good
+            let isShared = number % 7 == 1 && number > 0
+            let environment = Bool.random(using: &random) ? "p_" : "s_"
+            receivers.append(
+                Receiver(
+                    token: environment + String(1_000 + number), fate: fate,
+                    bundle: Array("com.example.app\(number % 3)".utf8), isDone: false))
+            if isShared {
+                receivers[number].token = receivers[number - 1].token
+                receivers[number].fate = receivers[number - 1].fate
+                receivers[number].bundle = receivers[number - 1].bundle
+            }
+        }
+    }
+
+    var now: Now {
+        Now(
+            monotonic: Instant(nanoseconds: (time + 1_000) * 1_000_000),
+            wall: Samples.epoch + time + wallShift)
+    }
+
+    var isFaulty: Bool { time < settings.faultMilliseconds }
+
+    func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+    func after(_ milliseconds: Int64, _ action: @escaping (GatewayWorld) -> Void) {
+        order += 1
+        let entry = (at: time + milliseconds, order: order, action: action)
+        var (low, high) = (0, agenda.count)
+        // The next action is the last element.
+        while low < high {
+            let middle = (low + high) / 2
+            if agenda[middle].at > entry.at { low = middle + 1 } else { high = middle }
+        }
+        agenda.insert(entry, at: low)
+    }
+
+    /// Runs until everything is answered. Returns what the checkers have found.
+    func run() -> [String] {
+        feed(.credentials([Samples.key()]))
+        for index in receivers.indices {
+            after(Int64.random(in: 0...settings.pause, using: &random)) { $0.offer(index) }
+        }
+        scheduleTick()
+        scheduleTrouble()
+        while let next = agenda.popLast(), next.at <= settings.endMilliseconds {
+            time = max(time, next.at)
+            next.action(self)
+            checkers.holds(gateway.unanswered, bound: Limits.APNsGateway.queuedRequests)
+            if receivers.allSatisfy(\.isDone), !settings.drains { break }
+            if gateway.isDrained { break }
+        }
+        if settings.drains {
+            checkers.mustHold(gateway.isDrained, "drain: not done")
+            let isQuick = time <= settings.faultMilliseconds / 2 + 10_200
+            checkers.mustHold(isQuick, "drain: it takes until \(time)")
+        } else {
+            let open = receivers.count { !$0.isDone }
+            checkers.mustHold(open == 0, "progress: \(open) registrations have not got all messages")
+        }
+        checkers.finished()
+        return checkers.found
+    }
+
+    private func scheduleTick() {
+        let wait = gateway.nextTick(now).milliseconds(since: now.monotonic)
+        after(min(wait, 1_000)) {
+            $0.feed(.tick)
+            $0.scheduleTick()
+        }
+    }
+
+    /// Feeds an event, and executes the effects of it and of all that follow at once.
+    func feed(_ event: APNsEvent) {
+        inbox.append(event)
+        guard !isFeeding else { return }
+        isFeeding = true
+        while !inbox.isEmpty {
+            gateway.handle(inbox.removeFirst(), now: now, effects: &effects)
+            tamper?(&effects)
+            let done = effects
+            effects.removeAll()
+            apply(done)
+        }
+        isFeeding = false
+    }
+}
