@@ -70,7 +70,9 @@ public struct APNsCertificate: Sendable {
         allowsSandbox = hasNoExtensions ? !name.contains("Production") : isForSandbox
         allowsProduction = hasNoExtensions ? !name.contains("Development") : isForProduction
         let user = own.subject(NID_userId) ?? ""
-        guard let first = listed.first ?? (user.isEmpty ? nil : user) else { throw .otherCertificate(name) }
+        guard let first = listed.first ?? (AppleNames.isBundle(user) ? user : nil) else {
+            throw .otherCertificate(name)
+        }
         topics = listed.isEmpty ? [first] : listed
         bundle = topics.contains(user) ? user : first
     }
@@ -124,25 +126,9 @@ public struct APNsCertificate: Sendable {
         while let element = reader.next() {
             guard element.tag == DERReader.Tag.text else { continue }
             let topic = String(decoding: element.content, as: UTF8.self)
-            if BundleID.isValid(topic), !topics.contains(topic) { topics.append(topic) }
+            if AppleNames.isBundle(topic), !topics.contains(topic) { topics.append(topic) }
         }
         return topics
-    }
-}
-
-/// The ID of an app or of a topic.
-public enum BundleID {
-    /// Whether a text can be an ID: letters, digits, dots, dashes and underscores, such as `com.example.app`.
-    public static func isValid(_ text: String) -> Bool {
-        Limits.APNsCredentials.bundleBytes.contains(text.utf8.count)
-            && text.utf8.first != UInt8(ascii: ".")
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
-                default: false
-                }
-            }
     }
 }
 
