@@ -9,6 +9,8 @@
 #include <openssl/rand.h>
 #include <openssl/pem.h>
 #include <openssl/core_names.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 
 // Macros and variadic functions that Swift cannot call.
 
@@ -26,3 +28,9 @@ static inline int copenssl_public_key_selection(void) { return EVP_PKEY_PUBLIC_K
 static inline int copenssl_key_pair_selection(void) { return EVP_PKEY_KEYPAIR; }
 /// OPENSSL_free is a macro with the place of the call.
 static inline void copenssl_free(void *memory) { OPENSSL_free(memory); }
+/// sk_X509_num is a macro.
+static inline int copenssl_certificate_count(STACK_OF(X509) *certificates) { return sk_X509_num(certificates); }
+/// sk_X509_value is a macro.
+static inline X509 *copenssl_certificate_at(STACK_OF(X509) *certificates, int at) { return sk_X509_value(certificates, at); }
+/// sk_X509_pop_free is a macro.
+static inline void copenssl_free_certificates(STACK_OF(X509) *certificates) { sk_X509_pop_free(certificates, X509_free); }

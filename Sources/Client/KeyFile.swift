@@ -13,6 +13,41 @@ public enum KeyFile {
 
     /// Reads the key from the first line of an open file; `name` is for error messages.
     public static func read(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
+        var line = try firstLine(descriptor, name)[...]
+        while let last = line.last, last == 0x0D || last == 0x20 || last == 0x09 { line.removeLast() }
+        guard !line.isEmpty, line.count <= Limits.Login.credentialBytes,
+            line.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            throw Failure(
+                .badData, "\(name): invalid server key in the first line",
+                hint:
+                    "expected one word of 1 to \(Limits.Login.credentialBytes) printable ASCII characters")
+        }
+        return Redacted(String(decoding: line, as: UTF8.self))
+    }
+
+    /// Reads a password, which may contain spaces, from the first line of a file.
+    public static func readPassword(_ path: String) throws(Failure) -> Redacted<String> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        return try readPassword(descriptor, path)
+    }
+
+    /// Reads a password from the first line of an open file; `name` is for error messages.
+    public static func readPassword(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
+        var line = try firstLine(descriptor, name)[...]
+        // A password may end with blanks, but not with the carriage return of a line end.
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard line.count <= Limits.APNsCredentials.passwordBytes else {
+            throw Failure(
+                .badData, "\(name): the password in the first line is too long",
+                hint: "expected up to \(Limits.APNsCredentials.passwordBytes) bytes")
+        }
+        return Redacted(String(decoding: line, as: UTF8.self))
+    }
+
+    private static func firstLine(_ descriptor: Int32, _ name: String) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: Limits.Client.keyFileBytes)
         while bytes.count <= Limits.Client.keyFileBytes, !bytes.contains(0x0A) {
@@ -24,17 +59,7 @@ public enum KeyFile {
             if count == 0 { break }
             bytes += chunk[..<count]
         }
-        var line = bytes.prefix { $0 != 0x0A }
-        while let last = line.last, last == 0x0D || last == 0x20 || last == 0x09 { line.removeLast() }
-        guard !line.isEmpty, line.count <= Limits.Login.credentialBytes,
-            line.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else {
-            throw Failure(
-                .badData, "\(name): invalid server key in the first line",
-                hint:
-                    "expected one word of 1 to \(Limits.Login.credentialBytes) printable ASCII characters")
-        }
-        return Redacted(String(decoding: line, as: UTF8.self))
+        return Array(bytes.prefix { $0 != 0x0A })
     }
 
     private static func failure(_ name: String) -> Failure {

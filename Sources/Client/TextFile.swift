@@ -13,3 +13,14 @@ public enum TextFile {
         }
     }
 }
+
+/// Reads files of any content that a tool sends to the server, such as archives.
+public enum SecretFile {
+    /// Returns the content of a file of up to `limit` bytes.
+    public static func read(_ path: String, limit: Int) throws(Failure) -> Redacted<[UInt8]> {
+        do throws(TransportError) { return Redacted(try SmallFile.read(path, limit: limit)) } catch {
+            throw Failure(
+                .inputOutput, error.description, hint: "run it as a user with permission to read \(path)")
+        }
+    }
+}

@@ -16,6 +16,11 @@ public enum OperationName: String, CaseIterable, Sendable {
     case addAccount = "service-accounts add"
     case listAccounts = "service-accounts list"
     case removeAccount = "service-accounts remove"
+    case addAPNsCredential = "apns add"
+    case listAPNsCredentials = "apns list"
+    case showAPNsCredential = "apns show"
+    case testAPNsCredential = "apns test"
+    case removeAPNsCredential = "apns remove"
     case listDevices = "devices list"
     case showDevice = "devices show"
     case traceDevice = "devices trace"
@@ -45,6 +50,11 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .addAccount: AddAccount.self
         case .listAccounts: ListAccounts.self
         case .removeAccount: RemoveAccount.self
+        case .addAPNsCredential: AddAPNsCredential.self
+        case .listAPNsCredentials: ListAPNsCredentials.self
+        case .showAPNsCredential: ShowAPNsCredential.self
+        case .testAPNsCredential: TestAPNsCredential.self
+        case .removeAPNsCredential: RemoveAPNsCredential.self
         case .listDevices: ListDevices.self
         case .showDevice: ShowDevice.self
         case .traceDevice: TraceDevice.self

@@ -18,6 +18,11 @@ public enum OperatorRequest: Sendable {
     case addAccount(AddAccount)
     case listAccounts(ListAccounts)
     case removeAccount(RemoveAccount)
+    case addAPNsCredential(AddAPNsCredential)
+    case listAPNsCredentials(ListAPNsCredentials)
+    case showAPNsCredential(ShowAPNsCredential)
+    case testAPNsCredential(TestAPNsCredential)
+    case removeAPNsCredential(RemoveAPNsCredential)
     case listDevices(ListDevices)
     case showDevice(ShowDevice)
     case traceDevice(TraceDevice)
@@ -47,6 +52,12 @@ public enum OperatorRequest: Sendable {
         case .addAccount: self = .addAccount(try AddAccount(arguments: arguments))
         case .listAccounts: self = .listAccounts(try ListAccounts(arguments: arguments))
         case .removeAccount: self = .removeAccount(try RemoveAccount(arguments: arguments))
+        case .addAPNsCredential: self = .addAPNsCredential(try AddAPNsCredential(arguments: arguments))
+        case .listAPNsCredentials: self = .listAPNsCredentials(try ListAPNsCredentials(arguments: arguments))
+        case .showAPNsCredential: self = .showAPNsCredential(try ShowAPNsCredential(arguments: arguments))
+        case .testAPNsCredential: self = .testAPNsCredential(try TestAPNsCredential(arguments: arguments))
+        case .removeAPNsCredential:
+            self = .removeAPNsCredential(try RemoveAPNsCredential(arguments: arguments))
         case .listDevices: self = .listDevices(try ListDevices(arguments: arguments))
         case .showDevice: self = .showDevice(try ShowDevice(arguments: arguments))
         case .traceDevice: self = .traceDevice(try TraceDevice(arguments: arguments))
@@ -78,6 +89,11 @@ public enum OperatorRequest: Sendable {
         case .addAccount(let command): command
         case .listAccounts(let command): command
         case .removeAccount(let command): command
+        case .addAPNsCredential(let command): command
+        case .listAPNsCredentials(let command): command
+        case .showAPNsCredential(let command): command
+        case .testAPNsCredential(let command): command
+        case .removeAPNsCredential(let command): command
         case .listDevices(let command): command
         case .showDevice(let command): command
         case .traceDevice(let command): command

@@ -33,6 +33,7 @@ final class Daemon: Sendable {
     /// Generates the salts that are sent for unknown senders.
     let scramSecret: [UInt8]
     let certificates: Certificates
+    let apnsCredentials: APNsCredentialStore
     let drainer: Drainer
     let listeners: [BoundListener]
     let startedAt = Now.read()
@@ -44,7 +45,7 @@ final class Daemon: Sendable {
     init(
         log: Log, metrics: Metrics, store: any Store, storeThreads: StoreThreads, clock: ClockStatus,
         mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal, scramSecret: [UInt8],
-        certificates: Certificates, drainer: Drainer,
+        certificates: Certificates, apnsCredentials: APNsCredentialStore, drainer: Drainer,
         listeners: [BoundListener], source: ConfigurationSource, configuration: Configuration
     ) {
         self.log = log
@@ -57,6 +58,7 @@ final class Daemon: Sendable {
         self.seal = seal
         self.scramSecret = scramSecret
         self.certificates = certificates
+        self.apnsCredentials = apnsCredentials
         self.drainer = drainer
         self.listeners = listeners
         self.source = source
@@ -129,6 +131,7 @@ final class Daemon: Sendable {
         shard.set(.registryBytes, to: storeThreads.registry.bytes)
         shard.set(.registryBytesLimit, to: storeThreads.registry.limit)
         shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
+        shard.set(.apnsCredentialDaysLeft, to: apnsCredentials.daysLeft(now: Now.read().wall))
         shard.set(.startTime, to: Int(startedAt.wall / 1_000))
         shard.set(.logLinesSuppressed, to: log.suppressed)
     }

@@ -150,6 +150,8 @@ public enum DaemonProgram {
             daemon.log.flushRepeated()
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
+                // With a wrong clock every certificate seems to have expired, or none ever.
+                if daemon.clock.current == nil { daemon.apnsCredentials.warnOfExpiry(now: Now.read().wall) }
                 memory.returnToSystem()
                 nextCheck = now.advanced(seconds: Limits.Certificate.checkSeconds)
             }

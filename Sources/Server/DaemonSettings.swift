@@ -7,6 +7,9 @@ extension Configuration {
     /// The folder of the store.
     var storePath: String { "\(dataDirectory)/store" }
 
+    /// The folder of the credentials for APNs.
+    var apnsPath: String { "\(dataDirectory)/apns" }
+
     /// The number of reactor threads.
     var reactorCount: Int { reactors > 0 ? reactors : max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 

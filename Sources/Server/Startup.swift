@@ -65,6 +65,8 @@ struct Startup: ~Copyable {
         let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
         let scramSecret = try secret("scram_secret", bytes: 32, in: store)
         let certificates = try makeCertificates()
+        let apnsCredentials = APNsCredentialStore(
+            folder: configuration.apnsPath, secret: try secret("apns_secret", bytes: 32, in: store), log: log)
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
@@ -87,7 +89,7 @@ struct Startup: ~Copyable {
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, storeThreads: storeThreads, clock: clock,
             mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
-            certificates: certificates,
+            certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners,
             source: source, configuration: configuration)

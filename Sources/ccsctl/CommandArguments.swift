@@ -10,7 +10,10 @@ enum CommandArguments {
     /// (see `ServiceAccountFile`).
     static func request(_ name: OperationName, for invocation: Invocation) throws(Failure) -> OperatorRequest
     {
-        let given = object(name, for: invocation)
+        var given = object(name, for: invocation)
+        if name == .addAPNsCredential {
+            given = .object((given.members ?? []) + (try CredentialFiles.members(invocation)))
+        }
         let request: OperatorRequest
         do throws(FieldProblem) { request = try OperatorRequest(name, arguments: given) } catch {
             throw Failure(.usage, error.text, hint: error.hint)

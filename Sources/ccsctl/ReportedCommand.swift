@@ -40,6 +40,11 @@ extension OperatorRequest {
         case .addAccount(let command): command
         case .listAccounts(let command): command
         case .removeAccount(let command): command
+        case .addAPNsCredential(let command): command
+        case .listAPNsCredentials(let command): command
+        case .showAPNsCredential(let command): command
+        case .testAPNsCredential(let command): command
+        case .removeAPNsCredential(let command): command
         case .listDevices(let command): command
         case .showDevice(let command): command
         case .traceDevice(let command): command

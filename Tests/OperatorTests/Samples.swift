@@ -53,6 +53,9 @@ enum Samples {
         case .sendMessage: message
         case .addSender, .listSenders, .rotateKey, .removeSender: sender(name)
         case .addAccount, .listAccounts, .removeAccount: account(name)
+        case .addAPNsCredential, .listAPNsCredentials, .showAPNsCredential, .testAPNsCredential,
+            .removeAPNsCredential:
+            apns(name)
         case .listDevices, .showDevice, .traceDevice, .forgetDevice: device(name)
         case .listInstallations:
             Sample(

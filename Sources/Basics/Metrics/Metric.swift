@@ -48,6 +48,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     case configReloads
     case configReloadSuccess
     case certificateNotAfter
+    case apnsCredentialDaysLeft
     case startTime
 
     /// Counter or gauge.

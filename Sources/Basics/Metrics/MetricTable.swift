@@ -150,6 +150,11 @@ extension Metric {
             metric: .certificateNotAfter, name: "ccs_certificate_not_after_seconds", kind: .gauge,
             help: "When the certificate in use expires, in seconds since 1970."),
         Row(
+            metric: .apnsCredentialDaysLeft, name: "ccs_apns_credential_days_left", kind: .gauge,
+            help:
+                "Days until the first certificate for APNs expires, less than 0 afterwards; 36500 if there is none."
+        ),
+        Row(
             metric: .startTime, name: "ccs_start_time_seconds", kind: .gauge,
             help: "When the process started, in seconds since 1970."),
     ]

@@ -26,6 +26,14 @@ extension OperationName {
         case .addAccount: Self.addAccountForm
         case .listAccounts: OperationForm(ListAccounts.self, optionalArguments: [\.sender])
         case .removeAccount: OperationForm(RemoveAccount.self)
+        case .addAPNsCredential: Self.addAPNsCredentialForm
+        case .listAPNsCredentials: OperationForm(ListAPNsCredentials.self)
+        case .showAPNsCredential: OperationForm(ShowAPNsCredential.self)
+        case .testAPNsCredential:
+            OperationForm(
+                TestAPNsCredential.self,
+                details: ["Exits with 1 unless Apple accepts the credential in every tested environment."])
+        case .removeAPNsCredential: OperationForm(RemoveAPNsCredential.self)
         case .listDevices: OperationForm(ListDevices.self)
         case .showDevice: OperationForm(ShowDevice.self)
         case .traceDevice:
@@ -106,6 +114,32 @@ extension OperationName {
             Example(
                 "Create a key file for firebase-admin",
                 "ccsctl service-accounts add 100000000001 --out key.json")
+        ])
+
+    private static let addAPNsCredentialForm = OperationForm(
+        AddAPNsCredential.self, supplied: [\.file, \.privateKey, \.password],
+        arguments: [Argument("FILE", "A .p12 archive, a certificate in PEM or DER, or a .p8 key.")],
+        options: [
+            Option(
+                "--private-key", .path, "FILE",
+                "The private key of the certificate, if FILE does not contain it."),
+            Option(
+                "--password-file", .path, "FILE",
+                "Read the password of the archive or key from the first line of a file."),
+            Option(
+                "--password-stdin",
+                "Read the password of the archive or key from the first line of standard input."),
+        ],
+        details: [
+            "The content of FILE determines its format; archives exported from Keychain Access on macOS need no conversion. If FILE is named AuthKey_KEY_ID.p8, as Apple names it, --key-id may be left out."
+        ],
+        examples: [
+            Example(
+                "Add a key for all apps of a team",
+                "ccsctl apns add AuthKey_ABC123DEFG.p8 --team-id TEAM123456"),
+            Example(
+                "Add a certificate that was exported from Keychain Access",
+                "ccsctl apns add push.p12 --password-file password.txt"),
         ])
 
     private static let keyOptions = [

@@ -6,6 +6,10 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
     case label
     case project
     case keyID = "key_id"
+    /// The ID of a credential for APNs.
+    case credential
+    /// The bundle ID of an iOS app.
+    case bundle
     case session
     case installation
     /// The recipient of a message, or the device of a command.
@@ -19,9 +23,11 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
         case .label: 1
         case .project: 2
         case .keyID: 3
-        case .session: 4
-        case .installation: 5
-        case .target: 6
+        case .credential: 4
+        case .bundle: 5
+        case .session: 6
+        case .installation: 7
+        case .target: 8
         }
     }
 }

@@ -111,3 +111,26 @@ extension FieldKind where Value == TopicPosition {
             }, encode: { .string("\($0.sender.number)/\($0.topic)") })
     }
 }
+
+extension FieldKind where Value == String {
+    /// The bundle ID of an iOS app, or a topic derived from it.
+    static var bundle: FieldKind {
+        scalar(
+            .named("the bundle ID of an app, such as com.example.app"), "BUNDLE_ID",
+            parse: { value in value.text.flatMap { AppleNames.isBundle($0) ? $0 : nil } },
+            encode: { .string($0) })
+    }
+
+    /// The ID of a key or a team at Apple.
+    static func appleIdentifier(as placeholder: String) -> FieldKind {
+        scalar(
+            .named("ten capital letters and digits, such as ABC123DEFG"), placeholder,
+            parse: { value in value.text.flatMap { AppleNames.isIdentifier($0) ? $0 : nil } },
+            encode: { .string($0) })
+    }
+
+    /// The ID of a credential for APNs.
+    static var apnsCredential: FieldKind {
+        text(1...Limits.APNsCredentials.bundleBytes.upperBound * 2, as: "CREDENTIAL")
+    }
+}

@@ -119,16 +119,31 @@ extension FieldKind where Value == Redacted<String> {
     }
 }
 
+extension JSONValue {
+    /// Returns the bytes of a string in Base64. Returns `nil` for anything else, and for more than `limit` bytes.
+    fileprivate func base64(upTo limit: Int) -> [UInt8]? {
+        guard let text, let decoded = Base64.bytes(Array(text.utf8).raw), decoded.count <= limit else {
+            return nil
+        }
+        return decoded
+    }
+}
+
 extension FieldKind where Value == [UInt8] {
     /// Bytes as Base64.
     static func base64(upTo bytes: Int) -> FieldKind {
         scalar(
-            .named("Base64 of up to \(bytes) bytes"), "BASE64",
-            parse: { value in
-                guard let text = value.text, let decoded = Base64.bytes(Array(text.utf8).raw),
-                    decoded.count <= bytes
-                else { return nil }
-                return decoded
-            }, encode: { .string(Base64.text($0)) })
+            .named("Base64 of up to \(bytes) bytes"), "BASE64", parse: { $0.base64(upTo: bytes) },
+            encode: { .string(Base64.text($0)) })
+    }
+}
+
+extension FieldKind where Value == Redacted<[UInt8]> {
+    /// The content of a file as Base64, which must not appear in logs and error texts.
+    static func secretFile(upTo bytes: Int) -> FieldKind {
+        scalar(
+            .named("Base64 of up to \(bytes) bytes"), "BASE64", isSecret: true,
+            parse: { value in value.base64(upTo: bytes).map { Redacted($0) } },
+            encode: { .string(Base64.text($0.revealed)) })
     }
 }

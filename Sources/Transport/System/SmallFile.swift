@@ -52,6 +52,37 @@ public enum SmallFile {
         syncDirectory(of: path)
     }
 
+    /// Removes a file durably. Throws if it exists and cannot be removed.
+    public static func remove(_ path: String) throws(TransportError) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw SystemCall.failure("remove \(path)") }
+        syncDirectory(of: path)
+    }
+
+    /// Returns the names of the entries of a directory in order, except hidden ones; none if it does not exist.
+    public static func names(in directory: String) throws(TransportError) -> [String] {
+        guard let folder = unsafe opendir(directory) else {
+            guard errno == ENOENT else { throw SystemCall.failure("list \(directory)") }
+            return []
+        }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
+                unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Makes a directory that only its owner can access, and gives an existing one this mode.
+    public static func makePrivateDirectory(_ path: String) throws(TransportError) {
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST, unsafe chmod(path, 0o700) == 0 else {
+            throw SystemCall.failure("make the folder \(path)")
+        }
+        syncDirectory(of: path)
+    }
+
     /// Makes changes to a directory durable; errors of file systems that do not support it are ignored.
     private static func syncDirectory(of path: String) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

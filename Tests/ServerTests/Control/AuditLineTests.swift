@@ -55,7 +55,7 @@ struct AuditLineTests {
         switch name {
         case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
             .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
-            .listTopics, .listRunningTopics:
+            .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential:
             nil
         case .reloadConfiguration:
             (
@@ -92,6 +92,7 @@ struct AuditLineTests {
                 ["sender_id": "4711", "key_id": "0a"],
                 "command=\"service-accounts remove\" arguments=\"sender=4711 key_id=0a\" result=refused"
             )
+        case .addAPNsCredential, .testAPNsCredential, .removeAPNsCredential: apns(name)
         case .forgetDevice:
             (
                 ["device": .string("\(device)")],
@@ -101,6 +102,30 @@ struct AuditLineTests {
             (
                 ["installation": .string(installation)],
                 "command=\"installations revoke\" arguments=\"installation=\(installation)\" result=ok"
+            )
+        }
+    }
+
+    /// The same for the commands for credentials for APNs.
+    private static func apns(_ name: OperationName) -> (arguments: JSONValue, line: String) {
+        switch name {
+        case .addAPNsCredential:
+            (
+                [
+                    "file": "U0VDUkVU", "private_key": "U0VDUkVU", "password": "SECRET",
+                    "key_id": "ABC123DEFG", "bundle_id": "com.example.app",
+                ],
+                "command=\"apns add\" arguments=\"key_id=ABC123DEFG bundle=com.example.app\" result=refused problem=\"the credential is not recognized"
+            )
+        case .testAPNsCredential:
+            (
+                ["credential": "ABC123DEFG", "test_bundle_id": "com.example.app"],
+                "command=\"apns test\" arguments=\"credential=ABC123DEFG bundle=com.example.app\" result=refused"
+            )
+        default:
+            (
+                ["credential": "ABC123DEFG"],
+                "command=\"apns remove\" arguments=\"credential=ABC123DEFG\" result=refused"
             )
         }
     }

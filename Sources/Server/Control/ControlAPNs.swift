@@ -1,0 +1,129 @@
+import Basics
+import Crypto
+import Delivery
+import Operator
+
+/// The commands for credentials for APNs.
+extension ControlServer {
+    func addAPNsCredential(_ command: AddAPNsCredential) throws(OperatorProblem) -> AddAPNsCredential.Answer {
+        let now = Now.read().wall
+        let file: APNsCredentialFile
+        do throws(APNsFileProblem) {
+            file = try APNsCredentialFile.read(
+                command.file, privateKey: command.privateKey, password: command.password, now: now)
+        } catch { throw OperatorProblem(error.text, hint: error.hint) }
+        let (added, replaced) = try daemon.apnsCredentials.add(
+            try StoredAPNsCredential(file, for: command, now: now))
+        daemon.log.notice(
+            "apns_credential_added",
+            [
+                "credential": .text(added.id), "bundle_id": .text(added.bundle ?? ""),
+                "environments": .text(added.environments.map(\.rawValue).joined(separator: ",")),
+                "replaced": .text(replaced.joined(separator: ",")),
+            ])
+        return AddAPNsCredential.Answer(
+            credential: added.row(now: now), replaced: replaced, warnings: added.warnings(now: now),
+            tests: test(added, topic: command.testBundle))
+    }
+
+    func listAPNsCredentials() -> ListAPNsCredentials.Answer {
+        let now = Now.read().wall
+        return ListAPNsCredentials.Answer(
+            credentials: daemon.apnsCredentials.all.map { $0.row(now: now) },
+            unreadable: daemon.apnsCredentials.unreadable.map { .init(file: $0.file, problem: $0.problem) })
+    }
+
+    func showAPNsCredential(
+        _ command: ShowAPNsCredential
+    ) throws(OperatorProblem) -> ShowAPNsCredential.Answer {
+        let now = Now.read().wall
+        let found = try daemon.apnsCredentials.credential(command.credential)
+        switch found.material {
+        case .certificate(let certificate):
+            return ShowAPNsCredential.Answer(
+                credential: found.row(now: now), name: certificate.name, issuer: certificate.issuer,
+                fingerprint: Hex.text(certificate.fingerprint), warnings: found.warnings(now: now))
+        case .key(let key, _, _):
+            return ShowAPNsCredential.Answer(
+                credential: found.row(now: now), fingerprint: Hex.text(key.fingerprint), warnings: [])
+        }
+    }
+
+    func testAPNsCredential(
+        _ command: TestAPNsCredential
+    ) throws(OperatorProblem) -> TestAPNsCredential.Answer {
+        let found = try daemon.apnsCredentials.credential(command.credential)
+        return TestAPNsCredential.Answer(tests: test(found, topic: command.testBundle))
+    }
+
+    func removeAPNsCredential(
+        _ command: RemoveAPNsCredential
+    ) throws(OperatorProblem) -> RemoveAPNsCredential.Answer {
+        try daemon.apnsCredentials.remove(command.credential)
+        return RemoveAPNsCredential.Answer(credential: command.credential)
+    }
+
+    /// Tests a credential in each environment that it is used for.
+    private func test(_ credential: StoredAPNsCredential, topic: String?) -> [APNsTestRow] {
+        let topic = topic ?? credential.bundle ?? ""
+        let tester = daemon.apnsCredentials.selfTester
+        return credential.environments.map { environment in
+            let answer = tester.test(credential, topic: topic, in: environment)
+            let verdict = answer.verdict(topic: topic)
+            return APNsTestRow(
+                environment: APNsCredentialEnvironment(environment), result: verdict.result,
+                detail: verdict.detail)
+        }
+    }
+}
+
+extension StoredAPNsCredential {
+    /// Creates the credential of a command from the content of its file. Throws if the arguments do not fit the file.
+    init(
+        _ file: APNsCredentialFile, for command: AddAPNsCredential, now: UnixMilliseconds
+    ) throws(OperatorProblem) {
+        serial = 0
+        addedAt = now
+        var allowed: [APNsEnvironment] = [.production, .sandbox]
+        switch file {
+        case .certificate(let certificate):
+            guard command.keyID == nil, command.team == nil else {
+                throw OperatorProblem(
+                    "key_id and team_id belong to a .p8 key, but the file is a certificate",
+                    hint: "leave them out")
+            }
+            if let wanted = command.bundle, wanted != certificate.bundle {
+                throw OperatorProblem(
+                    "the certificate is for \(certificate.bundle), not for \(wanted)",
+                    hint: "leave out bundle_id")
+            }
+            material = .certificate(certificate)
+            bundle = certificate.bundle
+            if !certificate.allowsSandbox { allowed = [.production] }
+            if !certificate.allowsProduction { allowed = [.sandbox] }
+        case .key(let key):
+            guard let keyID = command.keyID, let team = command.team else {
+                throw OperatorProblem(
+                    "a .p8 key needs key_id and team_id",
+                    hint: "Apple shows the key ID with the key, and the team ID under Membership")
+            }
+            material = .key(key, keyID: keyID, team: team)
+            bundle = command.bundle
+        }
+        environments = allowed
+        if let wanted = command.environment.map({ APNsEnvironment($0) }) {
+            guard allowed.contains(wanted) else {
+                throw OperatorProblem(
+                    "the certificate is for \(allowed.map(\.rawValue).joined()) only, not for \(wanted.rawValue)",
+                    hint: "create a certificate for both environments at Apple, or leave out environment")
+            }
+            environments = [wanted]
+        }
+    }
+
+    /// What an operator should look at.
+    fileprivate func warnings(now: UnixMilliseconds) -> [String] {
+        guard case .certificate(let certificate) = material else { return [] }
+        return certificate.warnings(now: now)
+    }
+}

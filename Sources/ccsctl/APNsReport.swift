@@ -1,0 +1,99 @@
+import Catalogue
+import Operator
+
+extension AddAPNsCredential: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        APNsReport.text(answer.credential)
+            + answer.replaced.map { "replaced      \(Report.safe($0))\n" }.joined()
+            + APNsReport.text(warnings: answer.warnings) + APNsReport.text(answer.tests)
+    }
+}
+
+extension ListAPNsCredentials: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        let table = ListReport<APNsCredentialRow>(
+            columns: [
+                ("CREDENTIAL", { Report.cell($0.credential) }), ("KIND", { $0.kind.rawValue }),
+                ("APP", { Report.cell($0.bundle) }), ("TEAM", { Report.cell($0.team) }),
+                ("ENVIRONMENTS", { APNsReport.environments($0) }), ("EXPIRES", { Report.time($0.expiresAt) }),
+                ("DAYS_LEFT", { Report.cell($0.daysLeft) }),
+            ],
+            none:
+                "No credentials yet: add one with ccsctl apns add, so that iOS apps get their messages through Apple."
+        ).text(answer.credentials)
+        let unreadable = answer.unreadable.map {
+            "unreadable: \(Report.safe($0.file)): \(Report.safe($0.problem))\n"
+        }
+        return table + unreadable.joined()
+    }
+
+    static func verdict(on answer: Answer) -> ExitCode { answer.unreadable.isEmpty ? .success : .failure }
+}
+
+extension ShowAPNsCredential: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        APNsReport.text(answer.credential)
+            + (answer.name.map { "name          \(Report.safe($0))\n" } ?? "")
+            + (answer.issuer.map { "issuer        \(Report.safe($0))\n" } ?? "")
+            + "fingerprint   \(Report.safe(answer.fingerprint))\n"
+            + APNsReport.text(warnings: answer.warnings)
+    }
+}
+
+extension TestAPNsCredential: ReportedCommand {
+    static func text(of answer: Answer) -> String { APNsReport.text(answer.tests) }
+
+    static func verdict(on answer: Answer) -> ExitCode {
+        answer.tests.allSatisfy { $0.result == .accepted } ? .success : .failure
+    }
+}
+
+extension RemoveAPNsCredential: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        "Credential \(Report.cell(answer.credential)) is removed.\n"
+    }
+}
+
+/// The parts that the reports on credentials share.
+private enum APNsReport {
+    static func environments(_ row: APNsCredentialRow) -> String {
+        row.environments.map(\.rawValue).joined(separator: ", ")
+    }
+
+    static func text(_ row: APNsCredentialRow) -> String {
+        var text = "credential    \(Report.cell(row.credential))\nkind          \(row.kind.rawValue)\n"
+        text += "app           \(row.bundle.map { Report.safe($0) } ?? "all apps of the team")\n"
+        if let team = row.team { text += "team          \(Report.safe(team))\n" }
+        if let keyID = row.keyID { text += "key ID        \(Report.safe(keyID))\n" }
+        text += "environments  \(environments(row))\n"
+        if !row.topics.isEmpty {
+            text += "topics        \(Report.safe(row.topics.joined(separator: ", ")))\n"
+        }
+        text += "added         \(Report.time(row.addedAt))\n"
+        if let expiresAt = row.expiresAt {
+            text += "expires       \(Report.time(expiresAt)), in \(Report.cell(row.daysLeft)) days\n"
+        }
+        return text
+    }
+
+    static func text(warnings: [String]) -> String {
+        warnings.map { "warning       \(Report.safe($0))\n" }.joined()
+    }
+
+    static func text(_ tests: [APNsTestRow]) -> String {
+        tests.map { test in
+            let name = test.environment == .sandbox ? "sandbox   " : "production"
+            let detail = test.detail.isEmpty ? "" : " (\(Report.safe(test.detail)))"
+            return "test          \(name)  \(words(test.result))\(detail)\n"
+        }.joined()
+    }
+
+    private static func words(_ result: APNsTestRow.Result) -> String {
+        switch result {
+        case .accepted: "accepted by Apple"
+        case .refused: "refused by Apple"
+        case .unclear: "no verdict"
+        case .notTested: "not tested"
+        }
+    }
+}

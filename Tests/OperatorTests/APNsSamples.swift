@@ -1,0 +1,67 @@
+import Operator
+import Wire
+
+/// Samples of the commands for credentials for APNs.
+extension Samples {
+    private static let apnsCertificate: JSONValue = [
+        "credential": "0a1b2c3d4e5f6071", "kind": "certificate", "bundle_id": "com.example.app",
+        "environments": ["production", "sandbox"], "topics": ["com.example.app"], "added_at": time,
+        "expires_at": time, "days_left": -1,
+    ]
+    private static let apnsKey: JSONValue = [
+        "credential": "ABC123DEFG", "kind": "key", "team_id": "TEAM123456", "key_id": "ABC123DEFG",
+        "environments": ["sandbox"], "topics": [], "added_at": time,
+    ]
+    private static let apnsTests: JSONValue = [
+        ["environment": "sandbox", "result": "accepted", "detail": "400 BadDeviceToken"],
+        ["environment": "production", "result": "not_tested", "detail": "the gateway is off"],
+    ]
+
+    /// The sample of a command for credentials.
+    static func apns(_ name: OperationName) -> Sample {
+        switch name {
+        case .addAPNsCredential:
+            Sample(
+                arguments: [
+                    [
+                        "file": "U0VDUkVU", "private_key": "U0VDUkVU", "password": "SECRET",
+                        "key_id": "ABC123DEFG", "team_id": "TEAM123456", "bundle_id": "com.example.app",
+                        "environment": "sandbox", "test_bundle_id": "com.example.other",
+                    ]
+                ],
+                answers: [
+                    [
+                        "credential": apnsKey, "replaced": ["0a1b"], "warnings": ["it expires"],
+                        "tests": apnsTests,
+                    ],
+                    ["credential": apnsCertificate, "replaced": [], "warnings": [], "tests": []],
+                ])
+        case .listAPNsCredentials:
+            Sample(
+                arguments: [[:]],
+                answers: [
+                    [
+                        "credentials": [apnsCertificate, apnsKey],
+                        "unreadable": [["file": "/a", "problem": "it is incomplete"]],
+                    ]
+                ])
+        case .showAPNsCredential:
+            Sample(
+                arguments: [["credential": "ABC123DEFG"]],
+                answers: [
+                    [
+                        "credential": apnsCertificate, "name": "Apple Push Services: com.example.app",
+                        "issuer": "Apple", "fingerprint": "0a1b", "warnings": [],
+                    ],
+                    ["credential": apnsKey, "fingerprint": "0a1b", "warnings": []],
+                ])
+        case .testAPNsCredential:
+            Sample(
+                arguments: [["credential": "ABC123DEFG", "test_bundle_id": "com.example.app"]],
+                answers: [["tests": apnsTests]])
+        default:
+            Sample(
+                arguments: [["credential": "ABC123DEFG"]], answers: [["credential": "ABC123DEFG"]])
+        }
+    }
+}
