@@ -19,6 +19,7 @@ public struct APNsCredential: Sendable, Equatable {
         case key(keyID: String, teamID: String, bundles: [[UInt8]])
     }
 
+    /// Its name.
     public var id: APNsCredentialID
     public var kind: Kind
     /// The environments that it is valid for.
@@ -80,6 +81,7 @@ public struct APNsCredentialStatus: Sendable, Equatable {
         case clockDoubted
     }
 
+    /// The name of the credential.
     public var id: APNsCredentialID
     public var environment: APNsEnvironment
     public var health: Health

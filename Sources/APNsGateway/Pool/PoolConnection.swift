@@ -65,7 +65,7 @@ final class PoolConnection {
     /// The number of requests that may be in flight now.
     var allowed: Int { startsAlone && !isProven ? min(1, streams) : min(streams, Limits.HTTP2Client.streams) }
 
-    /// Whether a request with so many bytes can be sent now. Bytes in flight are bounded because bodies may wait for the server's
+    /// Whether a request with this many bytes can be sent now. Bytes in flight are bounded because bodies may wait for the server's
     /// flow control.
     func hasRoom(for bytes: Int) -> Bool {
         isOpen && inFlight < allowed
@@ -91,7 +91,7 @@ final class PoolConnection {
         openedAt = now
     }
 
-    /// The server allows so many more requests than are in flight.
+    /// The server allows this many requests beyond those in flight.
     func reported(available: Int) { streams = inFlight + max(0, available) }
 
     func retire(_ reason: APNsCloseReason, _ now: Instant) {
