@@ -113,7 +113,7 @@ import Wire
         #expect(payload["google.c.a.m_l"] == "m")
     }
 
-    @Test("a background push says how long the device remembers it, if that is not the default")
+    @Test("a background push carries the time for which the device remembers it, if that is not the default")
     func memory() throws {
         #expect(try MappingSample(lifetime: 60).payload()["gcm.ttl"] == "60")
         let longest = Int64(Limits.Message.lifetimeSeconds)

@@ -145,6 +145,30 @@ import Testing
         #expect(bench.deliveries.count == 1)
     }
 
+    @Test(
+        "the copy of a topic message for an iOS app is for APNs if it is a notification or a background push")
+    func apple() throws {
+        let rows: [(isNotification: Bool, route: AppleDataRoute, isForAPNs: Bool)] = [
+            (true, .store, true), (false, .store, false), (false, .silent, true),
+        ]
+        for row in rows {
+            var settings = DeliverySettings()
+            settings.appleData = row.route
+            let (bench, names) = TopicSendTests.bench(2, settings: settings)
+            bench.store.registrations[names[0]]?.apnsToken = bytes("p_00")
+            var submission = Harness.submission(1)
+            submission.content.isNotification = row.isNotification
+            bench.post(
+                .topicSubmitted(
+                    TopicSubmission(target: TopicTarget(TopicSendTests.topics[0]), submission: submission)))
+            bench.settle()
+            #expect(TopicSendTests.counts(bench, names) == [1, 1])
+            let copies = names.map { bench.store.messages[$0.device]?.first?.apns }
+            #expect(((copies[0] ?? nil) != nil) == row.isForAPNs, "\(row)")
+            #expect((copies[1] ?? nil) == nil, "Android")
+        }
+    }
+
     @Test("Removing a registration answers the submissions that wait for a verdict")
     func unregistered() {
         bench.submitApple(1)

@@ -3,10 +3,10 @@ import Delivery
 import Testing
 
 @Suite struct TopicSendTests {
-    private static let topics = ["a", "b", "c", "d", "e"].compactMap { TopicName(bytes($0)) }
+    static let topics = ["a", "b", "c", "d", "e"].compactMap { TopicName(bytes($0)) }
 
     /// A harness with `count` devices with one registration each, over three partitions; `of` returns the topics of each.
-    private static func bench(
+    static func bench(
         _ count: Int, settings: DeliverySettings = DeliverySettings(),
         of topics: (Int) -> [Int] = { _ in [0] }
     ) -> (Harness, [RegistrationName]) {
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// How many messages of a submission each device has.
-    private static func counts(_ bench: Harness, _ names: [RegistrationName], _ id: String = "m1") -> [Int] {
+    static func counts(_ bench: Harness, _ names: [RegistrationName], _ id: String = "m1") -> [Int] {
         names.map { name in
             (bench.store.messages[name.device] ?? []).count { $0.messageID == bytes(id) }
         }
@@ -76,29 +76,6 @@ import Testing
             bench.asked.contains { if case .device(name.device) = $0 { true } else { false } }
         }
         return (asked, bench.partitions.reduce(0) { $0 + $1.core.figures.devices })
-    }
-
-    @Test(
-        "the copy of a topic message for an iOS app is for APNs if it is a notification or a background push")
-    func apple() throws {
-        let rows: [(isNotification: Bool, route: AppleDataRoute, isForAPNs: Bool)] = [
-            (true, .store, true), (false, .store, false), (false, .silent, true),
-        ]
-        for row in rows {
-            var settings = DeliverySettings()
-            settings.appleData = row.route
-            let (bench, names) = Self.bench(2, settings: settings)
-            bench.store.registrations[names[0]]?.apnsToken = bytes("p_00")
-            var submission = Harness.submission(1)
-            submission.content.isNotification = row.isNotification
-            bench.post(
-                .topicSubmitted(TopicSubmission(target: TopicTarget(Self.topics[0]), submission: submission)))
-            bench.settle()
-            #expect(Self.counts(bench, names) == [1, 1])
-            let copies = names.map { bench.store.messages[$0.device]?.first?.apns }
-            #expect(((copies[0] ?? nil) != nil) == row.isForAPNs, "\(row)")
-            #expect((copies[1] ?? nil) == nil, "Android")
-        }
     }
 
     @Test("Transient devices are evicted before devices with other activity")

@@ -28,7 +28,7 @@ struct APNsPayload {
         let message = delivery.message
         let isToTopic = !delivery.topicPath.isEmpty || message.topic != nil
         if !delivery.topicPath.isEmpty { set("from", .string(Self.text(delivery.topicPath))) }
-        // The library discards a message whose ID it knows, and takes an ID of digits alone for a topic or campaign.
+        // The library discards a message with an earlier ID, and takes an ID of digits alone for a topic or campaign.
         let id = isToTopic ? "\(message.sequence.number)" : message.persistentID.text
         set("gcm.message_id", .string(id))
         let seconds = (message.expiresAt - message.acceptedAt) / 1_000

@@ -51,7 +51,7 @@ struct APSFields {
         if image != nil { set("mutable-content", 1) }
     }
 
-    /// Whether the user sees or hears something of the message.
+    /// Whether the message is visible or audible to the user.
     var isShown: Bool {
         members.contains { member in
             ["alert", "badge", "sound"].contains(member.key) && member.value != .null
