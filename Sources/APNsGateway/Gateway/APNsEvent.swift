@@ -1,0 +1,55 @@
+public import Basics
+public import Delivery
+public import Wire
+
+/// Turns a delivery into a request, or refuses it without asking Apple.
+public typealias APNsMapping = (GatewayDelivery, UnixMilliseconds) throws(APNsRefusal) -> APNsRequest
+
+/// What an operator configures about the gateway.
+public struct APNsSettings {
+    /// Connections of one credential in one environment at most.
+    public var connections: Int
+    public var mapping: APNsMapping
+
+    /// Creates settings.
+    public init(connections: Int = Limits.APNsGateway.connections, mapping: @escaping APNsMapping) {
+        self.connections = max(1, connections)
+        self.mapping = mapping
+    }
+}
+
+/// Why a connection could not be opened.
+public enum APNsOpenFailure: String, Sendable, CaseIterable {
+    /// The name has no address, no address answers, or it takes too long.
+    case unreachable
+    /// The server's certificate is not trusted.
+    case untrusted
+    /// The server refused the client certificate.
+    case credentialRefused = "credential_refused"
+    /// The other end does not speak HTTP/2.
+    case notHTTP2 = "not_http2"
+}
+
+/// What the shell reports to the gateway.
+public enum APNsEvent {
+    case deliver(GatewayDelivery)
+    /// All credentials, in place of those known before.
+    case credentials([APNsCredential])
+    case settings(APNsSettings)
+    /// The connection is ready for requests.
+    case opened(APNsConnectionID)
+    case openFailed(APNsConnectionID, APNsOpenFailure)
+    /// The server allows this many further requests, now that all earlier events of the connection have been reported.
+    case streams(APNsConnectionID, available: Int)
+    case answered(APNsConnectionID, requestNumber: UInt64, APNsAnswer)
+    case failed(APNsConnectionID, requestNumber: UInt64, HTTP2RequestFailure)
+    /// The connection accepts no more requests; `reason` is the debug data of GOAWAY.
+    case leaving(APNsConnectionID, reason: [UInt8])
+    /// The connection has ended; nothing more follows about it.
+    case closed(APNsConnectionID)
+    /// A provider token was signed; `at` is the time in it.
+    case minted(APNsCredentialID, token: [UInt8], at: UnixMilliseconds)
+    case tick
+    /// Everything that waits is answered with `later`, and what is in flight has ten seconds.
+    case drain
+}

@@ -1,0 +1,129 @@
+import Basics
+import Delivery
+
+/// What Apple's answers lead to (apns 1.7).
+extension APNsGateway {
+    mutating func answered(
+        _ id: APNsConnectionID, _ number: UInt64, _ answer: APNsAnswer, _ now: Now,
+        _ effects: inout APNsEffects
+    ) {
+        guard let (index, pool, connection) = ended(id, number) else { return }
+        if answer.status == 200 {
+            prove(pool, connection, tickets[index].request.topic, &effects)
+            finishAccepted(index, now, &effects)
+        } else {
+            let verdict = answer.verdict
+            let kind = VerdictTable.kind(status: verdict.status, reason: verdict.reason)
+            if kind.provesCredential { prove(pool, connection, tickets[index].request.topic, &effects) }
+            refused(index, kind, verdict, pool, connection, now, &effects)
+        }
+        closeIfFinished(connection, of: pool, now, &effects)
+    }
+
+    /// Notes that a request is no longer in flight. Returns what it belongs to, or `nil` if it was given up before.
+    mutating func ended(
+        _ id: APNsConnectionID, _ number: UInt64
+    ) -> (index: Int32, pool: Pool, connection: PoolConnection)? {
+        guard let index = tickets.find(number),
+            case .inFlight(let pool, let connection) = tickets[index].state,
+            connection.id == id
+        else { return nil }
+        connection.ended(bytes: tickets[index].bytes)
+        mark(pool)
+        return (index, pool, connection)
+    }
+
+    /// Apple has accepted the credential: a refusal of before is over.
+    private mutating func prove(
+        _ pool: Pool, _ connection: PoolConnection, _ topic: [UInt8], _ effects: inout APNsEffects
+    ) {
+        connection.isProven = true
+        pool.isProven = true
+        pool.pace.succeeded()
+        if pool.refusal != nil {
+            pool.refusal = nil
+            effects.notices.append(.credentialOn(pool.endpoint))
+        }
+        if !pool.topicRefusals.isEmpty, pool.topicRefusals.removeValue(forKey: topic) != nil {
+            effects.notices.append(.topicOn(pool.endpoint, topic: topic))
+        }
+    }
+
+    private mutating func finishAccepted(_ index: Int32, _ now: Now, _ effects: inout APNsEffects) {
+        let environment = tickets[index].request.environment
+        if tickets[index].isForDevice {
+            _ = trusts(index, isBad: false, now, &effects)
+            if environment != tickets[index].environment {
+                effects.notices.append(.environmentCorrected(tickets[index].registration, environment))
+            }
+        }
+        finish(index, .accepted(environment), &effects)
+    }
+
+    /// Dispatches a refusal by its class.
+    private mutating func refused(
+        _ index: Int32, _ kind: VerdictClass, _ verdict: APNsVerdict, _ pool: Pool,
+        _ connection: PoolConnection, _ now: Now, _ effects: inout APNsEffects
+    ) {
+        let attempt = tickets[index].attempt
+        switch kind {
+        // The shell reports 200 only with an empty reason, so this is the same.
+        case .accepted: finishAccepted(index, now, &effects)
+        case .badRequest where tickets[index].isCustom:
+            finish(index, .refused(APNsRefusal(.invalid, verdict)), &effects)
+        case .badRequest, .internalFault:
+            effects.notices.append(.internalFault(verdict))
+            finish(index, .refused(APNsRefusal(.internalFault, verdict)), &effects)
+        case .tooLarge: finish(index, .refused(APNsRefusal(.tooLarge, verdict)), &effects)
+        case .tokenUnknown: tokenUnknown(index, verdict, now, &effects)
+        case .tokenMismatched: tokenMismatched(index, verdict, now, &effects)
+        case .tokenEnded: tokenEnded(index, verdict, &effects)
+        case .credential:
+            let isProbe = tickets[index].tried.contains(.credentialProbe)
+            finishUnserved(index, .refused(APNsRefusal(.credential, verdict)), now, &effects)
+            turnOff(pool, verdict, isProbe: isProbe, now, &effects)
+        case .topic:
+            turnOffTopic(of: index, pool, verdict, now, &effects)
+            finishUnserved(index, .refused(APNsRefusal(.credential, verdict)), now, &effects)
+        case .tokenExpired: tokenExpired(index, verdict, pool, connection, now, &effects)
+        case .unrelatedKey:
+            retire(connection, of: pool, .wedged, now, &effects)
+            if retriesOnce(index, .unrelatedKey) { return resend(index) }
+            finishUnserved(index, .refused(APNsRefusal(.credential, verdict)), now, &effects)
+            turnOff(pool, verdict, isProbe: false, now, &effects)
+        case .tooManyTokens:
+            retire(connection, of: pool, .parked, now, &effects)
+            resendAtOnce(index, verdict, &effects)
+        case .connection:
+            retire(connection, of: pool, .leaving, now, &effects)
+            resendAtOnce(index, verdict, &effects)
+        case .tooManyRequests:
+            let wait = RetryDelay.device(attempt: attempt, &random)
+            finish(index, .later(milliseconds: wait, APNsRefusal(.rateExceeded, verdict)), &effects)
+        case .shutdown:
+            retire(connection, of: pool, .leaving, now, &effects)
+            if retriesOnce(index, .shutdown) { return resend(index) }
+            finishBusy(index, verdict, &effects)
+        case .busy: finishBusy(index, verdict, &effects)
+        }
+    }
+
+    private mutating func finishBusy(
+        _ index: Int32, _ verdict: APNsVerdict, _ effects: inout APNsEffects
+    ) {
+        let wait = RetryDelay.busy(attempt: tickets[index].attempt, &random)
+        finish(index, .later(milliseconds: wait, APNsRefusal(.unavailable, verdict)), &effects)
+    }
+
+    /// Returns whether something has not been tried yet, and notes that it is.
+    mutating func retriesOnce(_ index: Int32, _ what: Ticket.Tried) -> Bool {
+        tickets[index].tried.insert(what).inserted
+    }
+
+    /// Sends a request again that Apple has certainly not processed, unless that happens too often.
+    mutating func resendAtOnce(_ index: Int32, _ verdict: APNsVerdict?, _ effects: inout APNsEffects) {
+        tickets[index].resends += 1
+        guard tickets[index].resends > Limits.APNsGateway.resends else { return resend(index) }
+        finish(index, later(Limits.APNsGateway.laterMilliseconds, verdict), &effects)
+    }
+}

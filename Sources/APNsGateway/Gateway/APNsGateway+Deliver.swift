@@ -1,0 +1,111 @@
+import Basics
+import Delivery
+
+/// The way of a delivery from the core to a pool, and its end.
+extension APNsGateway {
+    mutating func deliver(_ delivery: GatewayDelivery, _ now: Now, _ effects: inout APNsEffects) {
+        func answer(_ outcome: GatewayOutcome) {
+            effects.answers.append(
+                GatewayAnswer(
+                    registration: delivery.registration, sequence: delivery.message.sequence, outcome: outcome
+                ))
+        }
+        guard drainEnds == nil, tickets.count < Limits.APNsGateway.queuedRequests else {
+            return answer(later())
+        }
+        let request: APNsRequest
+        do throws(APNsRefusal) {
+            request = try settings.mapping(delivery, now.wall)
+        } catch {
+            return answer(.refused(error))
+        }
+        let token = request.deviceToken
+        let index = tickets.add(Ticket(delivery, request))
+        guard lanes[token] == nil else {
+            lanes[token]?.append(index, &tickets)
+            return
+        }
+        lanes[token] = TicketQueue()
+        enqueue(index, isFirst: false, now, &effects)
+    }
+
+    /// Queues a ticket that is the first of its device token, or answers it if there is no way to Apple.
+    mutating func enqueue(_ index: Int32, isFirst: Bool, _ now: Now, _ effects: inout APNsEffects) {
+        let environment = tickets[index].request.environment
+        guard drainEnds == nil else { return finish(index, later(), &effects) }
+        guard let entry = directory.entry(for: tickets[index].bundle, in: environment, now),
+            entry.credential.permits(topic: tickets[index].request.topic)
+        else { return finishUnserved(index, .refused(APNsRefusal(.credential)), now, &effects) }
+        let pool = pool(of: entry, environment)
+        if let outcome = refuses(pool, index, now) { return finishUnserved(index, outcome, now, &effects) }
+        tickets[index].state = .queued(pool, since: now.monotonic)
+        if isFirst {
+            pool.queue.prepend(index, &tickets)
+        } else {
+            pool.queue.append(index, &tickets)
+        }
+        mark(pool)
+    }
+
+    private mutating func pool(of entry: CredentialEntry, _ environment: APNsEnvironment) -> Pool {
+        if let pool = entry[environment] { return pool }
+        let pool = Pool(entry, environment)
+        entry[environment] = pool
+        pools.append(pool)
+        return pool
+    }
+
+    /// Queues a ticket again, before all others.
+    mutating func resend(_ index: Int32) {
+        tickets[index].state = .inLane
+        ready.append((index, true))
+    }
+
+    /// Answers a delivery. The next one for its device token follows.
+    mutating func finish(_ index: Int32, _ outcome: GatewayOutcome, _ effects: inout APNsEffects) {
+        effects.answers.append(
+            GatewayAnswer(
+                registration: tickets[index].registration, sequence: tickets[index].sequence,
+                outcome: outcome))
+        let token = tickets[index].request.deviceToken
+        if let next = lanes[token]?.popFirst(&tickets) {
+            ready.append((next, false))
+        } else {
+            lanes[token] = nil
+        }
+        tickets.remove(index)
+    }
+
+    /// Answers a delivery that has found no way to Apple. If that was a probe of the other environment, the verdict of the first
+    /// one stands.
+    mutating func finishUnserved(
+        _ index: Int32, _ outcome: GatewayOutcome, _ now: Now, _ effects: inout APNsEffects
+    ) {
+        guard let verdict = tickets[index].firstVerdict else { return finish(index, outcome, &effects) }
+        finishUnknown(index, verdict, now, &effects)
+    }
+
+    /// Answers everything that waits for a connection of a pool.
+    ///
+    /// Where the way to Apple was open before, a probe of the other environment is not concluded, but repeated.
+    mutating func flush(
+        _ pool: Pool, isTemporary: Bool, _ now: Now, _ effects: inout APNsEffects,
+        _ outcome: (inout Self) -> GatewayOutcome
+    ) {
+        while let index = pool.queue.popFirst(&tickets) {
+            if isTemporary {
+                finish(index, outcome(&self), &effects)
+            } else {
+                finishUnserved(index, outcome(&self), now, &effects)
+            }
+        }
+    }
+
+    /// The answer for a delivery that was not attempted: it comes back after the given time and up to a second.
+    mutating func later(
+        _ milliseconds: Int64 = Limits.APNsGateway.laterMilliseconds, _ verdict: APNsVerdict? = nil
+    ) -> GatewayOutcome {
+        let jitter = Int64.random(in: 0...Limits.APNsGateway.laterMilliseconds, using: &random)
+        return .later(milliseconds: milliseconds + jitter, APNsRefusal(.unavailable, verdict))
+    }
+}

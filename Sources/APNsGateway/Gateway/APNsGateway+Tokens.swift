@@ -1,0 +1,76 @@
+import Basics
+import Delivery
+
+/// What Apple's verdicts about device tokens lead to (apns 4.2).
+extension APNsGateway {
+    /// `BadDeviceToken`: it may be a token of the other environment, which is tried once.
+    mutating func tokenUnknown(
+        _ index: Int32, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
+    ) {
+        guard tickets[index].isForDevice else {
+            return finish(index, .refused(APNsRefusal(.badToken, verdict)), &effects)
+        }
+        let other: APNsEnvironment = tickets[index].environment == .production ? .sandbox : .production
+        guard tickets[index].firstVerdict == nil,
+            directory.entry(for: tickets[index].bundle, in: other, now) != nil
+        else { return finishUnknown(index, tickets[index].firstVerdict ?? verdict, now, &effects) }
+        tickets[index].firstVerdict = verdict
+        tickets[index].request.environment = other
+        tickets[index].tried.subtract([.credentialProbe, .topicProbe])
+        resend(index)
+    }
+
+    /// Answers that Apple does not know the device token, in either environment.
+    mutating func finishUnknown(
+        _ index: Int32, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
+    ) {
+        let isTrusted = trusts(index, isBad: true, now, &effects)
+        finish(
+            index, isTrusted ? .tokenUnknown(verdict) : .refused(APNsRefusal(.credential, verdict)), &effects)
+    }
+
+    /// `DeviceTokenNotForTopic`.
+    mutating func tokenMismatched(
+        _ index: Int32, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
+    ) {
+        guard tickets[index].isForDevice else {
+            return finish(index, .refused(APNsRefusal(.mismatch, verdict)), &effects)
+        }
+        // Both environments know the token under no topic of ours: the first verdict is about the right environment.
+        if let first = tickets[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
+        let isTrusted = trusts(index, isBad: true, now, &effects)
+        finish(
+            index, isTrusted ? .tokenMismatched(verdict) : .refused(APNsRefusal(.credential, verdict)),
+            &effects)
+    }
+
+    /// `Unregistered` or `ExpiredToken`. Nothing ends if the app has registered since, or if a proxy may have answered.
+    mutating func tokenEnded(_ index: Int32, _ verdict: APNsVerdict, _ effects: inout APNsEffects) {
+        let isApples = verdict.invalidSince != nil || !verdict.reason.isEmpty
+        guard tickets[index].isForDevice, isApples else {
+            return finish(index, .refused(APNsRefusal(.unregistered, verdict)), &effects)
+        }
+        guard let since = verdict.invalidSince, since < tickets[index].registeredAt else {
+            return finish(index, .tokenEnded(verdict), &effects)
+        }
+        if retriesOnce(index, .oldEnd) { return resend(index) }
+        finish(index, .refused(APNsRefusal(.unregistered, verdict)), &effects)
+    }
+
+    /// Counts a verdict about a device token for the guard against mass death. Returns whether it can be trusted.
+    mutating func trusts(
+        _ index: Int32, isBad: Bool, _ now: Now, _ effects: inout APNsEffects
+    ) -> Bool {
+        let (bundle, environment) = (tickets[index].bundle, tickets[index].environment)
+        let result = guards.record(
+            token: tickets[index].request.deviceToken, of: bundle, in: environment, isBad: isBad,
+            now: now.monotonic)
+        switch result.change {
+        case .raised(let bad, let count):
+            effects.notices.append(.massDeath(bundle: bundle, environment, bad: bad, of: count))
+        case .ended: effects.notices.append(.massDeathOver(bundle: bundle, environment))
+        case nil: break
+        }
+        return result.isTrusted
+    }
+}

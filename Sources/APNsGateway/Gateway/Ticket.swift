@@ -1,0 +1,156 @@
+import Basics
+import Delivery
+
+/// A delivery that the gateway has not answered yet.
+struct Ticket {
+    enum State {
+        /// The entry is free.
+        case vacant
+        /// Waits for an earlier delivery to the same device token.
+        case inLane
+        /// Waits for a connection.
+        case queued(Pool, since: Instant)
+        /// Apple has it, on this connection.
+        case inFlight(Pool, PoolConnection)
+    }
+
+    /// What has been tried for it once, and is not tried again.
+    struct Tried: OptionSet {
+        let rawValue: UInt8
+        /// Another connection, after a provider token was refused as expired.
+        static let tokenExpired = Tried(rawValue: 1)
+        /// Another connection, after the key was refused as unrelated.
+        static let unrelatedKey = Tried(rawValue: 2)
+        /// Another connection, after Apple's server went down.
+        static let shutdown = Tried(rawValue: 4)
+        /// The same request, after a 410 from before the registration.
+        static let oldEnd = Tried(rawValue: 8)
+        /// It is tried although Apple refuses the credential.
+        static let credentialProbe = Tried(rawValue: 16)
+        /// It is tried although Apple refuses the topic.
+        static let topicProbe = Tried(rawValue: 32)
+    }
+
+    var registration: RegistrationName
+    var sequence: SequenceNumber
+    var registeredAt: UnixMilliseconds
+    var attempt: Int
+    /// The environment of the registration. That of the request differs during a probe of the other one.
+    var environment: APNsEnvironment
+    var bundle: [UInt8]
+    /// Whether the request goes to the device token of the registration, not to that of a Live Activity.
+    var isForDevice: Bool
+    /// Whether the app server has set parts of the request itself.
+    var isCustom: Bool
+    var request: APNsRequest
+    var state = State.inLane
+    var tried: Tried = []
+    var resends = 0
+    /// The verdict about the device token that led to a probe of the other environment.
+    var firstVerdict: APNsVerdict?
+    /// The provider token that it was last sent with.
+    var tokenSerial: UInt32 = 0
+    /// Counts the requests that this entry of the table was used for.
+    var generation: UInt32 = 0
+    /// The next ticket of the queue or lane that it waits in; -1 if there is none.
+    var next: Int32 = -1
+
+    init(_ delivery: GatewayDelivery, _ request: consuming APNsRequest) {
+        registration = delivery.registration
+        sequence = delivery.message.sequence
+        registeredAt = delivery.registeredAt
+        attempt = delivery.attempt
+        environment = delivery.environment
+        bundle = delivery.app.parts.category
+        isForDevice = delivery.app.parts.apnsToken.dropFirst(2).elementsEqual(request.deviceToken)
+        isCustom = delivery.message.fields.apns?.isEmpty == false
+        self.request = request
+    }
+
+    /// Bytes that it occupies in a connection's window.
+    var bytes: Int { request.payload.count }
+
+    /// Whether it probes the environment that the registration does not name.
+    var isEnvironmentProbe: Bool { firstVerdict != nil }
+}
+
+/// All tickets, in entries that are used again.
+struct TicketTable {
+    private var entries: [Ticket] = []
+    private var vacant: [Int32] = []
+
+    /// Deliveries without an answer.
+    var count: Int { entries.count - vacant.count }
+    /// The entries, vacant ones included.
+    var indices: Range<Int32> { 0..<Int32(entries.count) }
+
+    subscript(index: Int32) -> Ticket {
+        get { entries[Int(index)] }
+        _modify { yield &entries[Int(index)] }
+    }
+
+    mutating func add(_ ticket: consuming Ticket) -> Int32 {
+        guard let index = vacant.popLast() else {
+            entries.append(ticket)
+            return Int32(entries.count - 1)
+        }
+        ticket.generation = entries[Int(index)].generation
+        entries[Int(index)] = ticket
+        return index
+    }
+
+    /// Frees an entry and what it holds.
+    mutating func remove(_ index: Int32) {
+        entries[Int(index)].state = .vacant
+        entries[Int(index)].request.payload = []
+        entries[Int(index)].request.deviceToken = []
+        vacant.append(index)
+    }
+
+    /// Returns the number of a request that is about to be sent, which no other request of the table has soon.
+    mutating func nextRequestNumber(_ index: Int32) -> UInt64 {
+        entries[Int(index)].generation &+= 1
+        return UInt64(entries[Int(index)].generation) << 32 | UInt64(UInt32(bitPattern: index))
+    }
+
+    /// Returns the ticket whose request has a number and is in flight, or `nil` if it has been answered since.
+    func find(_ number: UInt64) -> Int32? {
+        let index = Int32(truncatingIfNeeded: number)
+        guard indices.contains(index), entries[Int(index)].generation == UInt32(number >> 32),
+            case .inFlight = entries[Int(index)].state
+        else { return nil }
+        return index
+    }
+}
+
+/// Tickets in the order in which they will be sent, linked through the table.
+struct TicketQueue {
+    private(set) var first: Int32 = -1
+    private var last: Int32 = -1
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ index: Int32, _ tickets: inout TicketTable) {
+        tickets[index].next = -1
+        if isEmpty { first = index } else { tickets[last].next = index }
+        last = index
+        count += 1
+    }
+
+    mutating func prepend(_ index: Int32, _ tickets: inout TicketTable) {
+        tickets[index].next = first
+        if isEmpty { last = index }
+        first = index
+        count += 1
+    }
+
+    mutating func popFirst(_ tickets: inout TicketTable) -> Int32? {
+        guard !isEmpty else { return nil }
+        let index = first
+        first = tickets[index].next
+        count -= 1
+        if isEmpty { last = -1 }
+        return index
+    }
+}

@@ -1,0 +1,80 @@
+extension Limits {
+    /// Limits of the scheduling of requests to APNs.
+    public enum APNsGateway {
+        /// Deliveries that the gateway holds, waiting or in flight: a second of work for one connection at Apple's usual speed, and
+        /// 80 MiB if all have the largest payload. The core keeps the others.
+        public static let queuedRequests = 20_000
+        /// Seconds that a delivery waits for a stream: then Apple has throttled the connection, and the core waits instead.
+        public static let queueSeconds = 30
+        /// Connections of one credential in one environment: more than 16 gained others little (apns 1.8).
+        public static let connections = 8
+        /// Percent of the streams of every connection that must be busy before one more is opened.
+        public static let growthPercent = 75
+        /// Milliseconds for which they must be busy: a burst alone passes sooner.
+        public static let growthMilliseconds: Int64 = 200
+        /// Percent of all streams under which a connection is closed again.
+        public static let shrinkPercent = 25
+        /// Seconds for which that few must be busy: Apple takes frequent connecting for an attack.
+        public static let shrinkSeconds = 600
+        /// Connections that are left then.
+        public static let connectionsAfterShrinking = 2
+        /// Milliseconds until the second attempt to connect; the wait doubles with each failure.
+        public static let connectMilliseconds: Int64 = 1_000
+        /// Milliseconds between attempts to connect at most.
+        public static let longestConnectMilliseconds: Int64 = 60_000
+        /// Connections of one pool that may be opened in a row, even if all work: Apple blocks those who connect too often.
+        public static let connectBurst = 16
+        /// Seconds in which all of those are allowed again.
+        public static let connectBurstSeconds = 160
+        /// Seconds that a connection may take to open: name, TCP and TLS each have a few.
+        public static let openSeconds = 30
+        /// Seconds after which a connection is replaced by a new one, so that no state of it gets old.
+        public static let rotationSeconds = 86_400
+        /// Requests after which a connection is replaced: half of its stream IDs.
+        public static let rotationRequests = 1 << 29
+        /// Seconds that a connection which accepts no more requests may take to answer the last ones.
+        public static let leavingSeconds = 10
+        /// Times that one request is sent again at once, because Apple has certainly not processed it.
+        public static let resends = 5
+        /// Seconds after which a provider token is replaced at the next request: Apple refuses it after 3,600.
+        public static let tokenRefreshSeconds = 2_700
+        /// Seconds for which an old provider token is used while its successor is being signed.
+        public static let tokenSeconds = 3_000
+        /// Seconds under which Apple refuses a new provider token as too early (apns 1.4).
+        public static let tokenLeastSeconds = 1_200
+        /// Seconds after which the request for a provider token is repeated: signing takes under a millisecond.
+        public static let mintSeconds = 60
+        /// Seconds by which the wall clock may move against the monotonic one before the time in a provider token is doubted.
+        public static let clockStepSeconds = 300
+        /// Seconds until a credential that Apple refuses is tried again; the wait doubles with each refusal.
+        public static let probeSeconds = 60
+        /// Seconds between such attempts at most.
+        public static let longestProbeSeconds = 3_600
+        /// Topics of one credential that are recorded as refused: more than an operator can have.
+        public static let refusedTopics = 1_024
+        /// Apps whose credential is remembered, and apps whose device tokens are counted: more than one team has.
+        public static let apps = 1_024
+        /// Device tokens of one app that are counted, as a sample beyond that number.
+        public static let countedTokens = 4_096
+        /// Seconds for which a device token is counted (apns 4.2).
+        public static let countedSeconds = 600
+        /// Device tokens under which their share of bad ones shows nothing.
+        public static let fewestTokens = 50
+        /// Percent of bad device tokens over which the environment or the topic must be wrong, not the tokens.
+        public static let badPercent = 20
+        /// Percent of bad device tokens under which an app is believed again.
+        public static let goodPercent = 10
+        /// Seconds for which an app is distrusted after the last alarm: a day, in which a registration would end.
+        public static let distrustSeconds = 86_400
+        /// Bytes of a body that are searched for a reason: Apple's have under 100.
+        public static let reasonBytes = 1_024
+        /// Characters of a reason that are kept.
+        public static let reasonCharacters = 64
+        /// Milliseconds between two ticks while deliveries are unanswered: half of `growthMilliseconds`.
+        public static let tickMilliseconds: Int64 = 100
+        /// Milliseconds between two ticks otherwise.
+        public static let idleTickMilliseconds: Int64 = 10_000
+        /// Milliseconds after which a delivery that was not attempted is offered again.
+        public static let laterMilliseconds: Int64 = 1_000
+    }
+}
