@@ -49,6 +49,15 @@ public enum Metric: Int, CaseIterable, Sendable {
     case configReloadSuccess
     case certificateNotAfter
     case startTime
+    /// Deliveries that the APNs gateway answered.
+    case apnsDeliveries
+    case apnsAnswers
+    case apnsAnswerMicroseconds
+    case apnsConnections
+    case apnsConnects
+    case apnsRequestsOpen
+    case apnsQueue
+    case apnsTokenMinted
 
     /// Counter or gauge.
     public enum Kind: String, Sendable {
