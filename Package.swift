@@ -132,7 +132,7 @@ let package = Package(
         tests(
             "Server",
             [
-                "Server", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery",
+                "Server", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery",
                 "Sessions", "Transport", "BasicsSupport",
             ]),
         tests(

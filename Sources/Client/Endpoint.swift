@@ -1,5 +1,4 @@
 import Basics
-import Glibc
 public import Transport
 
 /// The address of a server and its TLS settings.
@@ -23,33 +22,13 @@ public struct Endpoint: Sendable {
         if let literal = SocketAddress(literal: host, port: port) {
             self.init(address: literal, tls: tls)
         } else {
-            self.init(address: try Self.lookUp(host, port), serverName: host, tls: tls)
+            self.init(
+                address: try HostLookup.addresses(of: host, port: port)[0], serverName: host, tls: tls)
         }
     }
 
     /// The value of the Host header.
     var hostHeader: String { serverName ?? address.description }
-
-    private static func lookUp(_ host: String, _ port: UInt16) throws(TransportError) -> SocketAddress {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        let code = unsafe getaddrinfo(host, nil, &hints, &list)
-        defer { unsafe freeaddrinfo(list) }
-        guard code == 0, let first = unsafe list else {
-            throw TransportError(
-                "find \(host)", detail: unsafe String(cString: gai_strerror(code)), code: code)
-        }
-        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let named = unsafe getnameinfo(
-            first.pointee.ai_addr, first.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0,
-            NI_NUMERICHOST)
-        let literal = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard named == 0, let address = SocketAddress(literal: literal, port: port) else {
-            throw TransportError("find \(host)", detail: "unsupported address family")
-        }
-        return address
-    }
 }
 
 extension Reactor {

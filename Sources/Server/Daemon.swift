@@ -25,6 +25,8 @@ final class Daemon: Sendable {
     let metrics: Metrics
     let store: any Store
     let storeThreads: StoreThreads
+    /// The gateway to Apple.
+    let apns: APNsPort
     /// Whether the machine's clock is trusted.
     let clock: ClockStatus
     let mailboxes: [ReactorMailbox]
@@ -43,15 +45,17 @@ final class Daemon: Sendable {
     private let settings: Mutex<Settings>
 
     init(
-        log: Log, metrics: Metrics, store: any Store, storeThreads: StoreThreads, clock: ClockStatus,
-        mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal, scramSecret: [UInt8],
-        certificates: Certificates, apnsCredentials: APNsCredentialStore, drainer: Drainer,
+        log: Log, metrics: Metrics, store: any Store, storeThreads: StoreThreads, apns: APNsPort,
+        clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
+        scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
+        drainer: Drainer,
         listeners: [BoundListener], source: ConfigurationSource, configuration: Configuration
     ) {
         self.log = log
         self.metrics = metrics
         self.store = store
         self.storeThreads = storeThreads
+        self.apns = apns
         self.clock = clock
         self.mailboxes = mailboxes
         self.senders = senders
@@ -85,6 +89,7 @@ final class Daemon: Sendable {
         let admission = configuration.admission
         change.jobs.append { $0.changeAdmission(admission) }
         for mailbox in mailboxes { mailbox.post(change) }
+        apns.apply(configuration)
         storeThreads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
         log.level = configuration.logLevel

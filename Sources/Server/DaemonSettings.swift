@@ -34,6 +34,7 @@ extension Configuration {
         running.deviceExpirySeconds = deviceExpirySeconds
         running.unusedDeviceSeconds = unusedDeviceSeconds
         running.clockGraceSeconds = clockGraceSeconds
+        running.appleData = iosDataOnly == "silent" ? .silent : .store
         return running
     }
 

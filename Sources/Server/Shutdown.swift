@@ -25,6 +25,8 @@ struct Shutdown {
         stopListening(Link.Kind.allCases)
         _ = unsafe unlink(configuration.controlSocket)
         daemon.drainer.lastCall(seconds: configuration.shutdownSeconds)
+        // Before the reactors end: Apple's answers remove messages.
+        daemon.apns.drain(seconds: configuration.shutdownSeconds)
         stopReactors()
         return closeStore()
     }
@@ -45,6 +47,7 @@ struct Shutdown {
             mailbox.post { host in host.stop { latch.fulfil(true) } }
         }
         for latch in latches { _ = latch.wait() }
+        daemon.apns.stop()
     }
 
     private func closeStore() -> ExitCode {

@@ -54,7 +54,7 @@ struct Startup: ~Copyable {
         self.configuration = configuration
         self.source = source
         self.log = log
-        metrics = Metrics(shards: configuration.reactorCount + 2)
+        metrics = Metrics(shards: configuration.reactorCount + 3)
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
@@ -84,17 +84,22 @@ struct Startup: ~Copyable {
         delivery.sequenceWatermark = lease.watermark
         delivery.seal = seal
         delivery.running = configuration.running
-        let hosts = makeHosts(reactors, map, mailboxes, storeThreads, clock, directory, delivery)
+        let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes))
+        let hosts = makeHosts(
+            reactors, map, mailboxes, storeThreads, gateway.port, clock, directory, delivery)
         let sockets = try openSockets()
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, storeThreads: storeThreads, clock: clock,
-            mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
+            log: log, metrics: metrics, store: store, storeThreads: storeThreads, apns: gateway.port,
+            clock: clock, mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners,
             source: source, configuration: configuration)
+        let port = gateway.port
+        apnsCredentials.observe { credentials in port.use(credentials.map { APNsMaterial($0) }) }
+        apnsCredentials.selfTester = GatewaySelfTester(port: port)
         try listen(consume sockets, hosts, daemon)
-        try startThreads(hosts)
+        try startThreads(hosts, gateway)
         let greeting = try makeFirstSender(daemon)
         return (daemon, greeting)
     }
@@ -222,7 +227,7 @@ struct Startup: ~Copyable {
 
     private func makeHosts(
         _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
-        _ storeThreads: StoreThreads,
+        _ storeThreads: StoreThreads, _ apns: APNsPort,
         _ clock: ClockStatus, _ directory: SenderDirectory, _ settings: DeliverySettings
     ) -> [ReactorHost] {
         let hashKey = (SecureRandom.number(), SecureRandom.number())
@@ -238,7 +243,7 @@ struct Startup: ~Copyable {
             }
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
-                store: storeThreads, clock: clock, admission: admission,
+                store: storeThreads, apns: apns, clock: clock, admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]), log: log)
             reactor.delegate = host
             // Before any connection: reactors without partitions depend on this.
@@ -247,15 +252,35 @@ struct Startup: ~Copyable {
         }
     }
 
+    /// Makes the APNs gateway with a reactor of its own.
+    private func makeGateway(_ answers: APNsAnswers) throws(StartupFailure) -> APNsHost {
+        do {
+            let reactor = try Reactor(index: configuration.reactorCount)
+            return APNsHost(
+                reactor: reactor, configuration: configuration,
+                tally: APNsTally(shard: metrics.shards[configuration.reactorCount + 1]), log: log
+            ) { answers.post($0) }
+        } catch {
+            throw StartupFailure(
+                text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)
+        }
+    }
+
     /// Starts the thread of each reactor, which owns its host from then on.
-    private func startThreads(_ hosts: [ReactorHost]) throws(StartupFailure) {
+    private func startThreads(_ hosts: [ReactorHost], _ gateway: APNsHost) throws(StartupFailure) {
         for host in hosts {
             // Transferred to the new thread: this one does not use it again.
             nonisolated(unsafe) let host = host
-            do { try Threads.start(name: "ccsd-reactor") { unsafe host.run() } } catch {
-                throw StartupFailure(
-                    text: error.description, hint: "raise the limit on processes", exitCode: error.exitCode)
-            }
+            try start("ccsd-reactor") { unsafe host.run() }
+        }
+        nonisolated(unsafe) let gateway = gateway
+        try start("ccsd-apns") { unsafe gateway.run() }
+    }
+
+    private func start(_ name: String, _ body: sending @escaping () -> Void) throws(StartupFailure) {
+        do { try Threads.start(name: name, body) } catch {
+            throw StartupFailure(
+                text: error.description, hint: "raise the limit on processes", exitCode: error.exitCode)
         }
     }
 

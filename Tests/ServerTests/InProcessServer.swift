@@ -118,6 +118,8 @@ final class InProcessServer {
             device_port: 0
             https_port: 0
             admin_port: \(adminPort)
+            apns_production_address: 127.0.0.1:1
+            apns_sandbox_address: 127.0.0.1:1
             reactors: \(reactors)
             \(lines)
             """

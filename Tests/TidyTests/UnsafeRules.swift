@@ -16,7 +16,6 @@ enum UnsafeRules {
         ("Sources/Basics/Logging/Log.swift", "getenv"),
         ("Sources/Basics/Time/Time.swift", "clock_gettime"),
         ("Sources/Client/ControlClient.swift", "a blocking socket"),
-        ("Sources/Client/Endpoint.swift", "getaddrinfo"),
         ("Sources/Client/KeyFile.swift", "open, read"),
         ("Sources/Server/Config/Check/CertificateCheck.swift", "stat, access"),
         ("Sources/Server/Config/Check/FolderCheck.swift", "stat, access"),

@@ -114,16 +114,6 @@ extension Connection {
         guard let ssl = tls.ssl, let cipher = SSL_get_current_cipher(ssl) else { return nil }
         return SSL_CIPHER_get_name(cipher).map { String(cString: $0) }
     }
-
-    /// The application protocol agreed on in the TLS handshake. Returns `nil` if there is none.
-    var applicationProtocol: String? {
-        var name: UnsafePointer<UInt8>?
-        var length: UInt32 = 0
-        guard let ssl = tls.ssl else { return nil }
-        SSL_get0_alpn_selected(ssl, &name, &length)
-        guard let name, length > 0 else { return nil }
-        return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
-    }
 }
 
 /// A reactor with one listener, and connections to it from the same reactor.

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 public import Wire
 
 /// The answer of APNs to one request, as the connection received it.
@@ -18,7 +18,7 @@ public struct APNsAnswer: Sendable, Equatable {
     public init(_ answer: HTTPAnswer) { self.init(status: answer.status, body: answer.body) }
 
     /// The status and the reason, which is empty if the body has none (apns 1.6).
-    var verdict: APNsVerdict {
+    public var verdict: APNsVerdict {
         let (reason, timestamp) = Self.reason(body)
         return APNsVerdict(status: status, reason: reason, invalidSince: status == 410 ? timestamp : nil)
     }

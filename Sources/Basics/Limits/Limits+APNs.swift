@@ -32,6 +32,14 @@ extension Limits {
         public static let collapseIDBytes = 64
         /// Seconds that APNs keeps a message of HTTP v1 that names no expiration: 30 days (apns 3.3).
         public static let lifetimeSeconds = 2_592_000
+        /// Bytes written to one connection in one turn.
+        public static let writeBytes = 65_536
+        /// Seconds after which a connection whose bytes are not acknowledged is dead.
+        public static let silenceSeconds = 20
+        /// Seconds that a shutdown waits for Apple's answers.
+        public static let drainSeconds = 10
+        /// Seconds that a self-test waits for Apple's answers.
+        public static let selfTestSeconds = 20
     }
 }
 

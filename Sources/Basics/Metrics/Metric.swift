@@ -50,6 +50,15 @@ public enum Metric: Int, CaseIterable, Sendable {
     case certificateNotAfter
     case apnsCredentialDaysLeft
     case startTime
+    /// Deliveries that the APNs gateway answered.
+    case apnsDeliveries
+    case apnsAnswers
+    case apnsAnswerMicroseconds
+    case apnsConnections
+    case apnsConnects
+    case apnsRequestsOpen
+    case apnsQueue
+    case apnsTokenMinted
 
     /// Counter or gauge.
     public enum Kind: String, Sendable {

@@ -13,7 +13,7 @@ extension Metric {
     }
 
     /// The table, in the order of the cases; a test compares them.
-    static let rows: [Row] = traffic + messageRows + inside
+    static let rows: [Row] = traffic + messageRows + inside + gateway
 
     private static let traffic: [Row] = [
         Row(

@@ -42,6 +42,13 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case anonymousPerAddress = "anonymous_per_address"
     case unauthenticatedRequestsPerAddress = "unauthenticated_requests_per_address"
     case unauthenticatedRequestsPerMinute = "unauthenticated_requests_per_minute"
+    case apnsProductionAddress = "apns_production_address"
+    case apnsSandboxAddress = "apns_sandbox_address"
+    case apnsCAFile = "apns_ca_file"
+    case apnsConnections = "apns_connections"
+    case iosDataOnly = "ios_data_only"
+    case collapseKeyToAPNs = "collapse_key_to_apns"
+    case gcm2015Priority = "gcm_2015_priority"
     case storePartitions = "store_partitions"
     case registryBytes = "registry_bytes"
     case unusedDeviceSeconds = "unused_device_seconds"
@@ -90,4 +97,5 @@ public enum ConfigKey: String, CaseIterable, Sendable {
         .merging(rates) { first, _ in first }
         .merging(unauthenticated) { first, _ in first }
         .merging(protocols) { first, _ in first }
+        .merging(apns) { first, _ in first }
 }

@@ -26,6 +26,7 @@ extension ConfigKey {
         case .path, .address: .text(try line(text))
         case .choice(let words): .text(try word(text, of: words))
         case .hostName: .text(try hostName(text))
+        case .endpoint: .text(try endpoint(text))
         case .hostNames:
             .list(
                 try hostNames(text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)))
@@ -104,6 +105,18 @@ extension ConfigKey {
         else {
             throw ConfigMistake(
                 "\(shown(text)) is not a host name", hint: "letters, digits, dashes and dots")
+        }
+        return text
+    }
+
+    private func endpoint(_ text: String) throws(ConfigMistake) -> String {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, Self.isHostName(String(parts[0])), !text.hasPrefix("*"),
+            parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = Int(parts[1]), (1...65_535).contains(port)
+        else {
+            throw ConfigMistake(
+                "\(shown(text)) is not a host name with a port", hint: "write \(entry.type.allowed)")
         }
         return text
     }

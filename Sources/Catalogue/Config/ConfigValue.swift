@@ -52,6 +52,8 @@ public enum ConfigType: Sendable, Equatable {
     case choice([String])
     /// One host name; may be empty if the default is.
     case hostName
+    /// A host name or IPv4 address with a port.
+    case endpoint
     /// Host names, each optionally with a leading `*.`.
     case hostNames
     /// IPv4 and IPv6 addresses and networks.
@@ -72,6 +74,7 @@ public enum ConfigType: Sendable, Equatable {
         case .address: "an IPv4 or IPv6 address"
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .hostName: "a host name"
+        case .endpoint: "a host name and a port, such as api.push.apple.com:443"
         case .hostNames: "a list of host names"
         case .networks: "a list of addresses and networks"
         }
@@ -87,6 +90,7 @@ public enum ConfigType: Sendable, Equatable {
         case .address: "ADDRESS"
         case .choice(let words): words.joined(separator: "|")
         case .hostName: "NAME"
+        case .endpoint: "NAME:PORT"
         case .hostNames: "NAME,…"
         case .networks: "NETWORK,…"
         }

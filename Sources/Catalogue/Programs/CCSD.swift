@@ -90,7 +90,7 @@ extension ConfigType {
         case .port: .integer(0...65_535)
         case .path: .path
         case .choice(let words): .choice(words)
-        case .address, .hostName, .hostNames, .networks: .text
+        case .address, .hostName, .endpoint, .hostNames, .networks: .text
         }
     }
 }

@@ -86,6 +86,8 @@ public struct RunningSettings: Sendable {
     public var unusedDeviceSeconds = Limits.Device.unusedSeconds
     /// See `DeliverySettings`.
     public var clockGraceSeconds = Limits.Clock.graceSeconds
+    /// See `DeliverySettings`.
+    public var appleData = AppleDataRoute.store
 
     /// Creates the default settings.
     public init() {}
@@ -101,6 +103,7 @@ extension DeliverySettings {
             running.deviceExpirySeconds = deviceExpirySeconds
             running.unusedDeviceSeconds = unusedDeviceSeconds
             running.clockGraceSeconds = clockGraceSeconds
+            running.appleData = appleData
             return running
         }
         set {
@@ -109,6 +112,7 @@ extension DeliverySettings {
             deviceExpirySeconds = newValue.deviceExpirySeconds
             unusedDeviceSeconds = newValue.unusedDeviceSeconds
             clockGraceSeconds = newValue.clockGraceSeconds
+            appleData = newValue.appleData
         }
     }
 }

@@ -163,7 +163,7 @@ public struct ConfigLoader {
             throw ConfigMistake("is one value, not a list", hint: "write [\(shown(text))]")
         case .integer, .port, .boolean:
             guard isPlain else { throw ConfigMistake("is text in quotes", hint: "\(write), without quotes") }
-        case .path, .address, .choice, .hostName: break
+        case .path, .address, .choice, .hostName, .endpoint: break
         }
         return try key.value(of: text)
     }

@@ -85,6 +85,20 @@ extension Configuration {
     public var unauthenticatedRequestsPerAddress: Int { number(.unauthenticatedRequestsPerAddress) }
     /// Check-ins and registrations of unauthenticated devices from all addresses per minute.
     public var unauthenticatedRequestsPerMinute: Int { number(.unauthenticatedRequestsPerMinute) }
+    /// Host and port of Apple's production environment.
+    public var apnsProductionAddress: String { word(.apnsProductionAddress) }
+    /// Host and port of Apple's sandbox environment.
+    public var apnsSandboxAddress: String { word(.apnsSandboxAddress) }
+    /// File of the authorities for Apple's certificates; `nil` for those of the system.
+    public var apnsCAFile: String? { word(.apnsCAFile).isEmpty ? nil : word(.apnsCAFile) }
+    /// Maximum number of connections of one credential in one environment.
+    public var apnsConnections: Int { number(.apnsConnections) }
+    /// What happens to data-only messages to iOS apps: `store` or `silent`.
+    public var iosDataOnly: String { word(.iosDataOnly) }
+    /// Whether the collapse key is sent to Apple.
+    public var collapseKeyToAPNs: Bool { self[.collapseKeyToAPNs] == .boolean(true) }
+    /// Whether notifications without a priority have normal priority.
+    public var gcm2015Priority: Bool { self[.gcm2015Priority] == .boolean(true) }
     /// The number of partitions that a new store gets and an existing one must have; `nil` if it is not configured.
     public var storePartitions: Int? { number(.storePartitions) == 0 ? nil : number(.storePartitions) }
     /// The size of the registry in bytes at which nothing more is added.

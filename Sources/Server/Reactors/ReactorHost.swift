@@ -21,6 +21,7 @@ final class ReactorHost: ReactorDelegate {
     private let mailboxes: [ReactorMailbox]
     private var outgoing: [Parcel]
     private let store: StoreThreads
+    private let apns: APNsPort
     private let clock: ClockStatus
     let admission: Admission
     private var backpressured: [Link] = []
@@ -38,7 +39,8 @@ final class ReactorHost: ReactorDelegate {
     init(
         index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
         mailboxes: [ReactorMailbox],
-        store: StoreThreads, clock: ClockStatus, admission: Admission, tally: ReactorTally, log: Log
+        store: StoreThreads, apns: APNsPort, clock: ClockStatus, admission: Admission, tally: ReactorTally,
+        log: Log
     ) {
         self.index = index
         self.reactor = reactor
@@ -46,6 +48,7 @@ final class ReactorHost: ReactorDelegate {
         self.partitions = partitions
         self.mailboxes = mailboxes
         self.store = store
+        self.apns = apns
         self.clock = clock
         self.admission = admission
         self.tally = tally
@@ -149,6 +152,8 @@ final class ReactorHost: ReactorDelegate {
         applyEffects(now)
         store.submit(partitions.takeBatches())
         store.load(partitions.takeLoads())
+        var deliveries = partitions.takeDeliveries()
+        apns.deliver(&deliveries)
         collectCounters()
         partitions.endTurn()
         refusals.flush(to: log)

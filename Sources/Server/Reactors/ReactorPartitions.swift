@@ -144,6 +144,16 @@ final class ReactorPartitions {
         return batches
     }
 
+    /// Removes and returns the deliveries to the APNs gateway of this turn.
+    func takeDeliveries() -> [GatewayDelivery] {
+        var deliveries: [GatewayDelivery] = []
+        for hosted in active where !hosted.effects.deliveries.isEmpty {
+            deliveries.append(contentsOf: hosted.effects.deliveries)
+            hosted.effects.deliveries.removeAll(keepingCapacity: true)
+        }
+        return deliveries
+    }
+
     /// Removes and returns the store queries of this turn.
     func takeLoads() -> [PartitionQuery] {
         var loads: [PartitionQuery] = []

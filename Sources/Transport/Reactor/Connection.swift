@@ -140,6 +140,8 @@ public final class Connection {
     public var tlsVersion: String? { tls.version }
     /// Whether the TLS handshake resumed an earlier session.
     public var tlsIsResumed: Bool { tls.isResumed }
+    /// The application protocol agreed on in the TLS handshake (ALPN); `nil` if there is none.
+    public var applicationProtocol: String? { tls.applicationProtocol }
     /// The channel binding of a login (RFC 9266, `tls-exporter`); `nil` if TLS has no safe one.
     public var channelBinding: [UInt8]? { tls.channelBinding }
 

@@ -17,6 +17,8 @@ public struct PaceSettings: Sendable {
     /// Milliseconds that a closed connection waits for the peer's end of stream, so that a reset does not discard our last
     /// bytes.
     public var lingerMilliseconds = Int64(Limits.Connection.lingerMilliseconds)
+    /// Seconds after which a peer that does not acknowledge sent bytes is dead.
+    public var silenceSeconds = Limits.Connection.peerSilenceSeconds
     /// Connections of one address, on one reactor, that have not logged in; 0 disables the limit.
     public var anonymousPerAddress = Limits.Connection.anonymousPerAddress
     /// Connections of this listener on one reactor.

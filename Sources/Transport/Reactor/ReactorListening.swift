@@ -183,7 +183,9 @@ extension Reactor {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let number = socket(address.family, kind, 0)
         guard number >= 0 else { throw SystemCall.failure("open a socket for \(address)") }
-        if address.family != AF_UNIX { ListeningSocket.setStreamOptions(number) }
+        if address.family != AF_UNIX {
+            ListeningSocket.setStreamOptions(number, silenceSeconds: pace.silenceSeconds)
+        }
         if let source, unsafe source.withSocketAddress({ unsafe Glibc.bind(number, $0, $1) }) != 0 {
             let failure = SystemCall.failure("bind a connection to \(source)")
             _ = Glibc.close(number)

@@ -118,13 +118,15 @@ public struct ListeningSocket: ~Copyable, Sendable {
     }
 
     /// Disables the delay of small writes, and detects dead peers without traffic.
-    static func setStreamOptions(_ number: Int32) {
+    static func setStreamOptions(
+        _ number: Int32, silenceSeconds: Int = Limits.Connection.peerSilenceSeconds
+    ) {
         set(number, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         set(number, SOL_SOCKET, SO_KEEPALIVE, 1)
         set(number, Int32(IPPROTO_TCP), TCP_KEEPIDLE, Int32(Limits.Connection.tcpKeepaliveSeconds))
-        set(number, Int32(IPPROTO_TCP), TCP_KEEPINTVL, Int32(Limits.Connection.peerSilenceSeconds / 4))
+        set(number, Int32(IPPROTO_TCP), TCP_KEEPINTVL, Int32(silenceSeconds / 4))
         set(number, Int32(IPPROTO_TCP), TCP_KEEPCNT, 4)
-        set(number, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(Limits.Connection.peerSilenceSeconds * 1_000))
+        set(number, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(silenceSeconds * 1_000))
     }
 
     private static func set(_ socket: borrowing Descriptor, _ level: Int32, _ option: Int32, _ value: Int32) {

@@ -128,6 +128,12 @@ extension SocketAddress {
         return unsafe withUnsafeBytes(of: &form) { (result, unsafe Self(bytes: $0.prefix(Int(length)))) }
     }
 
+    /// Parses the kernel's format, such as the result of a name lookup.
+    init(copying form: UnsafePointer<sockaddr>, length: socklen_t) {
+        let bytes = unsafe UnsafeRawBufferPointer(start: form, count: Int(length))
+        unsafe self.init(bytes: bytes[...])
+    }
+
     private init(bytes: Slice<UnsafeRawBufferPointer>) {
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: bytes)
         let family = unsafe bytes.count >= 2 ? Int32(bytes.load(as: sa_family_t.self)) : 0

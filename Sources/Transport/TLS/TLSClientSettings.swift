@@ -14,6 +14,20 @@ import Synchronization
         case anyone
     }
 
+    /// The certificate of a client and its key, for servers that ask for one.
+    public struct Identity: Sendable {
+        /// The certificate and its issuers, PEM.
+        public var chain: [UInt8]
+        /// The private key, PEM.
+        public var key: [UInt8]
+
+        /// Creates an identity; `TLSClientSettings` checks that the key belongs to the certificate.
+        public init(chain: [UInt8], key: [UInt8]) {
+            self.chain = chain
+            self.key = key
+        }
+    }
+
     let raw: OpaquePointer
     let verifies: Bool
     private let ticket: TLSTicket?
@@ -21,7 +35,7 @@ import Synchronization
     /// Creates client settings; with `resumes`, each connection resumes the last session that a server offered, so the settings
     /// are for one server only.
     public init(
-        trust: Trust, applicationProtocols: [String] = [], resumes: Bool = false
+        trust: Trust, identity: Identity? = nil, applicationProtocols: [String] = [], resumes: Bool = false
     ) throws(TransportError) {
         guard let raw = unsafe SSL_CTX_new(TLS_client_method()) else {
             throw OpenSSLErrors.failure("make a TLS context")
@@ -45,6 +59,7 @@ import Synchronization
             }
         case .anyone: break
         }
+        if let identity { try unsafe TLSContext.use(chain: identity.chain, key: identity.key, in: raw) }
         var wire: [UInt8] = []
         for name in applicationProtocols {
             let name = Array(name.utf8.prefix(255))

@@ -155,6 +155,17 @@ import Glibc
         return value
     }
 
+    /// The application protocol agreed on in the handshake; `nil` if there is none.
+    var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        guard let ssl = unsafe ssl else { return nil }
+        unsafe SSL_get0_alpn_selected(ssl, &name, &count)
+        guard let name = unsafe name else { return nil }
+        let bytes = unsafe UnsafeBufferPointer(start: name, count: Int(count))
+        return unsafe String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Whether the handshake resumed an earlier session.
     var isResumed: Bool { unsafe ssl != nil && SSL_session_reused(ssl) == 1 }
 }

@@ -40,7 +40,7 @@ final class RunningDaemon {
                 "--data-directory", directory.appendingPathComponent("data").path, "--reactors",
                 String(reactors),
                 "--drain-grace-seconds", String(graceSeconds), "--drain-spread-seconds", "0",
-            ] + flags
+            ] + (flags.contains { $0.hasPrefix("--apns-") } ? [] : Self.noApple) + flags
             + ["app_server", "app_server_preproduction", "device", "https"].flatMap { name in
                 ["--\(name.replacingOccurrences(of: "_", with: "-"))-port", String(given[name] ?? 0)]
             }
@@ -109,6 +109,11 @@ final class RunningDaemon {
     var pid: Int32 { process.processIdentifier }
 
     /// Options that select free ports.
+    /// Tests never contact Apple.
+    static let noApple = [
+        "--apns-production-address", "127.0.0.1:1", "--apns-sandbox-address", "127.0.0.1:1",
+    ]
+
     static let noPorts = [
         "--app-server-port", "0", "--app-server-preproduction-port", "0", "--device-port", "0",
         "--https-port", "0",

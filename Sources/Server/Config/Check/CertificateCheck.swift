@@ -51,6 +51,18 @@ extension ConfigCheck {
         return true
     }
 
+    /// Checks the authorities for Apple's certificates.
+    mutating func checkAPNsAuthorities() {
+        guard isUsable(.apnsCAFile), let path = configuration.apnsCAFile, checkFile(.apnsCAFile, path) else {
+            return
+        }
+        do throws(TransportError) {
+            _ = try TLSClientSettings(trust: .file(path))
+        } catch {
+            add(.error, .apnsCAFile, error.description, "give the path of a PEM file with CA certificates")
+        }
+    }
+
     /// Checks our own authority, which is created at the first start; a damaged one is not replaced.
     private mutating func checkAuthority() {
         guard isUsable(.dataDirectory) else { return }

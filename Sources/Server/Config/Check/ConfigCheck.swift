@@ -28,6 +28,7 @@ struct ConfigCheck {
         checkDirectory()
         checkPartitions()
         checkCertificate()
+        checkAPNsAuthorities()
         checkControlSocket()
         checkPorts()
         checkSettings()

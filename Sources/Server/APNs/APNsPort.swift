@@ -1,0 +1,59 @@
+import APNsGateway
+import Basics
+import Delivery
+import Transport
+
+/// The APNs gateway as other threads see it.
+struct APNsPort: Sendable {
+    let mailbox: APNsMailbox
+
+    /// Passes deliveries to the gateway, and empties the array.
+    func deliver(_ deliveries: inout [GatewayDelivery]) { mailbox.post(&deliveries) }
+
+    /// Applies a configuration.
+    func apply(_ configuration: Configuration) { mailbox.post { $0.apply(configuration) } }
+
+    /// Replaces the credentials.
+    func use(_ materials: [APNsMaterial]) { mailbox.post { $0.use(materials) } }
+
+    /// Waits for Apple's answers at shutdown, up to `seconds`. A message without one is offered again after the next start.
+    func drain(seconds: Int) {
+        let latch = Latch<Bool>()
+        let most = min(Limits.APNs.drainSeconds, max(1, seconds / 4))
+        mailbox.post { $0.drain(seconds: most) { latch.fulfil(true) } }
+        _ = latch.wait(milliseconds: Int64(most + 1) * 1_000)
+    }
+
+    /// Ends the gateway's thread. Returns when it uses no connection any more.
+    func stop() {
+        let latch = Latch<Bool>()
+        mailbox.post { $0.stop { latch.fulfil(true) } }
+        _ = latch.wait()
+    }
+
+    /// Sends one request with a throwaway device token, and waits for the outcome. Returns `nil` if the thread does not answer.
+    func probe(
+        _ material: APNsMaterial, topic: [UInt8], _ environment: APNsEnvironment
+    ) -> APNsProbe.Outcome? {
+        let latch = Latch<APNsProbe.Outcome>()
+        mailbox.post { $0.probe(material, topic: topic, environment) { latch.fulfil($0) } }
+        return latch.wait(milliseconds: Int64(Limits.APNs.selfTestSeconds + 1) * 1_000)
+    }
+}
+
+/// Passes the gateway's answers to the partitions of their devices.
+struct APNsAnswers: Sendable {
+    let map: PartitionMap
+    let mailboxes: [ReactorMailbox]
+
+    /// Passes answers on, in order, with one parcel for each reactor.
+    func post(_ answers: [GatewayAnswer]) {
+        var parcels = mailboxes.map { _ in Parcel() }
+        for answer in answers {
+            let event = Event.gatewayAnswered(answer)
+            guard let key = event.key else { continue }
+            parcels[map.reactor(of: key.partition(of: map.partitions))].events.append(event)
+        }
+        for (mailbox, parcel) in zip(mailboxes, parcels) where !parcel.isEmpty { mailbox.post(parcel) }
+    }
+}

@@ -1,0 +1,140 @@
+import APNsGateway
+import Basics
+import Catalogue
+import Delivery
+import Synchronization
+import Testing
+import Wire
+
+@testable import Server
+
+@Suite("APNs host") struct APNsHostTests {
+    @Test(
+        "a delivery reaches Apple over TLS and HTTP/2 with the headers of the specification, and is answered")
+    func delivery() throws {
+        let bench = try APNsBench()
+        _ = try bench.addKey()
+        bench.deliver([APNsBench.token("00")])
+        #expect(bench.turns { bench.answers.count == 1 })
+        #expect(bench.answers.first?.outcome == .accepted(.production))
+        let request = try #require(bench.apple.requests.first)
+        #expect(request.method == .post)
+        #expect(request.path == Array("/3/device/\(APNsBench.token("00"))".utf8))
+        #expect(request.header("apns-topic") == Array("com.example.app".utf8))
+        #expect(request.header("apns-push-type") == Array("alert".utf8))
+        #expect(request.header("apns-priority") == Array("10".utf8))
+        #expect(request.header("apns-expiration") == Array("0".utf8))
+        #expect(request.header("apns-collapse-id") == Array("c".utf8))
+        #expect(request.header("apns-id") == Array("00000000-0000-4000-8000-00000000000a".utf8))
+        #expect(request.header("authorization")?.starts(with: "bearer ey".utf8) == true)
+        #expect(request.header("content-length") == Array("21".utf8))
+        #expect(request.header("content-type") == nil)
+        #expect(request.body == Array("{\"aps\":{\"alert\":\"a\"}}".utf8))
+        #expect(bench.metrics.value(.apnsAnswers, 0, 0) == 1 && bench.metrics.value(.apnsQueue) == 0)
+        #expect(bench.metrics.value(.apnsDeliveries, 0) == 1 && bench.metrics.value(.apnsRequestsOpen) == 0)
+        #expect(bench.metrics.value(.apnsConnections, 0) == 1)
+    }
+
+    @Test("without a credential a delivery is refused at once, and nothing is connected")
+    func noCredential() throws {
+        let bench = try APNsBench()
+        bench.deliver([APNsBench.token("00")])
+        #expect(bench.turns { bench.answers.count == 1 })
+        #expect(bench.answers.first?.outcome == .refused(APNsRefusal(.credential)))
+        #expect(bench.apple.accepted == 0 && bench.metrics.value(.apnsQueue) == 0)
+    }
+
+    @Test("500 deliveries are answered over one connection")
+    func many() throws {
+        let bench = try APNsBench()
+        _ = try bench.addKey()
+        bench.deliver((0..<500).map { APNsBench.token("00\(1_000 + $0)") })
+        #expect(bench.turns { bench.answers.count == 500 })
+        #expect(bench.answers.allSatisfy { $0.outcome == .accepted(.production) })
+        #expect(bench.apple.accepted == 1 && bench.apple.requests.count == 500)
+    }
+
+    @Test("the time of a 410 reaches the core")
+    func ended() throws {
+        let bench = try APNsBench()
+        _ = try bench.addKey()
+        bench.deliver([APNsBench.token("0410")])
+        #expect(bench.turns { bench.answers.count == 1 })
+        #expect(
+            bench.answers.first?.outcome
+                == .tokenEnded(APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 1_000)))
+    }
+
+    @Test("after GOAWAY and after a lost connection, later deliveries go over a new connection")
+    func reconnects() throws {
+        let bench = try APNsBench()
+        _ = try bench.addKey()
+        bench.deliver([APNsBench.token("00")])
+        #expect(bench.turns { bench.answers.count == 1 })
+        bench.apple.leave()
+        #expect(bench.turns { bench.apple.closed == 1 })
+        bench.deliver([APNsBench.token("01")])
+        #expect(bench.turns { bench.answers.count == 2 })
+        bench.apple.drop()
+        #expect(bench.turns { bench.apple.closed == 2 && bench.metrics.value(.apnsConnections, 0) == 0 })
+        bench.deliver([APNsBench.token("02")])
+        #expect(bench.turns { bench.answers.count == 3 })
+        #expect(bench.answers.allSatisfy { $0.outcome == .accepted(.production) })
+        #expect(bench.apple.accepted == 3)
+    }
+
+    @Test("a server without HTTP/2, with another name or from another authority gets no request")
+    func refused() throws {
+        let plain = try AppleStandIn(protocols: ["http/1.1"])
+        // A server that chooses none of the offered protocols may still speak HTTP/2, and this one does.
+        let bench = try APNsBench(apple: plain)
+        _ = try bench.addKey()
+        bench.deliver([APNsBench.token("00")])
+        #expect(bench.turns { bench.answers.count == 1 })
+        #expect(bench.answers.first?.outcome == .accepted(.production))
+        for (apple, file) in [
+            (try AppleStandIn(names: ["other.example"]), nil),
+            (try AppleStandIn(), bench.apple.authorityFile),
+        ] {
+            let bench = try APNsBench(apple: apple) {
+                if let file { $0[.apnsCAFile] = .text(file) }
+            }
+            _ = try bench.addKey()
+            bench.deliver([APNsBench.token("00")])
+            #expect(bench.turns { bench.metrics.value(.apnsConnects, 1) > 0 })
+            #expect(bench.apple.requests.isEmpty && bench.metrics.value(.apnsConnects, 0) == 0)
+        }
+    }
+
+    @Test("a drain answers everything and closes the connections")
+    func drain() throws {
+        let bench = try APNsBench()
+        _ = try bench.addKey()
+        bench.deliver([APNsBench.token("00")])
+        #expect(bench.turns { bench.answers.count == 1 })
+        let isDrained = Atomic(false)
+        bench.host.drain(seconds: 10) { isDrained.store(true, ordering: .relaxed) }
+        #expect(bench.turns { isDrained.load(ordering: .relaxed) && bench.apple.closed == 1 })
+        bench.deliver([APNsBench.token("01")])
+        #expect(bench.turns { bench.answers.count == 2 })
+        guard case .later? = bench.answers.last?.outcome else {
+            Issue.record("\(bench.answers)")
+            return
+        }
+    }
+
+    @Test("a self-test reports Apple's answer to a throwaway token, or why there is none")
+    func probe() throws {
+        let bench = try APNsBench()
+        let material = try bench.addKey()
+        let outcomes = Mutex<[APNsProbe.Outcome]>([])
+        bench.host.probe(material, topic: Array("com.example.app".utf8), .sandbox) { outcome in
+            outcomes.withLock { $0.append(outcome) }
+        }
+        #expect(bench.turns { outcomes.withLock { $0.count } == 1 })
+        #expect(outcomes.withLock { $0 } == [.answered(APNsVerdict(status: 200, reason: ""))])
+        #expect(bench.turns { bench.apple.closed == 1 && bench.host.probes.isEmpty })
+        let path = bench.apple.requests.first?.path ?? []
+        #expect(path.count == "/3/device/".utf8.count + 64)
+    }
+}
