@@ -132,7 +132,8 @@ let package = Package(
         tests(
             "Server",
             [
-                "Server", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store", "Delivery",
+                "Server", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store",
+                "Delivery",
                 "Sessions", "Transport", "BasicsSupport",
             ]),
         tests(
