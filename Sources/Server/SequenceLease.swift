@@ -33,7 +33,11 @@ public final class SequenceLease: Sendable {
     public func mark(for batches: [WriteBatch]) -> UInt64? {
         var newest: UInt64 = 0
         for batch in batches {
-            for mutation in batch.mutations { newest = max(newest, mutation.sequence?.number ?? 0) }
+            if let known = batch.newestSequence {
+                newest = max(newest, known.number)
+            } else {
+                for mutation in batch.mutations { newest = max(newest, mutation.sequence?.number ?? 0) }
+            }
         }
         return state.withLock { state in
             guard newest > state.mark else { return nil }

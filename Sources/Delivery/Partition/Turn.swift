@@ -124,7 +124,7 @@ struct Turn: ~Copyable {
         }
         let batch = WriteBatch(
             batchNumber: batchNumber, mutations: record.mutations, isDurable: !record.waiters.isEmpty,
-            partition: partition)
+            partition: partition, newestSequence: SequenceNumber(sequences.last))
         ledger.append(record)
         return batch
     }
