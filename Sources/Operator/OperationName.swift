@@ -21,6 +21,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case showAPNsCredential = "apns show"
     case testAPNsCredential = "apns test"
     case removeAPNsCredential = "apns remove"
+    case listAPNsFeedback = "apns feedback"
     case listDevices = "devices list"
     case showDevice = "devices show"
     case traceDevice = "devices trace"
@@ -55,6 +56,7 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .showAPNsCredential: ShowAPNsCredential.self
         case .testAPNsCredential: TestAPNsCredential.self
         case .removeAPNsCredential: RemoveAPNsCredential.self
+        case .listAPNsFeedback: ListAPNsFeedback.self
         case .listDevices: ListDevices.self
         case .showDevice: ShowDevice.self
         case .traceDevice: TraceDevice.self

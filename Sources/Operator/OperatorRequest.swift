@@ -23,6 +23,7 @@ public enum OperatorRequest: Sendable {
     case showAPNsCredential(ShowAPNsCredential)
     case testAPNsCredential(TestAPNsCredential)
     case removeAPNsCredential(RemoveAPNsCredential)
+    case listAPNsFeedback(ListAPNsFeedback)
     case listDevices(ListDevices)
     case showDevice(ShowDevice)
     case traceDevice(TraceDevice)
@@ -58,6 +59,7 @@ public enum OperatorRequest: Sendable {
         case .testAPNsCredential: self = .testAPNsCredential(try TestAPNsCredential(arguments: arguments))
         case .removeAPNsCredential:
             self = .removeAPNsCredential(try RemoveAPNsCredential(arguments: arguments))
+        case .listAPNsFeedback: self = .listAPNsFeedback(try ListAPNsFeedback(arguments: arguments))
         case .listDevices: self = .listDevices(try ListDevices(arguments: arguments))
         case .showDevice: self = .showDevice(try ShowDevice(arguments: arguments))
         case .traceDevice: self = .traceDevice(try TraceDevice(arguments: arguments))
@@ -94,6 +96,7 @@ public enum OperatorRequest: Sendable {
         case .showAPNsCredential(let command): command
         case .testAPNsCredential(let command): command
         case .removeAPNsCredential(let command): command
+        case .listAPNsFeedback(let command): command
         case .listDevices(let command): command
         case .showDevice(let command): command
         case .traceDevice(let command): command

@@ -30,6 +30,19 @@ extension ListAPNsCredentials: ReportedCommand {
     static func verdict(on answer: Answer) -> ExitCode { answer.unreadable.isEmpty ? .success : .failure }
 }
 
+extension ListAPNsFeedback: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<APNsFeedbackRow>(
+            columns: [
+                ("APNS_TOKEN", { Report.cell($0.apnsToken) }),
+                ("ENVIRONMENT", { $0.environment.rawValue }), ("APP", { Report.cell($0.bundle) }),
+                ("INVALID_SINCE", { Report.time($0.invalidSince) }), ("SEEN", { Report.time($0.seenAt) }),
+                ("REASON", { "\($0.status) \(Report.cell($0.reason))" }),
+            ], none: "No device token of this sender has ended in the last 30 days."
+        ).text(answer.items, next: answer.next)
+    }
+}
+
 extension ShowAPNsCredential: ReportedCommand {
     static func text(of answer: Answer) -> String {
         APNsReport.text(answer.credential)

@@ -45,6 +45,7 @@ extension OperatorRequest {
         case .showAPNsCredential(let command): command
         case .testAPNsCredential(let command): command
         case .removeAPNsCredential(let command): command
+        case .listAPNsFeedback(let command): command
         case .listDevices(let command): command
         case .showDevice(let command): command
         case .traceDevice(let command): command

@@ -14,6 +14,7 @@ struct OperatorTests {
             case "KEY=VALUE": words.append("a=b")
             case "INSTALLATION": words.append("cGFzc3dvcmQ_aGVsbG8tdw")
             case "PROGRAM", "SHELL": words.append(argument.choices[0])
+            case "FILE": words.append(TestPaths.root.appendingPathComponent("Fixtures/apns/aes.p12").path)
             default: words.append("7")
             }
         }

@@ -45,6 +45,23 @@ extension Samples {
                         "unreadable": [["file": "/a", "problem": "it is incomplete"]],
                     ]
                 ])
+        case .listAPNsFeedback:
+            Sample(
+                arguments: [
+                    ["sender_id": "4711", "limit": 5, "since": "1700000000000-1-2"], ["sender_id": "4711"],
+                ],
+                answers: [
+                    [
+                        "items": [
+                            [
+                                "registration_id": "abc", "apns_token": "a1", "environment": "sandbox",
+                                "bundle_id": "com.example.app", "invalid_since": time, "seen_at": time,
+                                "status": 410, "reason": "Unregistered",
+                            ]
+                        ], "next": "1700000000000-1-2",
+                    ],
+                    ["items": [], "next": nil],
+                ])
         case .showAPNsCredential:
             Sample(
                 arguments: [["credential": "ABC123DEFG"]],

@@ -54,7 +54,7 @@ enum Samples {
         case .addSender, .listSenders, .rotateKey, .removeSender: sender(name)
         case .addAccount, .listAccounts, .removeAccount: account(name)
         case .addAPNsCredential, .listAPNsCredentials, .showAPNsCredential, .testAPNsCredential,
-            .removeAPNsCredential:
+            .removeAPNsCredential, .listAPNsFeedback:
             apns(name)
         case .listDevices, .showDevice, .traceDevice, .forgetDevice: device(name)
         case .listInstallations:

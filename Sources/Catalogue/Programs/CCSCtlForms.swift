@@ -34,6 +34,7 @@ extension OperationName {
                 TestAPNsCredential.self,
                 details: ["Exits with 1 unless Apple accepts the credential in every tested environment."])
         case .removeAPNsCredential: OperationForm(RemoveAPNsCredential.self)
+        case .listAPNsFeedback: OperationForm(ListAPNsFeedback.self)
         case .listDevices: OperationForm(ListDevices.self)
         case .showDevice: OperationForm(ShowDevice.self)
         case .traceDevice:

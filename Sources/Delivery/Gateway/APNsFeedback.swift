@@ -27,6 +27,11 @@ public struct APNsFeedback: Sendable, Equatable {
         self.verdict = verdict
     }
 
+    /// The environment of the device token.
+    public var environment: APNsEnvironment {
+        apnsToken.starts(with: "s_".utf8) ? .sandbox : .production
+    }
+
     /// Creates the entry of a registration. Returns `nil` if its device token has not ended, or no account may send to it.
     init?(_ registration: Registration) {
         guard let end = registration.apnsState.end, let sender = registration.sender else { return nil }

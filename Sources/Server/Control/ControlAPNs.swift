@@ -2,6 +2,8 @@ import Basics
 import Crypto
 import Delivery
 import Operator
+import Sessions
+import Store
 
 /// The commands for credentials for APNs.
 extension ControlServer {
@@ -31,6 +33,36 @@ extension ControlServer {
         return ListAPNsCredentials.Answer(
             credentials: daemon.apnsCredentials.all.map { $0.row(now: now) },
             unreadable: daemon.apnsCredentials.unreadable.map { .init(file: $0.file, problem: $0.problem) })
+    }
+
+    /// Returns a page of a sender's feedback list.
+    func listAPNsFeedback(_ command: ListAPNsFeedback) throws(OperatorProblem) -> ListAPNsFeedback.Answer {
+        try requireSender(command.sender)
+        var after = FeedbackPosition(seenAt: Now.read().wall - Limits.APNs.feedbackMilliseconds)
+        if let since = command.since {
+            guard let position = FeedbackPage.position(Array(since.utf8)) else {
+                throw OperatorProblem(
+                    "invalid since: \(since)",
+                    hint: "expected milliseconds since 1970, or the next of an earlier page")
+            }
+            after = max(after, position)
+        }
+        let start = after
+        let found = try reading { () throws(StoreError) in
+            try daemon.store.feedback(of: command.sender, after: start, limit: command.limit + 1)
+        }
+        let page = found.prefix(command.limit)
+        let rows = page.map { entry in
+            APNsFeedbackRow(
+                registration: String(decoding: daemon.seal.token(for: entry.registration), as: UTF8.self),
+                apnsToken: String(decoding: entry.apnsToken.dropFirst(2), as: UTF8.self),
+                environment: APNsCredentialEnvironment(entry.environment),
+                bundle: String(decoding: entry.bundle, as: UTF8.self),
+                invalidSince: entry.verdict.invalidSince, seenAt: entry.seenAt,
+                status: entry.verdict.status, reason: entry.verdict.reason)
+        }
+        let last = found.count > command.limit ? page.last.map { FeedbackPosition($0) } : nil
+        return ListAPNsFeedback.Answer(items: rows, next: last.map { FeedbackPage.text($0) })
     }
 
     func showAPNsCredential(

@@ -87,6 +87,7 @@ final class ControlServer: Sendable {
         case .showAPNsCredential(let command): Done(command, try showAPNsCredential(command))
         case .testAPNsCredential(let command): Done(command, try testAPNsCredential(command))
         case .removeAPNsCredential(let command): Done(command, try removeAPNsCredential(command))
+        case .listAPNsFeedback(let command): Done(command, try listAPNsFeedback(command))
         case .listDevices(let command): Done(command, try listDevices(command))
         case .showDevice(let command): Done(command, try showDevice(command))
         case .traceDevice(let command): Done(command, try traceDevice(command, call))

@@ -189,6 +189,9 @@ class Calls:
         body = self.read("PostIidV1BatchImportBody", application="com.example.ios", apns_tokens=["01" * 32])
         return call(client=self.by_key(), body=body)
 
+    def get_v1_apps_bundle_apns_feedback(self, call):
+        return call("com.example.app", client=self.by_key(), since="0", limit=10)
+
     # App servers, HTTP v1
 
     def post_v1_projects_project_messages_send(self, call):

@@ -55,7 +55,8 @@ struct AuditLineTests {
         switch name {
         case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
             .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
-            .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential:
+            .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
+            .listAPNsFeedback:
             nil
         case .reloadConfiguration:
             (

@@ -10,7 +10,7 @@ public enum FeedbackPage {
     static let cursorPattern = "^[0-9]{1,18}(-[0-9]{1,20}-[0-9]{1,20})?$"
 
     /// Parses a position. Returns `nil` if the text is not one.
-    static func position(_ text: [UInt8]) -> FeedbackPosition? {
+    public static func position(_ text: [UInt8]) -> FeedbackPosition? {
         let parts = String(decoding: text, as: UTF8.self).split(
             separator: "-", omittingEmptySubsequences: false)
         guard parts[0].utf8.count <= 18, parts.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
@@ -25,7 +25,8 @@ public enum FeedbackPage {
             registration: RegistrationName(device: DeviceID(device), number: RegistrationNumber(number)))
     }
 
-    private static func text(_ position: FeedbackPosition) -> String {
+    /// Returns the text of a position.
+    public static func text(_ position: FeedbackPosition) -> String {
         guard let name = position.registration else { return "\(position.seenAt)" }
         return "\(position.seenAt)-\(name.device.number)-\(name.number.number)"
     }
@@ -42,7 +43,7 @@ public enum FeedbackPage {
                 "registration_id": .string(
                     String(decoding: seal.token(for: entry.registration), as: UTF8.self)),
                 "apns_token": .string(String(decoding: entry.apnsToken.dropFirst(2), as: UTF8.self)),
-                "environment": entry.apnsToken.starts(with: "s_".utf8) ? "sandbox" : "production",
+                "environment": .string(entry.environment.rawValue),
                 "topic": .string(String(decoding: entry.bundle, as: UTF8.self)),
                 "invalid_since": entry.verdict.invalidSince.map { .integer(Int($0)) } ?? .null,
                 "seen_at": .integer(Int(entry.seenAt)), "status": .integer(entry.verdict.status),
