@@ -24,6 +24,11 @@ struct ShownBlocksTests {
             "a diagram"
         ),
         (
+            "README.md",
+            "ccsctl apns add AuthKey_ABC123DEFG.p8 --team-id TEAM123456 --test-bundle-id com.example.app",
+            "needs a key from Apple"
+        ),
+        (
             "docs/architecture.md",
             " app server                                                                       device",
             "a diagram"
