@@ -1,6 +1,6 @@
 import Foundation
 
-/// A minimal HTTP client: one GET to a loopback port, with the whole response as text.
+/// A minimal HTTP client: one request to a loopback port, with the whole response as text.
 enum PlainHTTP {
     private static func connects(_ descriptor: Int32, port: UInt16) -> Bool {
         var address = sockaddr_in()
@@ -22,11 +22,16 @@ enum PlainHTTP {
     }
 
     /// Sends a GET request and returns the response, read until the server closes.
-    static func get(_ path: String, port: UInt16) throws -> String {
+    static func get(_ path: String, port: UInt16) throws -> String { try ask("GET", path, port: port) }
+
+    /// Sends a request and returns the response, read until the server closes.
+    static func ask(_ method: String, _ path: String, body: String = "", port: UInt16) throws -> String {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         guard connects(descriptor, port: port) else { throw HarnessFailure("cannot connect to port \(port)") }
-        let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+        let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
+        let request = Array(
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(length)\r\n\(body)".utf8)
         guard send(descriptor, request, request.count, 0) == request.count else {
             throw HarnessFailure("cannot send the request")
         }

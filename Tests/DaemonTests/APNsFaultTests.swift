@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+/// The real daemon against a mock of Apple that refuses, goes away or stalls (apns 4.1, 7.1).
+@Suite("APNs faults", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
+struct APNsFaultTests {
+    /// What app servers get for an answer of Apple.
+    struct Row: CustomTestStringConvertible {
+        var prefix: String
+        var legacy: String?
+        var v1: String
+        var verdict: String?
+
+        init(_ prefix: String, _ legacy: String?, _ v1: String, _ verdict: String?) {
+            self.prefix = prefix
+            self.legacy = legacy
+            self.v1 = v1
+            self.verdict = verdict
+        }
+
+        var testDescription: String { prefix }
+    }
+
+    /// Sends now-or-never messages over both interfaces, each to a device token of its own.
+    private func check(_ row: Row, _ bench: AppleBench, bundle: String = AppleMock.bundle) throws {
+        let devices = [1, 2].map { AppleBench.deviceToken(row.prefix, $0) }
+        let tokens = try bench.register(devices, bundle: bundle)
+        let legacy = try bench.send(tokens[0], lifetime: 0)
+        #expect(legacy.status == 200 && legacy.word == row.legacy, "\(row.prefix): \(legacy)")
+        #expect((legacy.messageID != nil) == (row.legacy == nil), "\(row.prefix): \(legacy)")
+        let v1 = try bench.sendV1(tokens[1], isNowOrNever: true)
+        #expect(v1.code == row.v1 && v1.verdict == row.verdict, "\(row.prefix): \(v1)")
+    }
+
+    private static let auth = (word: "InvalidApnsCredential", code: "401 THIRD_PARTY_AUTH_ERROR")
+
+    @Test("each answer of Apple about a message or a device becomes the error of the specification")
+    func answers() throws {
+        let bench = try AppleBench()
+        let future = String(Int(Date().timeIntervalSince1970) + 3_600, radix: 16)
+        let (busy, unavailable) = ("Unavailable", "503 UNAVAILABLE")
+        let rows = [
+            Row("0400", "NotRegistered", "400 INVALID_ARGUMENT", "400 BadDeviceToken"),
+            Row("1400", "MismatchSenderId", "403 SENDER_ID_MISMATCH", "400 DeviceTokenNotForTopic"),
+            Row("0410" + future, "NotRegistered", "404 UNREGISTERED", "410 Unregistered"),
+            Row("1410" + future, "NotRegistered", "404 UNREGISTERED", "410 ExpiredToken"),
+            Row("0413", "MessageTooBig", "400 INVALID_ARGUMENT", "413 PayloadTooLarge"),
+            Row("0429", "DeviceMessageRateExceeded", "429 QUOTA_EXCEEDED", "429 TooManyRequests"),
+            Row("0500", busy, unavailable, "500 InternalServerError"),
+            Row("0503", busy, unavailable, "503 ServiceUnavailable"),
+            // The message of v1 sets a header itself, which Apple may have refused.
+            Row("bad1", "InternalServerError", "400 INVALID_ARGUMENT", "400 "),
+            Row("f101", busy, unavailable, "503 ServiceUnavailable"),
+            Row("d1a00300", nil, "200 -", nil), Row("bad3", nil, "200 -", nil),
+            Row("bad4", nil, "200 -", nil),
+            Row("5e700005", nil, "200 -", nil), Row("60a0", nil, "200 -", nil),
+            Row("60a3", nil, "200 -", nil), Row("9d", nil, "200 -", nil),
+        ]
+        for row in rows { try check(row, bench) }
+        let topic = Row("2400", Self.auth.word, Self.auth.code, "400 TopicDisallowed")
+        try check(topic, bench, bundle: "com.example.other")
+        try check(Row("00", nil, "200 -", nil), bench)
+    }
+
+    @Test(
+        "a refused credential is reported as such, and the registration lives",
+        arguments: [
+            Row("1403", auth.word, auth.code, "403 InvalidProviderToken"),
+            Row("2403", auth.word, auth.code, "403 BadEnvironmentKeyInToken"),
+            Row("3403", auth.word, auth.code, "403 Forbidden"),
+            Row("5403", auth.word, auth.code, "403 BadCertificate"),
+        ])
+    func credential(row: Row) throws {
+        let bench = try AppleBench()
+        try check(row, bench)
+        #expect(try bench.feedback().items.isEmpty)
+    }
+
+    @Test("a provider token or key that Apple refuses on a new connection is reported with its verdict")
+    func coldRefusal() throws {
+        withKnownIssue("the retry waits for the pace of new connections, so its verdict is lost") {
+            try check(Row("4403", Self.auth.word, Self.auth.code, "403 UnrelatedKeyIdInToken"), AppleBench())
+        }
+        withKnownIssue("the retry waits for the pace of new connections, so its verdict is lost") {
+            try check(
+                Row("0403", "Unavailable", "503 UNAVAILABLE", "403 ExpiredProviderToken"), AppleBench())
+        }
+    }
+
+    @Test("after an expired provider token the message goes over a new connection")
+    func expired() throws {
+        let bench = try AppleBench()
+        let devices = [1, 2].map { AppleBench.deviceToken("77", $0) }
+        let tokens = try bench.register(devices)
+        #expect(try bench.send(tokens[0]).messageID != nil)
+        try bench.apple.control(
+            "POST", "/rule",
+            ["prefix": "77", "status": 403, "reason": "ExpiredProviderToken", "times": 1])
+        #expect(try bench.send(tokens[1], lifetime: 0).messageID != nil)
+        try eventually("both are logged") { bench.apple.requests(to: devices[1]).count == 2 }
+        let requests = bench.apple.requests(to: devices[1])
+        #expect(requests.map { $0["status"] as? Int } == [403, 200])
+        #expect(requests[0]["conn"] as? Int != requests[1]["conn"] as? Int)
+    }
+
+    @Test(
+        "an answer that ends connections, or none, is Unavailable for a now-or-never message",
+        arguments: [
+            "1429", "1503", "60a1", "60a2", "7e50", "7e57", "7e5c", "dead", "bad0", "bad2",
+        ])
+    func lost(prefix: String) throws {
+        let bench = try AppleBench()
+        let tokens = try bench.register([1, 2, 3].map { AppleBench.deviceToken(prefix, $0) })
+        let legacy = try bench.send(tokens[0], lifetime: 0)
+        #expect(legacy.word == "Unavailable", "\(legacy)")
+        let v1 = try bench.sendV1(tokens[1], isNowOrNever: true)
+        #expect(v1.code == "503 UNAVAILABLE", "\(v1)")
+        let stored = try bench.send(tokens[2])
+        #expect(stored.messageID != nil, "\(stored)")
+        #expect(try bench.count("pending") == 1)
+    }
+
+    @Test("f102: a message that Apple refuses twice as busy is delivered by the third attempt")
+    func flaky() throws {
+        let bench = try AppleBench()
+        let device = AppleBench.deviceToken("f102", 1)
+        #expect(try bench.send(try bench.register([device])[0]).messageID != nil)
+        try eventually("the third attempt is made") { bench.apple.requests(to: device).count == 3 }
+        #expect(bench.apple.requests(to: device).map { $0["status"] as? Int } == [503, 503, 200])
+        try eventually("it is forwarded") { try bench.count("forwarded") == 1 }
+    }
+
+    @Test("messages that wait while Apple refuses connections are delivered after kill -9 and a restart")
+    func killed() throws {
+        let bench = try AppleBench()
+        let devices = (0..<20).map { AppleBench.deviceToken("00", $0) }
+        let tokens = try bench.register(devices)
+        try bench.apple.refuse(true)
+        let answers = try bench.request(tokens.map { AppleBench.legacy($0) }, atOnce: 20)
+        #expect(answers.allSatisfy { $0.messageID != nil }, "\(answers)")
+        #expect(try bench.count("pending") == 20)
+        try bench.restart { try bench.apple.refuse(false) }
+        try eventually("all are forwarded") { try bench.count("forwarded") == 20 }
+        #expect(try bench.count("pending") == 0)
+        for device in devices {
+            #expect(bench.apple.requests(to: device).map { $0["status"] as? Int } == [200])
+        }
+    }
+
+    @Test("GOAWAY under load loses and duplicates nothing", arguments: ["60a0", "60a1", "60a3"])
+    func goaway(prefix: String) throws {
+        let bench = try AppleBench(AppleMock(["--latency-ms", "20"]))
+        let devices = (0..<400).map { AppleBench.deviceToken($0 % 150 == 75 ? prefix : "00", $0) }
+        let tokens = try bench.register(devices)
+        let answers = try bench.request(tokens.map { AppleBench.legacy($0) }, atOnce: 100)
+        #expect(answers.allSatisfy { $0.messageID != nil }, "\(answers.filter { $0.messageID == nil })")
+        // The mock never answers a request with 60a1.
+        let answered = devices.filter { prefix != "60a1" || !$0.hasPrefix(prefix) }
+        try eventually("all others are forwarded") { try bench.count("forwarded") == answered.count }
+        #expect(try bench.count("pending") == devices.count - answered.count)
+        let accepted = bench.apple.requests.filter { $0["status"] as? Int == 200 }
+        let counts = Dictionary(grouping: accepted) { $0["token"] as? String ?? "" }.mapValues(\.count)
+        #expect(answered.allSatisfy { counts[$0] == 1 }, "\(counts.filter { $1 > 1 })")
+        #expect(!bench.apple.events("goaway").isEmpty, "canary: the mock sent GOAWAY")
+    }
+}

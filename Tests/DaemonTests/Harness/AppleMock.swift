@@ -1,0 +1,92 @@
+import Foundation
+
+/// A stand-in for APNs on loopback, with its own CA, certificates and keys.
+final class AppleMock {
+    /// The ID of a key for all topics and both environments.
+    static let key = "ABC123DEFG"
+    static let team = "TEAM123456"
+    static let bundle = "com.example.app"
+
+    private let process = ChildProcess()
+    private let scratch: Scratch
+    private let log: URL
+    private var ports: [Int] = []
+
+    /// Starts the mock and waits until it listens. `arguments` are further options of its command `serve`.
+    init(_ arguments: [String] = []) throws {
+        scratch = try Scratch()
+        log = scratch.url.appendingPathComponent("log.jsonl")
+        let script = TestPaths.clients.appendingPathComponent("mock_apns.py").path
+        let made = try Tool.run(TestPaths.python, [script, "init", scratch.url.path])
+        guard made.code == 0 else { throw HarnessFailure("mock_apns.py init: \(made)") }
+        let ready = scratch.url.appendingPathComponent("ready.json")
+        process.executableURL = TestPaths.python
+        process.arguments =
+            [
+                script, "serve", "--dir", scratch.url.path, "--port", "0", "--sandbox-port", "0",
+                "--admin-port",
+                "0", "--log", log.path, "--log-payload", "--ready", ready.path,
+            ] + arguments
+        try process.run()
+        try eventually("the mock of Apple listens") {
+            guard process.isRunning else { throw HarnessFailure("mock_apns.py has ended") }
+            guard let data = try? Data(contentsOf: ready) else { return false }
+            ports = (try? JSONSerialization.jsonObject(with: data)) as? [Int] ?? []
+            return ports.count == 3
+        }
+    }
+
+    deinit { process.end() }
+
+    /// Flags with which a daemon uses the mock in place of Apple.
+    var flags: [String] {
+        [
+            "--apns-production-address", "127.0.0.1:\(ports[0])", "--apns-sandbox-address",
+            "127.0.0.1:\(ports[1])", "--apns-ca-file", file("ca.pem"),
+        ]
+    }
+
+    /// Returns the path of a certificate or key.
+    func file(_ name: String) -> String { scratch.url.appendingPathComponent(name).path }
+
+    /// The requests so far, in the order in which the mock has answered them.
+    var requests: [[String: Any]] { events { $0["path"] != nil } }
+
+    /// Returns the requests for a device token.
+    func requests(to token: String) -> [[String: Any]] {
+        events { $0["token"] as? String == token }
+    }
+
+    /// Returns the events with a name, such as `goaway`.
+    func events(_ name: String) -> [[String: Any]] { events { $0["event"] as? String == name } }
+
+    private func events(_ fits: ([String: Any]) -> Bool) -> [[String: Any]] {
+        let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any]
+        }.filter(fits)
+    }
+
+    /// Counters since the start or the last reset.
+    var stats: [String: Any] {
+        get throws { try control("GET", "/stats") }
+    }
+
+    /// Sends a command to the control port.
+    @discardableResult
+    func control(_ method: String, _ path: String, _ body: [String: Any] = [:]) throws -> [String: Any] {
+        let json = String(decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
+        let answer = try PlainHTTP.ask(method, path, body: json, port: UInt16(ports[2]))
+        guard let end = answer.range(of: "\r\n\r\n"),
+            let object = try JSONSerialization.jsonObject(with: Data(answer[end.upperBound...].utf8))
+                as? [String: Any]
+        else { throw HarnessFailure("the mock of Apple answered \(answer)") }
+        return object
+    }
+
+    /// Has the mock abort all new connections, or accept them again; those that are open end.
+    func refuse(_ isOn: Bool) throws {
+        try control("POST", "/refuse", ["on": isOn])
+        try control("POST", "/kill")
+    }
+}
