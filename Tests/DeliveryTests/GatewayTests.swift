@@ -133,6 +133,14 @@ import Testing
         #expect(bench.store.down.forwarded == 1)
     }
 
+    @Test("Notifications without a key do not replace each other on an iPhone")
+    func noImplicitKey() {
+        for number in 1...3 as ClosedRange<UInt32> { bench.submitApple(number, key: "") }
+        bench.settle()
+        for _ in 0..<3 { bench.answer(.accepted(.production)) }
+        #expect(bench.store.down.forwarded == 3 && bench.store.down.replaced == 0)
+    }
+
     @Test("A data message waits for the app's own connection, which in turn gets nothing that is for APNs")
     func dataOnly() {
         bench.post(.submitted(Harness.submission(1)))

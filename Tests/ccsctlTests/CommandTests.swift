@@ -121,7 +121,7 @@ import Wire
             "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
             "topics list", "topics running", "clock show", "clock accept",
             "installations list", "installations show", "installations revoke",
-            "apns add", "apns list", "apns show", "apns test", "apns remove",
+            "apns add", "apns list", "apns show", "apns test", "apns remove", "apns feedback",
         ])
         let offline = Set([
             "config sample", "config docs", "operations", "explain", "man", "completion", "version",

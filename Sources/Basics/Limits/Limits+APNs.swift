@@ -26,6 +26,8 @@ extension Limits {
         public static let devicesPerSearch = 100
         /// Milliseconds for which the feedback list shows an entry: 30 days (apns 2.3).
         public static let feedbackMilliseconds: Int64 = 30 * 86_400_000
+        /// Bytes of a position in the feedback list: a time, a device and a registration in decimal digits.
+        public static let feedbackPositionBytes = 60
         /// Entries of the feedback list in one page (apns 2.3).
         public static let feedbackPerPage = 1_000
         /// Bytes of `apns-collapse-id` (apns 1.2).

@@ -11,7 +11,8 @@ extension Registration {
         _ content: inout MessageContent, appleData: AppleDataRoute = .store
     ) throws(Refusal) {
         if content.collapseKey?.isEmpty == true {
-            content.collapseKey = category.isEmpty ? nil : category
+            // Notifications on an iPhone do not replace each other unless the app server asks for it (apns 3.3).
+            content.collapseKey = category.isEmpty || usesAPNs ? nil : category
         }
         if usesAPNs {
             content.lifetimeSeconds = content.apnsLifetimeSeconds ?? content.lifetimeSeconds

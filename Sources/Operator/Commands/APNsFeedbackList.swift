@@ -66,7 +66,7 @@ public struct ListAPNsFeedback: OperatorCommand {
             "limit", .integer(1...Limits.Operator.listedRows), \.limit, Limits.Operator.listedRowsDefault,
             "List up to N."),
         .optional(
-            "since", .text, \.since,
+            "since", .text(1...Limits.APNs.feedbackPositionBytes), \.since,
             "Start after this position: milliseconds since 1970, or next of an earlier page."))
 
     /// A page of the list.
