@@ -117,7 +117,7 @@ let package = Package(
             ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
-        tests("APNsGateway", ["APNsGateway", "Delivery", "Wire", "Basics"]),
+        tests("APNsGateway", ["APNsGateway", "Delivery", "Transport", "Wire", "Basics"]),
         tests(
             "Sessions",
             [

@@ -32,13 +32,7 @@ public final class SequenceLease: Sendable {
     /// Returns the mark to write with these batches, in microseconds since 1970. Returns `nil` if the mark on disk is above them.
     public func mark(for batches: [WriteBatch]) -> UInt64? {
         var newest: UInt64 = 0
-        for batch in batches {
-            if let known = batch.newestSequence {
-                newest = max(newest, known.number)
-            } else {
-                for mutation in batch.mutations { newest = max(newest, mutation.sequence?.number ?? 0) }
-            }
-        }
+        for batch in batches { newest = max(newest, batch.newestSequence?.number ?? 0) }
         return state.withLock { state in
             guard newest > state.mark else { return nil }
             state.highest = max(

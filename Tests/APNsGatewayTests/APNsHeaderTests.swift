@@ -119,18 +119,6 @@ import Testing
         #expect(try id("ä")?.count == 64, "a header is ASCII")
     }
 
-    @Test("SHA-256 gives the digests of FIPS 180-4")
-    func digest() {
-        func digest(_ text: String) -> String {
-            String(decoding: SHA256.hexadecimal(Array(text.utf8)), as: UTF8.self)
-        }
-        #expect(digest("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-        #expect(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-        #expect(
-            digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
-                == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
-    }
-
     @Test("headers of the app server override, and further ones are copied")
     func overrides() throws {
         let id = "0A0B0C0D-0000-0000-0000-00000000000F"

@@ -1,6 +1,7 @@
 import APNsGateway
 import Basics
 import Delivery
+import Transport
 import Wire
 
 /// Deliveries for the tests of the mapper: a stored message to the app `com.example.app`, accepted at second 1,533,737,417.
@@ -19,7 +20,7 @@ struct MappingSample {
     var sequence: UInt64 = 1_533_737_417_425_695
     var device: UInt64 = 77
     var attempt = 0
-    var settings = APNsMappingSettings()
+    var settings = APNsMappingSettings { Digest.sha256($0) }
 
     var delivery: GatewayDelivery {
         var body = ByteBuffer()

@@ -44,7 +44,7 @@ enum Samples {
     /// Stands for the mapper.
     static let mapping: APNsMapping = { (delivery, _) throws(APNsRefusal) in
         APNsRequest(
-            deviceToken: delivery.deviceToken, environment: delivery.environment,
+            deviceToken: Array(delivery.deviceToken), environment: delivery.environment,
             topic: delivery.app.parts.category, pushType: .alert, priority: 10, expiration: 0,
             collapseID: nil, id: "\(delivery.message.sequence.number)", payload: Array("{}".utf8))
     }

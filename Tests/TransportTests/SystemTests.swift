@@ -305,6 +305,10 @@ import Testing
         #expect(
             Hex.text(Digest.sha256([]))
                 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        let twoBlocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
+        #expect(
+            Hex.text(Digest.sha256(Array(twoBlocks.utf8)))
+                == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
     }
 
     @Test("random bytes differ and have the requested length")

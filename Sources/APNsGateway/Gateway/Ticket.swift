@@ -62,7 +62,7 @@ struct Ticket {
         attempt = delivery.attempt
         environment = delivery.environment
         bundle = delivery.app.parts.category
-        isForDevice = delivery.app.parts.apnsToken.dropFirst(2).elementsEqual(request.deviceToken)
+        isForDevice = delivery.deviceToken.elementsEqual(request.deviceToken)
         isCustom = delivery.message.fields.apns?.isEmpty == false
         self.request = request
     }

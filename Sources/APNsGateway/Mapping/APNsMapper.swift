@@ -8,8 +8,7 @@ public enum APNsMapper {
     /// Throws `APNsRefusal` of kind `tooLarge` if the payload is larger than Apple accepts, and `invalid`, with the word that Apple
     /// would use, if a value of the app server has no meaning for Apple.
     public static func request(
-        for delivery: GatewayDelivery, settings: APNsMappingSettings = APNsMappingSettings(),
-        now: UnixMilliseconds
+        for delivery: GatewayDelivery, settings: APNsMappingSettings, now: UnixMilliseconds
     ) throws(APNsRefusal) -> APNsRequest {
         let message = delivery.message
         let block = try APNsBlock(message.apns ?? [])
@@ -27,7 +26,7 @@ public enum APNsMapper {
         if bytes.count > limit { bytes = payload.bytes(withOptional: false) }
         guard bytes.count <= limit else { throw APNsRefusal(.tooLarge) }
         var request = APNsRequest(
-            deviceToken: try liveActivityToken(block) ?? delivery.deviceToken,
+            deviceToken: try liveActivityToken(block) ?? Array(delivery.deviceToken),
             environment: delivery.environment, topic: kind.topic, pushType: kind.type,
             priority: try priority(headers, block, kind.type, settings),
             expiration: try expiration(headers, block, delivery, now),
@@ -106,6 +105,6 @@ public enum APNsMapper {
         guard let key = key ?? content.tag.map({ Array($0.utf8) }), !key.isEmpty else { return nil }
         let isHeader = key.allSatisfy { (0x21...0x7E).contains($0) }
         guard key.count > Limits.APNs.collapseIDBytes || !isHeader else { return key }
-        return SHA256.hexadecimal(key)
+        return Array(Hex.text(settings.digest(key)).utf8)
     }
 }

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 /// The `apns-id` of a message (apns 1.2).
-enum APNsMessageID {
+public enum APNsMessageID {
     /// Returns a UUID in its canonical form (RFC 9562, version 8), made from the persistent ID and the device.
     ///
     /// The persistent ID alone is unique only for one device.
@@ -17,7 +17,11 @@ enum APNsMessageID {
         var buffer = ByteBuffer()
         Hex.append(high, to: &buffer)
         Hex.append(low, to: &buffer)
-        let digits = String(decoding: buffer.copied(), as: UTF8.self)
+        return text(digits: String(decoding: buffer.copied(), as: UTF8.self))
+    }
+
+    /// Returns the canonical form of a UUID from its 32 hexadecimal digits.
+    public static func text(digits: String) -> String {
         var text = ""
         for (place, digit) in digits.enumerated() {
             if [8, 12, 16, 20].contains(place) { text.append("-") }

@@ -1,6 +1,9 @@
 /// The APNs device token of an app, as registrations store it: `s_` (sandbox) or `p_` (production), then lower-case hexadecimal
 /// digits (apns 3.1).
 public enum AppleToken {
+    private static let sandboxMark = "s_"
+    private static let productionMark = "p_"
+
     /// Returns the digits in lower case, or `nil` if the text is not hexadecimal. Apple asks not to rely on a length.
     public static func digits(_ text: Substring) -> [UInt8]? {
         let digits = Array(text.lowercased().utf8)
@@ -12,8 +15,16 @@ public enum AppleToken {
 
     /// Returns the stored form of a token.
     public static func token(digits: [UInt8], isSandbox: Bool) -> [UInt8] {
-        Array((isSandbox ? "s_" : "p_").utf8) + digits
+        Array((isSandbox ? sandboxMark : productionMark).utf8) + digits
     }
+
+    /// Returns the digits of a token in its stored form.
+    public static func digits(ofToken token: [UInt8]) -> ArraySlice<UInt8> {
+        token.dropFirst(sandboxMark.utf8.count)
+    }
+
+    /// Whether a token in its stored form belongs to the sandbox.
+    public static func isSandbox(_ token: [UInt8]) -> Bool { token.starts(with: sandboxMark.utf8) }
 }
 
 extension TokenSeal {

@@ -35,10 +35,8 @@ extension DeviceHub {
             // For delayed messages a connected but idle device counts as offline.
             leaving += delayed.prefix(max(0, delayed.count + 1 - turn.settings.collapseKeys))
         } else {
-            let cap =
-                isForGateway
-                ? gatewayCap(entry, at, offline: turn.settings.collapseKeys, turn)
-                : cap(entry, offline: turn.settings.collapseKeys, turn)
+            let cap = cap(
+                entry, at, isForGateway: isForGateway, offline: turn.settings.collapseKeys, turn)
             let surplus = waiting.count + 1 - cap
             leaving += waiting.prefix(max(0, surplus))
         }
@@ -94,11 +92,19 @@ extension DeviceHub {
             registrationAt: at, &turn)
     }
 
+    /// Returns how many messages of one registration may wait.
+    func cap(
+        _ entry: DeviceEntry, _ at: Int, isForGateway: Bool, offline: Int, _ turn: borrowing Turn
+    ) -> Int {
+        isForGateway
+            ? gatewayCap(entry, at, offline: offline, turn) : deviceCap(entry, offline: offline, turn)
+    }
+
     /// Returns how many messages of one registration may wait for the device.
     ///
     /// The caps of FCM are for offline devices. For a connected device that is slow or still reading its mailbox, the bound is the
     /// number of unacknowledged messages of a connection. Messages that are sent as soon as they are stored do not wait at all.
-    func cap(_ entry: DeviceEntry, offline: Int, _ turn: borrowing Turn) -> Int {
+    private func deviceCap(_ entry: DeviceEntry, offline: Int, _ turn: borrowing Turn) -> Int {
         guard entry.state.isReady, let link = entry.link else { return offline }
         switch link.mode {
         case .closing: return offline

@@ -150,10 +150,8 @@ extension DeviceHub {
                 entry: MailboxEntry(message, requester: submitter),
                 state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
             registrationAt: at, &turn)
-        let cap =
-            isForGateway
-            ? gatewayCap(entry, at, offline: turn.settings.storedMessages, turn)
-            : cap(entry, offline: turn.settings.storedMessages, turn)
+        let cap = cap(
+            entry, at, isForGateway: isForGateway, offline: turn.settings.storedMessages, turn)
         if entry.registrations[at].plainWaiting > cap {
             discardPlain(isDelayed: false, registrationAt: at, entry, &turn)
         }

@@ -28,9 +28,10 @@ public struct APNsFeedback: Sendable, Equatable {
     }
 
     /// The environment of the device token.
-    public var environment: APNsEnvironment {
-        apnsToken.starts(with: "s_".utf8) ? .sandbox : .production
-    }
+    public var environment: APNsEnvironment { APNsEnvironment(ofToken: apnsToken) }
+
+    /// The hexadecimal digits of the device token.
+    public var deviceToken: ArraySlice<UInt8> { AppleToken.digits(ofToken: apnsToken) }
 
     /// Creates the entry of a registration. Returns `nil` if its device token has not ended, or no account may send to it.
     init?(_ registration: Registration) {

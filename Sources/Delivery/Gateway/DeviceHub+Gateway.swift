@@ -168,7 +168,7 @@ extension DeviceHub {
         turn.effects.deliveries.append(
             GatewayDelivery(
                 message: message, registration: registration.name, app: registration.app,
-                registeredAt: registration.apnsState.confirmedAt ?? registration.createdAt, topicPath: path,
+                registeredAt: registration.apnsReportedAt, topicPath: path,
                 isStored: isStored, attempt: entry.registrations[at].queue.attempt))
     }
 

@@ -60,7 +60,8 @@ extension DeviceHub {
         guard registration.apnsEnvironment != environment || state != registration.apnsState else { return }
         registration.apnsState = state
         registration.apnsToken = AppleToken.token(
-            digits: Array(registration.apnsToken.dropFirst(2)), isSandbox: environment == .sandbox)
+            digits: Array(AppleToken.digits(ofToken: registration.apnsToken)),
+            isSandbox: environment == .sandbox)
         change(at, of: entry, to: registration, &turn)
     }
 
@@ -122,6 +123,13 @@ extension DeviceHub {
         if refusal.kind == .credential, sent.isStored, !isAwaited {
             return later(sent, Limits.APNs.credentialRetryMilliseconds, refusal, entry, &turn)
         }
+        discard(sent, refusal, entry, &turn)
+    }
+
+    /// Refuses a message for good; its registration stays, and its next message starts with the shortest delay again.
+    private mutating func discard(
+        _ sent: SentMessage, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
         entry.changeQueue(sent.registration) { $0.attempt = 0 }
         drop(sent, refusal, .discarded, entry, &turn)
     }
@@ -149,7 +157,7 @@ extension DeviceHub {
     ) {
         let queue = entry.registrations[sent.registration].queue
         let registration = entry.registrations[sent.registration].registration
-        let reportedAt = registration.apnsState.confirmedAt ?? registration.createdAt
+        let reportedAt = registration.apnsReportedAt
         let refusal = APNsRefusal(.unregistered, verdict)
         guard let since = verdict.invalidSince, since < reportedAt else {
             return end(sent, refusal, verdict, entry, &turn)
@@ -158,8 +166,7 @@ extension DeviceHub {
         guard queue.attempt > 0 || !sent.isStored else {
             return later(sent, Limits.APNs.renewedRetryMilliseconds, refusal, entry, &turn)
         }
-        entry.changeQueue(sent.registration) { $0.attempt = 0 }
-        drop(sent, refusal, .discarded, entry, &turn)
+        discard(sent, refusal, entry, &turn)
     }
 
     private mutating func tokenUnknown(
@@ -174,8 +181,7 @@ extension DeviceHub {
         }
         let now = turn.now.wall
         record(sent.registration, entry, &turn) { $0.unknownSince = now }
-        entry.changeQueue(sent.registration) { $0.attempt = 0 }
-        drop(sent, refusal, .discarded, entry, &turn)
+        discard(sent, refusal, entry, &turn)
     }
 
     private mutating func tokenMismatched(
@@ -193,8 +199,7 @@ extension DeviceHub {
             let now = turn.now.wall
             record(sent.registration, entry, &turn) { $0.mismatchedSince = now }
         }
-        entry.changeQueue(sent.registration) { $0.attempt = 0 }
-        drop(sent, refusal, .discarded, entry, &turn)
+        discard(sent, refusal, entry, &turn)
     }
 
     private mutating func record(
@@ -295,13 +300,12 @@ extension DeviceHub {
 
     /// Clears the end of a registration whose app has reported its device token again.
     func revive(_ registration: inout Registration, _ turn: inout Turn) {
-        let state = registration.apnsState
         if let feedback = APNsFeedback(registration) { turn.write(.removeFeedback(feedback)) }
-        let reportedAt = state.confirmedAt ?? registration.createdAt
         // Not at each start of the app: that would write the record each time.
-        guard state.end != nil || turn.now.wall - reportedAt > Limits.APNs.confirmedEveryMilliseconds else {
-            return
-        }
+        guard
+            registration.apnsState.end != nil
+                || turn.now.wall - registration.apnsReportedAt > Limits.APNs.confirmedEveryMilliseconds
+        else { return }
         registration.apnsState = APNsTokenState()
         registration.apnsState.confirmedAt = turn.now.wall
     }

@@ -34,12 +34,10 @@ public struct GatewayDelivery: Sendable {
     }
 
     /// The hexadecimal digits of the device token.
-    public var deviceToken: [UInt8] { Array(app.parts.apnsToken.dropFirst(2)) }
+    public var deviceToken: ArraySlice<UInt8> { AppleToken.digits(ofToken: app.parts.apnsToken) }
 
     /// The environment that the app was built for.
-    public var environment: APNsEnvironment {
-        app.parts.apnsToken.starts(with: "s_".utf8) ? .sandbox : .production
-    }
+    public var environment: APNsEnvironment { APNsEnvironment(ofToken: app.parts.apnsToken) }
 }
 
 /// The gateway's answer to one delivery; there is exactly one for each.

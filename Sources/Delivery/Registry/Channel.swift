@@ -16,6 +16,9 @@ public enum APNsEnvironment: String, Sendable {
     case production
     /// Apps that run from Xcode.
     case sandbox
+
+    /// The environment of a device token in its stored form (`AppleToken`).
+    init(ofToken token: [UInt8]) { self = AppleToken.isSandbox(token) ? .sandbox : .production }
 }
 
 /// What APNs has reported about the device token of a registration (apns 4.2).
@@ -51,11 +54,14 @@ extension Registration {
     public var channel: Channel {
         if let web { return .webPush(web) }
         guard !apnsToken.isEmpty else { return .mcs }
-        return .apns(token: Array(apnsToken.dropFirst(2)), apnsEnvironment)
+        return .apns(token: Array(AppleToken.digits(ofToken: apnsToken)), apnsEnvironment)
     }
 
     /// The environment of its device token.
-    var apnsEnvironment: APNsEnvironment { apnsToken.starts(with: "s_".utf8) ? .sandbox : .production }
+    var apnsEnvironment: APNsEnvironment { APNsEnvironment(ofToken: apnsToken) }
+
+    /// When the app last reported its device token, first with the registration itself; milliseconds since 1970.
+    var apnsReportedAt: UnixMilliseconds { apnsState.confirmedAt ?? createdAt }
 
     /// Whether messages reach the app through APNs.
     public var usesAPNs: Bool { !apnsToken.isEmpty && web == nil }

@@ -128,16 +128,16 @@ public struct WriteBatch: Sendable {
     public var isDurable: Bool
     /// The partition that wrote the batch, against which its messages are checked. `nil` for the control plane.
     public var partition: Int?
-    /// A sequence number that none in the batch exceeds; `nil` if it has to be found in the mutations, each of which that would
-    /// copy.
+    /// A sequence number that none in the batch exceeds; `nil` if it has none.
     public var newestSequence: SequenceNumber?
 
+    /// Creates a batch. Without `newestSequence`, it is found in the mutations, each of which that copies.
     public init(
         batchNumber: UInt64, mutations: [Mutation], isDurable: Bool, partition: Int? = nil,
         newestSequence: SequenceNumber? = nil
     ) {
         self.partition = partition
-        self.newestSequence = newestSequence
+        self.newestSequence = newestSequence ?? mutations.lazy.compactMap(\.sequence).max()
         self.batchNumber = batchNumber
         self.mutations = mutations
         self.isDurable = isDurable

@@ -1,6 +1,7 @@
 import APNsGateway
 import Basics
 import Delivery
+import Transport
 
 extension APNsHost {
     /// Logs what the gateway has noticed.
@@ -71,7 +72,7 @@ extension APNsVerdict {
 extension APNsSettings {
     /// Takes the gateway's part of a configuration.
     init(_ configuration: Configuration) {
-        var mapping = APNsMappingSettings()
+        var mapping = APNsMappingSettings { Digest.sha256($0) }
         mapping.collapseKeyToAPNs = configuration.collapseKeyToAPNs
         mapping.uses2015Priority = configuration.gcm2015Priority
         let rules = mapping

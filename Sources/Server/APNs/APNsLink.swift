@@ -55,12 +55,6 @@ final class APNsLink: ConnectionDelegate {
         self.report = report
     }
 
-    /// The number of requests without an answer.
-    var requestsInFlight: Int { sent.count }
-
-    /// Whether requests can be sent over it.
-    var isOpen: Bool { http2 != nil && !isEnded }
-
     // MARK: Connecting
 
     /// Connects to the first address that accepts.
@@ -142,9 +136,6 @@ final class APNsLink: ConnectionDelegate {
         http2.shutDown()
         needsPump = true
     }
-
-    /// Closes the connection at once.
-    func abort(_ reason: CloseReason) { connection?.abort(reason) }
 
     // MARK: Bytes
 

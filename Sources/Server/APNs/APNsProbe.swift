@@ -28,8 +28,7 @@ final class APNsProbe {
         done: @escaping (Outcome) -> Void
     ) {
         // Random, so that no device has it.
-        let digits = Array("0123456789abcdef".utf8)
-        let token = SecureRandom.bytes(32).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        let token = Array(Hex.text(SecureRandom.bytes(32)).utf8)
         let request = APNsRequest(
             deviceToken: token, environment: environment, topic: topic, pushType: .alert, priority: 5,
             expiration: 0, collapseID: nil, id: Self.identifier(),
@@ -38,13 +37,12 @@ final class APNsProbe {
         self.done = done
     }
 
+    /// Returns a random UUID (RFC 9562, version 4).
     private static func identifier() -> String {
         var bytes = SecureRandom.bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let hex = bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
-        return [hex[0..<4], hex[4..<6], hex[6..<8], hex[8..<10], hex[10...]].map { $0.joined() }
-            .joined(separator: "-")
+        return APNsMessageID.text(digits: Hex.text(bytes))
     }
 
     /// Connects; the request follows when the connection is open.

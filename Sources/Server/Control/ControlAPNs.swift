@@ -38,16 +38,15 @@ extension ControlServer {
     /// Returns a page of a sender's feedback list.
     func listAPNsFeedback(_ command: ListAPNsFeedback) throws(OperatorProblem) -> ListAPNsFeedback.Answer {
         try requireSender(command.sender)
-        var after = FeedbackPosition(seenAt: Now.read().wall - Limits.APNs.feedbackMilliseconds)
-        if let since = command.since {
-            guard let position = FeedbackPage.position(Array(since.utf8)) else {
+        let since = try command.since.map { text throws(OperatorProblem) in
+            guard let position = FeedbackPage.position(Array(text.utf8)) else {
                 throw OperatorProblem(
-                    "invalid since: \(since)",
+                    "invalid since: \(text)",
                     hint: "expected milliseconds since 1970, or the next of an earlier page")
             }
-            after = max(after, position)
+            return position
         }
-        let start = after
+        let start = FeedbackPage.start(since: since, now: Now.read().wall)
         let found = try reading { () throws(StoreError) in
             try daemon.store.feedback(of: command.sender, after: start, limit: command.limit + 1)
         }
@@ -55,7 +54,7 @@ extension ControlServer {
         let rows = page.map { entry in
             APNsFeedbackRow(
                 registration: String(decoding: daemon.seal.token(for: entry.registration), as: UTF8.self),
-                apnsToken: String(decoding: entry.apnsToken.dropFirst(2), as: UTF8.self),
+                apnsToken: String(decoding: entry.deviceToken, as: UTF8.self),
                 environment: APNsCredentialEnvironment(entry.environment),
                 bundle: String(decoding: entry.bundle, as: UTF8.self),
                 invalidSince: entry.verdict.invalidSince, seenAt: entry.seenAt,

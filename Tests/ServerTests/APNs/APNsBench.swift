@@ -38,7 +38,7 @@ final class APNsBench {
         host.change(
             APNsSettings { delivery, _ in
                 APNsRequest(
-                    deviceToken: delivery.deviceToken, environment: delivery.environment,
+                    deviceToken: Array(delivery.deviceToken), environment: delivery.environment,
                     topic: delivery.app.parts.category, pushType: .alert, priority: 10, expiration: 0,
                     collapseID: Array("c".utf8), id: "00000000-0000-4000-8000-00000000000a",
                     payload: Array("{\"aps\":{\"alert\":\"a\"}}".utf8))

@@ -25,6 +25,14 @@ public enum FeedbackPage {
             registration: RegistrationName(device: DeviceID(device), number: RegistrationNumber(number)))
     }
 
+    /// Returns where to read from: the position `since`, but not before the oldest entries that are kept.
+    public static func start(
+        since: FeedbackPosition? = nil, now: UnixMilliseconds
+    ) -> FeedbackPosition {
+        let oldest = FeedbackPosition(seenAt: now - Limits.APNs.feedbackMilliseconds)
+        return since.map { max(oldest, $0) } ?? oldest
+    }
+
     /// Returns the text of a position.
     public static func text(_ position: FeedbackPosition) -> String {
         guard let name = position.registration else { return "\(position.seenAt)" }
@@ -42,7 +50,7 @@ public enum FeedbackPage {
             [
                 "registration_id": .string(
                     String(decoding: seal.token(for: entry.registration), as: UTF8.self)),
-                "apns_token": .string(String(decoding: entry.apnsToken.dropFirst(2), as: UTF8.self)),
+                "apns_token": .string(String(decoding: entry.deviceToken, as: UTF8.self)),
                 "environment": .string(entry.environment.rawValue),
                 "topic": .string(String(decoding: entry.bundle, as: UTF8.self)),
                 "invalid_since": entry.verdict.invalidSince.map { .integer(Int($0)) } ?? .null,
@@ -65,11 +73,8 @@ extension HTTPSession {
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
-            guard let query = try? FormBody(request.query.raw) else {
-                throw HTTPRefusal(
-                    .errorObject("invalid query: expected two hexadecimal digits after %", .badRequest))
-            }
-            var after = FeedbackPosition(seenAt: now.wall - Limits.APNs.feedbackMilliseconds)
+            let query = try Self.query(of: request)
+            var after = FeedbackPage.start(now: now.wall)
             if let since = query["since"] {
                 guard let position = FeedbackPage.position(since) else {
                     throw HTTPRefusal(
@@ -77,7 +82,7 @@ extension HTTPSession {
                             "invalid since: expected the next of an earlier page, or milliseconds since 1970",
                             .badRequest))
                 }
-                after = max(after, position)
+                after = FeedbackPage.start(since: position, now: now.wall)
             }
             var limit = Limits.APNs.feedbackPerPage
             if let text = query["limit"] {

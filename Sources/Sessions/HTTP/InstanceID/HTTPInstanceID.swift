@@ -20,10 +20,7 @@ extension HTTPSession {
     ) -> Outcome {
         do throws(HTTPRefusal) {
             let sender = try sender(of: request, now)
-            guard let query = try? FormBody(request.query.raw) else {
-                throw HTTPRefusal(
-                    .errorObject("invalid query: expected two hexadecimal digits after %", .badRequest))
-            }
+            let query = try Self.query(of: request)
             guard let name = settings.seal.name(of: token.raw) else {
                 io.refuse(.invalidToken, sender: sender, to: token)
                 throw HTTPRefusal(.errorObject("InvalidToken", .badRequest))
@@ -101,6 +98,15 @@ extension HTTPSession {
                     "invalid JSON at byte \(error.offset): \(error.fault.rawValue)", .badRequest)
             )
         }
+    }
+
+    /// Parses the query of a request whose errors are reported in `error`.
+    static func query(of request: HTTPRequest) throws(HTTPRefusal) -> FormBody {
+        guard let query = try? FormBody(request.query.raw) else {
+            throw HTTPRefusal(
+                .errorObject("invalid query: expected two hexadecimal digits after %", .badRequest))
+        }
+        return query
     }
 
     /// Returns the answer to a request about one token.
