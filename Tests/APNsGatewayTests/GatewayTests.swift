@@ -2,6 +2,7 @@ import APNsGateway
 import Basics
 import Delivery
 import Testing
+import Wire
 
 @Suite("the gateway")
 struct GatewayTests {
@@ -105,6 +106,64 @@ struct GatewayTests {
         #expect(early.sends.isEmpty && early.answers.count == 3)
         let due = Self.feed(&gateway, at: 60, others)
         #expect(due.sends.count == 1 && due.answers.count == 2)
+    }
+
+    /// The outcome of a request that Apple refuses on a new connection, or that ends it if there is no reason.
+    private static func firstOutcome(attempt: Int = 0, reason: String? = nil) -> GatewayOutcome? {
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        let key = Samples.key()
+        let opens = feed(
+            &gateway, [.credentials([key]), .deliver(Samples.delivery(1, attempt: attempt))]
+        ).opens
+        guard let id = opens.first?.connection else { return nil }
+        let minted = APNsEvent.minted(key.id, token: [1], at: Samples.epoch)
+        let sends = feed(&gateway, [.opened(id), .streams(id, available: 1), minted]).sends
+        guard sends.count == 1, let number = sends.first?.requestNumber else { return nil }
+        if let reason {
+            let answer = APNsAnswer(status: 403, body: Samples.body(reason))
+            return feed(&gateway, [.answered(id, requestNumber: number, answer)]).answers.first?.outcome
+        }
+        return feed(
+            &gateway, [.leaving(id, reason: []), .failed(id, requestNumber: number, .unprocessed)]
+        ).answers.first?.outcome
+    }
+
+    @Test("a request that ends a new connection comes back later and later, so that others have their turn")
+    func suspect() {
+        for (attempt, wait) in [(0, 1_000), (1, 5_000)] as [(Int, Int64)] {
+            #expect(
+                Self.firstOutcome(attempt: attempt)
+                    == .later(milliseconds: wait, APNsRefusal(.unavailable)))
+        }
+    }
+
+    @Test("a 403 on a new connection is not tried on another one")
+    func refusedAtFirst() {
+        let unrelated = APNsVerdict(status: 403, reason: "UnrelatedKeyIdInToken")
+        #expect(
+            Self.firstOutcome(reason: unrelated.reason) == .refused(APNsRefusal(.credential, unrelated)))
+        guard case .later(_, let refusal) = Self.firstOutcome(reason: "ExpiredProviderToken") else {
+            Issue.record("it must come back later")
+            return
+        }
+        #expect(refusal.verdict == APNsVerdict(status: 403, reason: "ExpiredProviderToken"))
+    }
+
+    @Test("what Apple has not processed goes over another connection at once")
+    func resent() throws {
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        let send = try #require(Self.sending(&gateway, Samples.delivery(1)))
+        let proof = APNsEvent.answered(
+            send.connection, requestNumber: send.requestNumber, APNsAnswer(status: 200))
+        let next = try #require(
+            Self.feed(&gateway, [proof, .deliver(Samples.delivery(2))]).sends.first)
+        let effects = Self.feed(
+            &gateway,
+            [
+                .leaving(next.connection, reason: []),
+                .failed(next.connection, requestNumber: next.requestNumber, .unprocessed),
+            ])
+        #expect(effects.answers.isEmpty && effects.opens.count == 1)
     }
 
     @Test("the queue is bounded: what is beyond it comes back later")

@@ -78,13 +78,8 @@ struct APNsFaultTests {
 
     @Test("a provider token or key that Apple refuses on a new connection is reported with its verdict")
     func coldRefusal() throws {
-        withKnownIssue("the retry waits for the pace of new connections, so its verdict is lost") {
-            try check(Row("4403", Self.auth.word, Self.auth.code, "403 UnrelatedKeyIdInToken"), AppleBench())
-        }
-        withKnownIssue("the retry waits for the pace of new connections, so its verdict is lost") {
-            try check(
-                Row("0403", "Unavailable", "503 UNAVAILABLE", "403 ExpiredProviderToken"), AppleBench())
-        }
+        try check(Row("4403", Self.auth.word, Self.auth.code, "403 UnrelatedKeyIdInToken"), AppleBench())
+        try check(Row("0403", "Unavailable", "503 UNAVAILABLE", "403 ExpiredProviderToken"), AppleBench())
     }
 
     @Test("after an expired provider token the message goes over a new connection")

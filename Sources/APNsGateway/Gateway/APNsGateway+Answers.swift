@@ -87,29 +87,29 @@ extension APNsGateway {
         case .tokenExpired: tokenExpired(index, verdict, pool, connection, now, &effects)
         case .unrelatedKey:
             retire(connection, of: pool, .wedged, now, &effects)
-            if retriesOnce(index, .unrelatedKey) { return resend(index) }
+            // Otherwise the connection began with this key, and the next one would be refused as well.
+            if pool.allowsResend(after: connection), retriesOnce(index, .unrelatedKey) {
+                return resend(index)
+            }
             finishUnserved(index, pool, .refused(APNsRefusal(.credential, verdict)), now, &effects)
             turnOff(pool, verdict, isProbe: false, now, &effects)
-        case .tooManyTokens:
-            retire(connection, of: pool, .parked, now, &effects)
-            resendAtOnce(index, verdict, &effects)
-        case .connection:
-            retire(connection, of: pool, .leaving, now, &effects)
-            resendAtOnce(index, verdict, &effects)
+        case .tooManyTokens, .connection:
+            retire(connection, of: pool, kind == .connection ? .leaving : .parked, now, &effects)
+            resendAtOnce(index, verdict, after: connection, of: pool, &effects)
         case .tooManyRequests:
             let wait = RetryDelay.device(attempt: attempt, &random)
             finish(index, .later(milliseconds: wait, APNsRefusal(.rateExceeded, verdict)), &effects)
         case .shutdown:
             retire(connection, of: pool, .leaving, now, &effects)
-            if retriesOnce(index, .shutdown) { return resend(index) }
-            finishBusy(index, verdict, &effects)
-        case .busy: finishBusy(index, verdict, &effects)
+            if pool.allowsResend(after: connection), retriesOnce(index, .shutdown) { return resend(index) }
+            postpone(index, verdict, &effects)
+        case .busy: postpone(index, verdict, &effects)
         }
     }
 
-    private mutating func finishBusy(
-        _ index: Int32, _ verdict: APNsVerdict, _ effects: inout APNsEffects
-    ) {
+    /// Answers a delivery that Apple has not accepted, or may not have: it comes back with the same `apns-id`, after a wait that
+    /// grows with each attempt.
+    mutating func postpone(_ index: Int32, _ verdict: APNsVerdict?, _ effects: inout APNsEffects) {
         let wait = RetryDelay.busy(attempt: tickets[index].attempt, &random)
         finish(index, .later(milliseconds: wait, APNsRefusal(.unavailable, verdict)), &effects)
     }
@@ -120,9 +120,15 @@ extension APNsGateway {
     }
 
     /// Sends a request again that Apple has certainly not processed, unless that happens too often.
-    mutating func resendAtOnce(_ index: Int32, _ verdict: APNsVerdict?, _ effects: inout APNsEffects) {
+    mutating func resendAtOnce(
+        _ index: Int32, _ verdict: APNsVerdict?, after connection: PoolConnection, of pool: Pool,
+        _ effects: inout APNsEffects
+    ) {
         tickets[index].resends += 1
-        guard tickets[index].resends > Limits.APNsGateway.resends else { return resend(index) }
-        finish(index, later(Limits.APNsGateway.laterMilliseconds, verdict), &effects)
+        let isAllowed = !connection.isRetiring || pool.allowsResend(after: connection)
+        guard isAllowed, tickets[index].resends <= Limits.APNsGateway.resends else {
+            return postpone(index, verdict, &effects)
+        }
+        resend(index)
     }
 }

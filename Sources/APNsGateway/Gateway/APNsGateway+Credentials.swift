@@ -77,8 +77,8 @@ extension APNsGateway {
         }
     }
 
-    /// `ExpiredProviderToken`: the connection is of no more use. A request is sent once more, on another one; if that fails with a
-    /// young token, the clock of this server is wrong, and a new token would have the same fault.
+    /// `ExpiredProviderToken`: the connection is of no more use. A request is sent once more, on another one. If a new connection
+    /// begins with that refusal of a young token, the clock of this server is wrong, and a new token would have the same fault.
     mutating func tokenExpired(
         _ index: Int32, _ verdict: APNsVerdict, _ pool: Pool, _ connection: PoolConnection, _ now: Now,
         _ effects: inout APNsEffects
@@ -91,7 +91,9 @@ extension APNsGateway {
             let age = Int(pool.entry.clock.age(now) / 1_000)
             effects.notices.append(.clockAlarm(pool.entry.credential.id, tokenAgeSeconds: age))
         }
-        if retriesOnce(index, .tokenExpired) { return resend(index) }
+        if !isYoung || pool.allowsResend(after: connection), retriesOnce(index, .tokenExpired) {
+            return resend(index)
+        }
         let isProbe = tickets[index].tried.contains(.credentialProbe)
         finish(index, later(Limits.APNsGateway.laterMilliseconds, verdict), &effects)
         if isYoung { turnOff(pool, verdict, isClock: true, isProbe: isProbe, now, &effects) }

@@ -10,9 +10,9 @@ extension APNsGateway {
     ) {
         guard let (index, pool, connection) = ended(id, number) else { return }
         if failure.isRetryable {
-            resendAtOnce(index, nil, &effects)
+            resendAtOnce(index, nil, after: connection, of: pool, &effects)
         } else {
-            finishUncertain(index, &effects)
+            postpone(index, nil, &effects)
         }
         closeIfFinished(connection, of: pool, now, &effects)
     }

@@ -86,16 +86,10 @@ extension APNsGateway {
                 guard case .inFlight(_, let other) = tickets[index].state, other === connection else {
                     continue
                 }
-                finishUncertain(index, &effects)
+                postpone(index, nil, &effects)
             }
         }
         mark(pool)
-    }
-
-    /// Answers a delivery whose request Apple may have processed. It is sent again with the same `apns-id`.
-    mutating func finishUncertain(_ index: Int32, _ effects: inout APNsEffects) {
-        let wait = RetryDelay.busy(attempt: tickets[index].attempt, &random)
-        finish(index, .later(milliseconds: wait, APNsRefusal(.unavailable)), &effects)
     }
 }
 

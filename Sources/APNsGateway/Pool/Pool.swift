@@ -45,6 +45,12 @@ final class Pool {
         return best
     }
 
+    /// Whether a request that ended a connection may be sent again at once. If Apple accepted no request on that connection, this one
+    /// may be the cause: as the first one of the next connection it would end that too, and no other would ever be sent.
+    func allowsResend(after connection: PoolConnection) -> Bool {
+        connection.isProven || connections.contains { $0.isOpen && $0.isProven }
+    }
+
     /// Apple has accepted a request.
     func proved() {
         isProven = true
