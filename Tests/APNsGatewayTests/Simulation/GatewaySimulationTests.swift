@@ -38,6 +38,20 @@ struct GatewaySimulationTests {
         #expect(first.time == second.time && first.opens == second.opens && first.accepted == second.accepted)
     }
 
+    @Test("requests that end every connection do not starve the others")
+    func fatal() {
+        var settings = GatewayWorld.Settings()
+        settings.fatal = 4
+        settings.faultMilliseconds = 0
+        settings.pause = 1_000
+        settings.endMilliseconds = 180_000
+        for seed in 0..<50 as Range<UInt64> {
+            let world = GatewayWorld(seed: seed, settings)
+            let found = world.run()
+            #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
+        }
+    }
+
     @Test("without faults, one connection carries all, and a token lasts 45 minutes")
     func calm() {
         var settings = GatewayWorld.Settings()

@@ -114,6 +114,7 @@ extension GatewayWorld {
                 $0.token.dropFirst(2).utf8.elementsEqual(send.request.deviceToken)
             })
         else { return checkers.mustHold(false, "requests: an unknown device token") }
+        if receiver.fate == .fatal { return goAway(connection, unprocessed: number) }
         let own: APNsEnvironment = receiver.token.hasPrefix("s_") ? .sandbox : .production
         let isOwn = own == connection.endpoint.environment
         answer(number, connection, receiver.fate.answer(isOwnEnvironment: isOwn))
@@ -143,10 +144,11 @@ extension GatewayWorld {
     }
 
     /// Some requests were not processed; the others are answered, or are lost with the connection.
-    private func goAway(_ connection: AppleConnection) {
+    private func goAway(_ connection: AppleConnection, unprocessed certain: UInt64? = nil) {
         connection.isLeaving = true
         let all = connection.inFlight.keys.sorted()
-        let unprocessed = all.suffix(Int.random(in: 0...all.count, using: &random))
+        let unprocessed =
+            all.suffix(Int.random(in: 0...all.count, using: &random)) + [certain].compactMap(\.self)
         feed(.leaving(connection.id, reason: chance(50) ? Samples.body("Shutdown") : []))
         for number in unprocessed where connection.inFlight[number] != nil {
             fail(number, connection, .unprocessed)

@@ -16,6 +16,8 @@ final class GatewayWorld {
         var replacesCredentials = false
         var refusesCredential = false
         var hasOutages = false
+        /// The first registrations, to whose devices each request is fatal for its connection. They never get a message.
+        var fatal = 0
         /// Milliseconds between two messages of a registration at most.
         var pause: Int64 = 5_000
     }
@@ -60,13 +62,16 @@ final class GatewayWorld {
         gateway = APNsGateway(settings: APNsSettings(connections: 3, mapping: Samples.mapping), seed: seed)
         for number in 0..<settings.registrations {
             // Most device tokens are good, and some have two registrations.
-            let fate = number % 3 > 0 ? .good : DeviceFate.allCases.randomElement(using: &random) ?? .good
-            let isShared = number % 7 == 1 && number > 0
+            let isFatal = number < settings.fatal
+            let fate =
+                isFatal
+                ? .fatal : number % 3 > 0 ? .good : DeviceFate.ordinary.randomElement(using: &random) ?? .good
+            let isShared = number % 7 == 1 && number > settings.fatal
             let environment = Bool.random(using: &random) ? "p_" : "s_"
             receivers.append(
                 Receiver(
                     token: environment + String(1_000 + number), fate: fate,
-                    bundle: Array("com.example.app\(number % 3)".utf8), isDone: false))
+                    bundle: Array("com.example.app\(number % 3)".utf8), isDone: isFatal))
             if isShared {
                 receivers[number].token = receivers[number - 1].token
                 receivers[number].fate = receivers[number - 1].fate
@@ -120,7 +125,7 @@ final class GatewayWorld {
             let open = receivers.count { !$0.isDone }
             checkers.mustHold(open == 0, "progress: \(open) registrations have not got all messages")
         }
-        checkers.finished()
+        checkers.finished(withoutAnswer: settings.fatal)
         return checkers.found
     }
 

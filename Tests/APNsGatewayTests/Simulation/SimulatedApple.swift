@@ -27,7 +27,7 @@ final class AppleConnection {
 }
 
 /// What Apple answers for a device token.
-enum DeviceFate: CaseIterable {
+enum DeviceFate {
     case good
     /// The registration names the wrong environment.
     case otherEnvironment
@@ -36,6 +36,13 @@ enum DeviceFate: CaseIterable {
     /// It ended before the app registered again.
     case endedBefore
     case mismatched
+    /// Each request to it ends its connection with GOAWAY, unprocessed.
+    case fatal
+
+    /// The fates of an ordinary world.
+    static let ordinary: [DeviceFate] = [
+        .good, .otherEnvironment, .unknown, .ended, .endedBefore, .mismatched,
+    ]
 
     /// Whether a message can be delivered.
     var isGood: Bool { self == .good || self == .otherEnvironment }
@@ -45,7 +52,7 @@ enum DeviceFate: CaseIterable {
         switch self {
         case .good where isOwnEnvironment: APNsAnswer(status: 200)
         case .otherEnvironment where !isOwnEnvironment: APNsAnswer(status: 200)
-        case .good, .otherEnvironment, .unknown:
+        case .good, .otherEnvironment, .unknown, .fatal:
             APNsAnswer(status: 400, body: Samples.body("BadDeviceToken"))
         case .ended:
             APNsAnswer(
