@@ -1,3 +1,4 @@
+import Basics
 import Catalogue
 import Operator
 
@@ -14,7 +15,9 @@ extension ListAPNsCredentials: ReportedCommand {
         let table = ListReport<APNsCredentialRow>(
             columns: [
                 ("CREDENTIAL", { Report.cell($0.credential) }), ("KIND", { $0.kind.rawValue }),
-                ("APP", { Report.cell($0.bundle) }), ("TEAM", { Report.cell($0.team) }),
+                ("APP", { Report.cell($0.bundle) }),
+                ("SENDER", { Report.cell($0.sender.map { String($0.number) }) }),
+                ("TEAM", { Report.cell($0.team) }),
                 ("ENVIRONMENTS", { APNsReport.environments($0) }), ("EXPIRES", { Report.time($0.expiresAt) }),
                 ("DAYS_LEFT", { Report.cell($0.daysLeft) }),
             ],
@@ -76,6 +79,7 @@ private enum APNsReport {
     static func text(_ row: APNsCredentialRow) -> String {
         var text = "credential    \(Report.cell(row.credential))\nkind          \(row.kind.rawValue)\n"
         text += "app           \(row.bundle.map { Report.safe($0) } ?? "all apps of the team")\n"
+        if let sender = row.sender { text += "sender        \(sender.number)\n" }
         if let team = row.team { text += "team          \(Report.safe(team))\n" }
         if let keyID = row.keyID { text += "key ID        \(Report.safe(keyID))\n" }
         text += "environments  \(environments(row))\n"

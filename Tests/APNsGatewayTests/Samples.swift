@@ -10,9 +10,11 @@ enum Samples {
     static let keyID = APNsCredentialID("key")
     static let certificateID = APNsCredentialID("certificate")
 
-    static func key(bundles: [[UInt8]] = [], revision: UInt64 = 0) -> APNsCredential {
+    static func key(
+        _ id: APNsCredentialID = keyID, bundles: [[UInt8]] = [], sender: SenderID? = nil, revision: UInt64 = 0
+    ) -> APNsCredential {
         APNsCredential(
-            id: keyID, kind: .key(keyID: "KEY4567890", teamID: "TEAM567890", bundles: bundles),
+            id: id, kind: .key(keyID: "KEY4567890", teamID: "TEAM567890", bundles: bundles), sender: sender,
             environments: [.production, .sandbox], revision: revision)
     }
 

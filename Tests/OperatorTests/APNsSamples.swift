@@ -9,7 +9,8 @@ extension Samples {
         "expires_at": time, "days_left": -1,
     ]
     private static let apnsKey: JSONValue = [
-        "credential": "ABC123DEFG", "kind": "key", "team_id": "TEAM123456", "key_id": "ABC123DEFG",
+        "credential": "ABC123DEFG", "kind": "key", "sender_id": "4711", "team_id": "TEAM123456",
+        "key_id": "ABC123DEFG",
         "environments": ["sandbox"], "topics": [], "added_at": time,
     ]
     private static let apnsTests: JSONValue = [
@@ -26,7 +27,7 @@ extension Samples {
                     [
                         "file": "U0VDUkVU", "private_key": "U0VDUkVU", "password": "SECRET",
                         "key_id": "ABC123DEFG", "team_id": "TEAM123456", "bundle_id": "com.example.app",
-                        "environment": "sandbox", "test_bundle_id": "com.example.other",
+                        "sender_id": "4711", "environment": "sandbox", "test_bundle_id": "com.example.other",
                     ]
                 ],
                 answers: [

@@ -166,7 +166,8 @@ import Wire
         #expect(try entries(.addSender) == ["sender=5", "label=shop", "project=lab-one"])
         #expect(try entries(.sendMessage) == ["sender=5", "target: dzx"])
         #expect(try entries(.removeAccount) == ["sender=5", "key_id=0a"])
-        #expect(try entries(.addAPNsCredential) == ["key_id=ABC123DEFG", "bundle=com.example.app"])
+        #expect(
+            try entries(.addAPNsCredential) == ["sender=4711", "key_id=ABC123DEFG", "bundle=com.example.app"])
         #expect(try entries(.removeAPNsCredential) == ["credential=ABC123DEFG"])
         #expect(try entries(.drainSessions) == ["session=0-12-345", "sender=5"])
         #expect(try entries(.forgetDevice) == ["target=42"])

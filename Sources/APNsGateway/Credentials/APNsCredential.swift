@@ -22,6 +22,8 @@ public struct APNsCredential: Sendable, Equatable {
     /// Its name.
     public var id: APNsCredentialID
     public var kind: Kind
+    /// The only sender whose messages it is used for. `nil` if it is for all senders.
+    public var sender: SenderID?
     /// The environments that it is valid for.
     public var environments: Set<APNsEnvironment>
     /// Differs whenever the operator has added it again: then connections and refusals of before are forgotten.
@@ -29,10 +31,12 @@ public struct APNsCredential: Sendable, Equatable {
 
     /// Describes a credential.
     public init(
-        id: APNsCredentialID, kind: Kind, environments: Set<APNsEnvironment>, revision: UInt64 = 0
+        id: APNsCredentialID, kind: Kind, sender: SenderID? = nil, environments: Set<APNsEnvironment>,
+        revision: UInt64 = 0
     ) {
         self.id = id
         self.kind = kind
+        self.sender = sender
         self.environments = environments
         self.revision = revision
     }
@@ -42,14 +46,20 @@ public struct APNsCredential: Sendable, Equatable {
         if case .key = kind { true } else { false }
     }
 
-    /// How well it fits an app; higher is better, `nil` if it does not. A key wins over a certificate (apns 1.5).
-    func fitness(for bundle: [UInt8], in environment: APNsEnvironment) -> Int? {
-        guard environments.contains(environment) else { return nil }
+    /// How well it fits a message of a sender to an app; higher is better, `nil` if it does not. One for the sender alone wins over
+    /// one for all, then a key over a certificate (apns 1.5). `nil` as the sender stands for the operator, who may use all.
+    func fitness(for bundle: [UInt8], of sender: SenderID?, in environment: APNsEnvironment) -> Int? {
+        guard environments.contains(environment), let fitness = fitness(for: bundle) else { return nil }
+        guard let only = self.sender else { return fitness }
+        return sender == nil || sender == only ? fitness + 3 : nil
+    }
+
+    private func fitness(for bundle: [UInt8]) -> Int? {
         switch kind {
-        case .certificate(bundle, _, _): return 1
-        case .certificate: return nil
-        case .key(_, _, let bundles) where bundles.isEmpty: return 2
-        case .key(_, _, let bundles): return bundles.contains(bundle) ? 3 : nil
+        case .certificate(bundle, _, _): 1
+        case .certificate: nil
+        case .key(_, _, let bundles) where bundles.isEmpty: 2
+        case .key(_, _, let bundles): bundles.contains(bundle) ? 3 : nil
         }
     }
 

@@ -23,26 +23,39 @@ final class CredentialEntry {
     var pools: [Pool] { [production, sandbox].compactMap(\.self) }
 }
 
-/// Finds the credential of an app (apns 1.5).
+/// Finds the credential for a message (apns 1.5).
 struct CredentialDirectory {
-    private(set) var entries: [CredentialEntry] = []
-    private var production: [[UInt8]: CredentialEntry] = [:]
-    private var sandbox: [[UInt8]: CredentialEntry] = [:]
+    /// What the choice of a credential depends on.
+    private struct Use: Hashable {
+        var bundle: [UInt8]
+        /// `nil` as well while no credential is for one sender alone.
+        var sender: SenderID?
+        var environment: APNsEnvironment
+    }
 
-    /// Returns the entry for an app, or `nil` if no valid credential serves it.
-    mutating func entry(for bundle: [UInt8], in environment: APNsEnvironment, _ now: Now) -> CredentialEntry?
-    {
-        let known = environment == .production ? production[bundle] : sandbox[bundle]
-        if let known, !known.credential.isExpired(now) { return known }
+    private(set) var entries: [CredentialEntry] = []
+    private var known: [Use: CredentialEntry] = [:]
+    /// Whether a credential is for one sender alone.
+    private var dependsOnSender = false
+
+    /// Returns the entry for messages of a sender to an app, or `nil` if no valid credential serves them. `nil` as the sender stands
+    /// for the operator.
+    mutating func entry(
+        for bundle: [UInt8], of sender: SenderID?, in environment: APNsEnvironment, _ now: Now
+    ) -> CredentialEntry? {
+        let use = Use(bundle: bundle, sender: dependsOnSender ? sender : nil, environment: environment)
+        if let found = known[use], !found.credential.isExpired(now) { return found }
         var best: (entry: CredentialEntry, fitness: Int)?
         for entry in entries {
-            guard let fitness = entry.credential.fitness(for: bundle, in: environment),
+            guard let fitness = entry.credential.fitness(for: bundle, of: sender, in: environment),
                 fitness > best?.fitness ?? 0, !entry.credential.isExpired(now)
             else { continue }
             best = (entry, fitness)
         }
         guard let best else { return nil }
-        remember(best.entry, for: bundle, in: environment)
+        // The names of apps come from devices: their number has no other limit.
+        if known.count >= Limits.APNsGateway.apps { known = [:] }
+        known[use] = best.entry
         return best.entry
     }
 
@@ -55,23 +68,10 @@ struct CredentialDirectory {
         entries = credentials.sorted { $0.id < $1.id }.map { credential in
             old.first { $0.credential == credential } ?? CredentialEntry(credential)
         }
-        production = [:]
-        sandbox = [:]
+        known = [:]
+        dependsOnSender = credentials.contains { $0.sender != nil }
         let gone = old.filter { entry in !entries.contains { $0 === entry } }
         for entry in gone { entry.isRemoved = true }
         return gone
-    }
-
-    private mutating func remember(
-        _ entry: CredentialEntry, for bundle: [UInt8], in environment: APNsEnvironment
-    ) {
-        // The names of apps come from devices: their number has no other limit.
-        if environment == .production {
-            if production.count >= Limits.APNsGateway.apps { production = [:] }
-            production[bundle] = entry
-        } else {
-            if sandbox.count >= Limits.APNsGateway.apps { sandbox = [:] }
-            sandbox[bundle] = entry
-        }
     }
 }

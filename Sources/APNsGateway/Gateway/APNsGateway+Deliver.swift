@@ -33,7 +33,7 @@ extension APNsGateway {
     mutating func enqueue(_ index: Int32, isFirst: Bool, _ now: Now, _ effects: inout APNsEffects) {
         let environment = tickets[index].request.environment
         guard drainEnds == nil else { return finish(index, later(), &effects) }
-        guard let entry = directory.entry(for: tickets[index].bundle, in: environment, now),
+        guard let entry = entry(for: index, in: environment, now),
             entry.credential.permits(topic: tickets[index].request.topic)
         else { return finish(index, .refused(APNsRefusal(.credential)), &effects) }
         let pool = pool(of: entry, environment)
@@ -47,6 +47,13 @@ extension APNsGateway {
             pool.queue.append(index, &tickets)
         }
         mark(pool)
+    }
+
+    /// Returns the credential that serves a ticket in an environment, or `nil` if there is none.
+    mutating func entry(
+        for index: Int32, in environment: APNsEnvironment, _ now: Now
+    ) -> CredentialEntry? {
+        directory.entry(for: tickets[index].bundle, of: tickets[index].sender, in: environment, now)
     }
 
     private mutating func pool(of entry: CredentialEntry, _ environment: APNsEnvironment) -> Pool {

@@ -12,7 +12,7 @@ extension APNsGateway {
         }
         let other: APNsEnvironment = tickets[index].environment == .production ? .sandbox : .production
         if let first = tickets[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
-        guard directory.entry(for: tickets[index].bundle, in: other, now) != nil else {
+        guard entry(for: index, in: other, now) != nil else {
             // While credentials are replaced, the one for the other environment may be missing only just now.
             guard pool.entry.isRemoved else { return finishUnknown(index, verdict, now, &effects) }
             return finish(index, .refused(APNsRefusal(.credential, verdict)), &effects)

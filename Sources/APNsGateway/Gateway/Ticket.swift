@@ -38,6 +38,8 @@ struct Ticket {
     /// The environment of the registration. That of the request differs during a probe of the other one.
     var environment: APNsEnvironment
     var bundle: [UInt8]
+    /// The sender of the message. `nil` for one of the operator.
+    var sender: SenderID?
     /// Whether the request goes to the device token of the registration, not to that of a Live Activity.
     var isForDevice: Bool
     /// Whether the app server has set parts of the request itself.
@@ -62,6 +64,7 @@ struct Ticket {
         attempt = delivery.attempt
         environment = delivery.environment
         bundle = delivery.app.parts.category
+        sender = delivery.message.sender
         isForDevice = delivery.deviceToken.elementsEqual(request.deviceToken)
         isCustom = delivery.message.fields.apns?.isEmpty == false
         self.request = request

@@ -17,6 +17,7 @@ public struct APNsCredentialRow: Record {
     public var credential: String
     public var kind: Kind
     public var bundle: String?
+    public var sender: SenderID?
     public var team: String?
     public var keyID: String?
     public var environments: [APNsCredentialEnvironment]
@@ -27,13 +28,15 @@ public struct APNsCredentialRow: Record {
 
     /// Creates a row.
     public init(
-        credential: String, kind: Kind, bundle: String? = nil, team: String? = nil, keyID: String? = nil,
-        environments: [APNsCredentialEnvironment], topics: [String] = [], addedAt: UnixMilliseconds,
+        credential: String, kind: Kind, bundle: String? = nil, sender: SenderID? = nil, team: String? = nil,
+        keyID: String? = nil, environments: [APNsCredentialEnvironment], topics: [String] = [],
+        addedAt: UnixMilliseconds,
         expiresAt: UnixMilliseconds? = nil, daysLeft: Int? = nil
     ) {
         self.credential = credential
         self.kind = kind
         self.bundle = bundle
+        self.sender = sender
         self.team = team
         self.keyID = keyID
         self.environments = environments
@@ -45,10 +48,13 @@ public struct APNsCredentialRow: Record {
 
     public static let fields = Fields(
         APNsCredentialRow.init(
-            credential:kind:bundle:team:keyID:environments:topics:addedAt:expiresAt:daysLeft:),
+            credential:kind:bundle:sender:team:keyID:environments:topics:addedAt:expiresAt:daysLeft:),
         .required("credential", .apnsCredential, \.credential, "The ID of the credential."),
         .required("kind", .word, \.kind, "A certificate, or a key that signs provider tokens."),
         .optional("bundle_id", .bundle, \.bundle, "The app; absent if it is for all apps of the team."),
+        .optional(
+            "sender_id", .sender, \.sender,
+            "The only sender whose messages it is used for; absent if it is for all senders."),
         .optional("team_id", .text, \.team, "The team of a key."),
         .optional("key_id", .text, \.keyID, "Apple's ID of a key."),
         .required("environments", .list(.word), \.environments, "The environments that it is used for."),
@@ -99,13 +105,14 @@ public struct AddAPNsCredential: OperatorCommand {
     public var keyID: String?
     public var team: String?
     public var bundle: String?
+    public var sender: SenderID?
     public var environment: APNsCredentialEnvironment?
     public var testBundle: String?
 
     /// Creates the command.
     public init(
         file: Redacted<[UInt8]>, privateKey: Redacted<[UInt8]>? = nil, password: Redacted<String>? = nil,
-        keyID: String? = nil, team: String? = nil, bundle: String? = nil,
+        keyID: String? = nil, team: String? = nil, bundle: String? = nil, sender: SenderID? = nil,
         environment: APNsCredentialEnvironment? = nil, testBundle: String? = nil
     ) {
         self.file = file
@@ -114,6 +121,7 @@ public struct AddAPNsCredential: OperatorCommand {
         self.keyID = keyID
         self.team = team
         self.bundle = bundle
+        self.sender = sender
         self.environment = environment
         self.testBundle = testBundle
     }
@@ -122,12 +130,13 @@ public struct AddAPNsCredential: OperatorCommand {
         .addAPNsCredential,
         "Add a credential with which iOS apps get their messages through Apple, and test it.",
         details: [
-            "An app has one certificate for each environment, and a team one .p8 key, or one for each app: a new credential replaces that of the same app or team in the environments that it is for. A certificate for both environments replaces both.",
+            "An app has one certificate for each environment, and a team one .p8 key, or one for each app: a new credential replaces that of the same app or team, and for the same sender, in the environments that it is for. A certificate for both environments replaces both.",
+            "Any sender that has a device token of an app can import it. Where senders must not reach each other's apps, add each credential for one sender; for the messages of this sender it takes precedence over one for all.",
             "The private key is stored encrypted, the password never.",
         ])
     public static let fields = Fields(
         AddAPNsCredential.init(
-            file:privateKey:password:keyID:team:bundle:environment:testBundle:),
+            file:privateKey:password:keyID:team:bundle:sender:environment:testBundle:),
         .required(
             "file", .secretFile(upTo: Limits.APNsCredentials.fileBytes), \.file,
             "A .p12 archive, a certificate, or a .p8 key."),
@@ -147,6 +156,9 @@ public struct AddAPNsCredential: OperatorCommand {
         .optional(
             "bundle_id", .bundle, \.bundle, audit: .bundle,
             "The only app that a .p8 key is used for. Default: all apps of the team."),
+        .optional(
+            "sender_id", .sender, \.sender, audit: .sender,
+            "The only sender whose messages it is used for. Default: all senders."),
         .optional(
             "environment", .word, \.environment,
             "The only environment that it is used for. Default: all that it allows."),

@@ -33,7 +33,8 @@ extension APNsMaterial {
             secret = .key(key.key, keyID: keyID, teamID: team)
         }
         credential = APNsCredential(
-            id: APNsCredentialID(stored.id), kind: kind, environments: Set(stored.environments),
+            id: APNsCredentialID(stored.id), kind: kind, sender: stored.sender,
+            environments: Set(stored.environments),
             revision: UInt64(clamping: stored.serial))
     }
 }

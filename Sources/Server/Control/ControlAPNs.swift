@@ -8,6 +8,7 @@ import Store
 /// The commands for credentials for APNs.
 extension ControlServer {
     func addAPNsCredential(_ command: AddAPNsCredential) throws(OperatorProblem) -> AddAPNsCredential.Answer {
+        if let sender = command.sender { try requireSender(sender) }
         let now = Now.read().wall
         let file: APNsCredentialFile
         do throws(APNsFileProblem) {
@@ -115,6 +116,7 @@ extension StoredAPNsCredential {
     ) throws(OperatorProblem) {
         serial = 0
         addedAt = now
+        sender = command.sender
         var allowed: [APNsEnvironment] = [.production, .sandbox]
         switch file {
         case .certificate(let certificate):

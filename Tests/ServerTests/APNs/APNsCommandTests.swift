@@ -81,6 +81,7 @@ struct APNsCommandTests {
                 try APNsFixtures.command("development.p12", environment: .production),
                 "the certificate is for sandbox only, not for production"
             ),
+            (try APNsFixtures.command("aes.p12", sender: SenderID(4_711)), "unknown sender 4711"),
             (try APNsFixtures.command("universal.cer"), "the file is a certificate without its private key"),
         ]
         for (command, problem) in cases {

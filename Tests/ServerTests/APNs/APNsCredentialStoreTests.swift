@@ -156,6 +156,20 @@ struct APNsCredentialStoreTests {
         #expect(throws: OperatorProblem.self) { try store.remove("KEY0000004") }
     }
 
+    @Test("an app has one credential for all senders and one for each sender")
+    func senders() throws {
+        let store = store()
+        for sender in [nil, SenderID(4_711), SenderID(4_712), SenderID(4_711)] {
+            _ = try store.add(try APNsFixtures.universal(for: sender))
+        }
+        let ids = store.all.map(\.id)
+        let plain = try #require(ids.first)
+        #expect(ids == [plain, "\(plain)-4712", "\(plain)-4711"])
+        let again = self.store()
+        #expect(again.all.map(\.sender) == [nil, SenderID(4_712), SenderID(4_711)])
+        #expect(again.all.map(\.id) == ids && again.unreadable.isEmpty)
+    }
+
     @Test("an observer gets the credentials at once and after each change")
     func observer() throws {
         let store = store()

@@ -22,11 +22,11 @@ enum APNsFixtures {
     /// Returns the command that adds a file.
     static func command(
         _ name: String, key: String? = nil, keyID: String? = nil, team: String? = nil, bundle: String? = nil,
-        environment: APNsCredentialEnvironment? = nil
+        sender: SenderID? = nil, environment: APNsCredentialEnvironment? = nil
     ) throws -> AddAPNsCredential {
         AddAPNsCredential(
             file: try file(name), privateKey: try key.map { try file($0) }, password: Redacted("secret"),
-            keyID: keyID, team: team, bundle: bundle, environment: environment)
+            keyID: keyID, team: team, bundle: bundle, sender: sender, environment: environment)
     }
 
     /// Returns the credential of a command.
@@ -37,7 +37,9 @@ enum APNsFixtures {
     }
 
     /// A certificate for both environments.
-    static func universal() throws -> StoredAPNsCredential { try credential(command("legacy.p12")) }
+    static func universal(for sender: SenderID? = nil) throws -> StoredAPNsCredential {
+        try credential(command("legacy.p12", sender: sender))
+    }
 
     static func development() throws -> StoredAPNsCredential { try credential(command("development.p12")) }
 

@@ -114,9 +114,9 @@ struct AuditLineTests {
             (
                 [
                     "file": "U0VDUkVU", "private_key": "U0VDUkVU", "password": "SECRET",
-                    "key_id": "ABC123DEFG", "bundle_id": "com.example.app",
+                    "key_id": "ABC123DEFG", "bundle_id": "com.example.app", "sender_id": "4711",
                 ],
-                "command=\"apns add\" arguments=\"key_id=ABC123DEFG bundle=com.example.app\" result=refused problem=\"the credential is not recognized"
+                "command=\"apns add\" arguments=\"sender=4711 key_id=ABC123DEFG bundle=com.example.app\" result=refused problem=\"the credential is not recognized"
             )
         case .testAPNsCredential:
             (

@@ -18,24 +18,31 @@ struct StoredAPNsCredential: Sendable {
     struct Slot: Hashable {
         /// The app of a certificate, or the team and the only app of a key.
         var scope: String
+        var sender: SenderID?
         var environment: APNsEnvironment
     }
 
     var material: Material
     /// The app; `nil` if it is for all apps of the team.
     var bundle: String?
+    /// The only sender whose messages it is used for; `nil` if it is for all senders.
+    var sender: SenderID?
     /// The environments that it is used for, production first.
     var environments: [APNsEnvironment]
     /// The order in which credentials were added; the latest one has its slots.
     var serial: Int
     var addedAt: UnixMilliseconds
 
-    /// The ID: the start of a certificate's fingerprint, or the key ID, with the app if it is for one only. It is part of a file name.
+    /// The ID: the start of a certificate's fingerprint, or the key ID, with the app and the sender if it is for one only. It is part
+    /// of a file name.
     var id: String {
-        switch material {
-        case .certificate(let certificate): Hex.text(Array(certificate.fingerprint.prefix(Self.idBytes)))
-        case .key(_, let keyID, _): bundle.map { "\(keyID)-\($0)" } ?? keyID
-        }
+        let id =
+            switch material {
+            case .certificate(let certificate):
+                Hex.text(Array(certificate.fingerprint.prefix(Self.idBytes)))
+            case .key(_, let keyID, _): bundle.map { "\(keyID)-\($0)" } ?? keyID
+            }
+        return sender.map { "\(id)-\($0.number)" } ?? id
     }
 
     /// The slots that it was added for.
@@ -45,7 +52,7 @@ struct StoredAPNsCredential: Sendable {
             case .certificate: "certificate \(bundle ?? "")"
             case .key(_, _, let team): "key \(team) \(bundle ?? "")"
             }
-        return environments.map { Slot(scope: scope, environment: $0) }
+        return environments.map { Slot(scope: scope, sender: sender, environment: $0) }
     }
 
     /// When it expires. `nil` for a key.
@@ -96,6 +103,7 @@ extension StoredAPNsCredential {
             .init("environments", .array(environments.map { .string($0.rawValue) })),
         ]
         if let bundle { members.append(.init("bundle_id", .string(bundle))) }
+        if let sender { members.append(.init("sender_id", .string(String(sender.number)))) }
         switch material {
         case .certificate(let certificate):
             members.append(
@@ -140,6 +148,12 @@ extension StoredAPNsCredential {
             }
         } catch { throw OperatorProblem(error.text, hint: Self.restore) }
         bundle = json["bundle_id"]?.text
+        if let text = json["sender_id"]?.text {
+            guard let number = UInt64(text), number > 0 else {
+                throw OperatorProblem("its sender ID is invalid", hint: Self.restore)
+            }
+            sender = SenderID(number)
+        }
         self.environments = environments
         self.serial = serial
         self.addedAt = UnixMilliseconds(addedAt)
@@ -157,12 +171,13 @@ extension StoredAPNsCredential {
         switch material {
         case .certificate(let certificate):
             return APNsCredentialRow(
-                credential: id, kind: .certificate, bundle: bundle, environments: environments,
-                topics: certificate.topics, addedAt: addedAt, expiresAt: certificate.notAfter,
+                credential: id, kind: .certificate, bundle: bundle, sender: sender,
+                environments: environments, topics: certificate.topics, addedAt: addedAt,
+                expiresAt: certificate.notAfter,
                 daysLeft: certificate.daysLeft(now: now))
         case .key(_, let keyID, let team):
             return APNsCredentialRow(
-                credential: id, kind: .key, bundle: bundle, team: team, keyID: keyID,
+                credential: id, kind: .key, bundle: bundle, sender: sender, team: team, keyID: keyID,
                 environments: environments, addedAt: addedAt)
         }
     }
