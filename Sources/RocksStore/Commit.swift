@@ -156,7 +156,11 @@ struct Commit: ~Copyable {
             putRecord(.registry, Key.registration(registration.name).bytes)
         case .removeRegistration(let name): delete(.registry, Key.registration(name).bytes)
         case .removeDevice(let device): remove(device)
-        case .markForGateway, .unmarkForGateway, .putFeedback, .removeFeedback: addForGateway(mutation)
+        // Each part is passed alone: to pass the mutation would copy every one.
+        case .markForGateway(let device): markForGateway(device)
+        case .unmarkForGateway(let device): unmarkForGateway(device)
+        case .putFeedback(let entry): put(entry)
+        case .removeFeedback(let entry): remove(entry)
         case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.bytes(number))
         case .putGroup(let group): try put(group)
         case .removeGroup(let name, let label): remove(name, label: label)

@@ -28,18 +28,20 @@ extension Key {
 }
 
 extension Commit {
-    /// Adds a mutation that only the gateway needs; others are not passed.
-    mutating func addForGateway(_ mutation: Mutation) {
-        switch mutation {
-        case .markForGateway(let device): put(.contacts, mark(device).bytes, Key().bytes)
-        case .unmarkForGateway(let device): delete(.contacts, mark(device).bytes)
-        case .putFeedback(let entry):
-            APNsRecord.write(entry, to: &buffer)
-            putRecord(.contacts, key(entry).bytes)
-        case .removeFeedback(let entry): delete(.contacts, key(entry).bytes)
-        default: assertionFailure("a mutation of another kind")
-        }
+    /// Marks a device that has messages for the gateway.
+    mutating func markForGateway(_ device: DeviceID) { put(.contacts, mark(device).bytes, Key().bytes) }
+
+    /// Removes the mark of a device.
+    mutating func unmarkForGateway(_ device: DeviceID) { delete(.contacts, mark(device).bytes) }
+
+    /// Adds an entry of the feedback list.
+    mutating func put(_ entry: APNsFeedback) {
+        APNsRecord.write(entry, to: &buffer)
+        putRecord(.contacts, key(entry).bytes)
     }
+
+    /// Removes an entry of the feedback list.
+    mutating func remove(_ entry: APNsFeedback) { delete(.contacts, key(entry).bytes) }
 
     private func mark(_ device: DeviceID) -> Key {
         Key.gatewayMark(device, of: partition(of: .device(device)))

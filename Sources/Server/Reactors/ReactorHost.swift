@@ -114,9 +114,9 @@ final class ReactorHost: ReactorDelegate {
         let partition = key.partition(of: map.partitions)
         let owner = map.reactor(of: partition)
         if owner == index {
-            partitions.queue(event, of: partition)
+            partitions.queue(consume event, of: partition)
         } else {
-            outgoing[owner].events.append(event)
+            outgoing[owner].events.append(consume event)
         }
     }
 

@@ -76,7 +76,7 @@ final class ReactorPartitions {
     func queue(_ event: consuming Event, of partition: Int) {
         let hosted = all[partition - first]
         activate(hosted)
-        hosted.events.append(event)
+        hosted.events.append(consume event)
     }
 
     /// Handles the queued events, partition by partition. Returns whether there were any.
