@@ -12,25 +12,33 @@ extension AddAPNsCredential: ReportedCommand {
 
 extension ListAPNsCredentials: ReportedCommand {
     static func text(of answer: Answer) -> String {
-        let table = ListReport<APNsCredentialRow>(
+        let table = ListReport<APNsReport.Line>(
             columns: [
-                ("CREDENTIAL", { Report.cell($0.credential) }), ("KIND", { $0.kind.rawValue }),
-                ("APP", { Report.cell($0.bundle) }),
-                ("SENDER", { Report.cell($0.sender.map { String($0.number) }) }),
-                ("TEAM", { Report.cell($0.team) }),
-                ("ENVIRONMENTS", { APNsReport.environments($0) }), ("EXPIRES", { Report.time($0.expiresAt) }),
-                ("DAYS_LEFT", { Report.cell($0.daysLeft) }),
+                ("CREDENTIAL", { Report.cell($0.row.credential) }), ("KIND", { $0.row.kind.rawValue }),
+                ("APP", { Report.cell($0.row.bundle) }),
+                ("SENDER", { Report.cell($0.row.sender.map { String($0.number) }) }),
+                ("TEAM", { Report.cell($0.row.team) }), ("ENVIRONMENT", { $0.environment.rawValue }),
+                ("EXPIRES", { Report.time($0.row.expiresAt) }),
+                ("DAYS_LEFT", { Report.cell($0.row.daysLeft) }), ("APPLE", { APNsReport.health($0.state) }),
             ],
             none:
                 "No credentials yet: add one with ccsctl apns add, so that iOS apps get their messages through Apple."
-        ).text(answer.credentials)
+        ).text(APNsReport.lines(answer))
+        let refused = answer.states.flatMap { state in
+            state.refusedTopics.map {
+                "refused topic: \(Report.safe($0)) with \(Report.safe(state.credential)) in \(state.environment.rawValue)\n"
+            }
+        }
+        let problem = answer.problem.map { "unknown health: \(Report.safe($0))\n" } ?? ""
         let unreadable = answer.unreadable.map {
             "unreadable: \(Report.safe($0.file)): \(Report.safe($0.problem))\n"
         }
-        return table + unreadable.joined()
+        return table + refused.joined() + problem + unreadable.joined()
     }
 
-    static func verdict(on answer: Answer) -> ExitCode { answer.unreadable.isEmpty ? .success : .failure }
+    static func verdict(on answer: Answer) -> ExitCode {
+        answer.unreadable.isEmpty && answer.problem == nil ? .success : .failure
+    }
 }
 
 extension ListAPNsFeedback: ReportedCommand {
@@ -72,6 +80,37 @@ extension RemoveAPNsCredential: ReportedCommand {
 
 /// The parts that the reports on credentials share.
 private enum APNsReport {
+    /// A credential in one of its environments; the state is `nil` if it is not known.
+    struct Line {
+        var row: APNsCredentialRow
+        var environment: APNsCredentialEnvironment
+        var state: APNsStateRow?
+    }
+
+    static func lines(_ answer: ListAPNsCredentials.Answer) -> [Line] {
+        answer.credentials.flatMap { row in
+            row.environments.map { environment in
+                let state = answer.states.first {
+                    $0.credential == row.credential && $0.environment == environment
+                }
+                return Line(row: row, environment: environment, state: state)
+            }
+        }
+    }
+
+    /// What Apple thinks of a credential, in words.
+    static func health(_ state: APNsStateRow?) -> String {
+        guard let state else { return "unknown" }
+        switch state.health {
+        case .unused: return "unused"
+        case .accepted: return state.refusedTopics.isEmpty ? "accepted" : "accepted, not for all topics"
+        case .refused:
+            guard let status = state.status else { return "refused the connection" }
+            return "refused: \(status) \(Report.cell(state.reason))"
+        case .clockDoubted: return "doubts the clock of this server"
+        }
+    }
+
     static func environments(_ row: APNsCredentialRow) -> String {
         row.environments.map(\.rawValue).joined(separator: ", ")
     }

@@ -75,9 +75,28 @@ struct GatewayTests {
                 == .later(milliseconds: 10_000, APNsRefusal(.rateExceeded, verdict(429, "TooManyRequests"))))
     }
 
-    @Test("a 410 from before the registration is tried once more, and ends nothing")
+    @Test("a 410 from before the registration is tried once more; then the message alone is unavailable")
     func oldEnd() {
-        #expect(Self.outcome(Samples.delivery(1), 410, "Unregistered", timestamp: Samples.epoch - 1) == nil)
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        guard let first = Self.sending(&gateway, Samples.delivery(1)) else { return }
+        let time = Samples.epoch - 1
+        let answer = APNsAnswer(status: 410, body: Samples.body("Unregistered", timestamp: time))
+        let again = Self.feed(
+            &gateway, [.answered(first.connection, requestNumber: first.requestNumber, answer)])
+        #expect(again.answers.isEmpty && again.sends.count == 1)
+        guard let second = again.sends.first else { return }
+        let last = Self.feed(
+            &gateway, [.answered(second.connection, requestNumber: second.requestNumber, answer)])
+        let verdict = APNsVerdict(status: 410, reason: "Unregistered", invalidSince: time)
+        #expect(last.answers.map(\.outcome) == [.refused(APNsRefusal(.unavailable, verdict))])
+        #expect(last.sends.isEmpty)
+    }
+
+    @Test("a 410 that a proxy may have written ends no registration")
+    func proxyEnd() {
+        let verdict = APNsVerdict(status: 410, reason: "")
+        #expect(
+            Self.outcome(Samples.delivery(1), 410, "") == .refused(APNsRefusal(.unavailable, verdict)))
     }
 
     @Test("without a credential, or with an expired certificate, a delivery is refused at once")

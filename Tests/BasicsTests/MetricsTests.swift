@@ -16,7 +16,9 @@ import Testing
         for metric in Metric.allCases {
             #expect(metric.name.hasPrefix("ccs_"))
             #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
-            #expect(metric.help.hasSuffix(".") && metric.labels.count <= 2)
+            #expect(metric.help.hasSuffix(".") && metric.labels.count <= (metric.kind == .histogram ? 1 : 2))
+            #expect(metric.bounds.isEmpty == (metric.kind != .histogram), "\(metric.name)")
+            #expect(zip(metric.bounds, metric.bounds.dropFirst()).allSatisfy { $0 < $1 }, "\(metric.name)")
             for label in metric.labels { #expect(Set(label.values).count == label.values.count) }
         }
     }
@@ -25,7 +27,7 @@ import Testing
     func sums() {
         let metrics = Metrics(shards: 3)
         var expected = 0
-        for metric in Metric.allCases {
+        for metric in Metric.allCases where metric.kind != .histogram {
             let second = metric.labels.count > 1 ? metric.labels[1].values.count : 1
             for cell in 0..<metric.cells {
                 expected += 1
@@ -34,7 +36,9 @@ import Testing
             }
         }
         var seen = 0
-        for line in Self.text(metrics).split(separator: "\n") where !line.hasPrefix("#") {
+        let histograms = Metric.allCases.filter { $0.kind == .histogram }.map(\.name)
+        for line in Self.text(metrics).split(separator: "\n")
+        where !line.hasPrefix("#") && !histograms.contains(where: line.hasPrefix) {
             seen += 1
             #expect(line.hasSuffix(" \(seen + 1)"), "\(line)")
         }
@@ -62,6 +66,34 @@ import Testing
         #expect(metrics.value(.messages, 1, 3) == 7)
         let helps = text.split(separator: "\n").filter { $0.hasPrefix("# HELP") }
         #expect(helps.count == Metric.allCases.count)
+    }
+
+    @Test("a histogram counts durations up to each bound, and adds them up")
+    func histogram() {
+        let metrics = Metrics(shards: 2)
+        metrics.shards[0].observe(microseconds: 0, in: .apnsAnswerTimes, 1)
+        metrics.shards[1].observe(microseconds: 5_000, in: .apnsAnswerTimes, 1)
+        metrics.shards[1].observe(microseconds: 5_001, in: .apnsAnswerTimes, 1)
+        metrics.shards[1].observe(microseconds: 10_000_001, in: .apnsAnswerTimes, 1)
+        let name = Metric.apnsAnswerTimes.name
+        let lines = Self.text(metrics).split(separator: "\n").filter { $0.contains(name) }
+        #expect(lines[1] == "# TYPE \(name) histogram")
+        let bounds = [
+            "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf",
+        ]
+        func expected(_ environment: String, _ counts: [Int], _ sum: String) -> [String] {
+            zip(bounds, counts).map {
+                "\(name)_bucket{environment=\"\(environment)\",le=\"\($0)\"} \($1)"
+            } + [
+                "\(name)_sum{environment=\"\(environment)\"} \(sum)",
+                "\(name)_count{environment=\"\(environment)\"} \(counts.last ?? -1)",
+            ]
+        }
+        let own = [2] + Array(repeating: 3, count: 10) + [4]
+        #expect(
+            lines.dropFirst(2).map(String.init)
+                == expected("production", Array(repeating: 0, count: 12), "0")
+                + expected("sandbox", own, "10.010002"))
     }
 
     @Test("each refusal is a value of the label in its position")

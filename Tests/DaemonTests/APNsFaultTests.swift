@@ -142,6 +142,68 @@ struct APNsFaultTests {
         }
     }
 
+    @Test("connections that break under load lose nothing; duplicates are among the unanswered alone")
+    func broken() throws {
+        let port = UInt16.random(in: 19_000...19_400)
+        let bench = try AppleBench(AppleMock(["--latency-ms", "20"]), flags: ["--admin-port", "\(port)"])
+        // Each of three requests breaks the connection of about a hundred.
+        try bench.apple.control("POST", "/rule", ["prefix": "aa", "action": "60a2", "times": 3])
+        let devices = (0..<400).map { AppleBench.deviceToken($0 % 130 == 75 ? "aa" : "00", $0) }
+        let tokens = try bench.register(devices)
+        let answers = try bench.request(tokens.map { AppleBench.legacy($0) }, atOnce: 100)
+        #expect(answers.allSatisfy { $0.messageID != nil }, "\(answers.filter { $0.messageID == nil })")
+        try eventually("all are forwarded") { try bench.count("forwarded") == devices.count }
+        #expect(try bench.count("pending") == 0)
+        let accepted = bench.apple.requests.filter { $0["status"] as? Int == 200 }
+        let counts = Dictionary(grouping: accepted) { $0["token"] as? String ?? "" }.mapValues(\.count)
+        #expect(devices.allSatisfy { counts[$0, default: 0] >= 1 })
+        let unanswered = try bench.answers("unanswered", port: port)
+        #expect(unanswered >= 3, "canary: requests were in flight when connections broke")
+        #expect(accepted.count - devices.count <= unanswered, "\(counts.filter { $1 > 1 })")
+        #expect(bench.apple.requests.count { $0["reason"] as? String == "60a2" } == 3)
+    }
+
+    @Test("while Apple refuses connections, the pauses between attempts double; then all is delivered")
+    func refusing() throws {
+        let bench = try AppleBench()
+        let devices = (0..<50).map { AppleBench.deviceToken("00", $0) }
+        let tokens = try bench.register(devices)
+        try bench.apple.refuse(true)
+        let earlier = bench.apple.events("open").count
+        let answers = try bench.request(tokens.map { AppleBench.legacy($0) }, atOnce: 50)
+        #expect(answers.allSatisfy { $0.messageID != nil }, "\(answers.filter { $0.messageID == nil })")
+        func attempts() -> [Double] {
+            bench.apple.events("open").dropFirst(earlier).compactMap { $0["ts"] as? Double }
+        }
+        try eventually("there are three attempts") { attempts().count >= 3 }
+        try bench.apple.refuse(false)
+        try eventually("all are forwarded") { try bench.count("forwarded") == devices.count }
+        let times = attempts()
+        // The mock notes the time of an attempt before it aborts it, so a pause cannot look too short; the clock may be slewed.
+        for (at, pause) in zip(times.dropFirst(), times).prefix(2).map({ $0 - $1 }).enumerated() {
+            #expect(pause >= Double(1 << at) * 0.99, "\(times)")
+        }
+        #expect(devices.allSatisfy { bench.apple.requests(to: $0).count == 1 })
+        #expect(try bench.count("pending") == 0)
+    }
+
+    @Test("dead: a request without an answer is given up, and leaves others on its connection unharmed")
+    func dead() throws {
+        let bench = try AppleBench()
+        let devices = [AppleBench.deviceToken("dead")] + (1...20).map { AppleBench.deviceToken("00", $0) }
+        let tokens = try bench.register(devices)
+        try bench.apple.control("POST", "/reset")
+        let answers = try bench.request(
+            tokens[1...].map { AppleBench.legacy($0) } + [AppleBench.legacy(tokens[0], lifetime: 0)]
+                + tokens[1...].map { AppleBench.legacy($0) }, atOnce: 100)
+        #expect(answers[20].word == "Unavailable", "\(answers[20])")
+        #expect(answers.count { $0.messageID != nil } == 40, "\(answers)")
+        try eventually("the request is given up") { bench.apple.events("client-reset").count == 1 }
+        #expect(try bench.apple.stats["connections"] as? Int == 1)
+        #expect(try bench.send(tokens[1]).messageID != nil)
+        #expect(try bench.apple.stats["connections"] as? Int == 1, "the connection goes on")
+    }
+
     @Test("GOAWAY under load loses and duplicates nothing", arguments: ["60a0", "60a1", "60a3"])
     func goaway(prefix: String) throws {
         let bench = try AppleBench(AppleMock(["--latency-ms", "20"]))

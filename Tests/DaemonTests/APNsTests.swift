@@ -85,11 +85,13 @@ struct APNsTests {
         let tokens = try bench.register([old, dead])
         for _ in 0..<2 {
             let ignored = try bench.send(tokens[0])
-            #expect(ignored.word == "NotRegistered", "\(ignored)")
+            #expect(ignored.word == "Unavailable", "\(ignored)")
             #expect(try bench.send(tokens[1]).word == "NotRegistered")
         }
+        let late410 = try bench.sendV1(tokens[0])
+        #expect(late410.code == "503 UNAVAILABLE" && late410.verdict == "410 Unregistered", "\(late410)")
         // Apple is asked twice for each message, and once for a registration that has ended.
-        try eventually("all are logged") { bench.apple.requests(to: old).count == 4 }
+        try eventually("all are logged") { bench.apple.requests(to: old).count == 6 }
         #expect(bench.apple.requests(to: dead).count == 1)
         let late = try bench.sendV1(tokens[1])
         #expect(late.code == "404 UNREGISTERED" && late.verdict == "410 Unregistered", "\(late)")

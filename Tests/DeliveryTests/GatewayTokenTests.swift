@@ -46,6 +46,17 @@ import Testing
         #expect(bench.store.feedback.isEmpty)
     }
 
+    @Test("A 410 from before the app reported its token refuses a now-or-never message as unavailable")
+    func staleNow() {
+        let stale = APNsVerdict(status: 410, reason: "Unregistered", invalidSince: 1_600_000_000_000)
+        bench.renewApple(at: 1_650_000_000_000)
+        bench.submitApple(1, lifetime: 0)
+        bench.settle()
+        bench.answer(.tokenEnded(stale))
+        #expect(bench.take(appServer).refusals == [.apns(APNsRefusal(.unavailable, stale))])
+        #expect(registration?.apnsState.end == nil && bench.store.feedback.isEmpty)
+    }
+
     @Test("An unknown token ends the registration when that repeats within a day")
     func unknown() {
         send(1, .tokenUnknown(GatewayTests.unknown))

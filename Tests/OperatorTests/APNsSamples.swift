@@ -18,6 +18,18 @@ extension Samples {
         ["environment": "production", "result": "not_tested", "detail": "the gateway is off"],
     ]
 
+    private static let apnsStates: JSONValue = [
+        [
+            "credential": "ABC123DEFG", "environment": "sandbox", "health": "refused", "status": 403,
+            "reason": "Forbidden", "refused_topics": ["com.example.app"], "connections": 1,
+            "requests_in_flight": 2, "waiting": 3, "token_age_seconds": 4,
+        ],
+        [
+            "credential": "0a1b2c3d4e5f6071", "environment": "production", "health": "clock_doubted",
+            "refused_topics": [], "connections": 0, "requests_in_flight": 0, "waiting": 0,
+        ],
+    ]
+
     /// The sample of a command for credentials.
     static func apns(_ name: OperationName) -> Sample {
         switch name {
@@ -42,9 +54,13 @@ extension Samples {
                 arguments: [[:]],
                 answers: [
                     [
-                        "credentials": [apnsCertificate, apnsKey],
+                        "credentials": [apnsCertificate, apnsKey], "states": apnsStates,
                         "unreadable": [["file": "/a", "problem": "it is incomplete"]],
-                    ]
+                    ],
+                    [
+                        "credentials": [], "states": [], "problem": "the gateway did not answer",
+                        "unreadable": [],
+                    ],
                 ])
         case .listAPNsFeedback:
             Sample(

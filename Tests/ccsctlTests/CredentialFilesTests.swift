@@ -122,4 +122,40 @@ import Wire
         #expect(
             ListAPNsCredentials.text(of: .init(credentials: [], unreadable: [])).contains("ccsctl apns add"))
     }
+
+    @Test("the list of credentials has a line for each environment, with what Apple thinks")
+    func states() {
+        let row = APNsCredentialRow(
+            credential: "KEY", kind: .key, team: "TEAM", environments: [.production, .sandbox], addedAt: 0)
+        func last(_ states: [APNsStateRow]) -> [String] {
+            let answer = ListAPNsCredentials.Answer(credentials: [row], states: states, unreadable: [])
+            return ListAPNsCredentials.text(of: answer).split(separator: "\n").dropFirst().map(String.init)
+        }
+        let lines = last([
+            APNsStateRow(
+                credential: "KEY", environment: .production, health: .refused, status: 403,
+                reason: "InvalidProviderToken"),
+            APNsStateRow(
+                credential: "KEY", environment: .sandbox, health: .accepted,
+                refusedTopics: ["com.a", "com.b"]),
+        ])
+        #expect(lines.count == 4, "\(lines)")
+        #expect(lines[0].contains("production") && lines[0].hasSuffix("refused: 403 InvalidProviderToken"))
+        #expect(lines[1].contains("sandbox") && lines[1].hasSuffix("accepted, not for all topics"))
+        #expect(lines[2] == "refused topic: com.a with KEY in sandbox")
+        #expect(lines[3] == "refused topic: com.b with KEY in sandbox")
+        let others = last([
+            APNsStateRow(credential: "KEY", environment: .production, health: .clockDoubted),
+            APNsStateRow(credential: "KEY", environment: .sandbox, health: .refused),
+        ])
+        #expect(others.first?.hasSuffix("doubts the clock of this server") == true, "\(others)")
+        #expect(others.last?.hasSuffix("refused the connection") == true, "\(others)")
+        let silent = ListAPNsCredentials.Answer(
+            credentials: [row], problem: "the gateway did not answer", unreadable: [])
+        let text = ListAPNsCredentials.text(of: silent)
+        #expect(text.contains("unknown\n") && text.hasSuffix("unknown health: the gateway did not answer\n"))
+        #expect(ListAPNsCredentials.verdict(on: silent) == .failure)
+        let good = ListAPNsCredentials.Answer(credentials: [row], unreadable: [])
+        #expect(ListAPNsCredentials.verdict(on: good) == .success, "canary: it is not always a failure")
+    }
 }

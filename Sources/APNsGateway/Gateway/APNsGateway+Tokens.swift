@@ -47,17 +47,20 @@ extension APNsGateway {
             &effects)
     }
 
-    /// `Unregistered` or `ExpiredToken`. Nothing ends if the app has registered since, or if a proxy may have answered.
+    /// `Unregistered` or `ExpiredToken`. Nothing ends if the app has registered since, or if a proxy may have answered: then the message
+    /// alone is refused, and as unavailable, because app servers delete registrations that are not registered.
     mutating func tokenEnded(_ index: Int32, _ verdict: APNsVerdict, _ effects: inout APNsEffects) {
-        let isApples = verdict.invalidSince != nil || !verdict.reason.isEmpty
-        guard tickets[index].isForDevice, isApples else {
+        guard tickets[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.unregistered, verdict)), &effects)
+        }
+        guard verdict.invalidSince != nil || !verdict.reason.isEmpty else {
+            return finish(index, .refused(APNsRefusal(.unavailable, verdict)), &effects)
         }
         guard let since = verdict.invalidSince, since < tickets[index].registeredAt else {
             return finish(index, .tokenEnded(verdict), &effects)
         }
         if retriesOnce(index, .oldEnd) { return resend(index) }
-        finish(index, .refused(APNsRefusal(.unregistered, verdict)), &effects)
+        finish(index, .refused(APNsRefusal(.unavailable, verdict)), &effects)
     }
 
     /// Counts a verdict about a device token for the guard against mass death. Returns whether it can be trusted.

@@ -53,17 +53,19 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// Deliveries that the APNs gateway answered.
     case apnsDeliveries
     case apnsAnswers
-    case apnsAnswerMicroseconds
+    case apnsAnswerTimes
     case apnsConnections
     case apnsConnects
     case apnsRequestsOpen
     case apnsQueue
     case apnsTokenMinted
 
-    /// Counter or gauge.
+    /// How a metric is to be read.
     public enum Kind: String, Sendable {
         case counter
         case gauge
+        /// Counts of durations by the bounds that they do not exceed, and the sum of all.
+        case histogram
     }
 
     /// One label with all its values.
@@ -75,12 +77,14 @@ public enum Metric: Int, CaseIterable, Sendable {
 
     /// The name in the Prometheus output.
     public var name: String { Self.rows[rawValue].name }
-    /// Whether the value only grows (counter) or may fall (gauge).
+    /// Whether the value only grows (counter), may fall (gauge), or consists of counts and a sum of durations (histogram).
     public var kind: Kind { Self.rows[rawValue].kind }
     /// One sentence on what is counted.
     public var help: String { Self.rows[rawValue].help }
-    /// Its labels: none, one or two.
+    /// Its labels: none, one or two; a histogram has none or one.
     public var labels: [Label] { Self.rows[rawValue].labels }
+    /// The bounds of a histogram in microseconds, in ascending order; empty for other kinds.
+    public var bounds: [Int] { Self.rows[rawValue].bounds }
 
     /// The listeners, in the order in which code numbers them.
     public static let listeners = [
@@ -117,8 +121,12 @@ public enum Metric: Int, CaseIterable, Sendable {
         return offsets
     }()
 
-    /// The number of cells: the product of the sizes of the labels.
-    public var cells: Int { labels.reduce(1) { $0 * $1.values.count } }
+    /// The number of cells: the product of the sizes of the labels; for a histogram, with the cells of each value of its label.
+    public var cells: Int { labels.reduce(1) { $0 * $1.values.count } * (histogramCells ?? 1) }
+
+    /// The cells of a histogram for one value of its label: one for each bound, one for what exceeds all, and the sum. Returns `nil`
+    /// for other kinds.
+    var histogramCells: Int? { kind == .histogram ? bounds.count + 2 : nil }
 
     /// The first cell.
     @inline(__always)

@@ -25,6 +25,11 @@ extension Metric {
         "ServiceUnavailable", "Shutdown", "other", "unprocessed", "unanswered",
     ]
 
+    /// Bounds for answers from a network, in microseconds: from 5 ms to 10 s, as usual for Prometheus.
+    static let latencyBounds = [
+        5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000,
+    ]
+
     static let gateway: [Row] = [
         Row(
             metric: .apnsDeliveries, name: "ccs_apns_deliveries_total", kind: .counter,
@@ -39,8 +44,9 @@ extension Metric {
                 Label(name: "reason", values: apnsReasons),
             ]),
         Row(
-            metric: .apnsAnswerMicroseconds, name: "ccs_apns_answer_microseconds_total", kind: .counter,
-            help: "Time between requests to Apple and their answers."),
+            metric: .apnsAnswerTimes, name: "ccs_apns_answer_seconds", kind: .histogram,
+            help: "Time between requests to Apple and their answers.",
+            labels: [Label(name: "environment", values: apnsEnvironments)], bounds: latencyBounds),
         Row(
             metric: .apnsConnections, name: "ccs_apns_connections", kind: .gauge,
             help: "Open connections to Apple.",

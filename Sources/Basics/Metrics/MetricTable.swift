@@ -6,6 +6,8 @@ extension Metric {
         var kind: Kind
         var help: String
         var labels: [Label] = []
+        /// The bounds of a histogram in microseconds.
+        var bounds: [Int] = []
     }
 
     private static func label(_ name: String, _ values: [String]) -> Label {

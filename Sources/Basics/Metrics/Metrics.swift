@@ -24,6 +24,13 @@ public final class MetricShard: Sendable {
         cells[cell(metric, first, second)].store(value, ordering: .relaxed)
     }
 
+    /// Adds a duration to a histogram; `first` is the position among the values of its label.
+    public func observe(microseconds: Int, in metric: Metric, _ first: Int = 0) {
+        let bounds = metric.sharedBounds
+        add(to: metric, first, bounds.firstIndex { microseconds <= $0 } ?? bounds.count)
+        add(microseconds, to: metric, first, bounds.count + 1)
+    }
+
     /// Returns the current value of one cell.
     public func value(_ metric: Metric, _ first: Int = 0, _ second: Int = 0) -> Int {
         cells[cell(metric, first, second)].load(ordering: .relaxed)
@@ -60,6 +67,10 @@ public struct Metrics: Sendable {
             buffer.append(
                 text: "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind)\n")
             let labels = metric.labels
+            guard metric.kind != .histogram else {
+                render(histogram: metric, to: &buffer)
+                continue
+            }
             let leavesZerosOut = metric.cells > Limits.Log.renderedZeroCells
             for cell in 0..<metric.cells {
                 let value = shards.reduce(0) { $0 &+ $1.value(at: metric.offset + cell) }
@@ -71,6 +82,31 @@ public struct Metrics: Sendable {
                 buffer.append("\n")
             }
         }
+    }
+
+    private func render(histogram metric: Metric, to buffer: inout ByteBuffer) {
+        let label = metric.labels.first
+        for first in 0..<(label?.values.count ?? 1) {
+            let own = label.map { "\($0.name)=\"\($0.values[first])\"" }
+            var count = 0
+            for (position, bound) in (metric.bounds.map { Self.seconds($0) } + ["+Inf"]).enumerated() {
+                count += value(metric, first, position)
+                let labels = [own, "le=\"\(bound)\""].compactMap(\.self).joined(separator: ",")
+                buffer.append(text: "\(metric.name)_bucket{\(labels)} \(count)\n")
+            }
+            let labels = own.map { "{\($0)}" } ?? ""
+            let sum = Self.seconds(value(metric, first, metric.bounds.count + 1))
+            buffer.append(text: "\(metric.name)_sum\(labels) \(sum)\n")
+            buffer.append(text: "\(metric.name)_count\(labels) \(count)\n")
+        }
+    }
+
+    /// Returns microseconds as seconds without needless zeros: `0.005`.
+    private static func seconds(_ microseconds: Int) -> String {
+        let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        guard rest > 0 else { return "\(whole)" }
+        let digits = String(String(rest + 1_000_000).dropFirst())
+        return "\(whole).\(digits.prefix(through: digits.lastIndex { $0 != "0" } ?? digits.startIndex))"
     }
 
     private func render(_ labels: [Metric.Label], _ cell: Int, to buffer: inout ByteBuffer) {
@@ -90,5 +126,11 @@ extension Metric {
     /// The cell after the last one.
     fileprivate var end: Int { Self.offsets[rawValue + 1] }
 
-    private static let strides: [Int] = allCases.map { $0.labels.count > 1 ? $0.labels[1].values.count : 1 }
+    /// The bounds, without a copy of the row: for the path of a message.
+    fileprivate var sharedBounds: [Int] { Self.allBounds[rawValue] }
+
+    private static let allBounds: [[Int]] = allCases.map(\.bounds)
+    private static let strides: [Int] = allCases.map {
+        $0.histogramCells ?? ($0.labels.count > 1 ? $0.labels[1].values.count : 1)
+    }
 }

@@ -158,11 +158,12 @@ extension DeviceHub {
         let queue = entry.registrations[sent.registration].queue
         let registration = entry.registrations[sent.registration].registration
         let reportedAt = registration.apnsReportedAt
-        let refusal = APNsRefusal(.unregistered, verdict)
         guard let since = verdict.invalidSince, since < reportedAt else {
-            return end(sent, refusal, verdict, entry, &turn)
+            return end(sent, APNsRefusal(.unregistered, verdict), verdict, entry, &turn)
         }
-        // Once more, in case that Apple has learned it meanwhile; then the message alone is lost.
+        // Once more, in case that Apple has learned it meanwhile; then the message alone is lost. It is refused as unavailable: app
+        // servers delete registrations that are not registered.
+        let refusal = APNsRefusal(.unavailable, verdict)
         guard queue.attempt > 0 || !sent.isStored else {
             return later(sent, Limits.APNs.renewedRetryMilliseconds, refusal, entry, &turn)
         }

@@ -199,7 +199,8 @@ public struct ListAPNsCredentials: OperatorCommand {
     public init() {}
 
     public static let summary = OperationSummary.reading(
-        .listAPNsCredentials, "List the credentials for APNs and when they expire.")
+        .listAPNsCredentials,
+        "List the credentials for APNs, when they expire, and whether Apple accepts them.")
     public static let fields = Fields(ListAPNsCredentials.init)
 
     /// A file that is not usable as a credential.
@@ -221,17 +222,28 @@ public struct ListAPNsCredentials: OperatorCommand {
     /// All credentials.
     public struct Answer: Record {
         public var credentials: [APNsCredentialRow]
+        public var states: [APNsStateRow]
+        public var problem: String?
         public var unreadable: [Unreadable]
 
         /// Creates an answer.
-        public init(credentials: [APNsCredentialRow], unreadable: [Unreadable]) {
+        public init(
+            credentials: [APNsCredentialRow], states: [APNsStateRow] = [], problem: String? = nil,
+            unreadable: [Unreadable]
+        ) {
             self.credentials = credentials
+            self.states = states
+            self.problem = problem
             self.unreadable = unreadable
         }
 
         public static let fields = Fields(
-            Answer.init(credentials:unreadable:),
+            Answer.init(credentials:states:problem:unreadable:),
             .required("credentials", .list(.record), \.credentials, "The credentials."),
+            .required(
+                "states", .list(.record), \.states,
+                "The state of each credential in each of its environments."),
+            .optional("problem", .text, \.problem, "Why the states are not known."),
             .required(
                 "unreadable", .list(.record), \.unreadable, "Files that could not be read at the start."))
     }

@@ -70,6 +70,9 @@ final class APNsHost: ReactorDelegate {
         handle(.credentials(materials.map(\.credential)))
     }
 
+    /// The state of each credential in each of its environments.
+    var credentialStates: [APNsCredentialStatus] { gateway.status(now: reactor.now) }
+
     /// Takes no more deliveries; `then` is called when Apple has answered all requests, or after some seconds.
     func drain(seconds: Int, then: @escaping @Sendable () -> Void) {
         drained = then

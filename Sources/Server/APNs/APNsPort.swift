@@ -16,6 +16,16 @@ struct APNsPort: Sendable {
     /// Replaces the credentials.
     func use(_ materials: [APNsMaterial]) { mailbox.post { $0.use(materials) } }
 
+    /// Returns the state of each credential in each of its environments. Returns `nil` if the thread does not answer in time.
+    func states(
+        withinMilliseconds most: Int64 = Int64(Limits.Operator.answerSeconds) * 1_000
+    ) -> [APNsCredentialStatus]? {
+        mailbox.ask { $0.credentialStates }.wait(milliseconds: most)
+    }
+
+    /// The words for operators when `states` returns `nil`.
+    static let silence = "the gateway did not answer within \(Limits.Operator.answerSeconds) s"
+
     /// Waits for Apple's answers at shutdown, up to `seconds`. A message without one is offered again after the next start.
     func drain(seconds: Int) {
         let latch = Latch<Bool>()

@@ -34,7 +34,7 @@ struct APNsTally {
     /// Counts Apple's answer to a request.
     func answered(_ environment: APNsEnvironment, _ verdict: APNsVerdict, microseconds: Int) {
         shard.add(-1, to: .apnsRequestsOpen)
-        shard.add(microseconds, to: .apnsAnswerMicroseconds)
+        shard.observe(microseconds: microseconds, in: .apnsAnswerTimes, environment.position)
         count(environment, verdict.status == 200 ? "accepted" : verdict.reason)
     }
 

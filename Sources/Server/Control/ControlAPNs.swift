@@ -1,3 +1,4 @@
+import APNsGateway
 import Basics
 import Crypto
 import Delivery
@@ -31,8 +32,11 @@ extension ControlServer {
 
     func listAPNsCredentials() -> ListAPNsCredentials.Answer {
         let now = Now.read().wall
+        let states = daemon.apns.states()
         return ListAPNsCredentials.Answer(
             credentials: daemon.apnsCredentials.all.map { $0.row(now: now) },
+            states: states?.map { APNsStateRow($0) } ?? [],
+            problem: states == nil ? APNsPort.silence : nil,
             unreadable: daemon.apnsCredentials.unreadable.map { .init(file: $0.file, problem: $0.problem) })
     }
 
@@ -158,5 +162,27 @@ extension StoredAPNsCredential {
     fileprivate func warnings(now: UnixMilliseconds) -> [String] {
         guard case .certificate(let certificate) = material else { return [] }
         return certificate.warnings(now: now)
+    }
+}
+
+extension APNsStateRow {
+    /// Describes the state of a credential to operators.
+    init(_ state: APNsCredentialStatus) {
+        let health: Health
+        var verdict: APNsVerdict?
+        switch state.health {
+        case .unused: health = .unused
+        case .accepted: health = .accepted
+        case .refused(let refusal):
+            health = .refused
+            verdict = refusal
+        case .clockDoubted: health = .clockDoubted
+        }
+        self.init(
+            credential: state.id.name, environment: APNsCredentialEnvironment(state.environment),
+            health: health, status: verdict?.status, reason: verdict?.reason,
+            refusedTopics: state.refusedTopics.map { String(decoding: $0, as: UTF8.self) },
+            connections: state.connections, requestsInFlight: state.requestsInFlight,
+            waiting: state.waiting, tokenAgeSeconds: state.tokenAgeSeconds)
     }
 }

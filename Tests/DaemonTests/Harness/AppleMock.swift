@@ -46,6 +46,9 @@ final class AppleMock {
         ]
     }
 
+    /// The port of the production environment.
+    var productionPort: Int { ports[0] }
+
     /// Returns the path of a certificate or key.
     func file(_ name: String) -> String { scratch.url.appendingPathComponent(name).path }
 

@@ -50,6 +50,10 @@ struct APNsCommandTests {
         #expect(
             list["result"]?["credentials"]?.elements?.map { $0["credential"] }
                 == [.string(id), "ABC123DEFG"])
+        let states = list["result"]?["states"]?.elements ?? []
+        #expect(states.map { $0["credential"] } == [.string(id), .string(id), "ABC123DEFG", "ABC123DEFG"])
+        #expect(states.map { $0["environment"] } == ["production", "sandbox", "production", "sandbox"])
+        #expect(states.allSatisfy { $0["health"] == "unused" } && list["result"]?["problem"] == nil)
         let shown = try server.ask("apns show", ["credential": .string(id)])
         #expect(shown["result"]?["issuer"] == "Apple Test Push CA")
         #expect(shown["result"]?["fingerprint"]?.text?.hasPrefix(id) == true)

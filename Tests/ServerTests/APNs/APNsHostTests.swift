@@ -1,11 +1,12 @@
-import APNsGateway
 import Basics
 import Catalogue
 import Delivery
+import Operator
 import Synchronization
 import Testing
 import Wire
 
+@testable import APNsGateway
 @testable import Server
 
 @Suite("APNs host") struct APNsHostTests {
@@ -33,6 +34,10 @@ import Wire
         #expect(bench.metrics.value(.apnsAnswers, 0, 0) == 1 && bench.metrics.value(.apnsQueue) == 0)
         #expect(bench.metrics.value(.apnsDeliveries, 0) == 1 && bench.metrics.value(.apnsRequestsOpen) == 0)
         #expect(bench.metrics.value(.apnsConnections, 0) == 1)
+        let times = (0...Metric.apnsAnswerTimes.bounds.count).map {
+            bench.metrics.value(.apnsAnswerTimes, 0, $0)
+        }
+        #expect(times.reduce(0, +) == 1, "\(times)")
     }
 
     @Test("without a credential a delivery is refused at once, and nothing is connected")
@@ -52,6 +57,43 @@ import Wire
         #expect(bench.turns { bench.answers.count == 500 })
         #expect(bench.answers.allSatisfy { $0.outcome == .accepted(.production) })
         #expect(bench.apple.accepted == 1 && bench.apple.requests.count == 500)
+    }
+
+    @Test("operators see whether Apple accepts a credential; a thread that does not answer is not waited for")
+    func states() throws {
+        let bench = try APNsBench()
+        _ = try bench.addKey()
+        let before = bench.host.credentialStates
+        #expect(before.map(\.environment) == [.production, .sandbox])
+        #expect(before.allSatisfy { $0.health == .unused && $0.tokenAgeSeconds == nil })
+        bench.deliver([APNsBench.token("00")])
+        #expect(bench.turns { bench.answers.count == 1 })
+        let after = bench.host.credentialStates
+        #expect(after.map(\.health) == [.accepted, .unused])
+        #expect(after.first?.connections == 1 && after.first?.tokenAgeSeconds != nil)
+        let rows = after.map { APNsStateRow($0) }
+        #expect(rows.map(\.credential) == ["key", "key"] && rows.map(\.health) == [.accepted, .unused])
+        // The test runs this thread, and does not now.
+        #expect(bench.host.port.states(withinMilliseconds: 0) == nil)
+        let latch = bench.host.port.mailbox.ask { $0.credentialStates }
+        #expect(bench.turns { latch.wait(milliseconds: 0) != nil }, "canary: else it does answer")
+    }
+
+    @Test("a refusal is shown with Apple's word, and a refused connection without")
+    func refusedState() {
+        func row(_ health: APNsCredentialStatus.Health) -> APNsStateRow {
+            APNsStateRow(
+                APNsCredentialStatus(
+                    id: APNsCredentialID("key"), environment: .sandbox, health: health,
+                    refusedTopics: [Array("com.a".utf8)], connections: 1, requestsInFlight: 2, waiting: 3,
+                    tokenAgeSeconds: nil))
+        }
+        let refused = row(.refused(APNsVerdict(status: 403, reason: "Forbidden")))
+        #expect(refused.health == .refused && refused.status == 403 && refused.reason == "Forbidden")
+        #expect(refused.refusedTopics == ["com.a"] && refused.environment == .sandbox)
+        #expect(refused.requestsInFlight == 2 && refused.waiting == 3)
+        #expect(row(.refused(nil)).health == .refused && row(.refused(nil)).status == nil)
+        #expect(row(.clockDoubted).health == .clockDoubted)
     }
 
     @Test("the time of a 410 reaches the core")

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// What operators see of the way to Apple.
+@Suite(
+    "APNs operators", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
+struct APNsOperatorTests {
+    private func states(_ bench: AppleBench) throws -> [String: [String: Any]] {
+        let list = try bench.daemon.ctl("apns", "list")
+        #expect(list["problem"] == nil, "\(list)")
+        let states = try #require(list["states"] as? [[String: Any]])
+        return Dictionary(states.map { ($0["environment"] as? String ?? "", $0) }) { first, _ in first }
+    }
+
+    @Test("ccsctl apns list shows what Apple thinks of a credential in each environment")
+    func health() throws {
+        let bench = try AppleBench()
+        let tokens = try bench.register(["00", "3403"].map { AppleBench.deviceToken($0) })
+        let before = try states(bench).mapValues { $0["health"] as? String }
+        #expect(before == ["production": "unused", "sandbox": "unused"])
+        #expect(try bench.send(tokens[0]).messageID != nil)
+        let accepted = try #require(try states(bench)["production"])
+        #expect(accepted["health"] as? String == "accepted")
+        #expect(accepted["credential"] as? String == AppleMock.key)
+        #expect(accepted["connections"] as? Int == 1 && accepted["token_age_seconds"] is Int)
+        #expect(try bench.send(tokens[1]).word == "InvalidApnsCredential")
+        let refused = try #require(try states(bench)["production"])
+        #expect(refused["health"] as? String == "refused" && refused["status"] as? Int == 403)
+        #expect(refused["reason"] as? String == "Forbidden")
+        #expect(try states(bench)["sandbox"]?["health"] as? String == "unused")
+        let text = try Tool.run("ccsctl", ["--socket", bench.daemon.controlSocket, "apns", "list"])
+        #expect(text.code == 0 && text.output.contains("refused: 403 Forbidden\n"), "\(text)")
+        #expect(text.output.contains("unused\n"), "\(text)")
+    }
+
+    @Test("ccsctl apns list names the topics that Apple refuses, and the days left of a certificate")
+    func topics() throws {
+        let bench = try AppleBench(hasKey: false)
+        let password = bench.daemon.directory.appendingPathComponent("password.txt")
+        try Data("secret\n".utf8).write(to: password)
+        _ = try bench.daemon.ctl(
+            "apns", "add", bench.apple.file("client_universal_legacy.p12"), "--password-file", password.path)
+        let tokens = try bench.register(["2400", "00"].map { AppleBench.deviceToken($0) })
+        #expect(try bench.send(tokens[0]).word == "InvalidApnsCredential")
+        let state = try #require(try states(bench)["production"])
+        #expect(state["refused_topics"] as? [String] == [AppleMock.bundle], "\(state)")
+        let credentials = try bench.daemon.ctl("apns", "list")["credentials"] as? [[String: Any]]
+        let days = try #require(credentials?.first?["days_left"] as? Int)
+        let text = try Tool.run("ccsctl", ["--socket", bench.daemon.controlSocket, "apns", "list"])
+        #expect(text.output.contains(" \(days)  "), "\(text)")
+        #expect(text.output.contains("refused topic: \(AppleMock.bundle) with "), "\(text)")
+    }
+
+    @Test("metrics count requests by reason and latency, connections, streams, and the age of the token")
+    func metrics() throws {
+        let port = UInt16.random(in: 19_000...19_400)
+        let bench = try AppleBench(
+            AppleMock(["--latency-ms", "30"]), flags: ["--admin-port", "\(port)"])
+        let tokens = try bench.register(["00", "01", "1400", "dead"].map { AppleBench.deviceToken($0) })
+        let start = Int(Date().timeIntervalSince1970)
+        _ = try bench.request(tokens[..<3].map { AppleBench.legacy($0) }, atOnce: 3)
+        #expect(try bench.answers("accepted", port: port) == 2)
+        #expect(try bench.answers("DeviceTokenNotForTopic", port: port) == 1)
+        let time = "ccs_apns_answer_seconds"
+        let production = "environment=\"production\""
+        #expect(try bench.metric("\(time)_count{\(production)}", port: port) == 3)
+        #expect(try bench.metric("\(time)_bucket{\(production),le=\"0.025\"}", port: port) == 0)
+        #expect(try bench.metric("\(time)_bucket{\(production),le=\"+Inf\"}", port: port) == 3)
+        #expect(try bench.metric("\(time)_count{environment=\"sandbox\"}", port: port) == 0)
+        #expect(try bench.metric("ccs_apns_connections{\(production)}", port: port) == 1)
+        #expect(try bench.metric("ccs_apns_requests_open", port: port) == 0)
+        #expect(try bench.metric("ccs_apns_provider_token_minted_seconds", port: port) >= start)
+        #expect(try bench.metric("ccs_apns_credential_days_left", port: port) == 36_500)
+        #expect(try bench.send(tokens[3]).messageID != nil)
+        // Each attempt is in flight for 15 seconds, and a second later there is another one.
+        try eventually("a request is in flight") {
+            try bench.metric("ccs_apns_requests_open", port: port) == 1
+        }
+    }
+}
