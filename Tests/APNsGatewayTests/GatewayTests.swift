@@ -107,6 +107,24 @@ struct GatewayTests {
         #expect(due.sends.count == 1 && due.answers.count == 2)
     }
 
+    @Test("what Apple cannot have got does not count as an attempt; what it refused as busy does")
+    func attempts() throws {
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        let waiting = Self.feed(
+            &gateway, [.credentials([Samples.certificate()]), .deliver(Samples.delivery(1))])
+        let connection = try #require(waiting.opens.first).connection
+        let failed = Self.feed(&gateway, [.openFailed(connection, .unreachable)])
+        guard case .later(_, _, let isAttempt) = failed.answers.first?.outcome else {
+            Issue.record("\(failed.answers)")
+            return
+        }
+        #expect(!isAttempt)
+        guard case .later(_, _, true) = Self.outcome(Samples.delivery(1), 503, "ServiceUnavailable") else {
+            Issue.record("a busy answer is an attempt")
+            return
+        }
+    }
+
     @Test("the queue is bounded: what is beyond it comes back later")
     func bound() {
         var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)

@@ -69,6 +69,20 @@ import Testing
             bench.deliveries.map(\.message.messageID) == [bytes("m1")] && bench.deliveries[0].attempt == 1)
     }
 
+    @Test("An outage does not lengthen the waits after it: only attempts are counted")
+    func outage() {
+        bench.submitApple(1)
+        bench.settle()
+        for _ in 0..<10 {
+            bench.answer(.later(milliseconds: 1_000, APNsRefusal(.unavailable), isAttempt: false))
+            bench.pass(milliseconds: 1_000)
+        }
+        #expect(bench.deliveries.map(\.attempt) == [0])
+        bench.answer(.later(milliseconds: 1_000, APNsRefusal(.unavailable)))
+        bench.pass(milliseconds: 1_000)
+        #expect(bench.deliveries.map(\.attempt) == [1])
+    }
+
     @Test("A refusal reaches the app server with Apple's verdict, and the message is gone")
     func refused() throws {
         let verdict = APNsVerdict(status: 413, reason: "PayloadTooLarge")

@@ -11,7 +11,8 @@ extension DeviceHub {
         let sent = SentMessage(registration: at, sequence: answer.sequence, isStored: isStored)
         switch answer.outcome {
         case .accepted(let environment): accepted(sent, environment, entry, &turn)
-        case .later(let delay, let refusal): later(sent, delay, refusal, entry, &turn)
+        case .later(let delay, let refusal, let isAttempt):
+            later(sent, delay, refusal, isAttempt: isAttempt, entry, &turn)
         case .refused(let refusal): refused(sent, refusal, entry, &turn)
         case .tokenEnded(let verdict): tokenEnded(sent, verdict, entry, &turn)
         case .tokenUnknown(let verdict): tokenUnknown(sent, verdict, entry, &turn)
@@ -68,8 +69,8 @@ extension DeviceHub {
     // MARK: Later
 
     private mutating func later(
-        _ sent: SentMessage, _ delay: Int64, _ refusal: APNsRefusal, _ entry: DeviceEntry,
-        _ turn: inout Turn
+        _ sent: SentMessage, _ delay: Int64, _ refusal: APNsRefusal, isAttempt: Bool = true,
+        _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         if sent.isStored {
             if let index = entry.mailbox.index(of: sent.sequence) {
@@ -78,7 +79,8 @@ extension DeviceHub {
                 )
                 entry.setState(.waiting(isStored: true), at: index, &turn)
             }
-            entry.changeQueue(sent.registration) { $0.attempt += 1 }
+            // An outage would otherwise turn the wait after the next busy answer into a quarter of an hour.
+            if isAttempt { entry.changeQueue(sent.registration) { $0.attempt += 1 } }
         } else {
             refuseSubmission(of: sent, refusal, entry, &turn)
         }

@@ -29,7 +29,7 @@ struct GatewayQueue {
     }
 
     var state = State.idle
-    /// How often the message at the head was answered with `later`.
+    /// How often the message at the head was answered with `later` after an attempt.
     var attempt = 0
     /// Now-or-never messages behind the one at the gateway, oldest first.
     var unstored: [StoredMessage] = []
