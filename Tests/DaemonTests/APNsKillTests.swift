@@ -53,7 +53,7 @@ struct APNsKillTests {
                 world.outages.map { "\($0.value) \($0.key)" }.sorted().joined(separator: ", ")
             ),
             ("messages sent, accepted", "\(record.sent), \(record.accepted)"),
-            ("of these, to be settled", "\(record.waitingAtKills) at the kills"),
+            ("waiting at the kills", "\(record.waitingAtKills)"),
             ("settled by Apple", "\(record.settled), of these \(record.refusedByApple) refused for good"),
             ("requests at Apple", "\(record.requests)"),
             (
