@@ -161,7 +161,7 @@ struct GatewayTests {
         let unrelated = APNsVerdict(status: 403, reason: "UnrelatedKeyIdInToken")
         #expect(
             Self.firstOutcome(reason: unrelated.reason) == .refused(APNsRefusal(.credential, unrelated)))
-        guard case .later(_, let refusal) = Self.firstOutcome(reason: "ExpiredProviderToken") else {
+        guard case .later(_, let refusal, _) = Self.firstOutcome(reason: "ExpiredProviderToken") else {
             Issue.record("it must come back later")
             return
         }
@@ -183,6 +183,24 @@ struct GatewayTests {
                 .failed(next.connection, requestNumber: next.requestNumber, .unprocessed),
             ])
         #expect(effects.answers.isEmpty && effects.opens.count == 1)
+    }
+
+    @Test("what Apple cannot have got does not count as an attempt; what it refused as busy does")
+    func attempts() throws {
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        let waiting = Self.feed(
+            &gateway, [.credentials([Samples.certificate()]), .deliver(Samples.delivery(1))])
+        let connection = try #require(waiting.opens.first).connection
+        let failed = Self.feed(&gateway, [.openFailed(connection, .unreachable)])
+        guard case .later(_, _, let isAttempt) = failed.answers.first?.outcome else {
+            Issue.record("\(failed.answers)")
+            return
+        }
+        #expect(!isAttempt)
+        guard case .later(_, _, true) = Self.outcome(Samples.delivery(1), 503, "ServiceUnavailable") else {
+            Issue.record("a busy answer is an attempt")
+            return
+        }
     }
 
     @Test("the queue is bounded: what is beyond it comes back later")

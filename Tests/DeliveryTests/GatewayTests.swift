@@ -69,6 +69,67 @@ import Testing
             bench.deliveries.map(\.message.messageID) == [bytes("m1")] && bench.deliveries[0].attempt == 1)
     }
 
+    @Test(
+        "The next message is offered once the end of the one before it is on disk, which a kill must not undo"
+    )
+    func end() {
+        bench.submitApple(1)
+        bench.submitApple(2)
+        bench.settle()
+        bench.post(.gatewayAnswered(bench.takeAnswer(.accepted(.production))))
+        bench.runTurns()
+        #expect(bench.take(appServer).words == ["ack 1"], "Apple has it")
+        #expect(bench.deliveries.isEmpty, "the end of the first is not on disk")
+        bench.settle()
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m2")])
+        bench.post(.gatewayAnswered(bench.takeAnswer(.accepted(.production))))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.reportOutcome(bench.partitions[0])
+        bench.settle()
+        #expect(
+            bench.store.downPending == UInt64(bench.deliveries.count),
+            "it is offered again if it is still there")
+        bench.submitApple(3)
+        bench.settle()
+        while !bench.deliveries.isEmpty { bench.answer(.accepted(.production)) }
+        #expect(bench.store.downPending == 0 && bench.store.down.forwarded == 3 && bench.store.holds)
+    }
+
+    @Test(
+        "The next message waits for the receipt of the one before it, which is offered again if that cannot be stored"
+    )
+    func endWithReceipt() {
+        bench.bindAppServer()
+        bench.submitApple(1, receipt: true)
+        bench.submitApple(2)
+        bench.settle()
+        bench.post(.gatewayAnswered(bench.takeAnswer(.accepted(.production))))
+        bench.runTurns()
+        bench.apply(bench.partitions[0], failing: true)
+        bench.reportOutcome(bench.partitions[0])
+        bench.settle()
+        bench.pass(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m1")])
+        bench.answer(.accepted(.production))
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m2")])
+        #expect(bench.store.down.forwarded == 1 && bench.store.missingReceipts.isEmpty && bench.store.holds)
+    }
+
+    @Test("An outage does not lengthen the waits after it: only attempts are counted")
+    func outage() {
+        bench.submitApple(1)
+        bench.settle()
+        for _ in 0..<10 {
+            bench.answer(.later(milliseconds: 1_000, APNsRefusal(.unavailable), isAttempt: false))
+            bench.pass(milliseconds: 1_000)
+        }
+        #expect(bench.deliveries.map(\.attempt) == [0])
+        bench.answer(.later(milliseconds: 1_000, APNsRefusal(.unavailable)))
+        bench.pass(milliseconds: 1_000)
+        #expect(bench.deliveries.map(\.attempt) == [1])
+    }
+
     @Test("A refusal reaches the app server with Apple's verdict, and the message is gone")
     func refused() throws {
         let verdict = APNsVerdict(status: 413, reason: "PayloadTooLarge")
@@ -300,13 +361,15 @@ extension Harness {
     /// Answers the oldest delivery.
     func answer(_ outcome: GatewayOutcome) {
         guard !deliveries.isEmpty else { return }
-        let delivery = deliveries.removeFirst()
-        post(
-            .gatewayAnswered(
-                GatewayAnswer(
-                    registration: delivery.registration, sequence: delivery.message.sequence, outcome: outcome
-                )))
+        post(.gatewayAnswered(takeAnswer(outcome)))
         settle()
+    }
+
+    /// Removes the first delivery. Returns the gateway's answer to it.
+    func takeAnswer(_ outcome: GatewayOutcome) -> GatewayAnswer {
+        let delivery = deliveries.removeFirst()
+        return GatewayAnswer(
+            registration: delivery.registration, sequence: delivery.message.sequence, outcome: outcome)
     }
 
     /// Lets time pass in ticks of half a second.

@@ -110,6 +110,7 @@ extension APNsGateway {
         _ milliseconds: Int64 = Limits.APNsGateway.laterMilliseconds, _ verdict: APNsVerdict? = nil
     ) -> GatewayOutcome {
         let jitter = Int64.random(in: 0...Limits.APNsGateway.laterMilliseconds, using: &random)
-        return .later(milliseconds: milliseconds + jitter, APNsRefusal(.unavailable, verdict))
+        return .later(
+            milliseconds: milliseconds + jitter, APNsRefusal(.unavailable, verdict), isAttempt: false)
     }
 }

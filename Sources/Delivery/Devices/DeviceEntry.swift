@@ -260,6 +260,8 @@ final class DeviceEntry {
                 fresh.bucket = before.bucket
                 fresh.isDue = before.isDue
                 fresh.queue = before.queue
+                // The store has shown whether the message is there.
+                if case .ending = fresh.queue.state { fresh.queue.state = .idle }
             }
             return fresh
         }

@@ -225,6 +225,7 @@ struct DeviceHub: ~Copyable {
             } else {
                 handle(.upstreamReceived(upstream), of: entry.device, &turn)
             }
+        case .gatewayEnd(let number, let sequence): endStored(sequence, of: number, entry, &turn)
         // If an earlier batch has failed, the device is read again, and this change is not confirmed.
         case .reply(let requester, let answer, let failure):
             turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: requester)

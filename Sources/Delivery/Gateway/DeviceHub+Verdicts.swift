@@ -8,17 +8,63 @@ extension DeviceHub {
             case .sent(answer.sequence, let isStored) = entry.registrations[at].queue.state
         else { return }
         entry.changeQueue(at) { $0.state = .idle }
+        let wasInMailbox = isStored && entry.mailbox.index(of: answer.sequence) != nil
         let sent = SentMessage(registration: at, sequence: answer.sequence, isStored: isStored)
         switch answer.outcome {
         case .accepted(let environment): accepted(sent, environment, entry, &turn)
-        case .later(let delay, let refusal): later(sent, delay, refusal, entry, &turn)
+        case .later(let delay, let refusal, let isAttempt):
+            later(sent, delay, refusal, isAttempt: isAttempt, entry, &turn)
         case .refused(let refusal): refused(sent, refusal, entry, &turn)
         case .tokenEnded(let verdict): tokenEnded(sent, verdict, entry, &turn)
         case .tokenUnknown(let verdict): tokenUnknown(sent, verdict, entry, &turn)
         case .tokenMismatched(let verdict): tokenMismatched(sent, verdict, entry, &turn)
         }
+        if wasInMailbox { beginEnd(answer.sequence, of: answer.registration.number, entry, &turn) }
         // The registrations may have changed.
         if let at = entry.index(of: answer.registration.number) { offerNext(at, entry, &turn) }
+    }
+
+    // MARK: Ends
+
+    /// Has the next message wait until the store has the end of this one. Otherwise a kill in between would send both again, in the
+    /// order 1, 2, 1, 2.
+    private mutating func beginEnd(
+        _ sequence: SequenceNumber, of number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard let at = entry.index(of: number), entry.registrations[at].queue.isOpen else { return }
+        let left = entry.mailbox.index(of: sequence).map { entry.mailbox.slots[$0].state }
+        guard left == nil || left == .owingReceipt else { return }
+        entry.changeQueue(at) { $0.state = .ending(sequence) }
+        if left == nil { awaitEnd(of: sequence, of: number, entry, &turn) }
+    }
+
+    /// Waits for the batch of this turn, which removes a message, if the next one of its registration waits for that.
+    func awaitEnd(
+        of sequence: SequenceNumber, of number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard let at = entry.index(of: number), entry.registrations[at].queue.state == .ending(sequence)
+        else { return }
+        turn.wait(.device(entry, .gatewayEnd(number, sequence)))
+    }
+
+    /// Offers the next message. After a failed write the device is read again first.
+    mutating func endStored(
+        _ sequence: SequenceNumber, of number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard entry.state.isReady, let at = entry.index(of: number),
+            entry.registrations[at].queue.state == .ending(sequence)
+        else { return }
+        entry.changeQueue(at) { $0.state = .idle }
+        offerNext(at, entry, &turn)
+    }
+
+    /// Offers a message again whose receipt could not be stored.
+    mutating func endRefused(
+        _ sequence: SequenceNumber, of number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn
+    ) {
+        guard let at = entry.index(of: number), entry.registrations[at].queue.state == .ending(sequence)
+        else { return }
+        postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &turn)
     }
 
     /// A message that the gateway has answered.
@@ -68,8 +114,8 @@ extension DeviceHub {
     // MARK: Later
 
     private mutating func later(
-        _ sent: SentMessage, _ delay: Int64, _ refusal: APNsRefusal, _ entry: DeviceEntry,
-        _ turn: inout Turn
+        _ sent: SentMessage, _ delay: Int64, _ refusal: APNsRefusal, isAttempt: Bool = true,
+        _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         if sent.isStored {
             if let index = entry.mailbox.index(of: sent.sequence) {
@@ -78,7 +124,8 @@ extension DeviceHub {
                 )
                 entry.setState(.waiting(isStored: true), at: index, &turn)
             }
-            entry.changeQueue(sent.registration) { $0.attempt += 1 }
+            // An outage would otherwise turn the wait after the next busy answer into a quarter of an hour.
+            if isAttempt { entry.changeQueue(sent.registration) { $0.attempt += 1 } }
         } else {
             refuseSubmission(of: sent, refusal, entry, &turn)
         }

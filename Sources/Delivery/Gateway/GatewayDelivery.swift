@@ -60,8 +60,8 @@ public enum GatewayOutcome: Sendable, Equatable {
     /// Apple accepted it in this environment, which may differ from that of the registration: then the registration is corrected.
     case accepted(APNsEnvironment)
     /// Not now: the message stays, and is offered again after this many milliseconds at the earliest. The refusal is for a message
-    /// that cannot wait.
-    case later(milliseconds: Int64, APNsRefusal)
+    /// that cannot wait. `isAttempt`: Apple has or may have got the message, so that its next wait is longer.
+    case later(milliseconds: Int64, APNsRefusal, isAttempt: Bool = true)
     /// This message is never accepted. A refusal of kind `credential` ends it only while its app server waits for the answer.
     case refused(APNsRefusal)
     /// The device token is dead: the registration ends (410).

@@ -10,6 +10,8 @@ struct GatewayQueue {
         case loading(SequenceNumber)
         /// A message is at the gateway; `isStored`: it is in the mailbox.
         case sent(SequenceNumber, isStored: Bool)
+        /// The gateway has answered for good, and the store does not have the end of the message yet.
+        case ending(SequenceNumber)
         /// The gateway could not take a message: the next one is offered at this instant.
         case deferred(until: Instant)
     }
@@ -29,7 +31,7 @@ struct GatewayQueue {
     }
 
     var state = State.idle
-    /// How often the message at the head was answered with `later`.
+    /// How often the message at the head was answered with `later` after an attempt.
     var attempt = 0
     /// Now-or-never messages behind the one at the gateway, oldest first.
     var unstored: [StoredMessage] = []
@@ -39,7 +41,7 @@ struct GatewayQueue {
     /// Whether the device must stay in memory: an answer is outstanding. One that is only deferred is offered again after a read.
     var isBusy: Bool {
         switch state {
-        case .loading, .sent: true
+        case .loading, .sent, .ending: true
         case .idle, .deferred: !unstored.isEmpty || !verdicts.isEmpty
         }
     }

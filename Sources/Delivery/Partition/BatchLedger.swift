@@ -33,6 +33,8 @@ enum DeviceWaiter {
     /// An upstream message of an app whose registration is not on disk yet. Were the registration lost, no app could receive the
     /// report of the message's end.
     case upstream(UpstreamSubmission)
+    /// The end of a message that the APNs gateway has answered: offer the next one of its registration.
+    case gatewayEnd(RegistrationNumber, SequenceNumber)
     /// A request that also depends on earlier batches: it succeeds only if none of them failed.
     indirect case reply(Requester, RequestReply, orFailed: RequestReply)
     /// A request that continues at another owner, under the same condition.

@@ -20,9 +20,9 @@ extension GatewayWorld {
         guard receivers.indices.contains(index) else { return }
         checkers.judged(answer.outcome, isGood: receivers[index].fate.isGood)
         switch answer.outcome {
-        case .later(let milliseconds, _):
+        case .later(let milliseconds, _, let isAttempt):
             checkers.mustHold(milliseconds > 0, "answers: later, but at once")
-            receivers[index].attempt += 1
+            if isAttempt { receivers[index].attempt += 1 }
             after(milliseconds) { $0.offer(index) }
         case .refused(let refusal) where refusal.kind == .credential:
             receivers[index].attempt += 1

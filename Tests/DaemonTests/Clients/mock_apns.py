@@ -20,6 +20,7 @@ import binascii
 import collections
 import datetime
 import json
+import logging
 import os
 import re
 import signal
@@ -40,11 +41,13 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
-from h2.events import (ConnectionTerminated, DataReceived, PingReceived, PriorityUpdated, RemoteSettingsChanged,
+from h2.events import (ConnectionTerminated, DataReceived, PingAckReceived, PingReceived, PriorityUpdated, RemoteSettingsChanged,
                        RequestReceived, StreamEnded, StreamReset)
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 from hyperframe.frame import GoAwayFrame
+
+from mock_apns_faults import Faults
 
 OID_SANDBOX = ObjectIdentifier("1.2.840.113635.100.6.3.1")
 OID_PRODUCTION = ObjectIdentifier("1.2.840.113635.100.6.3.2")
@@ -260,7 +263,9 @@ class Mock:
             k["public"] = serialization.load_pem_public_key(k["public"].encode())
         with open(os.path.join(folder, "mock.json")) as f:
             self.conf = json.load(f)
-        self.out = sys.stdout if args.log == "-" else open(args.log, "a", buffering=1 << 16)
+        # A line that is written at once is in the log before the answer is on the wire.
+        self.out = sys.stdout if args.log == "-" else open(args.log, "a", buffering=1 if args.log_at_once else 1 << 16)
+        self.faults = Faults(args.faults) if args.faults else None
         self.flush_due = False
         self.conns = {}
         self.rules = []
@@ -487,6 +492,8 @@ class Mock:
                 if "times" in rule:
                     rule["times"] -= 1
                 return rule.get("status", 200), rule.get("reason"), rule.get("delay_ms", 0) / 1000, rule.get("action")
+        if self.faults and "n" in row.get("payload", {}):
+            return self.faults.choose(row["payload"]["n"], n)
         if t[:4] in ANSWERS:
             status, reason, _ = ANSWERS[t[:4]]
             if reason == "ExpiredProviderToken" and not conn.cert:
@@ -516,6 +523,8 @@ class Conn(asyncio.Protocol):
         self.token_since = 0
         self.token_updates = 0
         self.limit = self.errors = self.served = self.pings = self.priorities = self.last_id = 0
+        self.proven = 0  # answers that the client has certainly read
+        self.is_proving = False
         self.trusted = False
         self.goaway_at = None  # last stream id we still answer, once a GOAWAY is out
         self.transport = None
@@ -572,7 +581,7 @@ class Conn(asyncio.Protocol):
 
     def push_out(self):
         data = self.h2.data_to_send()
-        if data:
+        if data and not self.transport.is_closing():
             self.mock.wire_out += len(data)
             self.transport.write(data)
 
@@ -622,6 +631,10 @@ class Conn(asyncio.Protocol):
                 self.pings += 1
                 self.mock.stats["pings"] += 1
                 self.mock.log(event="ping", conn=self.n)
+            elif isinstance(ev, PingAckReceived):
+                self.proven, self.is_proving = int.from_bytes(ev.ping_data, "big"), False
+                self.mock.log(event="proven", conn=self.n, answers=self.proven)
+                self.prove()
             elif isinstance(ev, PriorityUpdated):
                 self.priorities += 1
             elif isinstance(ev, ConnectionTerminated):
@@ -686,6 +699,12 @@ class Conn(asyncio.Protocol):
                 self.h2.reset_stream(s.id, code)
                 self.push_out()
             return
+        if action == "unread":
+            del self.streams[s.id]
+            self.served += 1
+            self.note(s, row, lint, status, action, apns_id)
+            self.transport.abort()
+            return
         if action == "5e70":
             self.set_limit(int(re.match(r"\d*", row["token"][4:8]).group() or 1))
         headers, body, ctype = [(":status", str(status))], None, "application/json"
@@ -725,6 +744,7 @@ class Conn(asyncio.Protocol):
             if a.max_errors and self.errors >= a.max_errors:
                 self.goaway(reason)
         self.push_out()
+        self.prove()
         if action == "60a0":
             self.goaway("Shutdown", last=s.id)
         elif action == "60a3":
@@ -732,6 +752,21 @@ class Conn(asyncio.Protocol):
             asyncio.get_running_loop().call_later(0.3, self.goaway, "Shutdown")
         elif self.goaway_at is not None:
             self.drained()
+
+    def prove(self):
+        """Finds out which answers the client has read: its answer to a PING follows them. One PING at a time, for many answers."""
+        if self.mock.args.prove and not self.is_proving and self.proven < self.served:
+            self.is_proving = True
+            asyncio.get_running_loop().call_later(0.01, self.ping)
+
+    def ping(self):
+        if self.n not in self.mock.conns:
+            return
+        try:
+            self.h2.ping(self.served.to_bytes(8, "big"))
+        except ProtocolError:  # the client has closed the connection
+            return
+        self.push_out()
 
     def note(self, s, row, lint, status, reason, apns_id):
         m = self.mock
@@ -744,7 +779,7 @@ class Conn(asyncio.Protocol):
             m.by_reason[reason] += 1
         if m.args.quiet and not lint and status == 200:
             return
-        m.log(**row, status=status, reason=reason, apns_id=apns_id, ms=round((now - s.t0) * 1000, 2), **({"lint": lint} if lint else {}))
+        m.log(**row, answer=self.served if status else None, status=status, reason=reason, apns_id=apns_id, ms=round((now - s.t0) * 1000, 2), **({"lint": lint} if lint else {}))
 
     def set_limit(self, n):
         if n != self.limit:
@@ -1045,6 +1080,9 @@ def main():
     s.add_argument("--log", default="-", help="file for the JSON lines, - for standard output")
     s.add_argument("--log-payload", action="store_true", help="put the payload in the log")
     s.add_argument("--quiet", action="store_true", help="log no line for a plain 200")
+    s.add_argument("--log-at-once", action="store_true", help="write each line of the log before the answer")
+    s.add_argument("--faults", help="SEED:KIND=RATE,...: random faults for payloads with a number n; rates in requests per million")
+    s.add_argument("--prove", action="store_true", help="log which answers the client has read, found out by PING")
     s.add_argument("--ready", help="file that gets the ports once listening")
     s.add_argument("--initial-streams", type=int, default=1, help="stream limit of a token connection before its first accepted request; 0: no special limit")
     s.add_argument("--max-streams", type=int, default=1000)
@@ -1069,6 +1107,7 @@ def main():
     if args.cmd == "init":
         init(args.dir, args.bundle, args.team)
     elif args.cmd == "serve":
+        logging.getLogger("asyncio").setLevel(logging.ERROR)  # not a line for each write to a connection that a fault has ended
         asyncio.run(serve(args))
     elif args.cmd == "selftest":
         return selftest(args.keep)

@@ -8,7 +8,7 @@ final class AppleBench {
     let sender: (id: String, key: String)
     private let flags: [String]
     private let keyFile: String
-    private var server: Driver
+    private var server: Driver?
 
     /// Starts a daemon; `hasKey` adds a key for all apps.
     init(_ apple: AppleMock? = nil, flags more: [String] = [], hasKey: Bool = true) throws {
@@ -20,15 +20,17 @@ final class AppleBench {
         sender = try daemon.firstSender
         keyFile = daemon.directory.appendingPathComponent("account.json").path
         _ = try daemon.ctl("service-accounts", "add", sender.id, "--out", keyFile)
-        server = try Self.server(daemon, sender.key, keyFile)
         if hasKey { try addKey() }
     }
 
-    private static func server(_ daemon: RunningDaemon, _ key: String, _ keyFile: String) throws -> Driver {
-        let server = try Driver(
-            "ordered_http2.py", [String(daemon.port("https")), daemon.authority, keyFile], secret: key)
-        try server.expect(event: "ready")
-        return server
+    /// Returns the app server, which is started when the first request needs it.
+    private func runningServer() throws -> Driver {
+        if let server { return server }
+        let driver = try Driver(
+            "ordered_http2.py", [String(daemon.port("https")), daemon.authority, keyFile], secret: sender.key)
+        try driver.expect(event: "ready")
+        server = driver
+        return driver
     }
 
     /// Adds a key for all apps. Returns the results of its test by environment.
@@ -50,12 +52,12 @@ final class AppleBench {
     }
 
     /// Kills the daemon, runs `meanwhile` and starts the daemon again.
-    func restart(_ meanwhile: () throws -> Void = {}) throws {
+    func restart(reactors: Int = 1, _ meanwhile: () throws -> Void = {}) throws {
         daemon.signal(SIGKILL)
         #expect(try daemon.wait() == -SIGKILL)
         try meanwhile()
-        daemon = try RunningDaemon(continuing: daemon.scratch, flags: flags)
-        server = try Self.server(daemon, sender.key, keyFile)
+        server = nil
+        daemon = try RunningDaemon(continuing: daemon.scratch, flags: flags, reactors: reactors)
     }
 
     // MARK: Tokens
@@ -117,6 +119,7 @@ final class AppleBench {
 
     /// Sends requests (method, path, body or `NSNull`) in order. Returns the answers in the same order.
     func request(_ requests: [[Any]], atOnce: Int = 1) throws -> [Answer] {
+        let server = try runningServer()
         try server.command(["do": "send", "requests": requests, "at_once": atOnce])
         let sent = try server.expect(event: "sent")
         return try #require(sent["answers"] as? [[Any]], "\(sent)").map {

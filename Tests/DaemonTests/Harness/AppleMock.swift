@@ -7,34 +7,66 @@ final class AppleMock {
     static let team = "TEAM123456"
     static let bundle = "com.example.app"
 
-    private let process = ChildProcess()
+    private var process = ChildProcess()
     private let scratch: Scratch
-    private let log: URL
+    private let options: [String]
+    /// The file of the log, which outlives the process.
+    let log: URL
     private var ports: [Int] = []
 
     /// Starts the mock and waits until it listens. `arguments` are further options of its command `serve`.
     init(_ arguments: [String] = []) throws {
         scratch = try Scratch()
+        options = arguments
         log = scratch.url.appendingPathComponent("log.jsonl")
-        let script = TestPaths.clients.appendingPathComponent("mock_apns.py").path
-        let made = try Tool.run(TestPaths.python, [script, "init", scratch.url.path])
+        let made = try Tool.run(TestPaths.python, [Self.script, "init", scratch.url.path])
         guard made.code == 0 else { throw HarnessFailure("mock_apns.py init: \(made)") }
-        let ready = scratch.url.appendingPathComponent("ready.json")
+        try start()
+    }
+
+    private static let script = TestPaths.clients.appendingPathComponent("mock_apns.py").path
+
+    /// Starts the process, on the ports of the previous one if there was one.
+    private func start() throws {
+        let ready = scratch.url.appendingPathComponent("ready-\(UInt32.random(in: 0...UInt32.max)).json")
+        let fixed = ports.isEmpty ? [0, 0, 0] : ports
+        process = ChildProcess()
         process.executableURL = TestPaths.python
         process.arguments =
             [
-                script, "serve", "--dir", scratch.url.path, "--port", "0", "--sandbox-port", "0",
-                "--admin-port",
-                "0", "--log", log.path, "--log-payload", "--ready", ready.path,
-            ] + arguments
+                Self.script, "serve", "--dir", scratch.url.path, "--port", String(fixed[0]), "--sandbox-port",
+                String(fixed[1]), "--admin-port", String(fixed[2]), "--log", log.path, "--log-payload",
+                "--ready", ready.path,
+            ] + options
         try process.run()
         try eventually("the mock of Apple listens") {
             guard process.isRunning else { throw HarnessFailure("mock_apns.py has ended") }
             guard let data = try? Data(contentsOf: ready) else { return false }
-            ports = (try? JSONSerialization.jsonObject(with: data)) as? [Int] ?? []
+            ports = (try? JSONSerialization.jsonObject(with: data)) as? [Int] ?? ports
             return ports.count == 3
         }
     }
+
+    /// Kills the process; only its log is left.
+    func die() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Starts the process again, after `die`. For a moment, one of its ports may be that of a connection of another process.
+    func revive() throws {
+        try eventually("the mock of Apple listens again") {
+            do {
+                try start()
+                return true
+            } catch  where !process.isRunning {
+                return false
+            }
+        }
+    }
+
+    /// Stops the process in the middle of its work, or lets it go on.
+    func pause(_ isOn: Bool) { kill(process.processIdentifier, isOn ? SIGSTOP : SIGCONT) }
 
     deinit { process.end() }
 

@@ -70,18 +70,21 @@ extension DeviceHub {
 
     mutating func receiptStored(_ entry: DeviceEntry, _ sequence: SequenceNumber, _ turn: inout Turn) {
         if let at = entry.mailbox.index(of: sequence) {
-            let reason = entry.mailbox.slots[at].entry.lastMilestone
-            remove(at: at, of: entry, reason: reason, &turn)
+            let message = entry.mailbox.slots[at].entry
+            remove(at: at, of: entry, reason: message.lastMilestone, &turn)
+            awaitEnd(of: sequence, of: message.registration, entry, &turn)
         }
     }
 
     /// Marks the message as sent again, so that delivery and its receipt are retried at the next login.
-    func receiptRefused(_ entry: DeviceEntry, _ sequence: SequenceNumber, _ turn: inout Turn) {
+    mutating func receiptRefused(_ entry: DeviceEntry, _ sequence: SequenceNumber, _ turn: inout Turn) {
         guard let at = entry.mailbox.index(of: sequence),
             entry.mailbox.slots[at].state == .owingReceipt
         else { return }
-        let isForGateway = entry.mailbox.slots[at].entry.isForGateway
-        entry.setState(entry.link == nil || isForGateway ? .waiting(isStored: true) : .sent, at: at, &turn)
+        let message = entry.mailbox.slots[at].entry
+        let waits = entry.link == nil || message.isForGateway
+        entry.setState(waits ? .waiting(isStored: true) : .sent, at: at, &turn)
+        if message.isForGateway { endRefused(sequence, of: message.registration, entry, &turn) }
     }
 
     /// Removes a message that the store has found to be expired.
