@@ -95,7 +95,7 @@ let package = Package(
             "ccs-bench",
             [
                 "Client", "ClientProtocol", "Simulation", "Operator", "Catalogue", "Basics", "Wire",
-                "Transport", "COpenSSL",
+                "Transport", "HTTP2Engine", "COpenSSL",
             ]),
 
         // The tests.

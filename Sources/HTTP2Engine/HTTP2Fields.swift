@@ -6,8 +6,8 @@ public struct HTTP2Fields: ~Copyable {
     private var bytes = ByteBuffer()
     private var ends: [(name: Int, value: Int, isUnindexed: Bool)] = []
 
-    /// Creates an empty list.
-    public init() {}
+    /// Creates an empty list with room for a number of fields.
+    public init(count: Int = 0) { ends.reserveCapacity(count) }
 
     /// Appends a field. An unindexed one does not enter the compression table (RFC 7541, 7.1.3).
     public mutating func add(
@@ -42,6 +42,7 @@ public struct HTTP2Fields: ~Copyable {
             guard let start = bytes.baseAddress, !ends.isEmpty else { return body(nil, 0) }
             let first = unsafe UnsafeMutablePointer(mutating: start.assumingMemoryBound(to: UInt8.self))
             var list: [nghttp2_nv] = unsafe []
+            unsafe list.reserveCapacity(ends.count)
             var at = 0
             for end in ends {
                 let flag = end.isUnindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE

@@ -130,6 +130,19 @@ import Wire
         #expect(try sample.text().contains(#""alert":"한A""#))
     }
 
+    @Test(
+        "of equal keys the last one counts in the place of the first, among few and among many",
+        arguments: [3, 100])
+    func equalKeys(count: Int) throws {
+        var sample = MappingSample(data: (0..<count).map { ("k\($0)", "data") })
+        let last = "k\(count - 1)"
+        sample.apns = #"{"payload":{"k0":"first","\#(last)":"last","new":"n"}}"#
+        let members = try #require(try sample.payload().members)
+        let own = members.filter { $0.key.hasPrefix("k") || $0.key == "new" }
+        #expect(own.map(\.key) == (0..<count).map { "k\($0)" } + ["new"])
+        #expect(own.first?.value == "first" && own[count - 1].value == "last" && own[1].value == "data")
+    }
+
     @Test("a payload of 4,096 bytes is sent, and one byte more is refused")
     func size() throws {
         let frame = try MappingSample(data: [("k", "")]).request().payload.count

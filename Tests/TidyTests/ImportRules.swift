@@ -36,9 +36,8 @@ enum ImportRules {
             "Synchronization",
         ],
         "ccs-bench": core.union([
-            "Client", "ClientProtocol", "Simulation", "Operator", "Catalogue", "Transport", "Glibc",
-            "Synchronization",
-            "COpenSSL",
+            "Client", "ClientProtocol", "Simulation", "Operator", "Catalogue", "Transport", "HTTP2Engine",
+            "Glibc", "Synchronization", "COpenSSL",
         ]),
         "ccs-fuzz": ["FuzzTargets", "Glibc"],
     ]

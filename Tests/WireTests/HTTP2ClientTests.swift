@@ -55,7 +55,7 @@ import Testing
 
     @Test("Credentials and headers unique to a call are not indexed by compression")
     func compression() {
-        func lengths(_ name: String, singular: Set<String> = []) -> [Int] {
+        func lengths(_ name: String, singular: [String] = []) -> [Int] {
             let desk = Desk()
             for _ in 0..<2 {
                 var call = HTTPCall("GET", "/")

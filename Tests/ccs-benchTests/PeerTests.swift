@@ -27,6 +27,26 @@ struct PeerTests {
         written { template.append(number: number, time: time, to: &$0) }
     }
 
+    // MARK: CCS
+
+    @Test("a notification has the size of a message, and the marks of its number and time")
+    func notification() {
+        let stanza = Self.sent(
+            .notification(token: "t", size: 374, lifetimeSeconds: 60), number: 17, time: 0x2A)
+        #expect(
+            stanza.count
+                == Self.sent(.stanza(token: "t", size: 374, lifetimeSeconds: 60), number: 17, time: 0x2A)
+                .count)
+        var numbers = MarkScanner(mark: Template.numberMark, digits: Template.numberDigits)
+        var times = MarkScanner(mark: Template.timeMark, digits: Template.timeDigits)
+        var found: [Int] = []
+        numbers.scan(stanza.raw) { found.append(Digits.number(in: $0, at: $1)) }
+        times.scan(stanza.raw) { found.append(Int(Digits.time(in: $0, at: $1))) }
+        #expect(found == [17, 0x2A])
+        let text = String(decoding: stanza, as: UTF8.self)
+        #expect(text.contains("\"notification\":{\"body\":\"~~") && text.contains("\"time_to_live\":60}"))
+    }
+
     // MARK: MQTT
 
     @Test("MQTT packets have the format of the standard")

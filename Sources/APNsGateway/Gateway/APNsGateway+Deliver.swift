@@ -19,13 +19,11 @@ extension APNsGateway {
         } catch {
             return answer(.refused(error))
         }
-        let token = request.deviceToken
+        let lane = LaneKey(request.deviceToken, laneHash)
         let index = tickets.add(Ticket(delivery, request))
-        guard lanes[token] == nil else {
-            lanes[token]?.append(index, &tickets)
-            return
-        }
-        lanes[token] = TicketQueue()
+        tickets[index].lane = lane
+        if let place = lanes.index(forKey: lane) { return lanes.values[place].append(index, &tickets) }
+        lanes[lane] = TicketQueue()
         enqueue(index, isFirst: false, now, &effects)
     }
 
@@ -76,11 +74,12 @@ extension APNsGateway {
             GatewayAnswer(
                 registration: tickets[index].registration, sequence: tickets[index].sequence,
                 outcome: outcome))
-        let token = tickets[index].request.deviceToken
-        if let next = lanes[token]?.popFirst(&tickets) {
-            ready.append((next, false))
-        } else {
-            lanes[token] = nil
+        if let place = lanes.index(forKey: tickets[index].lane) {
+            if let next = lanes.values[place].popFirst(&tickets) {
+                ready.append((next, false))
+            } else {
+                lanes.remove(at: place)
+            }
         }
         tickets.remove(index)
     }

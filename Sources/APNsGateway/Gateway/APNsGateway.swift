@@ -12,7 +12,8 @@ public struct APNsGateway: ~Copyable {
     var pools: [Pool] = []
     var tickets = TicketTable()
     /// For each device token with an unanswered delivery, those that wait for it. One is in flight, or waits for a connection.
-    var lanes: [[UInt8]: TicketQueue] = [:]
+    var lanes: [LaneKey: TicketQueue] = [:]
+    let laneHash: SipHash
     var guards = MassDeathGuards()
     var random: SeededRandom
     /// The pool of each connection.
@@ -25,10 +26,11 @@ public struct APNsGateway: ~Copyable {
     /// When what is still in flight is given up. `nil` unless the server stops.
     var drainEnds: Instant?
 
-    /// Creates a gateway without credentials. The seed is for the jitter of waits.
+    /// Creates a gateway without credentials. The seed is for the jitter of waits, and for a table whose keys app servers choose.
     public init(settings: APNsSettings, seed: UInt64) {
         self.settings = settings
         random = SeededRandom(seed: seed)
+        laneHash = SipHash(key: (seed, ~seed))
     }
 
     /// Processes one event. The effects are appended.

@@ -45,6 +45,8 @@ struct Ticket {
     /// Whether the app server has set parts of the request itself.
     var isCustom: Bool
     var request: APNsRequest
+    /// The device token of the request, as the key of its lane.
+    var lane = LaneKey.none
     var state = State.inLane
     var tried: Tried = []
     var resends = 0
@@ -107,6 +109,7 @@ struct TicketTable {
         entries[Int(index)].state = .vacant
         entries[Int(index)].request.payload = []
         entries[Int(index)].request.deviceToken = []
+        entries[Int(index)].lane = .none
         vacant.append(index)
     }
 

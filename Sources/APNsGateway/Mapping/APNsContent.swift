@@ -5,7 +5,7 @@ import Wire
 struct APNsContent {
     typealias Pair = (key: String, value: String)
 
-    private static let prefix = "gcm.notification."
+    private static let prefix: StaticString = "gcm.notification."
 
     /// The notification; empty for a data message.
     var notification: [Pair] = []
@@ -19,21 +19,23 @@ struct APNsContent {
 
     /// Reads a body in the encoding of `app_data`. Throws `APNsRefusal` if data has the key `aps`, which is the payload's own.
     init(_ body: [UInt8], replacedBy common: APNsBlock.Common) throws(APNsRefusal) {
+        var fields: [Pair] = []
         var pairs: [Pair] = []
         do throws(MCSError) {
             try AppData.forEach(in: body.raw) { key, value in
-                pairs.append((Self.text(key), Self.text(value)))
+                let end = min(Self.prefix.utf8CodeUnitCount, key.byteCount)
+                if key.extracting(0..<end).equals(Self.prefix) {
+                    let name = key.extracting(end..<key.byteCount)
+                    fields.append((Self.text(name), Self.text(value)))
+                } else if !key.equals("gcm.n.e") {
+                    pairs.append((Self.text(key), Self.text(value)))
+                }
             }
         } catch {
             throw APNsRefusal(.internalFault)
         }
-        for pair in pairs {
-            if pair.key.hasPrefix(Self.prefix) {
-                notification.append((String(pair.key.dropFirst(Self.prefix.count)), pair.value))
-            } else if pair.key != "gcm.n.e" {
-                data.append(pair)
-            }
-        }
+        notification = fields
+        data = pairs
         if let given = common.notification { notification = Self.pairs(given) }
         if let given = common.data { data = Self.pairs(given) }
         guard !data.contains(where: { $0.key == "aps" }) else {

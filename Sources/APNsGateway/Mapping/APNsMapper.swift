@@ -60,7 +60,9 @@ public enum APNsMapper {
             type = .liveActivity
         }
         let chosen = type ?? (aps.isShown ? .alert : .background)
-        let expected = bundle + Array("\(chosen.topicSuffix)".utf8)
+        // Most types have no suffix, and so need no copy.
+        let expected =
+            chosen.topicSuffix.utf8CodeUnitCount == 0 ? bundle : bundle + Array("\(chosen.topicSuffix)".utf8)
         guard topic == nil || topic == expected else { throw invalid("BadTopic") }
         return (chosen, expected)
     }

@@ -6,6 +6,7 @@ import Wire
 struct APNsPayload {
     private let aps: [JSONValue.Member]
     private var members: [JSONValue.Member] = []
+    /// The positions of members by key; empty while there are few members, which are searched one by one.
     private var places: [String: Int] = [:]
     /// Members that are left out rather than refusing the message.
     private var optional: [JSONValue.Member] = []
@@ -29,13 +30,13 @@ struct APNsPayload {
         let isToTopic = !delivery.topicPath.isEmpty || message.topic != nil
         if !delivery.topicPath.isEmpty { set("from", .string(Self.text(delivery.topicPath))) }
         // The library discards a message with an earlier ID, and takes an ID of digits alone for a topic or campaign.
-        let id = isToTopic ? "\(message.sequence.number)" : message.persistentID.text
+        let id = isToTopic ? String(message.sequence.number) : message.persistentID.text
         set("gcm.message_id", .string(id))
         let seconds = (message.expiresAt - message.acceptedAt) / 1_000
         if isBackground, seconds > 0, seconds < Int64(Limits.Message.lifetimeSeconds) {
-            set("gcm.ttl", .string("\(seconds)"))
+            set("gcm.ttl", .string(String(seconds)))
         }
-        let sender = message.sender.map { "\($0.number)" } ?? Self.text(delivery.app.parts.senderText)
+        let sender = message.sender.map { String($0.number) } ?? Self.text(delivery.app.parts.senderText)
         set("google.c.sender.id", .string(sender))
         if let label = block.label {
             set("google.c.a.e", "1")
@@ -52,18 +53,41 @@ struct APNsPayload {
     /// Returns the JSON without blanks, in which only what JSON demands is escaped.
     func bytes(withOptional: Bool) -> [UInt8] {
         var buffer = ByteBuffer()
-        let all = [JSONValue.Member("aps", .object(aps))] + members + (withOptional ? optional : [])
-        JSONValue.object(all).append(to: &buffer)
+        buffer.append("{\"aps\":")
+        JSONValue.object(aps).append(to: &buffer)
+        for member in members { Self.append(member, to: &buffer) }
+        if withOptional {
+            for member in optional { Self.append(member, to: &buffer) }
+        }
+        buffer.append("}")
         return buffer.copied()
     }
 
+    private static func append(_ member: JSONValue.Member, to buffer: inout ByteBuffer) {
+        buffer.append(",")
+        JSONWriter.append(text: member.key, to: &buffer)
+        buffer.append(":")
+        member.value.append(to: &buffer)
+    }
+
     private mutating func set(_ key: String, _ value: JSONValue) {
-        if let place = places[key] {
+        if let place = place(of: key) {
             members[place].value = value
         } else {
-            places[key] = members.count
+            if !places.isEmpty { places[key] = members.count }
             members.append(JSONValue.Member(key, value))
         }
+    }
+
+    /// Members that are searched one by one: a usual message has five, and hashing their keys would cost more.
+    private static let fewMembers = 16
+
+    private mutating func place(of key: String) -> Int? {
+        if members.count < Self.fewMembers { return members.firstIndex { $0.key == key } }
+        if places.isEmpty {
+            for (place, member) in members.enumerated() { places[member.key] = place }
+        }
+        return places[key]
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

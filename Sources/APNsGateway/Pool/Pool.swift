@@ -105,9 +105,11 @@ final class Pool {
 
     /// Returns a connection to take out of use: an old one that has a successor, or the emptiest after ten quiet minutes.
     func retirable(_ now: Instant) -> (connection: PoolConnection, reason: APNsCloseReason)? {
-        let open = connections.filter(\.isOpen)
         // The successor must have opened after it.
-        if let old = open.first(where: { $0.isOld(now) }), let last = open.last, !last.isOld(now) {
+        if let old = connections.first(where: { $0.isOld(now) }),
+            let last = connections.last(where: \.isOpen),
+            !last.isOld(now)
+        {
             return (old, .rotated)
         }
         guard let quietSince, quietSince.advanced(seconds: Limits.APNsGateway.shrinkSeconds) <= now else {
@@ -115,6 +117,6 @@ final class Pool {
         }
         // Ten more minutes until the next one.
         self.quietSince = now
-        return open.min { $0.inFlight < $1.inFlight }.map { ($0, .shrunk) }
+        return connections.filter(\.isOpen).min { $0.inFlight < $1.inFlight }.map { ($0, .shrunk) }
     }
 }

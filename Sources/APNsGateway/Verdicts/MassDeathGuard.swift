@@ -100,13 +100,17 @@ struct MassDeathGuards {
         token: [UInt8], of bundle: [UInt8], in environment: APNsEnvironment, isBad: Bool, now: Instant
     ) -> (isTrusted: Bool, change: MassDeathGuard.Change?) {
         let app = App(bundle: bundle, environment: environment)
-        if guards[app] == nil {
+        var place = guards.index(forKey: app)
+        if place == nil {
             if guards.count >= Limits.APNsGateway.apps { forget(now) }
             guard guards.count < Limits.APNsGateway.apps else { return (true, nil) }
+            guards[app] = MassDeathGuard()
+            place = guards.index(forKey: app)
         }
-        let hash = MassDeathGuard.hash(token)
-        let change = guards[app, default: MassDeathGuard()].record(token: hash, isBad: isBad, now: now)
-        return (guards[app]?.isRaised != true, change)
+        guard let place else { return (true, nil) }
+        let change = guards.values[place].record(
+            token: MassDeathGuard.hash(token), isBad: isBad, now: now)
+        return (!guards.values[place].isRaised, change)
     }
 
     /// Returns whether the verdicts about an app's device tokens are distrusted.

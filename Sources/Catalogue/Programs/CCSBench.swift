@@ -108,6 +108,27 @@ extension Program {
                         "Let the relay's OpenSSL read one TLS record at a time, which is OpenSSL's default."),
                 ]),
             Command(
+                "apns",
+                "Compare the server's CPU per message to iOS apps, from an app server through to Apple, with that of messages to connected devices.",
+                details: [
+                    "A responder in ccs-bench stands in for Apple on loopback, with a certificate and a key made for the run, and accepts every message; its CPU counts for the generator. Rounds alternate between messages with a time_to_live of 0 to connected devices (`now`) and notifications of the same size to iOS apps (`apns`), whose ACK is Apple's verdict.",
+                    "The maximums of connections and of requests in flight on one of them are those that the responder sees. The server's memory is read before the first round, after it and at the end.",
+                ],
+                options: load + [
+                    Option(
+                        "--durable",
+                        "Send the notifications with a lifetime, which are on disk before they are sent."),
+                    Option(
+                        "--latency", .integer(0...1_000), "MILLISECONDS",
+                        "The time from a request to Apple until its answer.", preset: "0"),
+                    rate, rounds("3"),
+                ],
+                examples: [
+                    Example(
+                        "Keep 100 requests in flight on one connection",
+                        "ccs-bench apns --window 100 --latency 20")
+                ]),
+            Command(
                 "flat",
                 "Compare the server's CPU per message with many and with few devices and stored messages, and measure restarts.",
                 details: [

@@ -14,23 +14,25 @@ extension DeviceHub {
         let id = message.persistentID
         guard message.apns != nil, replyTo.waitsForVerdict, let at = entry.index(of: message.registration),
             entry.mailbox.index(of: message.sequence) != nil,
-            gateway.waiting < turn.shares.waitingVerdicts
+            gateway.verdicts.count < turn.shares.waitingVerdicts
         else { return turn.accept(replyTo, id, canonical: canonical) }
         if case .deferred = entry.registrations[at].queue.state {
             return turn.accept(replyTo, id, canonical: canonical)
         }
-        let verdict = GatewayQueue.Verdict(
-            sequence: message.sequence, replyTo: replyTo, id: id, canonical: canonical, isStored: true)
-        waitForVerdict(verdict, at, entry, &turn)
+        waitForVerdict(of: message, replyTo, canonical: canonical, isStored: true, at, entry, &turn)
     }
 
     private mutating func waitForVerdict(
-        _ verdict: GatewayQueue.Verdict, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+        of message: borrowing StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
+        isStored: Bool, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
-        entry.changeQueue(at) { $0.add(verdict) }
-        gateway.add(
-            entry.registrations[at].registration.name, verdict.sequence,
+        let deadline = gateway.verdicts.add(
+            entry.registrations[at].registration.name, message.sequence,
             due: turn.now.monotonic.advanced(milliseconds: Limits.APNs.verdictMilliseconds))
+        let verdict = GatewayQueue.Verdict(
+            sequence: message.sequence, replyTo: replyTo, id: message.persistentID, canonical: canonical,
+            isStored: isStored, deadline: deadline)
+        entry.changeQueue(at) { $0.add(verdict) }
     }
 
     /// Offers a now-or-never message, which is answered with Apple's verdict.
@@ -41,13 +43,10 @@ extension DeviceHub {
         let queue = entry.registrations[at].queue
         if case .deferred = queue.state { return refuseUnstored(message, replyTo, &turn) }
         guard queue.unstored.count < Limits.APNs.waitingUnstored,
-            gateway.waiting < turn.shares.waitingVerdicts
+            gateway.verdicts.count < turn.shares.waitingVerdicts
         else { return refuseUnstored(message, replyTo, &turn) }
         if replyTo.waitsForVerdict {
-            let verdict = GatewayQueue.Verdict(
-                sequence: message.sequence, replyTo: replyTo, id: message.persistentID, canonical: canonical,
-                isStored: false)
-            waitForVerdict(verdict, at, entry, &turn)
+            waitForVerdict(of: message, replyTo, canonical: canonical, isStored: false, at, entry, &turn)
         } else {
             turn.accept(replyTo, message.persistentID, canonical: canonical)
         }
@@ -185,7 +184,9 @@ extension DeviceHub {
 
     mutating func tickGateway(_ turn: inout Turn) {
         let now = turn.now.monotonic
-        while let overdue = gateway.popOverdue(now) { verdictOverdue(overdue.name, overdue.sequence, &turn) }
+        while let overdue = gateway.verdicts.popOverdue(now) {
+            verdictOverdue(overdue.name, overdue.sequence, &turn)
+        }
         while let name = gateway.deferred.popFirst(dueBy: now) {
             handle(.gatewayDue(name.number), of: name.device, &turn)
         }

@@ -82,7 +82,7 @@ extension DeviceHub {
     ) {
         entry.changeQueue(sent.registration) { $0.attempt = 0 }
         knowToken(environment, sent.registration, entry, &turn)
-        if let verdict = entry.takeVerdict(of: sent.sequence, sent.registration) {
+        if let verdict = takeVerdict(of: sent.sequence, sent.registration, entry) {
             turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
         }
         guard sent.isStored else {
@@ -143,7 +143,10 @@ extension DeviceHub {
             stored = queue.takeStoredVerdicts()
             swap(&unstored, &queue.unstored)
         }
-        for verdict in stored { turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical) }
+        for verdict in stored {
+            gateway.verdicts.remove(verdict.deadline)
+            turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
+        }
         for message in unstored {
             refuseSubmission(
                 of: SentMessage(registration: at, sequence: message.sequence, isStored: false), refusal,
@@ -152,11 +155,11 @@ extension DeviceHub {
     }
 
     /// Refuses the submission of a message that is not stored, if it waits for its answer.
-    private func refuseSubmission(
+    private mutating func refuseSubmission(
         of sent: SentMessage, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         turn.effects.downstream.refused += 1
-        guard let verdict = entry.takeVerdict(of: sent.sequence, sent.registration) else { return }
+        guard let verdict = takeVerdict(of: sent.sequence, sent.registration, entry) else { return }
         turn.refuse(verdict.replyTo, .apns(refusal))
     }
 
@@ -187,7 +190,7 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         guard sent.isStored else { return refuseSubmission(of: sent, refusal, entry, &turn) }
-        if let verdict = entry.takeVerdict(of: sent.sequence, sent.registration) {
+        if let verdict = takeVerdict(of: sent.sequence, sent.registration, entry) {
             turn.refuse(verdict.replyTo, .apns(refusal))
         }
         guard let index = entry.mailbox.index(of: sent.sequence) else { return }
@@ -298,7 +301,7 @@ extension DeviceHub {
         _ name: RegistrationName, _ sequence: SequenceNumber, _ turn: inout Turn
     ) {
         guard let entry = table[name.device], let at = entry.index(of: name.number),
-            let verdict = entry.takeVerdict(of: sequence, at)
+            let verdict = takeVerdict(of: sequence, at, entry)
         else { return }
         table.wake(entry)
         if verdict.isStored {
@@ -324,17 +327,27 @@ extension DeviceHub {
     }
 
     /// Answers the submission of a message that leaves the mailbox for another reason than Apple's verdict.
-    func settleVerdict(
+    mutating func settleVerdict(
         of message: borrowing MailboxEntry, _ reason: Milestone, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         guard message.isForGateway, let at = entry.index(of: message.registration),
-            let verdict = entry.takeVerdict(of: message.sequence, at)
+            let verdict = takeVerdict(of: message.sequence, at, entry)
         else { return }
         if reason == .removed {
             turn.refuse(verdict.replyTo, .notRegistered)
         } else {
             turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
         }
+    }
+
+    /// Removes and returns the submission of a message that waits for a verdict.
+    private mutating func takeVerdict(
+        of sequence: SequenceNumber, _ at: Int, _ entry: DeviceEntry
+    ) -> GatewayQueue.Verdict? {
+        var verdict: GatewayQueue.Verdict?
+        entry.changeQueue(at) { verdict = $0.takeVerdict(of: sequence) }
+        if let verdict { gateway.verdicts.remove(verdict.deadline) }
+        return verdict
     }
 
     /// Refuses the now-or-never messages of a registration that is removed.
@@ -363,15 +376,6 @@ extension GatewayQueue {
     /// Whether the submission of a message waits for its verdict.
     fileprivate func awaits(_ sequence: SequenceNumber) -> Bool {
         verdicts.contains { $0.sequence == sequence }
-    }
-}
-
-extension DeviceEntry {
-    /// Removes and returns the submission of a message that waits for a verdict.
-    fileprivate func takeVerdict(of sequence: SequenceNumber, _ at: Int) -> GatewayQueue.Verdict? {
-        var verdict: GatewayQueue.Verdict?
-        changeQueue(at) { verdict = $0.takeVerdict(of: sequence) }
-        return verdict
     }
 }
 

@@ -28,6 +28,8 @@ struct GatewayQueue {
         let canonical: RegistrationName?
         /// Whether the message is stored: then it is accepted if there is no verdict in time.
         let isStored: Bool
+        /// When it is answered without a verdict.
+        let deadline: VerdictDeadlines.Handle
     }
 
     var state = State.idle
@@ -72,31 +74,10 @@ struct GatewayQueue {
 struct GatewaySchedule {
     /// The registrations whose next message is offered later.
     var deferred = DueQueue()
-    /// Submissions that wait for a verdict, in the order of their deadlines, which are all the same time after the submission.
-    private var deadlines: [(due: Instant, name: RegistrationName, sequence: SequenceNumber)] = []
-    private var head = 0
+    /// Submissions that wait for a verdict.
+    var verdicts = VerdictDeadlines()
     /// The search for devices that an earlier process has marked.
     var search = GatewaySearch()
-
-    /// The number of submissions that may still wait for a verdict.
-    var waiting: Int { deadlines.count - head }
-
-    /// Adds a submission.
-    mutating func add(_ name: RegistrationName, _ sequence: SequenceNumber, due: Instant) {
-        deadlines.append((due, name, sequence))
-    }
-
-    /// Removes and returns the first submission whose time is over.
-    mutating func popOverdue(_ now: Instant) -> (name: RegistrationName, sequence: SequenceNumber)? {
-        guard head < deadlines.count, deadlines[head].due <= now else { return nil }
-        let first = deadlines[head]
-        head += 1
-        if head == deadlines.count || head >= 1_024 {
-            deadlines.removeFirst(head)
-            head = 0
-        }
-        return (first.name, first.sequence)
-    }
 }
 
 /// The state of the search for marked devices, once after each start.

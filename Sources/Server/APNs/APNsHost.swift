@@ -117,9 +117,11 @@ final class APNsHost: ReactorDelegate {
     // MARK: Turn
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
-        let parcel = mailbox.takeAll()
+        var parcel = mailbox.takeAll()
         tally.took(parcel.deliveries.count)
-        for delivery in parcel.deliveries { handle(.deliver(delivery)) }
+        // Taken out one by one: a copy of each costs more than the reversal.
+        parcel.deliveries.reverse()
+        while let delivery = parcel.deliveries.popLast() { handle(.deliver(delivery)) }
         for job in parcel.jobs { job(self) }
     }
 

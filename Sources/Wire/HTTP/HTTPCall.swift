@@ -9,7 +9,7 @@ public struct HTTPCall: Sendable {
     /// Headers other than Host and Content-Length.
     public var headers: [(name: String, value: Redacted<String>)] = []
     /// The names of headers whose values are unique to this call; HTTP/2 sends them without indexing.
-    public var singularHeaders: Set<String> = []
+    public var singularHeaders: [String] = []
     /// The body.
     public var body: [UInt8] = []
 

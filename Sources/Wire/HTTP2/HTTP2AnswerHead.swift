@@ -25,14 +25,17 @@ struct HTTP2AnswerHead {
             return size <= Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
         }
         guard !isTooLong else { return true }
-        let text = String(decoding: [UInt8](copying: value), as: UTF8.self)
         if name.equals(":status") {
             // The session has checked that it is a number of three digits.
-            status = Int(text) ?? 0
+            for at in 0..<value.byteCount { status = status * 10 + Int(value.byte(at: at) & 15) }
         } else {
-            headers.append((String(decoding: [UInt8](copying: name), as: UTF8.self), text))
+            headers.append((Self.text(name), Self.text(value)))
         }
         return true
+    }
+
+    private static func text(_ bytes: borrowing RawSpan) -> String {
+        String(decoding: [UInt8](copying: bytes), as: UTF8.self)
     }
 
     /// The response without its body.

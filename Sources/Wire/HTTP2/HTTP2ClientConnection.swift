@@ -7,8 +7,8 @@ import HTTP2Engine
 /// freed when the stream ends. After each call, send what `write` produces, handle the events of `next`, and call `wake`
 /// at `deadline`.
 public final class HTTP2ClientConnection {
-    /// A request and its answer.
-    struct Stream {
+    /// A request and its answer. Each frame of it changes something here, so it is not copied out of the table.
+    final class Stream {
         /// The body of the request.
         var body: [UInt8]
         /// Bytes of the body written so far.
@@ -28,8 +28,22 @@ public final class HTTP2ClientConnection {
         /// When the answer must be complete.
         let deadline: Instant
 
+        init(body: [UInt8], deadline: Instant) {
+            self.body = body
+            self.deadline = deadline
+        }
+
         /// Bytes of the body not written yet.
         var unsent: Int { body.count - written }
+
+        /// Marks it as finished, and frees what it holds.
+        func finish() {
+            isDone = true
+            body = []
+            written = 0
+            answer = nil
+            answerBytes = 0
+        }
     }
 
     let session: HTTP2Session
@@ -37,7 +51,9 @@ public final class HTTP2ClientConnection {
     var streams: [Int32: Stream] = [:]
     /// The header block being received; there is at most one (RFC 9113, 4.3).
     var head: HTTP2AnswerHead?
+    /// The events for the caller; those before `firstEvent` have been returned.
     var events: [HTTP2ClientEvent] = []
+    private var firstEvent = 0
     /// Bytes of request bodies waiting to be written.
     var unsentBytes = 0
     /// Bytes of all incomplete answers.
@@ -170,7 +186,16 @@ public final class HTTP2ClientConnection {
     }
 
     /// Returns the next event, or `nil` if there is none.
-    public func next() -> HTTP2ClientEvent? { events.isEmpty ? nil : events.removeFirst() }
+    public func next() -> HTTP2ClientEvent? {
+        guard firstEvent < events.count else { return nil }
+        let event = events[firstEvent]
+        firstEvent += 1
+        if firstEvent == events.count {
+            events.removeAll(keepingCapacity: true)
+            firstEvent = 0
+        }
+        return event
+    }
 
     /// Call when the transport has ended.
     public func connectionLost() { end(.lost) }
@@ -219,9 +244,7 @@ public final class HTTP2ClientConnection {
         unsentBytes -= entry.unsent
         answersBytes -= entry.answerBytes
         session.consumeConnection(entry.answer?.body.count ?? 0)
-        var closed = Stream(body: [], deadline: entry.deadline)
-        closed.isDone = true
-        streams[stream] = closed
+        entry.finish()
         if resets { session.reset(stream, .cancel) }
         return true
     }

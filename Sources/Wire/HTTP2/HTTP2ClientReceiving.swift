@@ -23,8 +23,11 @@ struct HTTP2ClientHandler: HTTP2SessionHandler {
     }
     func streamClosed(_ stream: Int32, _ code: HTTP2ErrorCode) { connection.streamClosed(stream, code) }
     func frameSent(_ frame: HTTP2FrameHeader) {
-        if frame.type == .headers { connection.streams[frame.stream]?.isSent = true }
-        if frame.endsStream { connection.streams[frame.stream]?.isSentWhole = true }
+        guard frame.type == .headers || frame.endsStream, let entry = connection.streams[frame.stream] else {
+            return
+        }
+        if frame.type == .headers { entry.isSent = true }
+        if frame.endsStream { entry.isSentWhole = true }
     }
     func goAwaySent(_ code: HTTP2ErrorCode) {
         guard code != .noError else { return }
@@ -64,29 +67,29 @@ extension HTTP2ClientConnection {
         // A second head is that of trailers, which are ignored.
         guard entry.answer == nil, !head.isInterim else { return }
         tally.idleFrames -= 1
-        streams[stream]?.answer = head.answer
-        countAnswerBytes(head.size, of: stream)
+        entry.answer = head.answer
+        countAnswerBytes(head.size, of: entry)
     }
 
-    private func countAnswerBytes(_ count: Int, of stream: Int32) {
-        streams[stream]?.answerBytes += count
+    private func countAnswerBytes(_ count: Int, of entry: Stream) {
+        entry.answerBytes += count
         answersBytes += count
     }
 
     /// Handles a piece of a body. The connection's window is replenished when the piece is freed; the stream's window has
     /// the size of the longest body.
     func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) {
-        guard let entry = streams[stream], !entry.isDone, let answer = entry.answer else {
+        guard let entry = streams[stream], !entry.isDone, let received = entry.answer?.body.count else {
             return session.consumeConnection(bytes.byteCount)
         }
-        guard answer.body.count + bytes.byteCount <= Limits.HTTP2Client.answerBodyBytes,
+        guard received + bytes.byteCount <= Limits.HTTP2Client.answerBodyBytes,
             answersBytes + bytes.byteCount <= Limits.HTTP2Client.answersBytes
         else {
             session.consumeConnection(bytes.byteCount)
             return fail(stream, .answerTooLong)
         }
-        streams[stream]?.answer?.body.append(contentsOf: [UInt8](copying: bytes))
-        countAnswerBytes(bytes.byteCount, of: stream)
+        entry.answer?.body.append(contentsOf: [UInt8](copying: bytes))
+        countAnswerBytes(bytes.byteCount, of: entry)
     }
 
     private func answerEnded(_ stream: Int32) {
@@ -116,43 +119,9 @@ extension HTTP2ClientConnection {
     /// Returns the next bytes of a request's body, and whether they are the last.
     func nextBody(of stream: Int32, upTo limit: Int) -> (bytes: ArraySlice<UInt8>, isLast: Bool) {
         guard let entry = streams[stream], !entry.isDone else { return ([], true) }
-        let count = min(limit, entry.unsent)
-        streams[stream]?.written += count
-        unsentBytes -= count
-        return (entry.body[entry.written..<entry.written + count], count == entry.unsent)
-    }
-}
-
-extension HTTPCall {
-    /// Returns the header list of the request. Throws `malformed` for invalid bytes or a head that is too long.
-    func fields(authority: String) throws(HTTP2SendFailure) -> HTTP2Fields {
-        var size = 0
-        func isProper(_ value: String) -> Bool {
-            size += value.utf8.count + 32
-            return value.utf8.allSatisfy(ASCII.isFieldValue)
-        }
-        guard method.utf8.allSatisfy(ASCII.isToken), isProper(authority), isProper(path),
-            path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ $0 > 0x20 })
-        else { throw .malformed }
-        var fields = HTTP2Fields()
-        fields.add(":method") { $0.append(text: method) }
-        fields.add(":scheme") { $0.append("https") }
-        fields.add(":authority") { $0.append(text: authority) }
-        fields.add(":path") { $0.append(text: path) }
-        for header in headers {
-            guard !header.name.isEmpty, header.name.utf8.allSatisfy(ASCII.isToken), isProper(header.name),
-                isProper(header.value.revealed)
-            else { throw .malformed }
-            // A credential must not enter the compression table of later header blocks; a value that is never repeated
-            // need not.
-            let isUnindexed =
-                header.name.lowercased() == "authorization" || singularHeaders.contains(header.name)
-            fields.add(name: header.name, isUnindexed: isUnindexed) { $0.append(text: header.value.revealed) }
-        }
-        guard size <= Limits.HTTP.requestHeadBytes else { throw .malformed }
-        if !body.isEmpty || method == "POST" {
-            fields.add("content-length") { $0.append(decimal: body.count) }
-        }
-        return fields
+        let start = entry.written
+        entry.written += min(limit, entry.unsent)
+        unsentBytes -= entry.written - start
+        return (entry.body[start..<entry.written], entry.unsent == 0)
     }
 }

@@ -25,6 +25,7 @@ extension Bench {
         case "offline": try offline()
         case "fanout": try fanout()
         case "relay": try relay()
+        case "apns": try apns()
         case "flat": try flat()
         case "idle": try idle()
         case "compare": try comparison()

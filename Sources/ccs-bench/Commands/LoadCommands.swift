@@ -100,29 +100,40 @@ extension Bench {
 
     /// Measures loads in turns, and prints their medians compared with the first.
     private func compare(_ runs: [LoadRun]) throws(BenchError) {
+        printResult(try measureInTurns(runs) { _ in }, against: runs[0].name)
+    }
+
+    /// Measures loads in turns `rounds` times, and prints each result. Calls `roundEnded` with the number of each round, from 0.
+    func measureInTurns(
+        _ runs: [LoadRun], roundEnded: (Int) -> Void
+    ) throws(BenchError) -> [LoadResult] {
         var results: [LoadResult] = []
-        for _ in 0..<(invocation.integer("--rounds") ?? 3) {
+        for round in 0..<(invocation.integer("--rounds") ?? 3) {
             for run in runs {
                 let result = try run.measure(seconds: seconds, pacing)
                 if !invocation.has("--json") { Terminal.print(result.line + "\n") }
                 results.append(result)
             }
+            roundEnded(round)
         }
-        printResult(results, against: runs[0].name)
+        return results
     }
 
-    /// Prints the medians of results, compared with one load if given.
+    /// Prints the medians of results, compared with one load if given, and `more` members in JSON.
     func printResult(
         _ results: [LoadResult], against first: String?, _ rate: String = "msg/s",
-        _ cost: String = "us CPU/msg"
+        _ cost: String = "us CPU/msg", more: [JSONValue.Member] = []
     ) {
         let medians = Medians.of(results.map(\.sample))
         guard !invocation.has("--json") else {
             return Terminal.print(
-                JSONValue.object([
-                    .init("rounds", .array(results.map(\.json))),
-                    .init("medians", .object(medians.map { .init($0.name, $0.json(against: medians[0])) })),
-                ]).compact + "\n")
+                JSONValue.object(
+                    [
+                        .init("rounds", .array(results.map(\.json))),
+                        .init(
+                            "medians", .object(medians.map { .init($0.name, $0.json(against: medians[0])) })),
+                    ] + more
+                ).compact + "\n")
         }
         guard results.count > medians.count || first != nil else { return }
         for median in medians {

@@ -12,7 +12,14 @@ extension Bench {
         let stanzas = devices.map {
             Template.stanza(token: $0.token, size: size, lifetimeSeconds: lifetimeSeconds)
         }
-        let run = LoadRun(self, target, name: name ?? target.name, receivers: receivers)
+        return try appServers(target, sending: stanzas, receivers, name: name ?? target.name)
+    }
+
+    /// Connects app servers that send these stanzas in turn.
+    func appServers(
+        _ target: any Target, sending stanzas: [Template], _ receivers: Receivers?, name: String
+    ) throws(BenchError) -> LoadRun {
+        let run = LoadRun(self, target, name: name, receivers: receivers)
         try run.connect(connections, "app servers") { (number, run) throws(BenchError) in
             let lane = SendingLane(
                 run, AppServerTalk(target.credential), messages: stanzas, window: window,

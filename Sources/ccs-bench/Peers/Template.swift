@@ -75,6 +75,18 @@ struct Template {
             head: head, hasNumber: true, middle: middle, tail: filler(token, size, lifetimeSeconds) + end)
     }
 
+    /// Returns a CCS stanza of that size whose text is shown by iOS.
+    static func notification(token: String, size: Int, lifetimeSeconds: Int) -> Template {
+        let head =
+            "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"\(token)\",\"message_id\":\"m#"
+        let middle = "\",\"notification\":{\"body\":\"~~"
+        let end = "\"},\"time_to_live\":\(lifetimeSeconds)}</gcm></message>"
+        let fixed = head.utf8.count + numberDigits + middle.utf8.count + timeDigits + end.utf8.count
+        return Template(
+            head: head, hasNumber: true, middle: middle,
+            tail: String(repeating: "x", count: max(0, size - fixed)) + end)
+    }
+
     private static func stanzaParts(_ token: String, _ lifetime: Int) -> (String, String, String) {
         (
             "<message id=\"\"><gcm xmlns=\"google:mobile:data\">{\"to\":\"\(token)\",\"message_id\":\"m#",

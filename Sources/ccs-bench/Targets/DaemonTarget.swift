@@ -154,8 +154,18 @@ final class DaemonTarget: Target {
 
     /// Sends a command to the control socket.
     func control<Command: OperatorCommand>(_ command: Command) throws(BenchError) -> Command.Answer {
+        try Self.control(command, controlPath)
+    }
+
+    /// The path of the control socket.
+    var controlPath: String { dataDirectory + "/control.sock" }
+
+    /// Sends a command to a control socket, on any thread.
+    static func control<Command: OperatorCommand>(
+        _ command: Command, _ path: String
+    ) throws(BenchError) -> Command.Answer {
         do throws(ControlError) {
-            var client = try ControlClient(path: dataDirectory + "/control.sock")
+            var client = try ControlClient(path: path)
             switch try client.run(command) {
             case .done(let answer): return answer
             case .refused(let problem): throw ControlError.system(problem.text)
