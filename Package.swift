@@ -117,7 +117,7 @@ let package = Package(
             ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
-        tests("APNsGateway", ["APNsGateway", "Delivery", "Transport", "Wire", "Basics"]),
+        tests("APNsGateway", ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics"]),
         tests(
             "Sessions",
             [
@@ -183,7 +183,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
-                "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport",
+                "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "APNsGateway",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),

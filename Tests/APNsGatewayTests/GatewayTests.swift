@@ -66,6 +66,10 @@ struct GatewayTests {
         #expect(
             Self.outcome(plain, 410, "Unregistered", timestamp: Samples.epoch)
                 == .tokenEnded(verdict(410, "Unregistered", Samples.epoch)))
+        #expect(Self.outcome(plain, 410, "ExpiredToken") == .tokenEnded(verdict(410, "ExpiredToken")))
+        #expect(
+            Self.outcome(plain, 410, "") == .refused(APNsRefusal(.unregistered, verdict(410, ""))),
+            "a proxy may have answered")
         #expect(
             Self.outcome(plain, 503, "ServiceUnavailable")
                 == .later(

@@ -54,6 +54,16 @@ struct MassDeathGuardTests {
         #expect(isForgottenLater && !guardian.isRaised)
     }
 
+    @Test("the first answer after the distrust ends it, and reports that")
+    func endOfDistrust() {
+        var guardian = MassDeathGuard()
+        _ = Self.record(&guardian, good: 0, bad: 60, at: 0)
+        let early = Self.record(&guardian, good: 1, bad: 0, at: Limits.APNsGateway.distrustSeconds - 1)
+        #expect(early.isEmpty && guardian.isRaised)
+        let late = Self.record(&guardian, good: 1, bad: 0, at: Limits.APNsGateway.distrustSeconds)
+        #expect(late == [.ended] && !guardian.isRaised)
+    }
+
     @Test("it ends when under a tenth of the tokens are bad")
     func end() {
         var guardian = MassDeathGuard()

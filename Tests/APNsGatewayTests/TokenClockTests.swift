@@ -78,6 +78,16 @@ struct TokenClockTests {
         #expect(!value17)
     }
 
+    @Test("an old token that Apple finds expired shows nothing about the clock")
+    func expiredOld() {
+        var young = Self.minted()
+        let isAlarm = young.expired(serial: 1, now: Self.now(Limits.APNsGateway.tokenSeconds - 1))
+        #expect(isAlarm)
+        var old = Self.minted()
+        let isFalseAlarm = old.expired(serial: 1, now: Self.now(Limits.APNsGateway.tokenSeconds))
+        #expect(!isFalseAlarm)
+    }
+
     @Test(
         "after a jump of the wall clock it is replaced as soon as 20 minutes have passed",
         arguments: [-400, 400, -86_400])

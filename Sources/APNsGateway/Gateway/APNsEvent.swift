@@ -40,7 +40,8 @@ public enum APNsEvent: Sendable {
     /// The connection is ready for requests.
     case opened(APNsConnectionID)
     case openFailed(APNsConnectionID, APNsOpenFailure)
-    /// The server allows this many further requests, now that all earlier events of the connection have been reported.
+    /// The server allows this many requests beyond those that the gateway has sent, now that all earlier events of the connection
+    /// have been reported. Negative if it allows fewer.
     case streams(APNsConnectionID, available: Int)
     case answered(APNsConnectionID, requestNumber: UInt64, APNsAnswer)
     case failed(APNsConnectionID, requestNumber: UInt64, HTTP2RequestFailure)

@@ -91,8 +91,8 @@ final class PoolConnection {
         openedAt = now
     }
 
-    /// The server allows this many requests beyond those in flight.
-    func reported(available: Int) { streams = inFlight + max(0, available) }
+    /// The server allows this many requests beyond those in flight. Negative if it allows fewer.
+    func reported(available: Int) { streams = max(0, inFlight + available) }
 
     func retire(_ reason: APNsCloseReason, _ now: Instant) {
         guard !isRetiring else { return }

@@ -42,6 +42,7 @@ struct MassDeathGuard {
     /// Forgets what is too old. Returns whether nothing is left that matters.
     mutating func isForgotten(now: Instant) -> Bool {
         prune(now)
+        if distrustedUntil <= now { isRaised = false }
         return marks.isEmpty && !isRaised
     }
 
@@ -67,7 +68,6 @@ struct MassDeathGuard {
         marks = marks.filter { $0.value.at > oldest }
         bad = marks.values.count(where: \.isBad)
         if marks.isEmpty { samplingShift = 0 }
-        if isRaised, distrustedUntil <= now { isRaised = false }
     }
 
     private mutating func thin() {

@@ -28,8 +28,14 @@ extension DeviceHub {
             // The next search for expired messages returns it again.
             turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))
         case .gatewayAnswered(let answer): gatewayAnswerDropped(answer, &turn)
+        case .gatewayDue(let number):
+            // Nothing else would offer the message before the next start.
+            gateway.deferred.add(
+                RegistrationName(device: device, number: number),
+                due: turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds)))
+        case .markedForGateway: gateway.search.missed(device, turn.now.monotonic)
         case .acknowledged, .receiptStored, .unseen, .writable, .congested, .idleChanged, .closed,
-            .upstreamAnswered, .receiptRefused, .gatewayDue, .markedForGateway:
+            .upstreamAnswered, .receiptRefused:
             break
         }
     }

@@ -161,6 +161,7 @@ struct DeviceHub: ~Copyable {
         }
         removeExpired(entry, &turn)
         if entry.link != nil { resume(entry, &turn) }
+        markAgain(entry, &turn)
         resumeGateway(entry, &turn)
         for event in waiting { handle(event, of: state.device, &turn) }
         markIfIdle(entry, &turn)

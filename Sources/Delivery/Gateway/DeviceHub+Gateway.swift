@@ -207,9 +207,19 @@ extension DeviceHub {
 
     /// Marks the device in the store, so that the next process offers again what the gateway has not answered.
     func markForGateway(_ entry: DeviceEntry, _ turn: inout Turn) {
-        guard !entry.isMarkedForGateway else { return }
+        // A batch that is not on disk yet may fail, and its mark with it.
+        guard !entry.isMarkedForGateway || entry.batchesInFlight > 0 else { return }
         entry.isMarkedForGateway = true
         turn.write(.markForGateway(entry.device))
+    }
+
+    /// Marks the device again that was read after a failed batch: its mark may have failed, too.
+    func markAgain(_ entry: DeviceEntry, _ turn: inout Turn) {
+        guard entry.isMarkedForGateway else { return }
+        entry.isMarkedForGateway = false
+        guard entry.mailbox.slots.contains(where: \.entry.isForGateway) else { return }
+        markForGateway(entry, &turn)
+        turn.touch(entry)
     }
 
     /// Searches for the devices that the previous process has marked.
@@ -223,16 +233,13 @@ extension DeviceHub {
 
     mutating func markedLoaded(_ found: [DeviceID], next: DeviceID?, _ turn: inout Turn) {
         turn.demand(gateway.search.isAsking, "the answer to a search for marked devices was not requested")
-        gateway.search.isAsking = false
-        gateway.search.from = next
-        gateway.search.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+        gateway.search.found(next: next, turn.now.monotonic)
         for device in found { handle(.markedForGateway, of: device, &turn) }
     }
 
     mutating func markedLoadFailed(_ turn: inout Turn) {
         turn.demand(gateway.search.isAsking, "a search for marked devices failed that was not requested")
-        gateway.search.isAsking = false
-        gateway.search.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+        gateway.search.found(next: gateway.search.from, turn.now.monotonic)
     }
 
     /// Removes the mark of a device that has nothing left for the gateway. What it has was offered when the device was read.

@@ -87,5 +87,25 @@ struct GatewaySearch {
     /// Whether a query is outstanding.
     var isAsking = false
     /// When the next query is due.
-    var next = Instant.distantPast
+    private(set) var next = Instant.distantPast
+    /// The lowest device that was found, but could not be read while a query was outstanding.
+    private var unread: DeviceID?
+
+    /// The query is answered: the search goes on at `next`, or at a device that could not be read.
+    mutating func found(next device: DeviceID?, _ now: Instant) {
+        isAsking = false
+        from = [device, unread].compactMap(\.self).min()
+        unread = nil
+        next = now.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+    }
+
+    /// A device that was found could not be read: it is searched again, since nothing else would read it before the next start.
+    mutating func missed(_ device: DeviceID, _ now: Instant) {
+        if isAsking {
+            unread = min(unread ?? device, device)
+        } else {
+            from = min(from ?? device, device)
+            next = now.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+        }
+    }
 }

@@ -224,7 +224,10 @@ final class APNsHost: ReactorDelegate {
             tally.connected(endpoint.environment, succeeded: false)
             logFailure(endpoint, words)
             handle(.openFailed(id, failure))
-        case .streams(let available): handle(.streams(id, available: available))
+        case .streams(let available):
+            // Those that have not reached the link yet would otherwise be counted as free streams.
+            let unsent = effects.sends.count { $0.connection == id }
+            handle(.streams(id, available: available - unsent))
         case .answered(let number, let answer, let microseconds):
             let answer = APNsAnswer(answer)
             tally.answered(endpoint.environment, answer.verdict, microseconds: microseconds)

@@ -41,7 +41,7 @@ final class APNsLink: ConnectionDelegate {
     private var connection: Connection?
     private var http2: HTTP2ClientConnection?
     private var sent: [UInt32: Sent] = [:]
-    private var reportedStreams = 0
+    private var streamReport = StreamReport()
     private var isCongested = false
     private var isEnded = false
     /// Whether `pump` has something to do.
@@ -178,8 +178,7 @@ final class APNsLink: ConnectionDelegate {
         guard !isEnded else { return }
         connection.deadline = http2.deadline
         let available = http2.availableStreams
-        guard available != reportedStreams else { return }
-        reportedStreams = available
+        guard streamReport.isDue(available: available, inFlight: sent.count) else { return }
         report(self, .streams(available))
     }
 

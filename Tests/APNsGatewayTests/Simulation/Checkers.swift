@@ -56,6 +56,14 @@ struct GatewayCheckers {
         if age > 60 * 60_000 { report("tokens: one is \(age) ms old") }
     }
 
+    /// A new process has no state of the last one, whose connections are closed.
+    mutating func restarted() {
+        offered = [:]
+        inFlight = [:]
+        connecting = [:]
+        lastMint = nil
+    }
+
     /// A replaced credential starts with a token of its own.
     mutating func replacedKey() { lastMint = nil }
 

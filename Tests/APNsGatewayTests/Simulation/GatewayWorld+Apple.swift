@@ -56,7 +56,7 @@ extension GatewayWorld {
     }
 
     /// Forgets what is in flight.
-    private func end(_ connection: AppleConnection) {
+    func end(_ connection: AppleConnection) {
         connection.isGone = true
         for (number, token) in connection.inFlight { checkers.ended(number, to: token) }
         connection.inFlight = [:]
@@ -72,6 +72,7 @@ extension GatewayWorld {
         connection.inFlight[send.requestNumber] = send.request.deviceToken
         checkers.streams(connection.inFlight.count, of: connection.streams)
         checkers.sent(send.requestNumber, to: send.request.deviceToken)
+        core?.sent(send)
         if let token = send.providerToken { checkers.used(token, at: time) }
         checkers.mustHold((send.providerToken != nil) == connection.usesKey, "tokens: one is missing")
         let fault = isFaulty ? AppleFault.draw(&random) : nil
@@ -109,19 +110,29 @@ extension GatewayWorld {
             return reply(number, connection, 403, "ExpiredProviderToken")
         }
         if refusesAll { return reply(number, connection, 403, "InvalidProviderToken") }
-        guard
-            let receiver = receivers.first(where: {
-                $0.token.dropFirst(2).utf8.elementsEqual(send.request.deviceToken)
-            })
-        else { return checkers.mustHold(false, "requests: an unknown device token") }
-        if receiver.fate == .fatal { return goAway(connection, unprocessed: number) }
-        let own: APNsEnvironment = receiver.token.hasPrefix("s_") ? .sandbox : .production
-        let isOwn = own == connection.endpoint.environment
-        answer(number, connection, receiver.fate.answer(isOwnEnvironment: isOwn))
+        if isFatal(send) { return goAway(connection, unprocessed: number) }
+        let environment = connection.endpoint.environment
+        guard let truth = core?.appleAnswer(to: send, in: environment) ?? fate(of: send, in: environment)
+        else {
+            return checkers.mustHold(false, "requests: an unknown device token")
+        }
+        answer(number, connection, truth)
         if connection.streams < connection.fullStreams {
             connection.streams = connection.fullStreams
             reportStreams(connection)
         }
+    }
+
+    private func fate(of send: APNsSend, in environment: APNsEnvironment) -> APNsAnswer? {
+        guard let receiver = receiver(of: send) else { return nil }
+        let own: APNsEnvironment = receiver.token.hasPrefix("s_") ? .sandbox : .production
+        return receiver.fate.answer(isOwnEnvironment: own == environment)
+    }
+
+    private func isFatal(_ send: APNsSend) -> Bool { receiver(of: send)?.fate == .fatal }
+
+    private func receiver(of send: APNsSend) -> Receiver? {
+        receivers.first { $0.token.dropFirst(2).utf8.elementsEqual(send.request.deviceToken) }
     }
 
     private func reply(_ number: UInt64, _ connection: AppleConnection, _ status: Int, _ reason: String) {

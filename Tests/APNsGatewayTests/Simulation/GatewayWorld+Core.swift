@@ -10,12 +10,17 @@ extension GatewayWorld {
         let delivery = Samples.delivery(
             UInt64(index * 1_000 + receiver.sent + 1), registration: UInt64(index), token: receiver.token,
             bundle: receiver.bundle, attempt: receiver.attempt)
+        offer(delivery)
+    }
+
+    func offer(_ delivery: GatewayDelivery) {
         checkers.offered(delivery)
         feed(.deliver(delivery))
     }
 
     func answered(_ answer: GatewayAnswer) {
         checkers.answered(answer)
+        if let core { return core.answered(answer) }
         let index = Int(answer.registration.number.number)
         guard receivers.indices.contains(index) else { return }
         checkers.judged(answer.outcome, isGood: receivers[index].fate.isGood)
@@ -68,10 +73,10 @@ extension GatewayWorld {
         }
         if settings.replacesCredentials {
             let removal = Int64.random(in: 0...end / 2, using: &random)
-            after(removal) { $0.feed(.credentials([])) }
+            after(removal) { $0.use([]) }
             after(removal + Int64.random(in: 0...end / 2, using: &random)) {
                 $0.checkers.replacedKey()
-                $0.feed(.credentials([Samples.key(revision: 1)]))
+                $0.use([Samples.key(revision: 1)])
             }
         }
         if settings.drains { after(end / 2) { $0.feed(.drain) } }

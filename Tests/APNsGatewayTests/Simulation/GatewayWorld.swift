@@ -2,6 +2,17 @@ import APNsGateway
 import Basics
 import Delivery
 
+/// The core, where a world has a real one.
+protocol GatewayWorldCore: AnyObject {
+    /// Whether nothing is left to do.
+    var isFinished: Bool { get }
+    func answered(_ answer: GatewayAnswer)
+    /// Apple gets a request.
+    func sent(_ send: APNsSend)
+    /// Returns Apple's answer to a request without fault.
+    func appleAnswer(to send: APNsSend, in environment: APNsEnvironment) -> APNsAnswer
+}
+
 /// A gateway between a simulated core and a simulated Apple, in simulated time. A seed repeats a run.
 final class GatewayWorld {
     struct Settings {
@@ -37,6 +48,12 @@ final class GatewayWorld {
     var checkers = GatewayCheckers()
     /// Changes effects, to check the checkers.
     var tamper: ((inout APNsEffects) -> Void)?
+    /// What happens outside of Apple and the gateway, if a world has a real core.
+    weak var core: (any GatewayWorldCore)?
+    private let mapping: APNsMapping
+    private let seed: UInt64
+    private var processes: UInt64 = 1
+    private var credentials = [Samples.key()]
     /// Streams that the shell reports beyond those that Apple allows, to check the checkers.
     var extraStreams = 0
     private(set) var time: Int64 = 0
@@ -56,10 +73,14 @@ final class GatewayWorld {
     private var isFeeding = false
     private var effects = APNsEffects()
 
-    init(seed: UInt64, _ settings: Settings = Settings()) {
+    init(
+        seed: UInt64, _ settings: Settings = Settings(), mapping: @escaping APNsMapping = Samples.mapping
+    ) {
         self.settings = settings
+        self.mapping = mapping
+        self.seed = seed
         random = SeededRandom(seed: seed)
-        gateway = APNsGateway(settings: APNsSettings(connections: 3, mapping: Samples.mapping), seed: seed)
+        gateway = Self.makeGateway(seed: seed, mapping)
         for number in 0..<settings.registrations {
             // Most device tokens are good, and some have two registrations.
             let isFatal = number < settings.fatal
@@ -78,6 +99,10 @@ final class GatewayWorld {
                 receivers[number].bundle = receivers[number - 1].bundle
             }
         }
+    }
+
+    private static func makeGateway(seed: UInt64, _ mapping: @escaping APNsMapping) -> APNsGateway {
+        APNsGateway(settings: APNsSettings(connections: 3, mapping: mapping), seed: seed)
     }
 
     var now: Now {
@@ -104,7 +129,7 @@ final class GatewayWorld {
 
     /// Runs until everything is answered. Returns what the checkers have found.
     func run() -> [String] {
-        feed(.credentials([Samples.key()]))
+        feed(.credentials(credentials))
         for index in receivers.indices {
             after(Int64.random(in: 0...settings.pause, using: &random)) { $0.offer(index) }
         }
@@ -114,7 +139,7 @@ final class GatewayWorld {
             time = max(time, next.at)
             next.action(self)
             checkers.holds(gateway.unanswered, bound: Limits.APNsGateway.queuedRequests)
-            if receivers.allSatisfy(\.isDone), !settings.drains { break }
+            if core?.isFinished ?? receivers.allSatisfy(\.isDone), !settings.drains { break }
             if gateway.isDrained { break }
         }
         if settings.drains {
@@ -127,6 +152,24 @@ final class GatewayWorld {
         }
         checkers.finished(withoutAnswer: settings.fatal)
         return checkers.found
+    }
+
+    /// Replaces the gateway by that of a new process. Apple loses all connections.
+    func restart() {
+        processes += 1
+        inbox = []
+        effects.removeAll()
+        for connection in connections.values { end(connection) }
+        connections = [:]
+        gateway = Self.makeGateway(seed: seed &+ processes, mapping)
+        checkers.restarted()
+        feed(.credentials(credentials))
+    }
+
+    /// Replaces the credentials, also for later processes.
+    func use(_ credentials: [APNsCredential]) {
+        self.credentials = credentials
+        feed(.credentials(credentials))
     }
 
     private func scheduleTick() {

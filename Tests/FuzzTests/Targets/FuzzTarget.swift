@@ -18,6 +18,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case http2
     /// HTTP/2 frames to a client connection.
     case http2client
+    /// The APNs gateway and its HTTP/2 connections, with any behaviour of Apple's servers.
+    case apns
     /// Requests to each endpoint: legacy sends, HTTP v1, batches, groups, tokens, assertions, Web Push.
     case requests
     /// Request bodies: forms, gzip, multipart, check-ins, conditions.
@@ -50,6 +52,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .http1: try fuzzHTTP1(input)
         case .http2: try fuzzHTTP2(input)
         case .http2client: try fuzzHTTP2Client(input)
+        case .apns: try fuzzAPNs(input)
         case .requests: try fuzzRequests(input)
         case .bodies: try fuzzBodies(input)
         case .tokens: try fuzzTokens(input)
