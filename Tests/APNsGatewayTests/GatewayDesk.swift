@@ -79,6 +79,6 @@ extension APNsEffects {
 
     /// Milliseconds of the answers with `later`.
     var waits: [Int64] {
-        outcomes.compactMap { if case .later(let milliseconds, _) = $0 { milliseconds } else { nil } }
+        outcomes.compactMap { if case .later(let milliseconds, _, _) = $0 { milliseconds } else { nil } }
     }
 }
