@@ -153,10 +153,18 @@ import Testing
     func doubt() {
         let outcome = GatewayOutcome.tokenMismatched(
             APNsVerdict(status: 400, reason: "DeviceTokenNotForTopic"))
+        var settings = DeliverySettings()
+        settings.clockGraceSeconds = 0
+        let bench = Harness.withDevice(settings: settings)
+        bench.store.registrations[Harness.target]?.apnsToken = bytes("p_a1")
         bench.submitApple(1)
         bench.settle()
         bench.answer(outcome)
         bench.now.wall += 400 * 86_400_000
+        bench.post(.tick)
+        bench.settle()
+        // The time in doubt goes on, too.
+        bench.advance(milliseconds: Limits.APNs.mismatchedMilliseconds + 1_000)
         bench.post(.tick)
         bench.settle()
         #expect(bench.partitions[0].core.clockDoubt != nil)
