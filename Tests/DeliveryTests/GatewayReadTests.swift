@@ -109,6 +109,30 @@ import Testing
         #expect(bench.deliveries.map(\.message.messageID) == [bytes("m2")])
     }
 
+    @Test("A device that cannot be read after a failed batch is found again by its mark")
+    func unreadAfterFailure() {
+        let partition = bench.partitions[0]
+        for number in 1...2 as ClosedRange<UInt32> { bench.submitApple(number) }
+        bench.settle()
+        let delivery = bench.deliveries.removeFirst()
+        bench.post(.tick)
+        bench.settle()
+        bench.post(
+            .gatewayAnswered(
+                GatewayAnswer(
+                    registration: delivery.registration, sequence: delivery.message.sequence,
+                    outcome: .accepted(.production))))
+        bench.runTurns()
+        bench.apply(partition, failing: true)
+        bench.reportOutcome(partition)
+        bench.runTurns()
+        failReads(bench)
+        bench.settle()
+        #expect(bench.deliveries.isEmpty)
+        bench.pass(milliseconds: 2 * Int64(Limits.Store.sweepMilliseconds))
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m1")], "its removal has failed")
+    }
+
     @Test("A search goes on at the lowest device that could not be read")
     func search() {
         let now = Instant(nanoseconds: 0)
