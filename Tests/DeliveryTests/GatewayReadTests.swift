@@ -109,6 +109,30 @@ import Testing
         #expect(bench.deliveries.map(\.message.messageID) == [bytes("m2")])
     }
 
+    @Test("A device that cannot be read after a failed batch is found again by its mark")
+    func unreadAfterFailure() {
+        let partition = bench.partitions[0]
+        for number in 1...2 as ClosedRange<UInt32> { bench.submitApple(number) }
+        bench.settle()
+        let delivery = bench.deliveries.removeFirst()
+        bench.post(.tick)
+        bench.settle()
+        bench.post(
+            .gatewayAnswered(
+                GatewayAnswer(
+                    registration: delivery.registration, sequence: delivery.message.sequence,
+                    outcome: .accepted(.production))))
+        bench.runTurns()
+        bench.apply(partition, failing: true)
+        bench.reportOutcome(partition)
+        bench.runTurns()
+        failReads(bench)
+        bench.settle()
+        #expect(bench.deliveries.isEmpty)
+        bench.pass(milliseconds: 2 * Int64(Limits.Store.sweepMilliseconds))
+        #expect(bench.deliveries.map(\.message.messageID) == [bytes("m1")], "its removal has failed")
+    }
+
     @Test("A search goes on at the lowest device that could not be read")
     func search() {
         let now = Instant(nanoseconds: 0)
@@ -153,10 +177,18 @@ import Testing
     func doubt() {
         let outcome = GatewayOutcome.tokenMismatched(
             APNsVerdict(status: 400, reason: "DeviceTokenNotForTopic"))
+        var settings = DeliverySettings()
+        settings.clockGraceSeconds = 0
+        let bench = Harness.withDevice(settings: settings)
+        bench.store.registrations[Harness.target]?.apnsToken = bytes("p_a1")
         bench.submitApple(1)
         bench.settle()
         bench.answer(outcome)
         bench.now.wall += 400 * 86_400_000
+        bench.post(.tick)
+        bench.settle()
+        // The time in doubt goes on, too.
+        bench.advance(milliseconds: Limits.APNs.mismatchedMilliseconds + 1_000)
         bench.post(.tick)
         bench.settle()
         #expect(bench.partitions[0].core.clockDoubt != nil)

@@ -179,6 +179,8 @@ struct DeviceHub: ~Copyable {
             pendingLastSeen.record(entry.device, at: turn.contactTime)
         }
         entry.link = nil
+        // What waits for APNs is offered when the device is found again by its mark.
+        if entry.isMarkedForGateway { gateway.search.missed(device, turn.now.monotonic) }
         for event in entry.failLoading() { refuse(event, of: device, &turn) }
         evictIfUnread(entry, &turn)
     }

@@ -15,7 +15,7 @@ final class CoreDisk {
     /// What a loss of power leaves.
     private var synced = MemoryState(partitions: CoreWorld.partitions)
     private var unsynced: [WriteBatch] = []
-    private var waiting: [Waiting] = []
+    private var submitted: [Waiting] = []
     private var running: [Waiting] = []
 
     init(_ world: CoreWorld) { self.world = world }
@@ -29,14 +29,14 @@ final class CoreDisk {
     // MARK: Committing
 
     func submit(_ batch: WriteBatch, _ partition: Int) {
-        waiting.append(Waiting(batch: batch, partition: partition))
+        submitted.append(Waiting(batch: batch, partition: partition))
         if running.isEmpty { begin() }
     }
 
     private func begin() {
-        guard !waiting.isEmpty else { return }
-        running = waiting
-        waiting = []
+        guard !submitted.isEmpty else { return }
+        running = submitted
+        submitted = []
         world.after(world.number(1...(world.apple.isFaulty ? 60 : 5))) { [self] in end() }
     }
 
@@ -112,6 +112,13 @@ final class CoreDisk {
     /// Whether messages wait.
     var hasMessages: Bool { state.audit().downstreamPending > 0 }
 
+    /// The messages that wait.
+    var waiting: [String] {
+        var found: [String] = []
+        state.forEachMessage { found.append(String(decoding: $0.messageID, as: UTF8.self)) }
+        return found
+    }
+
     // MARK: Dying
 
     /// Ends the process; a loss of power loses what was not synced, but for some of it.
@@ -121,7 +128,7 @@ final class CoreDisk {
         let found = kept == unsynced.count ? Int(world.number(0...Int64(running.count))) : 0
         let torn = running.prefix(found).map(\.batch)
         running = []
-        waiting = []
+        submitted = []
         unsynced.removeLast(unsynced.count - kept)
         sync()
         state = synced

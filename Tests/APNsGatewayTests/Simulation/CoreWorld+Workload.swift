@@ -18,7 +18,10 @@ extension CoreWorld: GatewayWorldCore {
         always(end + 30_000) { [self] in becomeCalm() }
         let found = apple.run()
         disk.checkAudit("at the end")
-        checkers.mustHold(isFinished, "progress: messages or requests wait at the end")
+        checkers.mustHold(
+            isFinished,
+            "progress: at the end, m\(disk.waiting) wait, \(apple.gateway.unanswered) at the gateway, requests: \(hasRequests)"
+        )
         checkers.finish(
             at: apple.time, disk.state.tallies.reduce(into: MilestoneCounts()) { $0.add($1.downstream) })
         return found + checkers.found
