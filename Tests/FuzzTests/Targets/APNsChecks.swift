@@ -114,7 +114,7 @@ struct APNsChecks {
         try demand(isAccepted == (status == 200), "\(answer.outcome) after the status \(status ?? 0)")
         switch answer.outcome {
         case .accepted: break
-        case .later(let milliseconds, _): try demand(milliseconds > 0, "later, but immediately")
+        case .later(let milliseconds, _, _): try demand(milliseconds > 0, "later, but immediately")
         case .refused(let refusal):
             let isUnasked = refusal.kind == .credential && refusal.verdict == nil
             try demand(
