@@ -8,7 +8,7 @@ extension DeviceHub {
 
     /// Answers a submission of a stored message: at once, or with Apple's verdict if that is likely to come soon (apns 4.1).
     mutating func answer(
-        _ message: borrowing StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
+        _ message: borrowing StoredMessage, to replyTo: ReplyTo, canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let id = message.persistentID
@@ -21,11 +21,11 @@ extension DeviceHub {
         }
         let verdict = GatewayQueue.Verdict(
             sequence: message.sequence, replyTo: replyTo, id: id, canonical: canonical, isStored: true)
-        waitForVerdict(verdict, at, entry, &turn)
+        waitForVerdict(verdict, at: at, entry, &turn)
     }
 
     private mutating func waitForVerdict(
-        _ verdict: GatewayQueue.Verdict, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+        _ verdict: GatewayQueue.Verdict, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         entry.changeQueue(at) { $0.add(verdict) }
         gateway.add(
@@ -35,7 +35,7 @@ extension DeviceHub {
 
     /// Offers a now-or-never message, which is answered with Apple's verdict.
     mutating func offerUnstored(
-        _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?, at: Int,
+        _ message: consuming StoredMessage, answering replyTo: ReplyTo, canonical: RegistrationName?, at: Int,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let queue = entry.registrations[at].queue
@@ -47,13 +47,13 @@ extension DeviceHub {
             let verdict = GatewayQueue.Verdict(
                 sequence: message.sequence, replyTo: replyTo, id: message.persistentID, canonical: canonical,
                 isStored: false)
-            waitForVerdict(verdict, at, entry, &turn)
+            waitForVerdict(verdict, at: at, entry, &turn)
         } else {
             turn.accept(replyTo, message.persistentID, canonical: canonical)
         }
         turn.traceMessage(message, .accepted, detail: "now_or_never")
         if queue.isOpen {
-            offer(message, isStored: false, at, entry, &turn)
+            offer(message, isStored: false, at: at, entry, &turn)
         } else {
             let waiting = copy message
             entry.changeQueue(at) { $0.unstored.append(waiting) }
@@ -85,7 +85,7 @@ extension DeviceHub {
         guard let at = entry.index(of: message.registration), entry.registrations[at].queue.isOpen else {
             return
         }
-        offerStored(message, at, entry, &turn)
+        offerStored(message, at: at, entry, &turn)
     }
 
     /// Offers the next message of a registration: a now-or-never message, or the first that is stored.
@@ -94,7 +94,7 @@ extension DeviceHub {
         if !entry.registrations[at].queue.unstored.isEmpty {
             var next: StoredMessage?
             entry.changeQueue(at) { next = $0.unstored.removeFirst() }
-            if let next { return offer(next, isStored: false, at, entry, &turn) }
+            if let next { return offer(next, isStored: false, at: at, entry, &turn) }
         }
         let number = entry.registrations[at].registration.name.number
         let first = entry.mailbox.slots.first {
@@ -113,7 +113,7 @@ extension DeviceHub {
     }
 
     mutating func gatewayMessageLoaded(
-        _ device: DeviceID, _ sequence: SequenceNumber, _ message: consuming StoredMessage?,
+        _ message: consuming StoredMessage?, _ sequence: SequenceNumber, of device: DeviceID,
         _ turn: inout Turn
     ) {
         guard let entry = table[device] else { return }
@@ -126,7 +126,7 @@ extension DeviceHub {
         guard let message = consume message, entry.mailbox.isWaiting(sequence) else {
             return offerNext(at, entry, &turn)
         }
-        offerStored(message, at, entry, &turn)
+        offerStored(message, at: at, entry, &turn)
     }
 
     mutating func gatewayMessageFailed(_ device: DeviceID, _ sequence: SequenceNumber, _ turn: inout Turn) {
@@ -139,7 +139,7 @@ extension DeviceHub {
     }
 
     private mutating func offerStored(
-        _ message: consuming StoredMessage, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+        _ message: consuming StoredMessage, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         guard let index = entry.mailbox.index(of: message.sequence) else {
             return offerNext(at, entry, &turn)
@@ -149,11 +149,11 @@ extension DeviceHub {
             return offerNext(at, entry, &turn)
         }
         entry.setState(.atGateway, at: index, &turn)
-        offer(message, isStored: true, at, entry, &turn)
+        offer(message, isStored: true, at: at, entry, &turn)
     }
 
     private mutating func offer(
-        _ message: consuming StoredMessage, isStored: Bool, _ at: Int, _ entry: DeviceEntry,
+        _ message: consuming StoredMessage, isStored: Bool, at: Int, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
         turn.demand(
