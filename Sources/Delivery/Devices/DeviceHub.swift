@@ -80,6 +80,15 @@ struct DeviceHub: ~Copyable {
         markIfIdle(entry, &turn)
     }
 
+    /// Changes a device in memory outside of its events; it is not evicted meanwhile.
+    mutating func whileAwake(
+        _ entry: DeviceEntry, _ turn: inout Turn, _ change: (inout DeviceHub, inout Turn) -> Void
+    ) {
+        turn.demand(table.wake(entry), "the count of idle devices is negative", of: entry)
+        change(&self, &turn)
+        markIfIdle(entry, &turn)
+    }
+
     /// Marks a device idle if it is, so that it may be evicted.
     mutating func markIfIdle(_ entry: DeviceEntry, _ turn: inout Turn) {
         turn.demand(
@@ -221,7 +230,7 @@ struct DeviceHub: ~Copyable {
             loginCommitted(connection, entry, hasFailed: outcome.hasFailed, &turn)
         case .upstream(let upstream):
             if outcome.hasFailed {
-                turn.refuse(upstream, .unavailable)
+                turn.refuseUpstream(upstream, .unavailable)
             } else {
                 handle(.upstreamReceived(upstream), of: entry.device, &turn)
             }

@@ -113,12 +113,17 @@ extension DeviceHub {
     }
 
     mutating func gatewayMessageLoaded(
-        _ message: consuming StoredMessage?, _ sequence: SequenceNumber, of device: DeviceID,
+        _ message: StoredMessage?, _ sequence: SequenceNumber, of device: DeviceID,
         _ turn: inout Turn
     ) {
         guard let entry = table[device] else { return }
-        table.wake(entry)
-        defer { markIfIdle(entry, &turn) }
+        whileAwake(entry, &turn) { $0.gatewayMessageLoaded(message, sequence, entry, &$1) }
+    }
+
+    private mutating func gatewayMessageLoaded(
+        _ message: consuming StoredMessage?, _ sequence: SequenceNumber, _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
         let loading = GatewayQueue.State.loading(sequence)
         guard let at = entry.registrations.firstIndex(where: { $0.queue.state == loading }) else { return }
         entry.changeQueue(at) { $0.state = .idle }
@@ -133,9 +138,9 @@ extension DeviceHub {
         guard let entry = table[device],
             let at = entry.registrations.firstIndex(where: { $0.queue.state == .loading(sequence) })
         else { return }
-        table.wake(entry)
-        postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &turn)
-        markIfIdle(entry, &turn)
+        whileAwake(entry, &turn) {
+            $0.postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &$1)
+        }
     }
 
     private mutating func offerStored(

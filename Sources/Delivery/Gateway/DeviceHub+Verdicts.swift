@@ -251,15 +251,15 @@ extension DeviceHub {
         guard let entry = table[name.device], let at = entry.index(of: name.number),
             let verdict = entry.takeVerdict(of: sequence, at)
         else { return }
-        table.wake(entry)
-        if verdict.isStored {
-            turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
-        } else {
-            entry.changeQueue(at) { $0.unstored.removeAll { $0.sequence == sequence } }
-            turn.effects.downstream.refused += 1
-            turn.refuse(verdict.replyTo, .apns(APNsRefusal(.unavailable)))
+        whileAwake(entry, &turn) { _, turn in
+            if verdict.isStored {
+                turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
+            } else {
+                entry.changeQueue(at) { $0.unstored.removeAll { $0.sequence == sequence } }
+                turn.effects.downstream.refused += 1
+                turn.refuse(verdict.replyTo, .apns(APNsRefusal(.unavailable)))
+            }
         }
-        markIfIdle(entry, &turn)
     }
 
     /// Offers the message of an answer again that could not wait for its device to be read.

@@ -41,7 +41,7 @@ struct SenderHub: ~Copyable {
         case .keysRequested(let connection): turn.send(.loginKeys([]), to: connection)
         case .streamRequested(let connection, _): turn.send(.streamNotResumed, to: connection)
         case .upstreamResolved(let upstream, let name):
-            refuse(upstream, from: name, .unavailable, &turn)
+            refuseUpstream(upstream, from: name, .unavailable, &turn)
         case .groupUpstream(let submission): turn.answer(submission, .failure(.unavailable))
         case .receiptDue(let due): turn.forward(.receiptRefused(due.message.device, due.sequence))
         case .bound, .draining, .congested, .writable, .closed, .streamManaged, .streamDetached,

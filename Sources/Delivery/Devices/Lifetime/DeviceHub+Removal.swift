@@ -91,9 +91,7 @@ extension DeviceHub {
         guard let entry = table[device], entry.state.isReady else {
             return removeUnread(sequence, expiresAt, of: device, &turn)
         }
-        table.wake(entry)
-        expired(sequence, at: expiresAt, entry, &turn)
-        table.markIfIdle(entry)
+        whileAwake(entry, &turn) { $0.expired(sequence, at: expiresAt, entry, &$1) }
     }
 
     private mutating func expired(

@@ -166,7 +166,7 @@ extension DeviceHub {
         guard !request.category.isEmpty, longest <= Limits.Registration.fieldBytes,
             request.senderText.count <= Limits.Registration.senderTextBytes
         else {
-            turn.refuse(request.requester, RegistrationRefusal.invalidParameters)
+            turn.refuse(request.requester, .invalidParameters)
             return nil
         }
         return record
