@@ -56,7 +56,7 @@ public enum Simulation {
 
         /// The seed, the failed checks and the end of the trace.
         public var description: String {
-            let end = trace.filter { !$0.hasSuffix("tick") && !$0.hasSuffix("expired 0") }.suffix(40)
+            let end = trace.filter { !$0.hasSuffix(".tick)") && !$0.hasSuffix("expired 0") }.suffix(40)
             return "seed '\(seed)': \(violations.joined(separator: "; "))\n" + end.joined(separator: "\n")
         }
     }

@@ -31,7 +31,8 @@ enum Tool {
             case "many": try Many(scene).run()
             case "converse": try Converse(scene).run()
             case "flap": return try Flap(scene).run()
-            default: throw Failure(.software, "\"\(invocation.command.name)\" is not implemented")
+            // The parser accepts only commands of the Catalogue, and all of them are above.
+            default: throw Failure(.software, "the command \"\(invocation.command.name)\" has no code")
             }
             return .success
         } catch {

@@ -67,6 +67,7 @@ import Testing
         .answersBeforeSync: "durability", .tearsBatches: "endings", .forgetsSequenceWatermark: "sequences",
         .losesLogins: "logins", .losesAppServerLogins: "logins", .ignoresTopicRate: "rates",
         .losesGroupMember: "groups", .acceptsGroupStranger: "groups", .hidesInstallations: "imports",
+        .dropsNowOrNever: "progress", .forgetsReconnected: "progress", .dropsNowOrNeverUpstream: "progress",
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
     ]
 

@@ -294,12 +294,12 @@ import Testing
             .init(isCounted: true, expiresAt: 10)
         )
         try recent.apply([change], of: frame.raw, counted: [])
-        recent.setWatermark(11, of: 0)
+        recent.parts[0].watermark = 11
         let error = brokenInvariant { _ = try recent.ends(by: 20, of: 0, limit: 9) }
         #expect(error?.description == "a message in memory expires before the watermark")
-        store.recent.withLock { $0.setWatermark(11, of: partition) }
+        store.recent.withLock { $0.parts[partition].watermark = 11 }
         _ = brokenInvariant { _ = try store.load(.expired(by: 20, limit: 9, partition: partition)) }
-        store.recent.withLock { $0.setWatermark(10, of: partition) }
+        store.recent.withLock { $0.parts[partition].watermark = 10 }
         #expect(try store.expired(by: 20).count == 1)
     }
 

@@ -9,7 +9,7 @@ extension DeviceHub {
             turn.refuse(submission.replyTo, .unavailable)
             turn.effects.downstream.refused += 1
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
-        case .upstreamReceived(let upstream): turn.refuse(upstream.requester, UpstreamRefusal.unavailable)
+        case .upstreamReceived(let upstream): turn.refuseUpstream(upstream.requester, .unavailable)
         case .checkIn(let request): turn.refuse(request.requester, .serviceNotAvailable)
         case .register(let request), .unregister(let request):
             turn.refuse(request.requester, .serviceNotAvailable)

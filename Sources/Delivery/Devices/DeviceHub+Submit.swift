@@ -26,10 +26,10 @@ extension DeviceHub {
                 turn.accept(replyTo, nil, canonical: canonical)
             } else if submission.content.lifetimeSeconds <= 0 {
                 count(submission, entry, &turn)
-                deliverUnstored(submission, at: at, canonical, entry, &turn)
+                deliverUnstored(submission, at: at, canonical: canonical, entry, &turn)
             } else {
                 count(submission, entry, &turn)
-                store(submission, at: at, canonical, entry, &turn)
+                store(submission, at: at, canonical: canonical, entry, &turn)
             }
         } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
@@ -103,13 +103,13 @@ extension DeviceHub {
 
     /// Delivers a now-or-never message if the device is connected, and answers at once either way.
     private mutating func deliverUnstored(
-        _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
+        _ submission: consuming Submission, at: Int, canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let replyTo = submission.replyTo
         let message = message(of: submission, &turn)
         guard message.apns == nil else {
-            return offerUnstored(message, replyTo, canonical: canonical, at: at, entry, &turn)
+            return offerUnstored(message, answering: replyTo, canonical: canonical, at: at, entry, &turn)
         }
         turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.effects.downstream.accepted += 1
@@ -124,7 +124,7 @@ extension DeviceHub {
 
     /// Adds a submission to the mailbox; it is answered and delivered once it is on disk.
     private mutating func store(
-        _ submission: consuming Submission, at: Int, _ canonical: RegistrationName?,
+        _ submission: consuming Submission, at: Int, canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let isForGateway = submission.content.apns != nil
@@ -192,7 +192,7 @@ extension DeviceHub {
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }
-        answer(message, replyTo, canonical: canonical, entry, &turn)
+        answer(message, to: replyTo, canonical: canonical, entry, &turn)
         turn.traceMessage(message, .stored)
         turn.traceMessage(message, .accepted)
         messageStored(message, entry, &turn)

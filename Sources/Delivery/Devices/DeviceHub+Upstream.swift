@@ -13,13 +13,13 @@ extension DeviceHub {
         turn.traceUpstream(upstream, .received)
         turn.confirmClockIfAgreed(upstream, entry)
         guard let name = found?.registration.name else {
-            return turn.refuse(upstream, .invalidParameters)
+            return turn.refuseUpstream(upstream, .invalidParameters)
         }
         guard entry.waitingUpstream(of: upstream.category) < turn.settings.waitingUpstream else {
-            return turn.refuse(upstream, .tooMany)
+            return turn.refuseUpstream(upstream, .tooMany)
         }
         guard entry.buckets.countUpstreamIfAllowed(turn.settings.rates, turn.now.monotonic) else {
-            return turn.refuse(upstream, .tooMany)
+            return turn.refuseUpstream(upstream, .tooMany)
         }
         turn.demand(name.device == entry.device, "a message comes from another device's app", of: entry)
         entry.countWaiting(name.number, by: 1)

@@ -50,7 +50,7 @@ struct DeviceHub: ~Copyable {
         switch consume event {
         case .submitted(let submission): submit(submission, entry, &turn)
         case .acknowledged(let connection, let sequences):
-            acknowledged(connection, entry, sequences, &turn)
+            acknowledged(sequences, on: connection, entry, &turn)
         case .login(let login): self.login(login, entry, &turn)
         case .writable(let connection): writable(connection, entry, &turn)
         case .congested(let connection): congested(connection, entry, &turn)
@@ -66,17 +66,26 @@ struct DeviceHub: ~Copyable {
         case .register(let request): register(request, entry, &turn)
         case .unregister(let request): unregister(request, entry, &turn)
         case .registerWeb(let request): registerWeb(request, entry, &turn)
-        case .unregisterToken(let claim, let requester): unregisterToken(claim, requester, entry, &turn)
+        case .unregisterToken(let claim, let requester): unregisterToken(claim, for: requester, entry, &turn)
         case .subscribe(let request): subscribe(request, entry, &turn)
         case .token(let request): self.token(request, entry, &turn)
         case .installationFound(let request, let names):
-            installationFound(request, names, entry, &turn)
+            installationFound(request, of: names, entry, &turn)
         case .gatewayAnswered(let answer): gatewayAnswered(answer, entry, &turn)
         case .gatewayDue(let number): gatewayDue(number, entry, &turn)
         case .markedForGateway: markedForGateway(entry, &turn)
         case .forget(let requester): forget(entry, requester, &turn)
         case .unseen: unseen(entry, &turn)
         }
+        markIfIdle(entry, &turn)
+    }
+
+    /// Changes a device in memory outside of its events; it is not evicted meanwhile.
+    mutating func whileAwake(
+        _ entry: DeviceEntry, _ turn: inout Turn, _ change: (inout DeviceHub, inout Turn) -> Void
+    ) {
+        turn.demand(table.wake(entry), "the count of idle devices is negative", of: entry)
+        change(&self, &turn)
         markIfIdle(entry, &turn)
     }
 
@@ -224,7 +233,7 @@ struct DeviceHub: ~Copyable {
             loginCommitted(connection, entry, hasFailed: outcome.hasFailed, &turn)
         case .upstream(let upstream):
             if outcome.hasFailed {
-                turn.refuse(upstream, .unavailable)
+                turn.refuseUpstream(upstream, .unavailable)
             } else {
                 handle(.upstreamReceived(upstream), of: entry.device, &turn)
             }

@@ -8,7 +8,7 @@ extension DeviceHub {
 
     /// Answers a submission of a stored message: at once, or with Apple's verdict if that is likely to come soon (apns 4.1).
     mutating func answer(
-        _ message: borrowing StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
+        _ message: borrowing StoredMessage, to replyTo: ReplyTo, canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let id = message.persistentID
@@ -19,12 +19,12 @@ extension DeviceHub {
         if case .deferred = entry.registrations[at].queue.state {
             return turn.accept(replyTo, id, canonical: canonical)
         }
-        waitForVerdict(of: message, replyTo, canonical: canonical, isStored: true, at, entry, &turn)
+        waitForVerdict(of: message, replyTo, canonical: canonical, isStored: true, at: at, entry, &turn)
     }
 
     private mutating func waitForVerdict(
         of message: borrowing StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?,
-        isStored: Bool, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+        isStored: Bool, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let deadline = gateway.verdicts.add(
             entry.registrations[at].registration.name, message.sequence,
@@ -37,7 +37,7 @@ extension DeviceHub {
 
     /// Offers a now-or-never message, which is answered with Apple's verdict.
     mutating func offerUnstored(
-        _ message: consuming StoredMessage, _ replyTo: ReplyTo, canonical: RegistrationName?, at: Int,
+        _ message: consuming StoredMessage, answering replyTo: ReplyTo, canonical: RegistrationName?, at: Int,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let queue = entry.registrations[at].queue
@@ -46,13 +46,13 @@ extension DeviceHub {
             gateway.verdicts.count < turn.shares.waitingVerdicts
         else { return refuseUnstored(message, replyTo, &turn) }
         if replyTo.waitsForVerdict {
-            waitForVerdict(of: message, replyTo, canonical: canonical, isStored: false, at, entry, &turn)
+            waitForVerdict(of: message, replyTo, canonical: canonical, isStored: false, at: at, entry, &turn)
         } else {
             turn.accept(replyTo, message.persistentID, canonical: canonical)
         }
         turn.traceMessage(message, .accepted, detail: "now_or_never")
         if queue.isOpen {
-            offer(message, isStored: false, at, entry, &turn)
+            offer(message, isStored: false, at: at, entry, &turn)
         } else {
             let waiting = copy message
             entry.changeQueue(at) { $0.unstored.append(waiting) }
@@ -84,7 +84,7 @@ extension DeviceHub {
         guard let at = entry.index(of: message.registration), entry.registrations[at].queue.isOpen else {
             return
         }
-        offerStored(message, at, entry, &turn)
+        offerStored(message, at: at, entry, &turn)
     }
 
     /// Offers the next message of a registration: a now-or-never message, or the first that is stored.
@@ -93,7 +93,7 @@ extension DeviceHub {
         if !entry.registrations[at].queue.unstored.isEmpty {
             var next: StoredMessage?
             entry.changeQueue(at) { next = $0.unstored.removeFirst() }
-            if let next { return offer(next, isStored: false, at, entry, &turn) }
+            if let next { return offer(next, isStored: false, at: at, entry, &turn) }
         }
         let number = entry.registrations[at].registration.name.number
         let first = entry.mailbox.slots.first {
@@ -112,12 +112,17 @@ extension DeviceHub {
     }
 
     mutating func gatewayMessageLoaded(
-        _ device: DeviceID, _ sequence: SequenceNumber, _ message: consuming StoredMessage?,
+        _ message: StoredMessage?, _ sequence: SequenceNumber, of device: DeviceID,
         _ turn: inout Turn
     ) {
         guard let entry = table[device] else { return }
-        table.wake(entry)
-        defer { markIfIdle(entry, &turn) }
+        whileAwake(entry, &turn) { $0.gatewayMessageLoaded(message, sequence, entry, &$1) }
+    }
+
+    private mutating func gatewayMessageLoaded(
+        _ message: consuming StoredMessage?, _ sequence: SequenceNumber, _ entry: DeviceEntry,
+        _ turn: inout Turn
+    ) {
         let loading = GatewayQueue.State.loading(sequence)
         guard let at = entry.registrations.firstIndex(where: { $0.queue.state == loading }) else { return }
         entry.changeQueue(at) { $0.state = .idle }
@@ -125,20 +130,20 @@ extension DeviceHub {
         guard let message = consume message, entry.mailbox.isWaiting(sequence) else {
             return offerNext(at, entry, &turn)
         }
-        offerStored(message, at, entry, &turn)
+        offerStored(message, at: at, entry, &turn)
     }
 
     mutating func gatewayMessageFailed(_ device: DeviceID, _ sequence: SequenceNumber, _ turn: inout Turn) {
         guard let entry = table[device],
             let at = entry.registrations.firstIndex(where: { $0.queue.state == .loading(sequence) })
         else { return }
-        table.wake(entry)
-        postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &turn)
-        markIfIdle(entry, &turn)
+        whileAwake(entry, &turn) {
+            $0.postpone(at, milliseconds: Int64(Limits.Store.sweepMilliseconds), entry, &$1)
+        }
     }
 
     private mutating func offerStored(
-        _ message: consuming StoredMessage, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+        _ message: consuming StoredMessage, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         guard let index = entry.mailbox.index(of: message.sequence) else {
             return offerNext(at, entry, &turn)
@@ -148,11 +153,11 @@ extension DeviceHub {
             return offerNext(at, entry, &turn)
         }
         entry.setState(.atGateway, at: index, &turn)
-        offer(message, isStored: true, at, entry, &turn)
+        offer(message, isStored: true, at: at, entry, &turn)
     }
 
     private mutating func offer(
-        _ message: consuming StoredMessage, isStored: Bool, _ at: Int, _ entry: DeviceEntry,
+        _ message: consuming StoredMessage, isStored: Bool, at: Int, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
         turn.demand(

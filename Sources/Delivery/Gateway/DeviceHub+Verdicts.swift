@@ -11,13 +11,13 @@ extension DeviceHub {
         let wasInMailbox = isStored && entry.mailbox.index(of: answer.sequence) != nil
         let sent = SentMessage(registration: at, sequence: answer.sequence, isStored: isStored)
         switch answer.outcome {
-        case .accepted(let environment): accepted(sent, environment, entry, &turn)
+        case .accepted(let environment): accepted(sent, in: environment, entry, &turn)
         case .later(let delay, let refusal, let isAttempt):
             later(sent, delay, refusal, isAttempt: isAttempt, entry, &turn)
-        case .refused(let refusal): refused(sent, refusal, entry, &turn)
-        case .tokenEnded(let verdict): tokenEnded(sent, verdict, entry, &turn)
-        case .tokenUnknown(let verdict): tokenUnknown(sent, verdict, entry, &turn)
-        case .tokenMismatched(let verdict): tokenMismatched(sent, verdict, entry, &turn)
+        case .refused(let refusal): refused(sent, because: refusal, entry, &turn)
+        case .tokenEnded(let verdict): tokenEnded(sent, by: verdict, entry, &turn)
+        case .tokenUnknown(let verdict): tokenUnknown(sent, by: verdict, entry, &turn)
+        case .tokenMismatched(let verdict): tokenMismatched(sent, by: verdict, entry, &turn)
         }
         if wasInMailbox { beginEnd(answer.sequence, of: answer.registration.number, entry, &turn) }
         // The registrations may have changed.
@@ -78,10 +78,10 @@ extension DeviceHub {
     // MARK: Accepted
 
     private mutating func accepted(
-        _ sent: SentMessage, _ environment: APNsEnvironment, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sent: SentMessage, in environment: APNsEnvironment, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         entry.changeQueue(sent.registration) { $0.attempt = 0 }
-        knowToken(environment, sent.registration, entry, &turn)
+        knowToken(environment, at: sent.registration, entry, &turn)
         if let verdict = takeVerdict(of: sent.sequence, sent.registration, entry) {
             turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
         }
@@ -97,7 +97,7 @@ extension DeviceHub {
 
     /// Corrects the environment of a device token that Apple has accepted, and forgets earlier doubts about it.
     private mutating func knowToken(
-        _ environment: APNsEnvironment, _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn
+        _ environment: APNsEnvironment, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
         var state = registration.apnsState
@@ -129,13 +129,13 @@ extension DeviceHub {
         } else {
             refuseSubmission(of: sent, refusal, entry, &turn)
         }
-        release(sent.registration, refusal, entry, &turn)
+        release(at: sent.registration, refusal, entry, &turn)
         postpone(sent.registration, milliseconds: delay, entry, &turn)
     }
 
     /// Answers all submissions of a registration that wait: what is stored is accepted, what is not is refused.
     private mutating func release(
-        _ at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+        at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         var stored: [GatewayQueue.Verdict] = []
         var unstored: [StoredMessage] = []
@@ -166,27 +166,27 @@ extension DeviceHub {
     // MARK: Refused
 
     private mutating func refused(
-        _ sent: SentMessage, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sent: SentMessage, because refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let isAwaited = entry.registrations[sent.registration].queue.awaits(sent.sequence)
         // It was accepted: it waits until the credential is repaired or its lifetime ends.
         if refusal.kind == .credential, sent.isStored, !isAwaited {
             return later(sent, Limits.APNs.credentialRetryMilliseconds, refusal, entry, &turn)
         }
-        discard(sent, refusal, entry, &turn)
+        discard(sent, because: refusal, entry, &turn)
     }
 
     /// Refuses a message for good; its registration stays, and its next message starts with the shortest delay again.
     private mutating func discard(
-        _ sent: SentMessage, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sent: SentMessage, because refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         entry.changeQueue(sent.registration) { $0.attempt = 0 }
-        drop(sent, refusal, .discarded, entry, &turn)
+        drop(sent, because: refusal, as: .discarded, entry, &turn)
     }
 
     /// Refuses a message for good: its submission if that still waits, and the message in the mailbox.
     private mutating func drop(
-        _ sent: SentMessage, _ refusal: APNsRefusal, _ reason: Milestone, _ entry: DeviceEntry,
+        _ sent: SentMessage, because refusal: APNsRefusal, as reason: Milestone, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
         guard sent.isStored else { return refuseSubmission(of: sent, refusal, entry, &turn) }
@@ -203,7 +203,7 @@ extension DeviceHub {
 
     /// Ends the registration, unless the app has reported its token since the time that Apple names.
     private mutating func tokenEnded(
-        _ sent: SentMessage, _ verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sent: SentMessage, by verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let queue = entry.registrations[sent.registration].queue
         let registration = entry.registrations[sent.registration].registration
@@ -217,11 +217,11 @@ extension DeviceHub {
         guard queue.attempt > 0 || !sent.isStored else {
             return later(sent, Limits.APNs.renewedRetryMilliseconds, refusal, entry, &turn)
         }
-        discard(sent, refusal, entry, &turn)
+        discard(sent, because: refusal, entry, &turn)
     }
 
     private mutating func tokenUnknown(
-        _ sent: SentMessage, _ verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sent: SentMessage, by verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let registration = entry.registrations[sent.registration].registration
         let refusal = APNsRefusal(.badToken, verdict)
@@ -231,12 +231,12 @@ extension DeviceHub {
             return end(sent, refusal, verdict, entry, &turn)
         }
         let now = turn.now.wall
-        record(sent.registration, entry, &turn) { $0.unknownSince = now }
-        discard(sent, refusal, entry, &turn)
+        record(at: sent.registration, entry, &turn) { $0.unknownSince = now }
+        discard(sent, because: refusal, entry, &turn)
     }
 
     private mutating func tokenMismatched(
-        _ sent: SentMessage, _ verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sent: SentMessage, by verdict: APNsVerdict, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let registration = entry.registrations[sent.registration].registration
         let refusal = APNsRefusal(.mismatch, verdict)
@@ -248,13 +248,13 @@ extension DeviceHub {
         }
         if registration.apnsState.mismatchedSince == nil {
             let now = turn.now.wall
-            record(sent.registration, entry, &turn) { $0.mismatchedSince = now }
+            record(at: sent.registration, entry, &turn) { $0.mismatchedSince = now }
         }
-        discard(sent, refusal, entry, &turn)
+        discard(sent, because: refusal, entry, &turn)
     }
 
     private mutating func record(
-        _ at: Int, _ entry: DeviceEntry, _ turn: inout Turn, _ update: (inout APNsTokenState) -> Void
+        at: Int, _ entry: DeviceEntry, _ turn: inout Turn, _ update: (inout APNsTokenState) -> Void
     ) {
         var registration = entry.registrations[at].registration
         update(&registration.apnsState)
@@ -267,31 +267,30 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         let at = sent.registration
-        drop(sent, refusal, .removed, entry, &turn)
+        drop(sent, because: refusal, as: .removed, entry, &turn)
         let end = APNsTokenState.End(verdict: verdict, seenAt: turn.now.wall)
-        record(at, entry, &turn) { $0.end = end }
+        record(at: at, entry, &turn) { $0.end = end }
         if let entry = APNsFeedback(entry.registrations[at].registration) { turn.write(.putFeedback(entry)) }
         for subscription in entry.registrations[at].topics.all(of: entry.registrations[at].registration.name)
         {
-            _ = endSubscription(entry, at, subscription.sender, subscription.topic, &turn)
+            _ = endSubscription(to: subscription.topic, of: subscription.sender, at: at, entry, &turn)
         }
-        dropAll(at, refusal, entry, &turn)
+        dropAll(at: at, refusal, entry, &turn)
         turn.effects.endedTokens += 1
     }
 
     /// Drops all messages of a registration for the gateway.
     private mutating func dropAll(
-        _ at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
+        at: Int, _ refusal: APNsRefusal, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let number = entry.registrations[at].registration.name.number
         for slot in entry.mailbox.slots
         where slot.entry.registration == number && slot.entry.isForGateway && slot.state != .owingReceipt {
             drop(
-                SentMessage(registration: at, sequence: slot.entry.sequence, isStored: true), refusal,
-                .removed,
-                entry, &turn)
+                SentMessage(registration: at, sequence: slot.entry.sequence, isStored: true),
+                because: refusal, as: .removed, entry, &turn)
         }
-        release(at, refusal, entry, &turn)
+        release(at: at, refusal, entry, &turn)
     }
 
     // MARK: Submissions
@@ -303,15 +302,15 @@ extension DeviceHub {
         guard let entry = table[name.device], let at = entry.index(of: name.number),
             let verdict = takeVerdict(of: sequence, at, entry)
         else { return }
-        table.wake(entry)
-        if verdict.isStored {
-            turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
-        } else {
-            entry.changeQueue(at) { $0.unstored.removeAll { $0.sequence == sequence } }
-            turn.effects.downstream.refused += 1
-            turn.refuse(verdict.replyTo, .apns(APNsRefusal(.unavailable)))
+        whileAwake(entry, &turn) { _, turn in
+            if verdict.isStored {
+                turn.accept(verdict.replyTo, verdict.id, canonical: verdict.canonical)
+            } else {
+                entry.changeQueue(at) { $0.unstored.removeAll { $0.sequence == sequence } }
+                turn.effects.downstream.refused += 1
+                turn.refuse(verdict.replyTo, .apns(APNsRefusal(.unavailable)))
+            }
         }
-        markIfIdle(entry, &turn)
     }
 
     /// Offers the message of an answer again that could not wait for its device to be read.
@@ -352,7 +351,7 @@ extension DeviceHub {
 
     /// Refuses the now-or-never messages of a registration that is removed.
     mutating func refuseUnstored(of at: Int, _ entry: DeviceEntry, _ turn: inout Turn) {
-        release(at, APNsRefusal(.unregistered), entry, &turn)
+        release(at: at, APNsRefusal(.unregistered), entry, &turn)
         guard case .sent(let sequence, isStored: false) = entry.registrations[at].queue.state else { return }
         refuseSubmission(
             of: SentMessage(registration: at, sequence: sequence, isStored: false),

@@ -116,13 +116,13 @@ struct InstallationHub: ~Copyable {
 
     /// Continues with the current change of an installation, which has been read.
     mutating func changeLoaded(
-        _ id: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName], _ turn: inout Turn
+        _ id: [UInt8], _ record: InstallationRecord?, of names: [RegistrationName], _ turn: inout Turn
     ) {
         guard isAnswer(record, names, for: id, &turn) else {
             return loadFailed(id, isForChange: true, &turn)
         }
         switch receiveChange(of: id, &turn) {
-        case .requested(let request): change(request, record, names, &turn)
+        case .requested(let request): change(record, of: names, for: request, &turn)
         case .unused(let before, let unlinkedBefore):
             if let record, expire(record, names.isEmpty ? unlinkedBefore : before, &turn) { return }
             endTurn(of: id, &turn)
@@ -131,7 +131,7 @@ struct InstallationHub: ~Copyable {
     }
 
     private mutating func change(
-        _ given: InstallationRequest, _ record: InstallationRecord?, _ names: [RegistrationName],
+        _ record: InstallationRecord?, of names: [RegistrationName], for given: InstallationRequest,
         _ turn: inout Turn
     ) {
         var request = given
@@ -139,16 +139,16 @@ struct InstallationHub: ~Copyable {
             switch request.action {
             case .create(let offer):
                 request.isBound = record != nil
-                return create(request, offer, record, names, &turn)
+                return create(offer, record, of: names, for: request, &turn)
             case .refresh(let shown):
-                return confirm(try verified(record, shown, turn), request, names, &turn)
+                return confirm(try verified(record, shown, turn), of: names, for: request, &turn)
             case .end(let shown):
                 _ = try verified(record, shown, turn)
-                return end(request, record, names, &turn)
+                return end(record, of: names, for: request, &turn)
             case .revoke:
                 guard var record else { throw .notRegistered }
                 record.refresh = nil
-                return put(record, request, names, &turn)
+                return put(record, of: names, for: request, &turn)
             case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple:
                 turn.demand(
                     false, "a request that changes no installation was queued as a change",
@@ -174,11 +174,11 @@ struct InstallationHub: ~Copyable {
 
     /// Makes an installation, or confirms it to a requester that proves to own it; any other requester gets a fresh id.
     private mutating func create(
-        _ request: InstallationRequest, _ offer: InstallationOffer, _ record: InstallationRecord?,
-        _ names: [RegistrationName], _ turn: inout Turn
+        _ offer: InstallationOffer, _ record: InstallationRecord?, of names: [RegistrationName],
+        for request: InstallationRequest, _ turn: inout Turn
     ) {
         if let shown = offer.shown, let known = try? verified(record, shown, turn) {
-            return confirm(known, request, names, &turn)
+            return confirm(known, of: names, for: request, &turn)
         }
         if record == nil, names.isEmpty { return make(request, offer, &turn) }
         if let (device, _) = offer.device, let name = names.first(where: { $0.device == device }) {
@@ -215,7 +215,7 @@ struct InstallationHub: ~Copyable {
             turn.refuse(request, refusal)
             return endTurn(of: request.installation, &turn)
         }
-        put(record, request, [], &turn)
+        put(record, of: [], for: request, &turn)
     }
 
     /// Makes an installation with a fresh id, since the requested one is taken.
@@ -236,7 +236,7 @@ struct InstallationHub: ~Copyable {
 
     /// Answers with an installation, and updates its time of last use if that is old enough to be worth a write.
     private mutating func confirm(
-        _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
+        _ record: InstallationRecord, of names: [RegistrationName], for request: InstallationRequest,
         _ turn: inout Turn
     ) {
         turn.refundQuota(of: request.requester)
@@ -247,7 +247,7 @@ struct InstallationHub: ~Copyable {
             turn.clock.doubt != nil || (turn.now.wall - record.usedAt).magnitude >= granularity.magnitude
         {
             record.usedAt = turn.contactTime
-            return put(record, request, names, &turn)
+            return put(record, of: names, for: request, &turn)
         }
         turn.reply(.installation(record, registrations: names.count), to: request.requester)
         endTurn(of: record.id, &turn)
@@ -255,7 +255,7 @@ struct InstallationHub: ~Copyable {
 
     /// Writes a record, and answers when it is on disk.
     private mutating func put(
-        _ record: InstallationRecord, _ request: InstallationRequest, _ names: [RegistrationName],
+        _ record: InstallationRecord, of names: [RegistrationName], for request: InstallationRequest,
         _ turn: inout Turn
     ) {
         turn.demand(
@@ -268,7 +268,7 @@ struct InstallationHub: ~Copyable {
 
     /// Ends an installation, and then its registrations.
     private mutating func end(
-        _ request: InstallationRequest, _ record: InstallationRecord?, _ names: [RegistrationName],
+        _ record: InstallationRecord?, of names: [RegistrationName], for request: InstallationRequest,
         _ turn: inout Turn
     ) {
         let found = turn.demand(
@@ -292,7 +292,7 @@ struct InstallationHub: ~Copyable {
     }
 
     mutating func loaded(
-        _ installation: [UInt8], _ record: InstallationRecord?, _ names: [RegistrationName],
+        _ installation: [UInt8], _ record: InstallationRecord?, of names: [RegistrationName],
         _ turn: inout Turn
     ) {
         guard isAnswer(record, names, for: installation, &turn) else {

@@ -76,7 +76,7 @@ extension Partition {
         case .messages(let device, let messages, let isLast):
             devices.pageLoaded(device, messages, isLast: isLast, &turn)
         case .gatewayMessage(let device, let sequence, let message):
-            devices.gatewayMessageLoaded(device, sequence, message, &turn)
+            devices.gatewayMessageLoaded(message, sequence, of: device, &turn)
         case .gatewayDevices(let found, let next): devices.markedLoaded(found, next: next, &turn)
         case .upstream(let sender, let messages, let isLast):
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
@@ -104,9 +104,9 @@ extension Partition {
         case .unseen(let found, let next): devices.unseenLoaded(found, next: next, &turn)
         case .installation(let installation, let record, let names, let isForChange):
             if isForChange {
-                installations.changeLoaded(installation, record, names, &turn)
+                installations.changeLoaded(installation, record, of: names, &turn)
             } else {
-                installations.loaded(installation, record, names, &turn)
+                installations.loaded(installation, record, of: names, &turn)
             }
         case .unusedInstallations(let found, let next, let before, let unlinkedBefore):
             installations.unusedLoaded(
@@ -123,7 +123,7 @@ extension Partition {
         switch entry {
         case .message(let device, let sequence, let end): devices.expired(sequence, end, of: device, &turn)
         case .upstream(let sender, let sequence, let end, let author):
-            senders.expired(sender, sequence, end, author, &turn)
+            senders.expired(sequence, at: end, by: author, of: sender, &turn)
         case .topicBody(let job, let end): turn.write(.removeTopicBody(job, expiresAt: end))
         }
     }

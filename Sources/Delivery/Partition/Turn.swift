@@ -192,15 +192,15 @@ struct Turn: ~Copyable {
     }
 
     /// Refuses an upstream message.
-    mutating func refuse(_ requester: Requester, _ refusal: UpstreamRefusal) {
+    mutating func refuseUpstream(_ requester: Requester, _ refusal: UpstreamRefusal) {
         send(.upstreamRefused(requestID: requester.requestID, refusal), to: requester.connection)
         effects.upstream.refused += 1
     }
 
     /// Refuses an upstream message and records that in the trace.
-    mutating func refuse(_ upstream: UpstreamSubmission, _ refusal: UpstreamRefusal) {
+    mutating func refuseUpstream(_ upstream: UpstreamSubmission, _ refusal: UpstreamRefusal) {
         traceUpstream(upstream, .refused, detail: refusal.rawValue)
-        refuse(upstream.requester, refusal)
+        refuseUpstream(upstream.requester, refusal)
     }
 
     /// Refuses a registry request.

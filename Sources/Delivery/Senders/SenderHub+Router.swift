@@ -72,7 +72,7 @@ extension SenderHub {
             && entry.backlog.contains { $0.from.device == message.from.device && $0.kind == .message }
         if message.expiresAt <= turn.now.expiryCutoff {
             entry.cursor = message.sequence
-            expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
+            expire(message.sequence, at: message.expiresAt, by: message.author, of: entry, &turn)
         } else if !isQueued, let at = choose(for: message, of: entry, isForced: false, turn) {
             entry.cursor = message.sequence
             deliver(message, toSessionAt: at, of: entry, isStored: true, &turn)
@@ -111,7 +111,7 @@ extension SenderHub {
         var surplus = backlog.count - turn.settings.mailboxPage / 2
         for message in backlog {
             if message.expiresAt <= turn.now.expiryCutoff {
-                expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
+                expire(message.sequence, at: message.expiresAt, by: message.author, of: entry, &turn)
             } else if let at = choose(for: message, of: entry, isForced: surplus > 0, turn) {
                 deliver(message, toSessionAt: at, of: entry, isStored: true, &turn)
             } else {
@@ -140,7 +140,7 @@ extension SenderHub {
             entry.cursor = message.sequence
             if entry.holds(message.sequence) { continue }
             if message.expiresAt <= turn.now.expiryCutoff {
-                expire(message.sequence, message.expiresAt, message.author, of: entry, &turn)
+                expire(message.sequence, at: message.expiresAt, by: message.author, of: entry, &turn)
             } else {
                 entry.backlog.append(message)
             }
@@ -199,8 +199,8 @@ extension SenderHub {
 
     /// Ends a message or receipt that the store has found to be expired.
     mutating func expired(
-        _ sender: SenderID, _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds,
-        _ author: UpstreamAuthor?, _ turn: inout Turn
+        _ sequence: SequenceNumber, at expiresAt: UnixMilliseconds, by author: UpstreamAuthor?,
+        of sender: SenderID, _ turn: inout Turn
     ) {
         // The sender stays in memory until the removal is confirmed, so that the message is returned once only.
         let entry = table.entry(sender)
@@ -211,13 +211,13 @@ extension SenderHub {
             entry.released(item, &turn)
         }
         entry.backlog.removeAll { $0.sequence == sequence }
-        expire(sequence, expiresAt, author, of: entry, &turn)
+        expire(sequence, at: expiresAt, by: author, of: entry, &turn)
         pump(entry, &turn)
     }
 
     /// Removes an expired receipt from the sender's mailbox, or returns an expired message to its device, which removes it.
     private mutating func expire(
-        _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, _ author: UpstreamAuthor?,
+        _ sequence: SequenceNumber, at expiresAt: UnixMilliseconds, by author: UpstreamAuthor?,
         of entry: SenderEntry, _ turn: inout Turn
     ) {
         guard let author else {

@@ -6,11 +6,11 @@ extension SenderHub {
         _ upstream: UpstreamSubmission, from name: RegistrationName, _ turn: inout Turn
     ) {
         guard turn.directory[upstream.sender] != nil else {
-            return refuse(upstream, from: name, .invalidParameters, &turn)
+            return refuseUpstream(upstream, from: name, .invalidParameters, &turn)
         }
         let entry = table.entry(upstream.sender)
         guard entry.bucket.allows(turn.settings.rates.senderUpstream, now: turn.now.monotonic) else {
-            return refuse(upstream, from: name, .tooMany, &turn)
+            return refuseUpstream(upstream, from: name, .tooMany, &turn)
         }
         entry.bucket.consume(turn.settings.rates.senderUpstream, now: turn.now.monotonic)
         let lifetime = min(max(upstream.lifetimeSeconds, 0), Limits.Message.upstreamLifetimeSeconds)
@@ -30,9 +30,9 @@ extension SenderHub {
             || entry.shares.places(of: upstream.device, turn.now.wall)
                 >= turn.settings.storedUpstreamPerDevice
         {
-            refuse(upstream, from: name, .tooMany, &turn)
+            refuseUpstream(upstream, from: name, .tooMany, &turn)
         } else if turn.isOverloaded {
-            refuse(upstream, from: name, .unavailable, &turn)
+            refuseUpstream(upstream, from: name, .unavailable, &turn)
         } else {
             turn.demand(entry.stored >= 0, "the message count of a mailbox is negative", of: entry)
             turn.demand(
@@ -50,7 +50,7 @@ extension SenderHub {
         _ message: StoredUpstream, _ upstream: UpstreamSubmission, _ entry: SenderEntry, _ turn: inout Turn
     ) {
         guard let at = choose(for: message, of: entry, isForced: true, turn) else {
-            return refuse(upstream, from: message.from, .expired, &turn)
+            return refuseUpstream(upstream, from: message.from, .expired, &turn)
         }
         turn.effects.upstream.accepted += 1
         turn.traceUpstream(upstream, .accepted, detail: "now_or_never")
@@ -60,11 +60,11 @@ extension SenderHub {
         deliver(message, toSessionAt: at, of: entry, isStored: false, &turn)
     }
 
-    func refuse(
+    func refuseUpstream(
         _ upstream: UpstreamSubmission, from name: RegistrationName, _ refusal: UpstreamRefusal,
         _ turn: inout Turn
     ) {
-        turn.refuse(upstream, refusal)
+        turn.refuseUpstream(upstream, refusal)
         turn.forward(.upstreamAnswered(name))
     }
 
@@ -83,7 +83,7 @@ extension SenderHub {
         }
         guard !outcome.hasFailed else {
             turn.traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue)
-            turn.refuse(requester, UpstreamRefusal.unavailable)
+            turn.refuseUpstream(requester, .unavailable)
             return turn.forward(.upstreamAnswered(message.from))
         }
         // Also if it expired before it was on disk: its retransmissions are acknowledged, so its expiry is reported to the device

@@ -40,7 +40,8 @@ struct SenderHub: ~Copyable {
             turn.send(AppServerCommand.loginRefused(.unavailable), to: connection)
         case .keysRequested(let connection): turn.send(.loginKeys([]), to: connection)
         case .streamRequested(let connection, _): turn.send(.streamNotResumed, to: connection)
-        case .upstreamResolved(let upstream, let name): refuse(upstream, from: name, .unavailable, &turn)
+        case .upstreamResolved(let upstream, let name):
+            refuseUpstream(upstream, from: name, .unavailable, &turn)
         case .groupUpstream(let submission): turn.answer(submission, .failure(.unavailable))
         case .receiptDue(let due): turn.forward(.receiptRefused(due.message.device, due.sequence))
         case .bound, .draining, .congested, .writable, .closed, .streamManaged, .streamDetached,
@@ -116,15 +117,8 @@ struct SenderHub: ~Copyable {
     // MARK: Time
 
     mutating func tick(_ turn: inout Turn) {
-        let settleBy = turn.now.monotonic.advanced(seconds: -turn.settings.receiptAckSeconds)
         for entry in table.all {
-            // On a congested connection the receipts may not have been written.
-            for at in entry.sessions.indices where !entry.sessions[at].isCongested {
-                while let item = entry.sessions[at].window.removeReceipt(sentBy: settleBy) {
-                    turn.send(AppServerCommand.withdraw(item.sequence), to: entry.sessions[at].connection)
-                    remove(item, of: entry, reason: .delivered, &turn)
-                }
-            }
+            removeUnansweredReceipts(of: entry, &turn)
             if !entry.failedRemovals.isEmpty {
                 turn.demand(
                     entry.failedRemovals.count <= Limits.Store.expiredPerSweep,

@@ -11,7 +11,7 @@ enum RecentChange {
 
 /// The recent messages as loads see them: messages that are in the journal and in memory, but not in the engine yet.
 struct RecentMessages: Sendable {
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         /// The frame with the record, and the range of the record in it.
         var frame: Int32
         var start: Int32
@@ -21,7 +21,7 @@ struct RecentMessages: Sendable {
     }
 
     /// The messages of one partition.
-    private struct Part: Sendable {
+    struct Part: Sendable {
         var messages: Mailboxes<Entry>
         var upstream: Mailboxes<Entry>
         /// No message in the partition expires earlier.
@@ -43,7 +43,7 @@ struct RecentMessages: Sendable {
         }
     }
 
-    private var parts: [Part]
+    var parts: [Part]
     private var frames = RecentFrames()
     /// The tallies of the partitions as of the last commit.
     private(set) var tallies: [Tally]
@@ -144,11 +144,6 @@ struct RecentMessages: Sendable {
         parts[partition].watermark = first
         ends.sort()
         return Array(ends.prefix(limit))
-    }
-
-    /// Sets the watermark of a partition. For tests, which break it on purpose.
-    mutating func setWatermark(_ watermark: UnixMilliseconds, of partition: Int) {
-        parts[partition].watermark = watermark
     }
 
     /// Adds the recent messages and the tallies to an audit.

@@ -27,13 +27,14 @@ extension AppServerSession {
 
     /// Ends the connection for this reason once all messages are answered; nothing more is read.
     mutating func finishAfterAnswers(_ reason: CloseReason) {
-        state = .finishing(reason)
+        guard case .ready(let sender) = state else { return }
+        state = .finishing(sender, reason)
         stateDeadline = .distantFuture
     }
 
     /// Ends the connection after the wait for answers.
     mutating func finish(_ io: inout SessionIO) {
-        if case .finishing(let reason) = state { end(reason, &io) }
+        if case .finishing(_, let reason) = state { end(reason, &io) }
     }
 
     /// Ends the connection for the host or the core.
@@ -45,10 +46,10 @@ extension AppServerSession {
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
         case .streamResumed:
-            // Reported before the end, so that the other connection need not wait for this one to close.
+            // Reported at once, so that the other connection need not wait for this one to close.
             detach(&io)
-            reportEnd(&io)
             fail(.conflict, reason, &io)
+            reportEnd(&io)
         case .deadPeer: fail(.connectionTimeout, reason, &io)
         // A planned end waits for unanswered messages.
         case .connectionDraining where state.isReady && owesAnswers: finishAfterAnswers(reason)
@@ -99,8 +100,8 @@ extension AppServerSession {
     ///
     /// This includes a login that is still being checked, because the core may have accepted it meanwhile.
     mutating func reportEnd(_ io: inout SessionIO) {
-        guard let sender else { return }
-        self.sender = nil
+        guard case .ended(let sender?) = state else { return }
+        state = .ended(unreported: nil)
         io.events.append(.appServerClosed(connection, sender))
     }
 
@@ -109,7 +110,7 @@ extension AppServerSession {
         if case .ended = state { return }
         StreamHeader.appendEnd(to: &io.out.bytes)
         io.out.endRecord()
-        state = .ended
+        state = .ended(unreported: sender)
         io.close = reason
         inboundQueue = AppServerInboundQueue()
         unwritten = []

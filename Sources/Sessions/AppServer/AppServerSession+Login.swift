@@ -29,9 +29,7 @@ extension AppServerSession {
         do throws(SASL.Condition) {
             let credentials = try SASL.credentials(
                 payload, acceptedDomains: settings.acceptedDomains, defaultDomain: settings.defaultDomain)
-            sender = credentials.sender
-            domain = credentials.domain
-            state = .checking(nil)
+            state = .checking(Account(sender: credentials.sender, domain: credentials.domain), nil)
             io.loginClaim = .sender(credentials.sender)
             io.events.append(
                 .appServerLogin(connection, credentials.sender, key: settings.digest(credentials.password)))
@@ -42,7 +40,7 @@ extension AppServerSession {
 
     /// Handles that the core has accepted the login: the client opens its second stream.
     mutating func loginAccepted(_ io: inout SessionIO) {
-        guard case .checking(let exchange) = state else { return }
+        guard case .checking(let account, let exchange) = state else { return }
         if let exchange {
             SASL.appendSuccess(SCRAM.serverFinal(signature: exchange.signature), to: &io.out.bytes)
         } else {
@@ -50,14 +48,16 @@ extension AppServerSession {
         }
         io.out.endRecord()
         reader.restart()
-        state = .restarting
+        state = .restarting(account)
         readEarlyBytes(&io)
     }
 
     /// Handles that the core has refused the login; the client may try again.
     mutating func loginRefused(_ refusal: LoginRefusal, _ io: inout SessionIO) {
-        guard case .checking = state else { return }
-        sender = nil
+        switch state {
+        case .lookingUpKeys, .checking: break
+        default: return
+        }
         let condition: SASL.Condition =
             switch refusal {
             case .wrongCredentials: .notAuthorized

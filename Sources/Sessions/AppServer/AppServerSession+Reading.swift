@@ -9,7 +9,8 @@ extension AppServerSession {
         while true {
             switch state {
             case .ended, .finishing: return
-            case .checking, .resuming: return bufferEarly(bytes.extracting(offset..<bytes.byteCount), &io)
+            case .lookingUpKeys, .checking, .resuming:
+                return bufferEarly(bytes.extracting(offset..<bytes.byteCount), &io)
             default: break
             }
             do throws(XMLFailure) {
@@ -74,13 +75,16 @@ extension AppServerSession {
             from: header.answerDomain(orElse: settings.defaultDomain), id: settings.random(),
             to: &io.out.bytes)
         io.out.endRecord()
-        if state.isBeforeLogin {
-            Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
-            state = .login
-        } else {
+        switch state {
+        case .restarting(let account), .binding(let account):
             Features.appendAfterLogin(
                 offersStreamManagement: settings.streamManagement, to: &io.out.bytes)
-            state = .binding
+            state = .binding(account)
+        case .opening, .login:
+            Features.appendBeforeLogin(scram: scramOffer, to: &io.out.bytes)
+            state = .login
+        // The reader reports no header after the first element of a stream.
+        case .challenged, .lookingUpKeys, .checking, .resuming, .ready, .finishing, .ended: return
         }
         io.out.endRecord()
     }
@@ -115,7 +119,7 @@ extension AppServerSession {
         case .answer: return
         case .session: iq.appendResult(to: &io.out.bytes)
         case .bind(let resource):
-            if state.isBinding { return bind(iq, resource, &io) }
+            if case .binding(let account) = state { return bind(iq, resource, account, &io) }
             iq.appendError(.notAllowed, to: &io.out.bytes)
         case .ping, .other:
             guard state.isReady else { return fail(.notAuthorized, .notAuthorized, &io) }
@@ -128,18 +132,22 @@ extension AppServerSession {
         endStanza(&io)
     }
 
-    private mutating func bind(_ iq: IQ, _ resource: String?, _ io: inout SessionIO) {
-        guard let sender else { return }
+    /// Binds the resource of an account, which then sends and receives messages.
+    private mutating func bind(
+        _ iq: IQ, _ resource: String?, _ account: Account, _ io: inout SessionIO
+    ) {
         let suffix = UInt32(truncatingIfNeeded: settings.random())
-        guard let jid = Bind.jid(sender: sender, domain: domain, resource: resource, suffix: suffix) else {
+        let jid = Bind.jid(
+            sender: account.sender, domain: account.domain, resource: resource, suffix: suffix)
+        guard let jid else {
             iq.appendError(.badRequest, to: &io.out.bytes)
             return io.out.endRecord()
         }
         self.jid = jid
         iq.appendBound(jid, to: &io.out.bytes)
         io.out.endRecord()
-        state = .ready
-        io.events.append(.appServerBound(connection, sender))
+        state = .ready(account.sender)
+        io.events.append(.appServerBound(connection, account.sender))
         if isDraining { announceDraining(&io) }
     }
 

@@ -9,7 +9,7 @@ final class AppServerSCRAM {
     /// The client's first message, once received.
     var first: SCRAM.ClientFirst?
     /// The account that the client claims.
-    var account: (sender: SenderID, domain: String)?
+    var account: AppServerSession.Account?
     /// The server's first message; empty before it is sent.
     var serverFirst: [UInt8] = []
     /// The client's nonce followed by the server's.
@@ -91,17 +91,16 @@ extension AppServerSession {
             authzid: first.authzid, authcid: first.user, acceptedDomains: settings.acceptedDomains,
             defaultDomain: settings.defaultDomain)
         exchange.first = first
-        exchange.account = account
-        state = .checking(exchange)
+        exchange.account = AppServerSession.Account(sender: account.sender, domain: account.domain)
+        state = .lookingUpKeys(exchange)
         io.loginClaim = .sender(account.sender)
         io.events.append(.appServerKeysRequested(connection, account.sender))
     }
 
     /// Challenges the client with the keys from the core. The challenge for an account without a key looks like any other.
     mutating func received(_ keys: [ServerKey], _ io: inout SessionIO) {
-        guard case .checking(let exchange?) = state, let first = exchange.first,
-            let account = exchange.account,
-            exchange.serverFirst.isEmpty, let scram = settings.scram
+        guard case .lookingUpKeys(let exchange) = state, let first = exchange.first,
+            let account = exchange.account, let scram = settings.scram
         else { return }
         var fresh = ByteBuffer()
         for _ in 0..<2 { Hex.appendUpper(settings.random(), to: &fresh) }
@@ -123,9 +122,7 @@ extension AppServerSession {
     ) {
         guard let account = exchange.account, let scram = settings.scram else { return }
         let key = exchange.provenKey(final, scram.functions)
-        sender = account.sender
-        domain = account.domain
-        state = .checking(exchange)
+        state = .checking(account, exchange)
         io.loginClaim = .sender(account.sender)
         io.events.append(
             .appServerLogin(connection, account.sender, key: key ?? SecretDigest(bytes: [])))

@@ -24,24 +24,24 @@ extension AppServerSession {
     /// Handles a stream management element from the client.
     mutating func received(_ request: StreamManagement.Request, _ io: inout SessionIO) {
         switch request {
-        case .enable(let resumes) where state.isReady && stream == nil: manage(resumes: resumes, &io)
+        case .enable(let resumes) where stream == nil: manage(resumes: resumes, &io)
         case .request where stream != nil:
             StreamManagement.appendAnswer(handled: stream?.handled ?? 0, to: &io.out.bytes)
             io.out.endRecord()
         case .answer(let handled) where stream != nil:
             guard let handled else { return refuseStream(.badRequest, &io) }
             if let stream, !stream.confirm(handled) { failHandled(handled, sent: stream.sent, &io) }
-        case .resume(let id, let handled) where state.isBinding:
-            guard let handled, let sender else { return refuseStream(.badRequest, &io) }
-            state = .resuming
-            resumedAt = handled
-            io.events.append(.appServerStreamRequested(connection, sender, id: id))
+        case .resume(let id, let handled):
+            guard case .binding(let account) = state else { return refuseStream(.unexpectedRequest, &io) }
+            guard let handled else { return refuseStream(.badRequest, &io) }
+            state = .resuming(account, handled: handled)
+            io.events.append(.appServerStreamRequested(connection, account.sender, id: id))
         default: refuseStream(.unexpectedRequest, &io)
         }
     }
 
     private mutating func manage(resumes: Bool, _ io: inout SessionIO) {
-        guard let sender else { return }
+        guard case .ready(let sender) = state else { return refuseStream(.unexpectedRequest, &io) }
         var id: String?
         if resumes {
             var text = ByteBuffer()
@@ -56,36 +56,36 @@ extension AppServerSession {
 
     /// Resumes the stream from the state that the core has saved, and sends again what may be lost.
     mutating func resume(_ remains: ResumableStream, _ io: inout SessionIO) {
-        guard case .resuming = state, let sender else { return }
-        guard let stream = AppServerStream(remains, handled: resumedAt) else {
-            return failHandled(resumedAt, sent: remains.sent, &io)
+        guard case .resuming(let account, let handled) = state else { return }
+        guard let stream = AppServerStream(remains, handled: handled) else {
+            return failHandled(handled, sent: remains.sent, &io)
         }
         self.stream = stream
         jid = remains.jid
-        state = .ready
+        state = .ready(account.sender)
         StreamManagement.appendResumed(id: remains.id, handled: remains.handled, to: &io.out.bytes)
         io.out.endRecord()
         for stanza in stream.takeUnconfirmed() {
             io.out.bytes.append(stanza)
             endStanza(&io)
         }
-        io.events.append(.appServerBound(connection, sender))
-        io.events.append(.appServerStreamManaged(connection, sender, id: remains.id))
+        io.events.append(.appServerBound(connection, account.sender))
+        io.events.append(.appServerStreamManaged(connection, account.sender, id: remains.id))
         if isDraining { announceDraining(&io) }
         readEarlyBytes(&io)
     }
 
     /// Refuses the resumption, because the core has no such stream; the client may bind a new one.
     mutating func resumeFailed(_ io: inout SessionIO) {
-        guard case .resuming = state else { return }
-        state = .binding
+        guard case .resuming(let account, _) = state else { return }
+        state = .binding(account)
         refuseStream(.itemNotFound, &io)
         readEarlyBytes(&io)
     }
 
     /// Passes the state of the stream to the core, once, when the connection is lost or replaced.
     mutating func detach(_ io: inout SessionIO) {
-        guard state.isReady, let sender, let remains = stream?.remains(jid: jid) else { return }
+        guard case .ready(let sender) = state, let remains = stream?.remains(jid: jid) else { return }
         stream = nil
         io.events.append(.appServerStreamDetached(connection, sender, remains))
     }

@@ -6,6 +6,13 @@ import Wire
 ///
 /// Each stanza of the server is one TLS record. An ACK is written only after the core has accepted the message.
 public struct AppServerSession: ~Copyable, ProtocolSession {
+    /// The account that a client claims and then proves.
+    struct Account {
+        var sender: SenderID
+        /// The domain after the sender ID, used in the bound JID.
+        var domain: String
+    }
+
     enum State {
         /// The header of the first stream is expected.
         case opening
@@ -13,20 +20,36 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         case login
         /// A challenge was sent, of SCRAM or of PLAIN without an initial response; `<response>` is expected.
         case challenged(AppServerSCRAM?)
-        /// The core is checking the key or looking up the keys; bytes received meanwhile are buffered.
-        case checking(AppServerSCRAM?)
+        /// The core is looking up the keys of the claimed account; bytes received meanwhile are buffered.
+        case lookingUpKeys(AppServerSCRAM)
+        /// The core is checking the key; bytes received meanwhile are buffered.
+        case checking(Account, AppServerSCRAM?)
         /// The header of the second stream is expected.
-        case restarting
+        case restarting(Account)
         /// The binding of a resource is expected.
-        case binding
-        /// The core is looking up a stream to resume; bytes received meanwhile are buffered.
-        case resuming
+        case binding(Account)
+        /// The core is looking up a stream to resume, of which the client had received `handled` stanzas; bytes received meanwhile
+        /// are buffered.
+        case resuming(Account, handled: UInt32)
         /// Messages are exchanged both ways.
-        case ready
+        case ready(SenderID)
         /// Nothing more is read; the session ends for this reason once the messages received are answered.
-        case finishing(CloseReason)
-        /// Nothing more is read or written.
-        case ended
+        case finishing(SenderID, CloseReason)
+        /// Nothing more is read or written. The core has yet to receive the end of this sender's session, if there is one.
+        case ended(unreported: SenderID?)
+
+        /// The account that logs in or has logged in. Returns `nil` before the core has been given its key, and once the core has
+        /// received the end of the session.
+        var sender: SenderID? {
+            switch self {
+            case .ready(let sender), .finishing(let sender, _): sender
+            case .checking(let account, _), .restarting(let account), .binding(let account),
+                .resuming(let account, _):
+                account.sender
+            case .ended(let unreported): unreported
+            case .opening, .login, .challenged, .lookingUpKeys: nil
+            }
+        }
 
         /// Whether messages are exchanged both ways.
         var isReady: Bool { if case .ready = self { true } else { false } }
@@ -41,17 +64,10 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         }
         /// Whether the binding of a resource is expected.
         var isBinding: Bool { if case .binding = self { true } else { false } }
-        /// Whether no login has started on the first stream.
-        var isBeforeLogin: Bool {
-            switch self {
-            case .opening, .login: true
-            default: false
-            }
-        }
         /// Whether the session waits for the core and buffers bytes.
         var isWaitingForCore: Bool {
             switch self {
-            case .checking, .resuming: true
+            case .lookingUpKeys, .checking, .resuming: true
             default: false
             }
         }
@@ -78,14 +94,10 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     var unanswered: StreamHeader?
     /// The managed stream, once the client has enabled or resumed it.
     var stream: AppServerStream?
-    /// The count of the server's stanzas that the client had received when it resumed the stream.
-    var resumedAt: UInt32 = 0
     /// Returns the channel binding of the connection after the TLS handshake, or `nil` if there is none.
     let channelBinding: () -> [UInt8]?
     /// The account that logs in or has logged in.
-    var sender: SenderID?
-    /// The domain after the sender ID at login, used in the bound JID.
-    var domain = ""
+    var sender: SenderID? { @inline(__always) get { state.sender } }
     /// The bound full JID.
     var jid = ""
     var isDraining = false
@@ -217,7 +229,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
 
     public mutating func ended(_ reason: CloseReason, now: Now, io: inout SessionIO) {
         detach(&io)
-        state = .ended
+        state = .ended(unreported: sender)
         reportEnd(&io)
     }
 

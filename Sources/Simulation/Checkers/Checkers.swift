@@ -17,6 +17,7 @@ final class Checkers {
     var fanOuts = FanOutChecker()
     var sequences = SequenceChecker()
     var imports = ImportChecker()
+    var reconnects = ReconnectChecker()
     let logins = LoginChecker()
     /// The checker of the current process.
     var core: CoreChecker?

@@ -40,6 +40,7 @@ struct CoreChecker {
         ClockChecker().check(step, world)
         world.checkers.sequences.check(step, world)
         world.checkers.windows.check(step)
+        world.checkers.reconnects.check(step, world.checkers.truth, world)
         for case .putRegistration(let registration) in step.mutations {
             world.checkers.truth.tokens.made(registration)
         }

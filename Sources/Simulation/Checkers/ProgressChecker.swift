@@ -15,7 +15,7 @@ struct ProgressChecker {
         let truth = world.checkers.truth
         for (number, message) in truth.downstream where message.isCalm {
             if message.answers == 0 { found.append("m\(number) was never answered") }
-            let isNow = message.draft.lifetimeSeconds == 0
+            let isNow = message.draft.lifetimeSeconds == 0 && !message.mayBeMissed
             if message.isAcknowledged, !message.isDelivered, isNow || isOwed(message, truth) {
                 found.append("m\(number) was never received")
             }
@@ -23,7 +23,8 @@ struct ProgressChecker {
         for (number, message) in truth.upstream where message.isCalm {
             // A device infers from a count which messages are stored: after a message that it must send again there is none, and a
             // now-or-never message is not sent again.
-            let isOver = message.draft.lifetimeSeconds == 0 && message.isDelivered
+            let isOver =
+                message.draft.lifetimeSeconds == 0 && (message.isDelivered || message.mayBeMissed)
             if !message.isConfirmed, !message.isRefused, !isOver {
                 found.append("u\(number) was never confirmed")
             }

@@ -33,6 +33,8 @@ final class Truth {
         var isMarked = false
         /// Whether its receipt was put into the sender's mailbox.
         var hasReceipt = false
+        /// Whether it is a now-or-never message for a device that had been asked to reconnect.
+        var mayBeMissed = false
         /// Whether it was submitted after the faults had ended.
         var isCalm: Bool
     }
@@ -56,6 +58,8 @@ final class Truth {
         /// How often it can still be returned to its device: once for each put, since after a day a duplicate is stored as a new
         /// message.
         var returnsOwed = 0
+        /// Whether it is a now-or-never message that was lost with a connection because its device was asked to reconnect.
+        var mayBeMissed = false
         var isCalm: Bool
     }
 

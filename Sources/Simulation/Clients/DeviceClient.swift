@@ -215,6 +215,8 @@ final class DeviceClient {
         port = nil
         isOnline = false
         // A now-or-never message is not sent again.
+        let lost = unconfirmed.filter { $0.lifetimeSeconds == 0 }
+        world.checkers.reconnects.lost(lost, of: identity?.device, world.checkers.truth)
         unconfirmed.removeAll { $0.lifetimeSeconds == 0 }
         repeated = []
         unacknowledged = [:]

@@ -5,6 +5,10 @@ import Delivery
 struct Canaries {
     /// Sequence numbers that were delivered to each connection.
     private var delivered: [ConnectionID: [SequenceNumber]] = [:]
+    /// The device of each connection that was sent a message.
+    private var devices: [ConnectionID: DeviceID] = [:]
+    /// Devices that were asked to reconnect.
+    private var reconnected: Set<DeviceID> = []
 
     /// Returns the settings for the core.
     func settings(_ wanted: DeliverySettings, _ world: World) -> DeliverySettings {
@@ -72,6 +76,7 @@ struct Canaries {
             switch command {
             case .device(.deliver(let delivery)):
                 delivered[id, default: []].append(delivery.message.sequence)
+                devices[id] = delivery.message.device
                 tamper(delivery, id, canary, &changed, world)
             case .appServer(.deliver(let message)):
                 delivered[id, default: []].append(message.sequence)
@@ -82,6 +87,9 @@ struct Canaries {
                 changed.append((id, command))
                 if canary == .floodsAppServer { changed.append((id, command)) }
             default:
+                if case .connection(.close(.tooManyUnacknowledged)) = command, let device = devices[id] {
+                    reconnected.insert(device)
+                }
                 if let other = replacement(of: command, canary, world) { changed.append((id, other)) }
             }
         }
@@ -97,6 +105,8 @@ struct Canaries {
         switch canary {
         case .dropsDelivery where world.chance(1, in: 5): return
         case .dropsNowOrNever where !delivery.isStored: return
+        case .forgetsReconnected where !delivery.isStored && reconnected.contains(delivery.message.device):
+            return
         case .changesPersistentID: delivery.message.salt ^= UInt32(world.random(0...1))
         case .changesSender: delivery.from += [UInt8(ascii: "0")]
         case .miscountsDiscarded:

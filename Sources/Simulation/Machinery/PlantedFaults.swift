@@ -43,6 +43,8 @@ extension WorldSettings {
         case acceptsStranger
         /// Now-or-never messages to devices are never delivered.
         case dropsNowOrNever
+        /// A device that was asked to reconnect gets no now-or-never messages after its next login.
+        case forgetsReconnected
         /// Now-or-never messages to app servers are never delivered.
         case dropsNowOrNeverUpstream
         /// A marker counts one message too many.

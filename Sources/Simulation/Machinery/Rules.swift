@@ -25,6 +25,8 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case nowOrNeverSent
     /// A now-or-never message was dropped.
     case nowOrNeverDropped
+    /// A device with too many unacknowledged messages was asked to reconnect.
+    case reconnectAsked
     /// A message expired before its device connected.
     case expiredDown
     /// A newer message with the same collapse key replaced one.

@@ -30,7 +30,7 @@ extension DeviceHub {
     }
 
     mutating func acknowledged(
-        _ connection: ConnectionID, _ entry: DeviceEntry, _ sequences: [SequenceNumber], _ turn: inout Turn
+        _ sequences: [SequenceNumber], on connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         // Only for messages of this connection: an acknowledgement on an old connection is repeated at the next login.
         if entry.link?.connection == connection {
@@ -94,13 +94,11 @@ extension DeviceHub {
         guard let entry = table[device], entry.state.isReady else {
             return removeUnread(sequence, expiresAt, of: device, &turn)
         }
-        table.wake(entry)
-        expired(sequence, expiresAt, entry, &turn)
-        table.markIfIdle(entry)
+        whileAwake(entry, &turn) { $0.expired(sequence, at: expiresAt, entry, &$1) }
     }
 
     private mutating func expired(
-        _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, _ entry: DeviceEntry, _ turn: inout Turn
+        _ sequence: SequenceNumber, at expiresAt: UnixMilliseconds, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         guard let at = entry.mailbox.index(of: sequence) else {
             // It has been removed already, unless the store still has it and no changes are outstanding.

@@ -11,7 +11,7 @@ extension DeviceHub {
     /// Records an app's APNs device token in its existing registration, else in a registration of a new device.
     mutating func recordAPNsToken(
         _ address: AppleRegistration, of names: [RegistrationName], _ entry: DeviceEntry,
-        _ request: InstallationRequest, _ turn: inout Turn
+        for request: InstallationRequest, _ turn: inout Turn
     ) {
         let at = entry.registrations.lastIndex { state in
             let registration = state.registration
@@ -20,20 +20,21 @@ extension DeviceHub {
                 ? registration.apnsToken == address.token : request.isServed(by: registration)
             return isIt && registration.category == address.bundle && request.mayUse(registration)
         }
-        if let at { return renew(at, entry, address, request.requester, &turn) }
+        if let at { return renew(address, at: at, entry, for: request.requester, &turn) }
         let others = names.filter { $0.device != entry.device }
         if let next = others.first {
             turn.forward(.installationFound(request, others, at: next.device))
         } else if entry.device != address.freshDevice {
             turn.forward(.installationFound(request, [], at: address.freshDevice))
         } else {
-            make(address, entry, request, &turn)
+            make(address, entry, for: request, &turn)
         }
     }
 
     /// Makes a device that has only this registration and never logs in.
     private mutating func make(
-        _ address: AppleRegistration, _ entry: DeviceEntry, _ request: InstallationRequest, _ turn: inout Turn
+        _ address: AppleRegistration, _ entry: DeviceEntry, for request: InstallationRequest,
+        _ turn: inout Turn
     ) {
         let requester = request.requester
         // The device of an earlier import of the same token may still exist although its registration is gone.
@@ -60,12 +61,12 @@ extension DeviceHub {
         registration.apnsToken = address.token
         registration.appVersion = address.appVersion
         registration.isProved = request.mark != nil
-        add(registration, record, entry, requester, &turn)
+        add(registration, to: record, entry, for: requester, &turn)
     }
 
     /// Updates the APNs device token and version of a registration, and answers when they are on disk.
     private mutating func renew(
-        _ at: Int, _ entry: DeviceEntry, _ address: AppleRegistration, _ requester: Requester,
+        _ address: AppleRegistration, at: Int, _ entry: DeviceEntry, for requester: Requester,
         _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration

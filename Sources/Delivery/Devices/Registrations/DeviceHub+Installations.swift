@@ -4,17 +4,17 @@ import Basics
 extension DeviceHub {
     /// Performs an installation request on this device, which has the first of the installation's registrations.
     mutating func installationFound(
-        _ request: InstallationRequest, _ names: [RegistrationName], _ entry: DeviceEntry,
+        _ request: InstallationRequest, of names: [RegistrationName], _ entry: DeviceEntry,
         _ turn: inout Turn
     ) {
         switch request.action {
-        case .remove: remove(names, of: entry, request, &turn)
-        case .apple(let address): recordAPNsToken(address, of: names, entry, request, &turn)
-        case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, request, &turn)
-        case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, request, &turn)
-        case .address(let action): token(action, names, of: entry, request, &turn)
-        case .send(let content): send(content, names, of: entry, request, &turn)
-        case .create(let offer): vouch(offer, entry, request, &turn)
+        case .remove: remove(names, of: entry, for: request, &turn)
+        case .apple(let address): recordAPNsToken(address, of: names, entry, for: request, &turn)
+        case .subscribe(let topic): change(names, of: entry, topic, isEnd: false, for: request, &turn)
+        case .unsubscribe(let topic): change(names, of: entry, topic, isEnd: true, for: request, &turn)
+        case .address(let action): token(action, names, of: entry, for: request, &turn)
+        case .send(let content): send(content, names, of: entry, for: request, &turn)
+        case .create(let offer): vouch(offer, entry, for: request, &turn)
         case .vouch, .claim, .vouched, .refresh, .end, .revoke:
             turn.demand(false, "a device received an installation request that it cannot perform", of: entry)
             turn.refuse(request, .serviceNotAvailable)
@@ -25,7 +25,7 @@ extension DeviceHub {
     /// installation id, it was copied with the app's data: all present the same token, so the devices are tried one after another.
     private mutating func change(
         _ names: [RegistrationName], of entry: DeviceEntry, _ topic: TopicName, isEnd: Bool,
-        _ request: InstallationRequest, _ turn: inout Turn
+        for request: InstallationRequest, _ turn: inout Turn
     ) {
         let at = entry.registrations.lastIndex {
             request.isServed(by: $0.registration)
@@ -41,14 +41,15 @@ extension DeviceHub {
             guard let sender = request.sender ?? entry.registrations[at].registration.sender else {
                 throw .invalidSender
             }
-            try changeSubscription(entry, at, sender, topic, isEnd: isEnd, request.requester, &turn)
+            try changeSubscription(
+                to: topic, of: sender, isEnd: isEnd, at: at, entry, for: request.requester, &turn)
         } catch {
             turn.refuse(request, error)
         }
     }
 
     private mutating func remove(
-        _ names: [RegistrationName], of entry: DeviceEntry, _ request: InstallationRequest,
+        _ names: [RegistrationName], of entry: DeviceEntry, for request: InstallationRequest,
         _ turn: inout Turn
     ) {
         for registration in entry.registrations.map(\.registration)
@@ -57,7 +58,7 @@ extension DeviceHub {
         }
         let others = names.filter { $0.device != entry.device }
         guard let next = others.first else {
-            return answerOnceCommitted(.unregistered, entry, request.requester, &turn)
+            return answerOnceCommitted(.unregistered, entry, to: request.requester, &turn)
         }
         let event = Event.installationFound(request, others, at: next.device)
         if !waitUntilCommitted(.next(event, request.requester), entry, &turn) { turn.forward(event) }
@@ -67,7 +68,7 @@ extension DeviceHub {
     /// addressed to the token of that registration.
     func send(
         _ content: MessageContent, _ names: [RegistrationName], of entry: DeviceEntry,
-        _ request: InstallationRequest, _ turn: inout Turn
+        for request: InstallationRequest, _ turn: inout Turn
     ) {
         let found = entry.registrations.lastIndex {
             request.isServed(by: $0.registration) && request.mayUse($0.registration)
@@ -88,7 +89,7 @@ extension DeviceHub {
 
     /// Verifies the check-in pair of a request to make an installation: it must belong to a device that has registered it.
     mutating func vouch(
-        _ offer: InstallationOffer, _ entry: DeviceEntry, _ request: InstallationRequest,
+        _ offer: InstallationOffer, _ entry: DeviceEntry, for request: InstallationRequest,
         _ turn: inout Turn
     ) {
         var isProved = false

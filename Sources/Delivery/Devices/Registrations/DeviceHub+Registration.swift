@@ -10,7 +10,7 @@ extension DeviceHub {
             entry.registrations[at].isOfInstance(request.instance)
         {
             updateLastSeen(entry, record, &turn)
-            return renew(at, request, entry, requester, &turn)
+            return renew(request, at: at, entry, &turn)
         }
         switch senders(of: request, turn.directory) {
         case .failure(let refusal): turn.refuse(requester, refusal)
@@ -32,14 +32,13 @@ extension DeviceHub {
             registration.isProved = request.isProved
             registration.apnsToken = request.apnsToken
             registration.appVersion = request.appVersion
-            add(registration, record, entry, requester, &turn)
+            add(registration, to: record, entry, for: requester, &turn)
         }
     }
 
     /// Answers with an existing registration, after updating its APNs device token, version and scope.
     private mutating func renew(
-        _ at: Int, _ request: RegistrationRequest, _ entry: DeviceEntry, _ requester: Requester,
-        _ turn: inout Turn
+        _ request: RegistrationRequest, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
         if !request.apnsToken.isEmpty {
@@ -53,7 +52,7 @@ extension DeviceHub {
             registration.isProved = true
         }
         change(at, of: entry, to: registration, &turn)
-        answerOnceStored(entry.registrations[at], requester, &turn)
+        answerOnceStored(entry.registrations[at], request.requester, &turn)
     }
 
     /// Removes the oldest registrations that newer ones of the same app have replaced; only the last ones stay.
@@ -74,8 +73,8 @@ extension DeviceHub {
 
     /// Adds a registration under the next name, and answers when it is on disk.
     mutating func add(
-        _ registration: Registration, _ record: DeviceRecord, _ entry: DeviceEntry, _ requester: Requester,
-        _ turn: inout Turn
+        _ registration: Registration, to record: DeviceRecord, _ entry: DeviceEntry,
+        for requester: Requester, _ turn: inout Turn
     ) {
         turn.demand(
             registration.name.number.number == record.nextRegistration,
@@ -167,7 +166,7 @@ extension DeviceHub {
         guard !request.category.isEmpty, longest <= Limits.Registration.fieldBytes,
             request.senderText.count <= Limits.Registration.senderTextBytes
         else {
-            turn.refuse(request.requester, RegistrationRefusal.invalidParameters)
+            turn.refuse(request.requester, .invalidParameters)
             return nil
         }
         return record

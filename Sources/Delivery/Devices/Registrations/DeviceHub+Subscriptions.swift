@@ -9,7 +9,8 @@ extension DeviceHub {
             guard let at = publishedTo(request.name.number, entry) else { throw .notRegistered }
             guard let sender = entry.registrations[at].registration.sender else { throw .invalidSender }
             try changeSubscription(
-                entry, at, sender, request.topic, isEnd: request.isEnd, request.requester, &turn)
+                to: request.topic, of: sender, isEnd: request.isEnd, at: at, entry, for: request.requester,
+                &turn)
         } catch {
             turn.refuse(request.requester, error)
         }
@@ -39,25 +40,25 @@ extension DeviceHub {
 
     /// Makes or ends a subscription, and answers when the change is on disk.
     mutating func changeSubscription(
-        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, isEnd: Bool,
-        _ requester: Requester, _ turn: inout Turn
+        to topic: TopicName, of sender: SenderID, isEnd: Bool, at: Int, _ entry: DeviceEntry,
+        for requester: Requester, _ turn: inout Turn
     ) throws(RegistrationRefusal) {
         if isEnd {
-            _ = endSubscription(entry, at, sender, topic, &turn)
+            _ = endSubscription(to: topic, of: sender, at: at, entry, &turn)
         } else {
             if entry.record?.hasLoggedIn == true { turn.refundQuota(of: requester) }
             let isThere = entry.registrations[at].hasSubscription(sender, topic)
             if !isThere, let refusal = turn.refusalToAdd(for: entry.record, requester) { throw refusal }
-            guard makeSubscription(entry, at, sender, topic, &turn) != nil else {
+            guard makeSubscription(to: topic, of: sender, at: at, entry, &turn) != nil else {
                 throw .tooManySubscriptions
             }
         }
-        answerOnceCommitted(.unregistered, entry, requester, &turn)
+        answerOnceCommitted(.unregistered, entry, to: requester, &turn)
     }
 
     /// Ends a subscription. Returns `nil` if there is none.
     mutating func endSubscription(
-        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ turn: inout Turn
+        to topic: TopicName, of sender: SenderID, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> Subscription? {
         let name = entry.registrations[at].registration.name
         guard let gone = entry.registrations[at].topics.remove(sender, topic, of: name) else { return nil }
@@ -70,7 +71,7 @@ extension DeviceHub {
 
     /// Makes a subscription if there is none. Returns it, and whether it existed; `nil` if the registration has too many.
     mutating func makeSubscription(
-        _ entry: DeviceEntry, _ at: Int, _ sender: SenderID, _ topic: TopicName, _ turn: inout Turn
+        to topic: TopicName, of sender: SenderID, at: Int, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> (subscription: Subscription, wasThere: Bool)? {
         let name = entry.registrations[at].registration.name
         if let known = entry.registrations[at].topics.find(sender, topic, of: name) { return (known, true) }
@@ -90,7 +91,7 @@ extension DeviceHub {
     /// Answers when all previous changes of the device are on disk.
     mutating func answerOnceCommitted(
         _ answer: RequestReply, orFailed failure: RequestReply = .registrationRefused(.serviceNotAvailable),
-        _ entry: DeviceEntry, _ requester: Requester, _ turn: inout Turn
+        _ entry: DeviceEntry, to requester: Requester, _ turn: inout Turn
     ) {
         guard waitUntilCommitted(.reply(requester, answer, orFailed: failure), entry, &turn) else {
             return turn.reply(answer, to: requester)

@@ -11,8 +11,8 @@ extension DeviceHub {
                 throw .senderMismatch
             }
             let report = try perform(
-                request.action, entry, at, request.sender, request.requester, &turn)
-            answer(report, entry, request.requester, &turn)
+                request.action, entry, at: at, of: request.sender, for: request.requester, &turn)
+            answer(report, entry, to: request.requester, &turn)
         } catch {
             turn.reply(.tokenRefused(error), to: request.requester)
         }
@@ -21,7 +21,7 @@ extension DeviceHub {
     /// Performs the same on the installation's newest registration with the sender, on any of its devices.
     mutating func token(
         _ action: TokenRequest.Action, _ names: [RegistrationName], of entry: DeviceEntry,
-        _ request: InstallationRequest, _ turn: inout Turn
+        for request: InstallationRequest, _ turn: inout Turn
     ) {
         let found = entry.registrations.lastIndex {
             request.isServed(by: $0.registration) && request.mayUse($0.registration)
@@ -33,17 +33,16 @@ extension DeviceHub {
                 turn.forward(.installationFound(request, others, at: next.device))
                 return
             }
-            let report = try perform(action, entry, at, sender, request.requester, &turn)
-            answer(report, entry, request.requester, &turn)
+            let report = try perform(action, entry, at: at, of: sender, for: request.requester, &turn)
+            answer(report, entry, to: request.requester, &turn)
         } catch {
             turn.reply(.tokenRefused(error), to: request.requester)
         }
     }
 
     private mutating func perform(
-        _ action: TokenRequest.Action, _ entry: DeviceEntry, _ at: Int, _ sender: SenderID,
-        _ requester: Requester,
-        _ turn: inout Turn
+        _ action: TokenRequest.Action, _ entry: DeviceEntry, at: Int, of sender: SenderID,
+        for requester: Requester, _ turn: inout Turn
     ) throws(TokenRefusal) -> TokenReport {
         let registration = entry.registrations[at].registration
         if action != .describe {
@@ -58,22 +57,22 @@ extension DeviceHub {
             guard requester.growth != .full || entry.registrations[at].hasSubscription(sender, topic) else {
                 throw .registryFull
             }
-            guard let made = makeSubscription(entry, at, sender, topic, &turn) else {
+            guard let made = makeSubscription(to: topic, of: sender, at: at, entry, &turn) else {
                 throw .tooManyTopics
             }
             return TokenReport(
                 registration: registration, topics: [made.subscription], wasThere: made.wasThere)
         case .unsubscribe(let topic):
-            let gone = endSubscription(entry, at, sender, topic, &turn)
+            let gone = endSubscription(to: topic, of: sender, at: at, entry, &turn)
             return TokenReport(
                 registration: registration, topics: gone.map { [$0] } ?? [], wasThere: gone != nil)
         }
     }
 
     private mutating func answer(
-        _ report: TokenReport, _ entry: DeviceEntry, _ requester: Requester, _ turn: inout Turn
+        _ report: TokenReport, _ entry: DeviceEntry, to requester: Requester, _ turn: inout Turn
     ) {
         answerOnceCommitted(
-            .token(report), orFailed: .tokenRefused(.unavailable), entry, requester, &turn)
+            .token(report), orFailed: .tokenRefused(.unavailable), entry, to: requester, &turn)
     }
 }

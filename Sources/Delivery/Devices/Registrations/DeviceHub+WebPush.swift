@@ -12,10 +12,10 @@ extension DeviceHub {
         do throws(RegistrationRefusal) {
             let wanted = try self.wanted(request, entry, turn)
             let before = entry.registrations.count
-            if let known = try renewed(request, wanted, entry, &turn)
+            if let known = try renewed(request, as: wanted, entry, &turn)
                 ?? known(wanted, request.proof, entry)
             {
-                return update(known, wanted, entry, request.requester, &turn)
+                return update(to: wanted, at: known, entry, for: request.requester, &turn)
             }
             guard entry.registrations.count < turn.settings.registrationsPerDevice,
                 entry.registrations.count(where: { $0.registration.isOfEndpoint(wanted) })
@@ -28,7 +28,7 @@ extension DeviceHub {
             // A registration that replaces a removed one adds no row.
             let isReplacing = entry.registrations.count < before
             if !isReplacing, let refusal = turn.refusalToAdd(for: record, request.requester) { throw refusal }
-            add(wanted, record, entry, request.requester, &turn)
+            add(wanted, to: record, entry, for: request.requester, &turn)
         } catch {
             turn.refuse(request.requester, error)
         }
@@ -68,7 +68,7 @@ extension DeviceHub {
     /// Returns the index of the registration to renew if it is of the same endpoint. Returns `nil` if there is none to renew, or if
     /// it was of another endpoint and has been removed now.
     private mutating func renewed(
-        _ request: WebRegistrationRequest, _ wanted: Registration, _ entry: DeviceEntry,
+        _ request: WebRegistrationRequest, as wanted: Registration, _ entry: DeviceEntry,
         _ turn: inout Turn
     ) throws(RegistrationRefusal) -> Int? {
         guard let claim = request.renewed else { return nil }
@@ -100,7 +100,7 @@ extension DeviceHub {
 
     /// Updates the keys of a registration, and answers when they are on disk.
     private mutating func update(
-        _ at: Int, _ wanted: Registration, _ entry: DeviceEntry, _ requester: Requester,
+        to wanted: Registration, at: Int, _ entry: DeviceEntry, for requester: Requester,
         _ turn: inout Turn
     ) {
         var registration = entry.registrations[at].registration
@@ -115,7 +115,7 @@ extension DeviceHub {
 
     /// Removes the registration of a token; a missing registration is not an error.
     mutating func unregisterToken(
-        _ claim: TokenClaim, _ requester: Requester, _ entry: DeviceEntry, _ turn: inout Turn
+        _ claim: TokenClaim, for requester: Requester, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         do throws(RegistrationRefusal) {
             guard try index(of: claim, entry, turn) != nil else {
