@@ -68,7 +68,7 @@ struct GatewayTests {
                 == .tokenEnded(verdict(410, "Unregistered", Samples.epoch)))
         #expect(Self.outcome(plain, 410, "ExpiredToken") == .tokenEnded(verdict(410, "ExpiredToken")))
         #expect(
-            Self.outcome(plain, 410, "") == .refused(APNsRefusal(.unregistered, verdict(410, ""))),
+            Self.outcome(plain, 410, "") == .refused(APNsRefusal(.unavailable, verdict(410, ""))),
             "a proxy may have answered")
         #expect(
             Self.outcome(plain, 503, "ServiceUnavailable")

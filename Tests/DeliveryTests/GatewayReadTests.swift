@@ -7,13 +7,17 @@ import Testing
 @Suite struct GatewayReadTests {
     private let bench = Harness.withApple()
 
-    /// Answers all queries, of which those for a device or a message fail.
+    /// Writes all batches, and answers all queries, of which those for a device or a message fail.
     private func failReads(_ bench: Harness) {
         for partition in bench.partitions {
-            while let load = partition.loads.first {
-                let isSearch = if case .gatewayDevices = load { true } else { false }
-                bench.read(partition, failing: !isSearch)
-                bench.reportAnswer(partition)
+            while !partition.batches.isEmpty || !partition.loads.isEmpty {
+                bench.apply(partition)
+                bench.reportOutcome(partition)
+                if let load = partition.loads.first {
+                    let isSearch = if case .gatewayDevices = load { true } else { false }
+                    bench.read(partition, failing: !isSearch)
+                    bench.reportAnswer(partition)
+                }
                 bench.runTurns()
             }
         }

@@ -27,7 +27,9 @@ struct RefusalState {
     mutating func refusedAgain(_ verdict: APNsVerdict?, isClock: Bool, now: Instant) {
         self.verdict = verdict
         self.isClock = isClock
-        step = min(step * 2, Limits.APNsGateway.longestProbeSeconds)
+        let longest =
+            isClock ? Limits.APNsGateway.longestClockProbeSeconds : Limits.APNsGateway.longestProbeSeconds
+        step = min(step * 2, longest)
         nextProbe = now.advanced(seconds: step)
     }
 

@@ -121,6 +121,8 @@ extension Limits {
         public static let probeSeconds = 60
         /// Seconds between such attempts at most.
         public static let longestProbeSeconds = 3_600
+        /// The same while the clock of this server is the likely cause: after 20 minutes the next request has a new provider token.
+        public static let longestClockProbeSeconds = 240
         /// Seconds of failures after which an environment is no longer asked about a device token that the other one refuses: a
         /// firewall or a key may permit one environment only, and then bad tokens must end all the same.
         public static let hopelessSeconds = 3_600
