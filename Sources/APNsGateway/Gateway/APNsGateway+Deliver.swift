@@ -62,10 +62,10 @@ extension APNsGateway {
         return pool
     }
 
-    /// Queues a ticket again, before all others.
-    mutating func resend(_ index: Int32) {
+    /// Queues a ticket again, before all others or after them.
+    mutating func resend(_ index: Int32, isFirst: Bool = true) {
         tickets[index].state = .inLane
-        ready.append((index, true))
+        ready.append((index, isFirst))
     }
 
     /// Answers a delivery. The next one for its device token follows.

@@ -9,12 +9,22 @@ extension APNsGateway {
         _ effects: inout APNsEffects
     ) {
         guard let (index, pool, connection) = ended(id, number) else { return }
-        if failure.isRetryable {
-            resendAtOnce(index, nil, after: connection, of: pool, &effects)
-        } else {
-            postpone(index, nil, &effects)
+        switch failure.isRetryable {
+        case true where connection.leavesFirst(): leftUnprocessed(index, connection, &effects)
+        case true: resendAtOnce(index, nil, after: connection, of: pool, &effects)
+        case false: postpone(index, nil, &effects)
         }
         closeIfFinished(connection, of: pool, now, &effects)
+    }
+
+    /// The first request that Apple has left unprocessed with GOAWAY may be the cause. It is sent once more, after all others; when it
+    /// ends another connection, it waits. Otherwise it would end one after the other, and the others would hardly ever be sent.
+    private mutating func leftUnprocessed(
+        _ index: Int32, _ connection: PoolConnection, _ effects: inout APNsEffects
+    ) {
+        let isFirstTime = tickets[index].attempt == 0 && connection.isProven
+        guard isFirstTime, retriesOnce(index, .goAway) else { return postpone(index, nil, &effects) }
+        resend(index, isFirst: false)
     }
 
     mutating func openFailed(

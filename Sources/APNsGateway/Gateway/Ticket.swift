@@ -29,6 +29,8 @@ struct Ticket {
         static let credentialProbe = Tried(rawValue: 16)
         /// It is tried although Apple refuses the topic.
         static let topicProbe = Tried(rawValue: 32)
+        /// Another connection, after it was the first that Apple left unprocessed with GOAWAY.
+        static let goAway = Tried(rawValue: 64)
     }
 
     var registration: RegistrationName

@@ -50,6 +50,8 @@ final class PoolConnection {
     /// Whether the first request goes alone: Apple allows one stream until it has accepted a provider token (apns 1.8).
     let startsAlone: Bool
     private var openedAt: Instant
+    /// Whether `leavesFirst` has returned true.
+    private var hasLeft = false
 
     init(id: APNsConnectionID, startsAlone: Bool, now: Instant) {
         self.id = id
@@ -93,6 +95,13 @@ final class PoolConnection {
 
     /// The server allows this many requests beyond those in flight. Negative if it allows fewer.
     func reported(available: Int) { streams = max(0, inFlight + available) }
+
+    /// Whether Apple has sent GOAWAY, and this is the first call since then.
+    func leavesFirst() -> Bool {
+        guard case .retiring(.leaving) = state, !hasLeft else { return false }
+        hasLeft = true
+        return true
+    }
 
     func retire(_ reason: APNsCloseReason, _ now: Instant) {
         guard !isRetiring else { return }

@@ -183,19 +183,31 @@ final class APNsLink: ConnectionDelegate {
     }
 
     private func handleEvents(_ now: Now) {
+        var failed: [(stream: UInt32, failure: HTTP2RequestFailure)] = []
         while let event = http2?.next() {
             switch event {
             case .answered(let stream, let answer):
                 guard let entry = sent.removeValue(forKey: stream) else { continue }
                 let span = (now.monotonic.nanoseconds - entry.at.nanoseconds) / 1_000
                 report(self, .answered(entry.number, answer, microseconds: Int(max(0, span))))
-            case .failed(let stream, let failure):
-                guard let entry = sent.removeValue(forKey: stream) else { continue }
-                report(self, .failed(entry.number, failure))
+            case .failed(let stream, let failure): failed.append((stream, failure))
             case .leaving(_, let reason): report(self, .leaving(reason))
-            case .ended(let failure): ended(failure)
+            case .ended(let failure):
+                reportFailed(&failed)
+                ended(failure)
             }
         }
+        reportFailed(&failed)
+    }
+
+    /// Reports failed requests in the order in which they were sent: those that GOAWAY leaves unprocessed come in no order.
+    private func reportFailed(_ failed: inout [(stream: UInt32, failure: HTTP2RequestFailure)]) {
+        failed.sort { $0.stream < $1.stream }
+        for (stream, failure) in failed {
+            guard let entry = sent.removeValue(forKey: stream) else { continue }
+            report(self, .failed(entry.number, failure))
+        }
+        failed = []
     }
 
     private func ended(_ failure: HTTP2ClientFailure) {

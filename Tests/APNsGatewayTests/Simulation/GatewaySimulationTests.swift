@@ -43,12 +43,17 @@ struct GatewaySimulationTests {
         var settings = GatewayWorld.Settings()
         settings.fatal = 4
         settings.faultMilliseconds = 0
-        settings.pause = 1_000
-        settings.endMilliseconds = 180_000
-        for seed in 0..<50 as Range<UInt64> {
-            let world = GatewayWorld(seed: seed, settings)
-            let found = world.run()
-            #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
+        settings.endMilliseconds = 120_000
+        // First a few messages one after the other, then many at once.
+        for (registrations, messages, pause) in [(30, 4, 1_000), (200, 1, 10)] as [(Int, Int, Int64)] {
+            settings.registrations = registrations
+            settings.messages = messages
+            settings.pause = pause
+            for seed in 0..<50 as Range<UInt64> {
+                let world = GatewayWorld(seed: seed, settings)
+                let found = world.run()
+                #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
+            }
         }
     }
 

@@ -70,6 +70,7 @@ extension GatewayWorld {
             connection.isOpen && !connection.isLeaving && !connection.isGone,
             "connections: a request on one that takes none")
         connection.inFlight[send.requestNumber] = send.request.deviceToken
+        connection.order.append(send.requestNumber)
         checkers.streams(connection.inFlight.count, of: connection.streams)
         checkers.sent(send.requestNumber, to: send.request.deviceToken)
         core?.sent(send)
@@ -155,11 +156,11 @@ extension GatewayWorld {
     }
 
     /// Some requests were not processed; the others are answered, or are lost with the connection.
-    private func goAway(_ connection: AppleConnection, unprocessed certain: UInt64? = nil) {
+    private func goAway(_ connection: AppleConnection, unprocessed first: UInt64? = nil) {
         connection.isLeaving = true
-        let all = connection.inFlight.keys.sorted()
-        let unprocessed =
-            all.suffix(Int.random(in: 0...all.count, using: &random)) + [certain].compactMap(\.self)
+        let all = connection.order.filter { connection.inFlight[$0] != nil }
+        let start = first.flatMap { all.firstIndex(of: $0) } ?? Int.random(in: 0...all.count, using: &random)
+        let unprocessed = all[start...]
         feed(.leaving(connection.id, reason: chance(50) ? Samples.body("Shutdown") : []))
         for number in unprocessed where connection.inFlight[number] != nil {
             fail(number, connection, .unprocessed)

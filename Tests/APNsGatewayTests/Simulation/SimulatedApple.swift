@@ -16,6 +16,8 @@ final class AppleConnection {
     var streams: Int
     var fullStreams: Int
     var inFlight: [UInt64: [UInt8]] = [:]
+    /// The numbers of all requests in the order of their streams.
+    var order: [UInt64] = []
 
     init(id: APNsConnectionID, endpoint: APNsEndpoint, usesKey: Bool, streams: Int) {
         self.id = id
