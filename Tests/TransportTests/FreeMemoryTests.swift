@@ -69,10 +69,14 @@ import Testing
 
     @Test("the kernel reports the resident memory")
     func resident() throws {
-        let before = try #require(FreeMemory.residentBytes)
-        #expect(before > Self.mebibyte)
-        let pages = [UInt8](repeating: 1, count: 64 * Self.mebibyte)
-        let during = try #require(FreeMemory.residentBytes)
-        #expect(during > before + 32 * Self.mebibyte && pages.last == 1)
+        #expect(try #require(FreeMemory.residentBytes) > Self.mebibyte)
+        // Other tests of the process may free as much at the same time, so one of many measurements must show it.
+        let isSeen = try (0..<50).contains { _ in
+            let before = try #require(FreeMemory.residentBytes)
+            let pages = [UInt8](repeating: 1, count: 64 * Self.mebibyte)
+            let during = try #require(FreeMemory.residentBytes)
+            return pages.last == 1 && during > before + 32 * Self.mebibyte
+        }
+        #expect(isSeen)
     }
 }
