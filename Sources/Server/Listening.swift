@@ -164,6 +164,7 @@ extension Startup {
     private func pace(of kind: Link.Kind) -> PaceSettings {
         var pace = PaceSettings()
         if kind == .control { pace.connections = Limits.Operator.connections }
+        pace.joinsRecords = true
         return pace
     }
 }

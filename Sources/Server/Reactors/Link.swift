@@ -68,6 +68,11 @@ class Link: ConnectionDelegate {
     /// Passes a command to the session.
     func perform(_ command: SessionCommand, now: Now) {}
 
+    /// Passes the next commands of a round that are for this connection, at least one.
+    func perform(_ round: inout CommandRound, now: Now) {
+        while let command = round.take(for: connection.id) { perform(command, now: now) }
+    }
+
     /// The sender ID or device number in decimal; empty before the login.
     final var peerName: String { peerNumber.map { String($0) } ?? "" }
 
@@ -105,6 +110,18 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         record(command)
         let now = host.sessionTime(now)
         call(now) { session, io in session.perform(command, now: now, io: &io) }
+    }
+
+    override func perform(_ round: inout CommandRound, now: Now) {
+        let now = host.sessionTime(now)
+        let id = connection.id
+        call(now) { session, io in
+            // A close takes effect before the next command.
+            while io.close == nil, let command = round.take(for: id) {
+                record(command)
+                session.perform(command, now: now, io: &io)
+            }
+        }
     }
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {

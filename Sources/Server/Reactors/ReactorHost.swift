@@ -135,7 +135,7 @@ final class ReactorHost: ReactorDelegate {
     // MARK: Turn
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
-        let parcel = mailboxes[index].takeAll()
+        var parcel = mailboxes[index].takeAll()
         for report in parcel.reports {
             if case .partition(.committed(let outcome)) = report.event, !outcome.duplicates.isEmpty {
                 tally.duplicates(outcome.duplicates.count)
@@ -143,7 +143,7 @@ final class ReactorHost: ReactorDelegate {
             partitions.handle(report.event, of: report.partition, now: now)
         }
         for event in parcel.events { accept(event, now: now) }
-        for (connection, command) in parcel.commands { perform(command, on: connection, now: now) }
+        perform(&parcel.commands, now)
         for job in parcel.jobs { job(self) }
         releaseBackpressure()
     }
@@ -238,14 +238,17 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
+    /// Passes commands to the sessions of this reactor, and the others to their reactors. Empties the array.
     private func perform(_ commands: inout [(ConnectionID, SessionCommand)], _ now: Now) {
-        for at in commands.indices {
-            let connection = commands[at].0
-            // Moved, not copied: a delivery has half a dozen reference-counted values.
-            var command = SessionCommand.connection(.drain)
-            swap(&command, &commands[at].1)
-            perform(command, on: connection, now: now)
+        var round = CommandRound(&commands)
+        while let connection = round.next() {
+            if Int(connection.reactor) == index, let link = link(connection) {
+                link.perform(&round, now: now)
+            } else if let command = round.take(for: connection), Int(connection.reactor) != index {
+                outgoing[Int(connection.reactor)].commands.append((connection, command))
+            }
         }
+        commands = round.storage()
     }
 
     /// Sends a command to a session at the end of this turn.
@@ -321,14 +324,6 @@ final class ReactorHost: ReactorDelegate {
             lastSessionTime = (now, time)
         }
         return lastSessionTime.session
-    }
-
-    private func perform(_ command: SessionCommand, on connection: ConnectionID, now: Now) {
-        guard Int(connection.reactor) == index else {
-            outgoing[Int(connection.reactor)].commands.append((connection, command))
-            return
-        }
-        link(connection)?.perform(command, now: now)
     }
 
     private func releaseBackpressure() {

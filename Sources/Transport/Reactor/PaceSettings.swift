@@ -23,6 +23,9 @@ public struct PaceSettings: Sendable {
     public var anonymousPerAddress = Limits.Connection.anonymousPerAddress
     /// Connections of this listener on one reactor.
     public var connections = Int.max
+    /// Whether the owner gets all records that have arrived in one call, up to 16 KiB; otherwise one record per call, as a client that
+    /// depends on the boundaries of records reads them.
+    public var joinsRecords = false
 
     /// Uses the limits of the server.
     public init() {}

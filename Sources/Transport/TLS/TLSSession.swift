@@ -95,10 +95,11 @@ import Glibc
     @inline(__always)
     var hasBufferedBytes: Bool { unsafe SSL_has_pending(ssl) == 1 }
 
-    /// Decrypts the next record of the staging memory.
+    /// Decrypts the next record of the staging memory, or the first part of it, after the first `offset` bytes of `plain`.
     @inline(__always)
-    borrowing func read(_ staging: TLSStaging) -> Step {
-        let count = unsafe SSL_read(ssl, staging.plain.baseAddress, Int32(TLSStaging.recordBytes))
+    borrowing func read(_ staging: TLSStaging, at offset: Int) -> Step {
+        let room = unsafe staging.plain.baseAddress.map { unsafe $0 + offset }
+        let count = unsafe SSL_read(ssl, room, Int32(TLSStaging.plainBytes - offset))
         return count > 0 ? .done(Int(count)) : step(count)
     }
 

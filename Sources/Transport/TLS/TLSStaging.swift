@@ -9,13 +9,13 @@ import Glibc
 @safe final class TLSStaging {
     /// Bytes received from the socket at once.
     static let receiveBytes = 65_536
-    /// Largest plaintext of one TLS record in bytes (RFC 8446, 5.1).
-    static let recordBytes = 16_384
+    /// Bytes decrypted at once: the largest plaintext of one TLS record (RFC 8446, 5.1), or some dozens of short ones.
+    static let plainBytes = 16_384
 
     /// The buffer for `recv`.
     let received = UnsafeMutableRawBufferPointer.allocate(byteCount: receiveBytes, alignment: 64)
     /// The buffer for `SSL_read`.
-    let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 64)
+    let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: plainBytes, alignment: 64)
     /// The part of `received` that OpenSSL has not read yet.
     var unread = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     /// Encrypted bytes of the current connection.
