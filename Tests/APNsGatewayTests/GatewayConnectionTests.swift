@@ -27,6 +27,19 @@ struct GatewayConnectionTests {
         #expect(effects.sends.isEmpty && effects.waits == [1_000])
     }
 
+    @Test(
+        "a request that ends a new connection is an attempt, and not tried on another one at once",
+        arguments: [(429, "TooManyProviderTokenUpdates"), (400, "IdleTimeout")])
+    func parked(status: Int, reason: String) {
+        let desk = GatewayDesk()
+        _ = desk.feed(.credentials([Samples.certificate()]))
+        let send = desk.open(desk.deliver(1)).sends.first
+        let effects = desk.answer(send, status, reason)
+        let verdict = APNsVerdict(status: status, reason: reason)
+        #expect(effects.outcomes == [.later(milliseconds: 1_000, APNsRefusal(.unavailable, verdict))])
+        #expect(effects.opens.isEmpty)
+    }
+
     @Test("what is sent again goes before what waits")
     func order() {
         let (desk, _) = GatewayDesk.connected(streams: 1)

@@ -59,6 +59,35 @@ struct GatewayCredentialTests {
         #expect(desk.deliver(1).outcomes.count == 1)
     }
 
+    @Test("an alert about the certificate after the opening refuses what is in flight, and the credential")
+    func alert() {
+        let desk = GatewayDesk()
+        _ = desk.feed(.credentials([Samples.certificate()]))
+        let asked = desk.deliver(1)
+        let id = asked.opens.first?.connection ?? APNsConnectionID(0)
+        #expect(desk.open(asked).sends.count == 1)
+        let refused = desk.feed(.openFailed(id, .credentialRefused))
+        #expect(refused.outcomes == [.refused(APNsRefusal(.credential))])
+        #expect(desk.health == .refused(nil))
+        #expect(desk.deliver(2).outcomes == [.refused(APNsRefusal(.credential))])
+        // A connection that has worked may have sent the request.
+        let (second, open) = GatewayDesk.connected()
+        _ = second.deliver(1)
+        #expect(second.feed(.openFailed(open, .credentialRefused)).waits == [1_000])
+        #expect(second.health == .refused(nil))
+    }
+
+    @Test("a verdict about a device token with a credential that was removed meanwhile ends nothing")
+    func removed() {
+        let (desk, _) = GatewayDesk.connected()
+        let send = desk.deliver(1).sends.first
+        _ = desk.feed(.credentials([]))
+        let verdict = APNsVerdict(status: 400, reason: "BadDeviceToken")
+        #expect(
+            desk.answer(send, 400, "BadDeviceToken").outcomes == [.refused(APNsRefusal(.credential, verdict))]
+        )
+    }
+
     @Test(
         "an expired provider token costs one more attempt and one alarm; then deliveries wait for the clock")
     func clock() {

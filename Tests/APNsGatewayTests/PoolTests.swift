@@ -70,7 +70,8 @@ struct PoolTests {
         var tickets = TicketTable()
         let request = try? Samples.mapping(Samples.delivery(1), 0)
         guard let request else { return }
-        pool.queue.append(tickets.add(Ticket(Samples.delivery(1), request)), &tickets)
+        pool.queue.append(
+            tickets.add(Ticket(Samples.delivery(1), request, Now(monotonic: Self.at(0), wall: 0))), &tickets)
         #expect(pool.wantsConnection(cap: 2, Self.at(0)))
         pool.add(Self.connection(1, streams: 4, inFlight: 3), Self.at(0))
         pool.observe(Self.at(0))

@@ -29,7 +29,7 @@ enum Samples {
 
     static func delivery(
         _ sequence: UInt64, registration: UInt64 = 1, token: String = "p_aa", bundle: [UInt8] = bundle,
-        registeredAt: UnixMilliseconds = epoch, apns: [UInt8] = [], attempt: Int = 0
+        registeredAt: UnixMilliseconds = epoch, apns: [UInt8] = [], isStored: Bool = true, attempt: Int = 0
     ) -> GatewayDelivery {
         let name = RegistrationName(device: DeviceID(1 << 60), number: RegistrationNumber(registration))
         var parts = RegisteredApp.Parts(category: bundle)
@@ -39,7 +39,7 @@ enum Samples {
                 device: name.device, sequence: SequenceNumber(sequence), salt: 0, registration: name.number,
                 sender: nil, fields: MessageFields(messageID: [], body: [], apns: apns), acceptedAt: epoch,
                 expiresAt: epoch + 86_400_000),
-            registration: name, app: RegisteredApp(parts), registeredAt: registeredAt, isStored: true,
+            registration: name, app: RegisteredApp(parts), registeredAt: registeredAt, isStored: isStored,
             attempt: attempt)
     }
 

@@ -59,6 +59,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
             (.apns(APNsRefusal(.credential)), "INVALID_APNS_CREDENTIAL"),
             (.apns(APNsRefusal(.unregistered)), "DEVICE_UNREGISTERED"),
             (.apns(APNsRefusal(.badToken)), "DEVICE_UNREGISTERED"),
+            (.apns(APNsRefusal(.activityEnded)), "INVALID_JSON"),
             (.apns(APNsRefusal(.mismatch)), "BAD_REGISTRATION"),
             (.apns(APNsRefusal(.tooLarge)), "INVALID_JSON"), (.apns(APNsRefusal(.invalid)), "INVALID_JSON"),
             (.apns(APNsRefusal(.rateExceeded)), "DEVICE_MESSAGE_RATE_EXCEEDED"),

@@ -224,6 +224,7 @@ import Testing
         (.apns(APNsRefusal(.credential)), 401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"),
         (.apns(APNsRefusal(.unregistered)), 404, "NOT_FOUND", "UNREGISTERED"),
         (.apns(APNsRefusal(.badToken)), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
+        (.apns(APNsRefusal(.activityEnded)), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
         (.apns(APNsRefusal(.mismatch)), 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH"),
         (.apns(APNsRefusal(.tooLarge)), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"),
         (.apns(APNsRefusal(.rateExceeded)), 429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),

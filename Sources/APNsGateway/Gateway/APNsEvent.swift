@@ -25,7 +25,7 @@ public enum APNsOpenFailure: String, Sendable, CaseIterable {
     case unreachable
     /// The server's certificate is not trusted.
     case untrusted
-    /// The server refused the client certificate.
+    /// The server refused the client certificate, perhaps only after the connection had opened.
     case credentialRefused = "credential_refused"
     /// The other end does not speak HTTP/2.
     case notHTTP2 = "not_http2"

@@ -20,7 +20,7 @@ extension APNsGateway {
             return answer(.refused(error))
         }
         let lane = LaneKey(request.deviceToken, laneHash)
-        let index = tickets.add(Ticket(delivery, request))
+        let index = tickets.add(Ticket(delivery, request, now))
         tickets[index].lane = lane
         if let place = lanes.index(forKey: lane) { return lanes.values[place].append(index, &tickets) }
         lanes[lane] = TicketQueue()

@@ -12,7 +12,7 @@ extension APNsGateway {
         switch failure.isRetryable {
         case true where connection.leavesFirst(): leftUnprocessed(index, connection, &effects)
         case true: resendAtOnce(index, nil, after: connection, of: pool, &effects)
-        case false: postpone(index, nil, &effects)
+        case false: unanswered(index, now, &effects)
         }
         closeIfFinished(connection, of: pool, now, &effects)
     }
@@ -27,14 +27,49 @@ extension APNsGateway {
         resend(index, isFirst: false)
     }
 
+    /// A request that Apple may have got. The core offers a stored message again. A now-or-never message is sent once more from here,
+    /// if its app server still waits for the answer then (apns 1.7).
+    mutating func unanswered(_ index: Int32, _ now: Now, _ effects: inout APNsEffects) {
+        let again = now.monotonic.advanced(milliseconds: Limits.APNsGateway.laterMilliseconds)
+        let isAwaited =
+            again.milliseconds(since: tickets[index].deliveredAt) < Limits.APNs.verdictMilliseconds
+        guard !tickets[index].isStored, isAwaited, drainEnds == nil, retriesOnce(index, .unanswered) else {
+            return postpone(index, nil, &effects)
+        }
+        tickets[index].state = .paused(until: again)
+        paused.append(index, &tickets)
+    }
+
+    /// Sends again what has paused for long enough. All pause equally long.
+    mutating func resume(_ now: Now) {
+        while !paused.isEmpty, case .paused(let until) = tickets[paused.first].state, until <= now.monotonic,
+            let index = paused.popFirst(&tickets)
+        {
+            resend(index, isFirst: false)
+        }
+    }
+
     mutating func openFailed(
         _ id: APNsConnectionID, _ failure: APNsOpenFailure, _ now: Now, _ effects: inout APNsEffects
     ) {
         guard let pool = owners[id], let connection = pool[id] else { return }
         effects.notices.append(.connectFailed(pool.endpoint, failure))
+        let refusesCredential = failure == .credentialRefused
+        if refusesCredential, !connection.isProven { refuseAll(on: connection, of: pool, now, &effects) }
         forget(connection, of: pool, now, &effects)
-        guard failure == .credentialRefused else { return }
+        guard refusesCredential else { return }
         turnOff(pool, nil, isProbe: pool.refusal?.allowsProbe(now.monotonic) == false, now, &effects)
+    }
+
+    /// Refuses what is in flight on a connection whose client certificate is refused: no request was read before that.
+    private mutating func refuseAll(
+        on connection: PoolConnection, of pool: Pool, _ now: Now, _ effects: inout APNsEffects
+    ) {
+        for index in tickets.indices {
+            guard case .inFlight(_, let other) = tickets[index].state, other === connection else { continue }
+            connection.ended(bytes: tickets[index].bytes)
+            finishUnserved(index, pool, .refused(APNsRefusal(.credential)), now, &effects)
+        }
     }
 
     /// GOAWAY. Requests that Apple has not processed are reported as failed; the others may still be answered.

@@ -86,7 +86,7 @@ extension APNsGateway {
                 guard case .inFlight(_, let other) = tickets[index].state, other === connection else {
                     continue
                 }
-                postpone(index, nil, &effects)
+                unanswered(index, now, &effects)
             }
         }
         mark(pool)

@@ -4,6 +4,7 @@ import Delivery
 /// What time alone brings about.
 extension APNsGateway {
     mutating func tick(_ now: Now, _ effects: inout APNsEffects) {
+        resume(now)
         for pool in pools {
             for connection in pool.connections { check(connection, of: pool, now, &effects) }
             answerOverdue(pool, now, &effects)
@@ -42,6 +43,7 @@ extension APNsGateway {
     mutating func drain(_ now: Now, _ effects: inout APNsEffects) {
         guard drainEnds == nil else { return }
         drainEnds = now.monotonic.advanced(seconds: Limits.APNsGateway.leavingSeconds)
+        while let index = paused.popFirst(&tickets) { finish(index, later(), &effects) }
         for pool in pools {
             flush(pool, now, &effects) { $0.later() }
             for connection in pool.connections { retire(connection, of: pool, .drained, now, &effects) }

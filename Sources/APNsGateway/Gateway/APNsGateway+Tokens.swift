@@ -1,14 +1,15 @@
 import Basics
 import Delivery
 
-/// What Apple's verdicts about device tokens lead to (apns 4.2).
+/// What Apple's verdicts about device tokens lead to (apns 4.2). Those about the token of a Live Activity concern the message alone:
+/// app servers delete registrations that are not registered, and this one lives.
 extension APNsGateway {
     /// `BadDeviceToken`: it may be a token of the other environment, which is tried once.
     mutating func tokenUnknown(
         _ index: Int32, _ verdict: APNsVerdict, _ pool: Pool, _ now: Now, _ effects: inout APNsEffects
     ) {
         guard tickets[index].isForDevice else {
-            return finish(index, .refused(APNsRefusal(.badToken, verdict)), &effects)
+            return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
         }
         let other: APNsEnvironment = tickets[index].environment == .production ? .sandbox : .production
         if let first = tickets[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
@@ -37,7 +38,7 @@ extension APNsGateway {
         _ index: Int32, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
     ) {
         guard tickets[index].isForDevice else {
-            return finish(index, .refused(APNsRefusal(.mismatch, verdict)), &effects)
+            return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
         }
         // Both environments know the token under no topic of ours: the first verdict is about the right environment.
         if let first = tickets[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
@@ -51,7 +52,7 @@ extension APNsGateway {
     /// alone is refused, and as unavailable, because app servers delete registrations that are not registered.
     mutating func tokenEnded(_ index: Int32, _ verdict: APNsVerdict, _ effects: inout APNsEffects) {
         guard tickets[index].isForDevice else {
-            return finish(index, .refused(APNsRefusal(.unregistered, verdict)), &effects)
+            return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
         }
         guard verdict.invalidSince != nil || !verdict.reason.isEmpty else {
             return finish(index, .refused(APNsRefusal(.unavailable, verdict)), &effects)

@@ -14,6 +14,8 @@ public struct APNsGateway: ~Copyable {
     /// For each device token with an unanswered delivery, those that wait for it. One is in flight, or waits for a connection.
     var lanes: [LaneKey: TicketQueue] = [:]
     let laneHash: SipHash
+    /// Now-or-never messages that are sent again in a moment, in the order of that.
+    var paused = TicketQueue()
     var guards = MassDeathGuards()
     var random: SeededRandom
     /// The pool of each connection.

@@ -10,6 +10,8 @@ struct Ticket {
         case inLane
         /// Waits for a connection.
         case queued(Pool, since: Instant)
+        /// Is sent again at this instant.
+        case paused(until: Instant)
         /// Apple has it, on this connection.
         case inFlight(Pool, PoolConnection)
     }
@@ -31,12 +33,18 @@ struct Ticket {
         static let topicProbe = Tried(rawValue: 32)
         /// Another connection, after it was the first that Apple left unprocessed with GOAWAY.
         static let goAway = Tried(rawValue: 64)
+        /// The same request, after one whose outcome is unknown.
+        static let unanswered = Tried(rawValue: 128)
     }
 
     var registration: RegistrationName
     var sequence: SequenceNumber
     var registeredAt: UnixMilliseconds
     var attempt: Int
+    /// Whether the core repeats it. A now-or-never message is attempted only while its app server waits.
+    var isStored: Bool
+    /// When the core delivered it.
+    var deliveredAt: Instant
     /// The environment of the registration. That of the request differs during a probe of the other one.
     var environment: APNsEnvironment
     var bundle: [UInt8]
@@ -61,11 +69,13 @@ struct Ticket {
     /// The next ticket of the queue or lane that it waits in; -1 if there is none.
     var next: Int32 = -1
 
-    init(_ delivery: GatewayDelivery, _ request: consuming APNsRequest) {
+    init(_ delivery: GatewayDelivery, _ request: consuming APNsRequest, _ now: Now) {
         registration = delivery.registration
         sequence = delivery.message.sequence
         registeredAt = delivery.registeredAt
         attempt = delivery.attempt
+        isStored = delivery.isStored
+        deliveredAt = now.monotonic
         environment = delivery.environment
         bundle = delivery.app.parts.category
         sender = delivery.message.sender

@@ -27,6 +27,8 @@ public struct APNsRefusal: Error, Sendable, Equatable {
         case badToken = "apns_bad_token"
         /// The token belongs to another app.
         case mismatch = "apns_mismatch"
+        /// Apple does not accept the token of a Live Activity. The registration is not concerned.
+        case activityEnded = "apns_activity_ended"
         /// The payload is larger than Apple accepts.
         case tooLarge = "apns_too_large"
         /// Apple refuses what the app server asked for, such as an invalid `apns-collapse-id`.

@@ -93,7 +93,7 @@ public enum Refusal: Error, Sendable, Equatable {
         case .apns(let refusal):
             switch refusal.kind {
             case .rateExceeded, .unavailable, .internalFault, .credential: true
-            case .unregistered, .badToken, .mismatch, .tooLarge, .invalid: false
+            case .unregistered, .badToken, .mismatch, .activityEnded, .tooLarge, .invalid: false
             }
         default: false
         }

@@ -26,7 +26,7 @@ public enum ErrorCode {
         case .credential: "INVALID_APNS_CREDENTIAL"
         case .unregistered, .badToken: "DEVICE_UNREGISTERED"
         case .mismatch: "BAD_REGISTRATION"
-        case .tooLarge, .invalid: "INVALID_JSON"
+        case .tooLarge, .invalid, .activityEnded: "INVALID_JSON"
         case .rateExceeded: "DEVICE_MESSAGE_RATE_EXCEEDED"
         case .unavailable: "SERVICE_UNAVAILABLE"
         case .internalFault: "INTERNAL_SERVER_ERROR"

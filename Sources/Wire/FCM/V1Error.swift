@@ -106,7 +106,7 @@ public struct V1Error: Error, Sendable {
                 .unauthorized, "Auth error from APNS or Web Push Service", code: .thirdPartyAuthError)
         case .unregistered:
             self.init(.notFound, "Requested entity was not found.", code: .unregistered)
-        case .badToken, .tooLarge, .invalid:
+        case .badToken, .activityEnded, .tooLarge, .invalid:
             self.init(.badRequest, APNsText.description(of: refusal), code: .invalidArgument)
         case .mismatch: self = .senderMismatch
         case .rateExceeded:

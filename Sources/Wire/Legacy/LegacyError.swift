@@ -35,7 +35,7 @@ public enum LegacyError {
         case .unregistered, .badToken: "NotRegistered"
         case .mismatch: "MismatchSenderId"
         case .tooLarge: "MessageTooBig"
-        case .invalid: "InvalidParameters"
+        case .invalid, .activityEnded: "InvalidParameters"
         case .rateExceeded: "DeviceMessageRateExceeded"
         case .unavailable: "Unavailable"
         case .internalFault: "InternalServerError"

@@ -38,12 +38,15 @@ struct GatewaySimulationTests {
         #expect(first.time == second.time && first.opens == second.opens && first.accepted == second.accepted)
     }
 
-    @Test("requests that end every connection do not starve the others")
-    func fatal() {
+    @Test(
+        "requests that end every connection, by GOAWAY or by an abort, do not starve the others",
+        arguments: [false, true])
+    func fatal(aborts: Bool) {
         var settings = GatewayWorld.Settings()
         settings.fatal = 4
+        settings.fatalAborts = aborts
         settings.faultMilliseconds = 0
-        settings.endMilliseconds = 120_000
+        settings.endMilliseconds = aborts ? 240_000 : 120_000
         // First a few messages one after the other, then many at once.
         for (registrations, messages, pause) in [(30, 4, 1_000), (200, 1, 10)] as [(Int, Int, Int64)] {
             settings.registrations = registrations
@@ -54,6 +57,26 @@ struct GatewaySimulationTests {
                 let found = world.run()
                 #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
             }
+        }
+    }
+
+    @Test("five minutes of refused connections lead to ten connects at most; then all is delivered")
+    func refused() {
+        var settings = GatewayWorld.Settings()
+        settings.refusesConnections = true
+        settings.faultMilliseconds = 300_000
+        settings.endMilliseconds = 420_000
+        // The longest wait between two connects is a minute and a fifth.
+        for seed in 0..<50 as Range<UInt64> {
+            let world = GatewayWorld(seed: seed, settings)
+            var connects: [APNsEnvironment: Int] = [:]
+            world.tamper = { effects in
+                guard world.isFaulty else { return }
+                for (_, endpoint) in effects.opens { connects[endpoint.environment, default: 0] += 1 }
+            }
+            let found = world.run()
+            #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
+            #expect(!connects.isEmpty && connects.values.allSatisfy { (5...10).contains($0) }, "\(connects)")
         }
     }
 
@@ -117,10 +140,14 @@ struct GatewaySimulationTests {
             }
         }
         #expect(early.contains { $0.hasPrefix("tokens: minted") })
-        var checkers = GatewayCheckers()
-        checkers.minted([1], at: 0)
-        checkers.used([1], at: 3_600_001)
-        #expect(checkers.found.count == 1)
+        var first: [UInt8]?
+        let old = findings(Self.settings(9)) { world in
+            world.tamper = { effects in
+                first = first ?? effects.sends.first?.providerToken
+                for at in effects.sends.indices { effects.sends[at].providerToken = first }
+            }
+        }
+        #expect(old.contains { $0.hasPrefix("tokens: one is") && $0.hasSuffix("ms old") })
     }
 
     @Test("canary: two connects at once are found")

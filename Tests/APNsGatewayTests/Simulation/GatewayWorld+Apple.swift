@@ -111,7 +111,9 @@ extension GatewayWorld {
             return reply(number, connection, 403, "ExpiredProviderToken")
         }
         if refusesAll { return reply(number, connection, 403, "InvalidProviderToken") }
-        if isFatal(send) { return goAway(connection, unprocessed: number) }
+        if isFatal(send) {
+            return settings.fatalAborts ? lose(connection) : goAway(connection, unprocessed: number)
+        }
         let environment = connection.endpoint.environment
         guard let truth = core?.appleAnswer(to: send, in: environment) ?? fate(of: send, in: environment)
         else {

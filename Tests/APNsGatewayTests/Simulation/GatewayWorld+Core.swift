@@ -61,6 +61,10 @@ extension GatewayWorld {
             }
             after(end) { $0.isOutage = false }
         }
+        if settings.refusesConnections {
+            isOutage = true
+            after(end) { $0.isOutage = false }
+        }
         if settings.jumps {
             let jump = Int64.random(in: -3...3, using: &random) * 3_600_000
             // Often the clock is wrong from the start.
