@@ -190,13 +190,16 @@ extension DeviceHub {
         _ turn: inout Turn
     ) {
         guard sent.isStored else { return refuseSubmission(of: sent, refusal, entry, &turn) }
-        if let verdict = takeVerdict(of: sent.sequence, sent.registration, entry) {
-            turn.refuse(verdict.replyTo, .apns(refusal))
+        let verdict = takeVerdict(of: sent.sequence, sent.registration, entry)
+        guard let index = entry.mailbox.index(of: sent.sequence) else {
+            if let verdict { turn.refuse(verdict.replyTo, .apns(refusal)) }
+            return
         }
-        guard let index = entry.mailbox.index(of: sent.sequence) else { return }
         turn.traceEntry(
             entry.mailbox.slots[index].entry, of: entry.device, .refused, detail: refusal.traceDetail)
         remove(at: index, of: entry, reason: reason, &turn)
+        // Not before the removal is on disk: a refused message must not be sent.
+        if let verdict { turn.wait(.device(entry, .refusal(verdict.replyTo, refusal))) }
     }
 
     // MARK: Tokens
