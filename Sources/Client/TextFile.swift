@@ -1,4 +1,5 @@
 public import Basics
+import Glibc
 import Transport
 
 /// Reads text files that a tool sends to the server, such as certificates.
@@ -8,8 +9,7 @@ public enum TextFile {
         do throws(TransportError) {
             return Redacted(String(decoding: try SmallFile.read(path, limit: limit), as: UTF8.self))
         } catch {
-            throw Failure(
-                .inputOutput, error.description, hint: "run it as a user with permission to read \(path)")
+            throw unreadable(path, error)
         }
     }
 }
@@ -19,8 +19,13 @@ public enum SecretFile {
     /// Returns the content of a file of up to `limit` bytes.
     public static func read(_ path: String, limit: Int) throws(Failure) -> Redacted<[UInt8]> {
         do throws(TransportError) { return Redacted(try SmallFile.read(path, limit: limit)) } catch {
-            throw Failure(
-                .inputOutput, error.description, hint: "run it as a user with permission to read \(path)")
+            throw unreadable(path, error)
         }
     }
+}
+
+private func unreadable(_ path: String, _ error: TransportError) -> Failure {
+    let hint =
+        error.code == ENOENT ? "check the path" : "run it as a user with permission to read \(path)"
+    return Failure(.inputOutput, error.description, hint: hint)
 }

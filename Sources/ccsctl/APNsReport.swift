@@ -8,6 +8,11 @@ extension AddAPNsCredential: ReportedCommand {
             + answer.replaced.map { "replaced      \(Report.safe($0))\n" }.joined()
             + APNsReport.text(warnings: answer.warnings) + APNsReport.text(answer.tests)
     }
+
+    /// Apple may be out of reach while credentials are prepared, but what it refuses does not work.
+    static func verdict(on answer: Answer) -> ExitCode {
+        answer.tests.contains { $0.result == .refused } ? .failure : .success
+    }
 }
 
 extension ListAPNsCredentials: ReportedCommand {

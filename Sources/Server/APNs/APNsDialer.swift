@@ -57,7 +57,9 @@ final class APNsDialer {
             if sharesSettings { settings[endpoint] = tls }
         }
         let link = APNsLink(
-            target: APNsLink.Target(address: address, tls: tls), reactor: reactor, report: report)
+            target: APNsLink.Target(
+                address: address, tls: tls, hasCertificate: !material.credential.isKey), reactor: reactor,
+            report: report)
         lookUp(address, for: link)
         return link
     }

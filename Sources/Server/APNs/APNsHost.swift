@@ -201,7 +201,7 @@ final class APNsHost: ReactorDelegate {
             }
             connections[id] = Open(link: link, endpoint: endpoint)
         } catch {
-            logFailure(endpoint, error.description)
+            logFailure("apns_connect_failed", endpoint, error.description)
             tally.connected(endpoint.environment, succeeded: false)
             handle(.openFailed(id, .unreachable))
         }
@@ -222,7 +222,7 @@ final class APNsHost: ReactorDelegate {
         case .openFailed(let failure, let words):
             connections[id] = nil
             tally.connected(endpoint.environment, succeeded: false)
-            logFailure(endpoint, words)
+            logFailure("apns_connect_failed", endpoint, words)
             handle(.openFailed(id, failure))
         case .streams(let available):
             // Those that have not reached the link yet would otherwise be counted as free streams.
@@ -236,22 +236,31 @@ final class APNsHost: ReactorDelegate {
             tally.failed(endpoint.environment, failure)
             handle(.failed(id, requestNumber: number, failure))
         case .leaving(let reason): handle(.leaving(id, reason: reason))
-        case .closed(let words):
+        case .certificateRefused(let words):
             connections[id] = nil
             tally.disconnected(endpoint.environment)
-            log.debug(
-                "apns_disconnected",
-                [
-                    "environment": LogValue(endpoint.environment),
-                    "credential": .text(endpoint.credential.name), "detail": .text(words),
-                ])
+            logFailure("apns_connect_failed", endpoint, "the server refuses the certificate: \(words)")
+            handle(.openFailed(id, .credentialRefused))
+        case .closed(let words, let isFault):
+            connections[id] = nil
+            tally.disconnected(endpoint.environment)
+            if isFault {
+                logFailure("apns_disconnected", endpoint, words)
+            } else {
+                log.debug(
+                    "apns_disconnected",
+                    [
+                        "environment": LogValue(endpoint.environment),
+                        "credential": .text(endpoint.credential.name), "detail": .text(words),
+                    ])
+            }
             handle(.closed(id))
         }
     }
 
-    private func logFailure(_ endpoint: APNsEndpoint, _ words: String) {
+    private func logFailure(_ event: StaticString, _ endpoint: APNsEndpoint, _ words: String) {
         log.repeating(
-            .error, "apns_connect_failed", by: "\(endpoint.credential.name) \(words)",
+            .error, event, by: "\(endpoint.credential.name) \(words)",
             [
                 "environment": LogValue(endpoint.environment),
                 "server": .text(dialer.place(of: endpoint.environment)),

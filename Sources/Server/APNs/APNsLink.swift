@@ -11,6 +11,8 @@ final class APNsLink: ConnectionDelegate {
     struct Target {
         var address: APNsAddress
         var tls: TLSClientSettings
+        /// Whether `tls` has a client certificate, which the server may refuse.
+        var hasCertificate = false
     }
 
     /// An event for the owner.
@@ -24,8 +26,10 @@ final class APNsLink: ConnectionDelegate {
         case failed(UInt64, HTTP2RequestFailure)
         /// Apple accepts no more requests here; contains its reason.
         case leaving([UInt8])
-        /// The connection is closed, for this reason.
-        case closed(words: String)
+        /// The server has closed the connection because of the client certificate, as TLS permits after the opening.
+        case certificateRefused(words: String)
+        /// The connection is closed, for this reason. `isFault`: the other end does not behave as Apple.
+        case closed(words: String, isFault: Bool = false)
     }
 
     private struct Sent {
@@ -101,14 +105,26 @@ final class APNsLink: ConnectionDelegate {
         guard connection === self.connection else { return }
         self.connection = nil
         let words = connection.failure.isEmpty ? reason.rawValue : connection.failure
+        let refusesCertificate = target.hasCertificate && Self.refusesCertificate(words)
         guard let http2 else {
-            return connectNext(reason == .handshakeFailed ? .untrusted : .unreachable, words)
+            let other: APNsOpenFailure = reason == .handshakeFailed ? .untrusted : .unreachable
+            return connectNext(refusesCertificate ? .credentialRefused : other, words)
+        }
+        if refusesCertificate, !isEnded {
+            isEnded = true
+            report(self, .certificateRefused(words: words))
         }
         http2.connectionLost()
         handleEvents(now)
         guard !isEnded else { return }
         isEnded = true
         report(self, .closed(words: words))
+    }
+
+    /// Whether OpenSSL's words are those of an alert about the client certificate, such as `tlsv1 alert unknown ca`.
+    private static func refusesCertificate(_ words: String) -> Bool {
+        words.contains("alert")
+            && ["certificate", "unknown ca", "access denied"].contains { words.contains($0) }
     }
 
     // MARK: Requests
@@ -218,11 +234,19 @@ final class APNsLink: ConnectionDelegate {
             http2?.write(upTo: Limits.APNs.writeBytes, to: &connection.outbox.bytes)
             connection.close(failure == .finished ? .responseComplete : .protocolViolation)
         }
-        report(self, .closed(words: failure.words))
+        report(self, .closed(words: failure.words, isFault: failure.isFault))
     }
 }
 
 extension HTTP2ClientFailure {
+    /// Whether the other end does not behave as Apple: it may be a proxy or another server.
+    var isFault: Bool {
+        switch self {
+        case .protocolError, .flood, .silent: true
+        case .lost, .finished: false
+        }
+    }
+
     /// The failure in words, for the log.
     var words: String {
         switch self {

@@ -76,8 +76,9 @@ final class APNsProbe {
             isSent = true
             link.send(call, number: 0, now: Now.read())
         case .answered(_, let answer, _): finish(.answered(APNsAnswer(answer).verdict))
+        case .certificateRefused(let words): finish(.failed("the server refuses the certificate: \(words)"))
         case .failed: finish(.failed("the connection ended before the answer"))
-        case .openFailed(_, let words), .closed(let words): finish(.failed(words))
+        case .openFailed(_, let words), .closed(let words, _): finish(.failed(words))
         }
     }
 

@@ -16,8 +16,10 @@ extension ControlServer {
             file = try APNsCredentialFile.read(
                 command.file, privateKey: command.privateKey, password: command.password, now: now)
         } catch { throw OperatorProblem(error.text, hint: error.hint) }
-        let (added, replaced) = try daemon.apnsCredentials.add(
-            try StoredAPNsCredential(file, for: command, now: now))
+        let fresh = try StoredAPNsCredential(file, for: command, now: now)
+        let tests = test(fresh, topic: command.testBundle)
+        try requireBetter(fresh, tests)
+        let (added, replaced) = try daemon.apnsCredentials.add(fresh)
         daemon.log.notice(
             "apns_credential_added",
             [
@@ -27,7 +29,19 @@ extension ControlServer {
             ])
         return AddAPNsCredential.Answer(
             credential: added.row(now: now), replaced: replaced, warnings: added.warnings(now: now),
-            tests: test(added, topic: command.testBundle))
+            tests: tests)
+    }
+
+    /// Throws if Apple refuses a credential that would replace one in use, which may work.
+    private func requireBetter(
+        _ credential: StoredAPNsCredential, _ tests: [APNsTestRow]
+    ) throws(OperatorProblem) {
+        guard tests.allSatisfy({ $0.result == .refused }), let first = tests.first,
+            let present = daemon.apnsCredentials.displaced(by: credential)
+        else { return }
+        throw OperatorProblem(
+            "Apple refuses the credential: \(first.detail); \(present) is still in use, and nothing is changed",
+            hint: "correct it, or remove \(present) first with ccsctl apns remove to add it all the same")
     }
 
     func listAPNsCredentials() -> ListAPNsCredentials.Answer {
@@ -142,7 +156,9 @@ extension StoredAPNsCredential {
             guard let keyID = command.keyID, let team = command.team else {
                 throw OperatorProblem(
                     "a .p8 key needs key_id and team_id",
-                    hint: "Apple shows the key ID with the key, and the team ID under Membership")
+                    hint:
+                        "give --team-id, which Apple shows under Membership, and --key-id unless the file has Apple's name, AuthKey_KEYID.p8"
+                )
             }
             material = .key(key, keyID: keyID, team: team)
             bundle = command.bundle
@@ -152,7 +168,7 @@ extension StoredAPNsCredential {
             guard allowed.contains(wanted) else {
                 throw OperatorProblem(
                     "the certificate is for \(allowed.map(\.rawValue).joined()) only, not for \(wanted.rawValue)",
-                    hint: "create a certificate for both environments at Apple, or leave out environment")
+                    hint: "create a certificate for both environments at Apple, or leave out --environment")
             }
             environments = [wanted]
         }

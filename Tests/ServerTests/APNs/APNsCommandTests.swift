@@ -69,6 +69,40 @@ struct APNsCommandTests {
         #expect(try again.ask("apns show", ["credential": .string(id)])["error"] != nil)
     }
 
+    /// Refuses every credential.
+    private struct Refusing: APNsSelfTester {
+        func test(
+            _ credential: StoredAPNsCredential, topic: String, in environment: APNsEnvironment
+        ) -> APNsSelfTestAnswer { .answered(status: 403, reason: "InvalidProviderToken") }
+    }
+
+    @Test("a credential that Apple refuses replaces none that is in use")
+    func refusedByApple() throws {
+        let server = try InProcessServer(in: ServerFolder())
+        let credentials = server.daemon.apnsCredentials
+        func add(_ keyID: String, _ team: String) throws -> JSONValue {
+            let command = try APNsFixtures.command("AuthKey_ABC123DEFG.p8", keyID: keyID, team: team)
+            return try server.ask("apns add", command.json)
+        }
+        credentials.selfTester = Tester()
+        #expect(try add("ABC123DEFG", "TEAM123456")["error"] == nil)
+        credentials.selfTester = Refusing()
+        // Another key of the team, and the same key with a mistyped team.
+        for (key, team) in [("KEY0000001", "TEAM123456"), ("ABC123DEFG", "TEAM999999")] {
+            let answer = try add(key, team).compact
+            #expect(answer.contains("403 InvalidProviderToken"), "\(answer)")
+            #expect(answer.contains("ABC123DEFG is still in use"), "\(answer)")
+        }
+        #expect(credentials.all.map(\.id) == ["ABC123DEFG"])
+        guard case .key(_, _, "TEAM123456") = credentials.all[0].material else {
+            Issue.record("the team has changed")
+            return
+        }
+        // Where there is none, it is stored: Apple may accept it later.
+        #expect(try add("KEY0000002", "TEAM999999")["error"] == nil)
+        #expect(credentials.all.map(\.id) == ["ABC123DEFG", "KEY0000002"])
+    }
+
     @Test(
         "a wrong password, a key that does not match and a development certificate in production are refused")
     func refused() throws {

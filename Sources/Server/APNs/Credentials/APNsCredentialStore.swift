@@ -120,6 +120,12 @@ final class APNsCredentialStore: Sendable {
         }
     }
 
+    /// Returns the ID of a credential in use that another one would replace in one of its environments, or `nil` if there is none.
+    func displaced(by other: StoredAPNsCredential) -> String? {
+        let slots = Set(other.slots)
+        return all.first { $0.id == other.id || !slots.isDisjoint(with: $0.slots) }?.id
+    }
+
     /// Removes a credential with its file. An earlier one for both environments gets back the one that this had replaced.
     func remove(_ id: String) throws(OperatorProblem) {
         try changes.withLock { _ throws(OperatorProblem) in

@@ -46,7 +46,7 @@ enum APNsSelfTestAnswer: Sendable, Equatable {
             ": check the key ID and the team ID, and whether the app belongs to the team"
         case "ExpiredProviderToken": ": check the clock of this machine"
         case "BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken", "BadCertificateEnvironment":
-            ": the credential is for the other environment"
+            ": the credential is for the other environment; add it again with --environment for that one alone"
         case "TopicDisallowed", "BadTopic": ": the credential is not for this app"
         default: ""
         }
