@@ -51,6 +51,27 @@ struct APNsOperatorTests {
         #expect(text.output.contains("refused topic: \(AppleMock.bundle) with "), "\(text)")
     }
 
+    @Test("a certificate that Apple refuses by a TLS alert is reported to operators and app servers")
+    func alert() throws {
+        let bench = try AppleBench(hasKey: false)
+        let password = bench.daemon.directory.appendingPathComponent("password.txt")
+        try Data("secret\n".utf8).write(to: password)
+        // The mock of Apple does not know its authority.
+        let file = TestPaths.root.appendingPathComponent("Fixtures/apns/aes.p12").path
+        let added = try bench.daemon.ctl("apns", "add", file, "--password-file", password.path)
+        let tests = try #require(added["tests"] as? [[String: Any]])
+        let details = tests.compactMap { $0["detail"] as? String }
+        #expect(details.count == 2, "\(added)")
+        #expect(details.allSatisfy { $0.hasPrefix("the server refuses the certificate: ") }, "\(details)")
+        let tokens = try bench.register((0..<3).map { AppleBench.deviceToken("00", $0) })
+        for token in tokens { #expect(try bench.send(token).word == "InvalidApnsCredential") }
+        #expect(try bench.sendV1(tokens[0]).code == "401 THIRD_PARTY_AUTH_ERROR")
+        #expect(try states(bench)["production"]?["health"] as? String == "refused")
+        #expect(bench.daemon.words.contains("event=apns_credential_off"))
+        #expect(bench.daemon.words.contains("the server refuses the certificate: "))
+        #expect(try bench.count("pending") == 0 && bench.apple.requests.isEmpty)
+    }
+
     @Test("metrics count requests by reason and latency, connections, streams, and the age of the token")
     func metrics() throws {
         let port = UInt16.random(in: 19_000...19_400)

@@ -51,10 +51,10 @@ final class AppleBench {
         return results
     }
 
-    /// Kills the daemon, runs `meanwhile` and starts the daemon again.
-    func restart(reactors: Int = 1, _ meanwhile: () throws -> Void = {}) throws {
-        daemon.signal(SIGKILL)
-        #expect(try daemon.wait() == -SIGKILL)
+    /// Kills the daemon, runs `meanwhile` and starts the daemon again. With SIGTERM it drains.
+    func restart(reactors: Int = 1, by signal: Int32 = SIGKILL, _ meanwhile: () throws -> Void = {}) throws {
+        daemon.signal(signal)
+        #expect(try daemon.wait() == (signal == SIGKILL ? -SIGKILL : 0))
         try meanwhile()
         server = nil
         daemon = try RunningDaemon(continuing: daemon.scratch, flags: flags, reactors: reactors)

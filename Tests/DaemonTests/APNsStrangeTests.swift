@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// The real daemon against servers that do what Apple never should. Nothing is lost or accepted by that, and Apple is used again
+/// as soon as it is back.
+@Suite("APNs strange", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
+struct APNsStrangeTests {
+    /// Runs a strange server in place of Apple.
+    private func strange(_ kind: String, _ bench: AppleBench) throws -> Driver {
+        bench.apple.die()
+        let name = kind == "name" ? "client_universal" : "server"
+        let server = try Driver(
+            "strange_apns.py",
+            [
+                String(bench.apple.productionPort), bench.apple.file("\(name).pem"),
+                bench.apple.file("\(name).key"), kind,
+            ])
+        try server.expect(event: "ready")
+        return server
+    }
+
+    /// What the log says of a server that cannot be used; empty if only a request fails.
+    private static let kinds: [(kind: String, log: String)] = [
+        ("name", "event=apns_connect_failed"), ("http1", "event=apns_disconnected"),
+        ("garbage", "event=apns_disconnected"), ("mute", "event=apns_disconnected"), ("headers", ""),
+        ("body", ""), ("drip", ""),
+    ]
+
+    @Test("a now-or-never message is unavailable within 15 seconds, and a stored one waits", arguments: kinds)
+    func unusable(kind: String, log: String) throws {
+        let bench = try AppleBench()
+        let devices = (0..<3).map { AppleBench.deviceToken("00", $0) }
+        let tokens = try bench.register(devices)
+        #expect(try bench.send(tokens[2]).messageID != nil)
+        var server: Driver? = try strange(kind, bench)
+        let start = Date()
+        let answers = try bench.request(
+            [AppleBench.legacy(tokens[0], lifetime: 0), AppleBench.legacy(tokens[1])], atOnce: 2)
+        #expect(answers[0].word == "Unavailable", "\(kind): \(answers[0])")
+        #expect(answers[1].messageID != nil, "\(kind): \(answers[1])")
+        #expect(start.timeIntervalSinceNow > -15, "\(kind)")
+        try #require(server).expect(event: "connected")
+        #expect(try bench.count("pending") == 1)
+        if !log.isEmpty {
+            try eventually("\(kind) is logged") { bench.daemon.words.contains(log) }
+        }
+        server = nil
+        try bench.apple.revive()
+        try eventually("\(kind): the stored message is forwarded") { try bench.count("forwarded") == 2 }
+        #expect(bench.apple.requests(to: devices[0]).isEmpty, "\(kind): it was refused")
+        #expect(try bench.count("pending") == 0 && bench.feedback().items.isEmpty)
+    }
+
+    @Test(
+        "slow settings, no streams at first, interim answers and a second answer are survived",
+        arguments: ["slow", "closed", "hints", "twice"])
+    func survived(kind: String) throws {
+        let bench = try AppleBench()
+        let tokens = try bench.register((0..<12).map { AppleBench.deviceToken("00", $0) })
+        let server = try strange(kind, bench)
+        let lifetimes = [0, nil] as [Int?]
+        let answers = try bench.request(
+            tokens.enumerated().map { AppleBench.legacy($1, lifetime: lifetimes[$0 % 2]) }, atOnce: 12)
+        let refused = answers.filter { $0.messageID == nil }
+        // A second answer breaks the protocol, so that the connection ends with what is in flight.
+        #expect(refused.allSatisfy { kind == "twice" && $0.word == "Unavailable" }, "\(kind): \(refused)")
+        try server.expect(event: "connected")
+        try eventually("\(kind): all are settled") { try bench.count("pending") == 0 }
+        #expect(try bench.count("forwarded") + refused.count == 12, "\(kind)")
+    }
+
+    @Test("canary: the mock of Apple in place of a strange server accepts the same messages")
+    func canary() throws {
+        let bench = try AppleBench()
+        let token = try bench.register([AppleBench.deviceToken("00")])[0]
+        bench.apple.die()
+        try bench.apple.revive()
+        #expect(try bench.send(token, lifetime: 0).messageID != nil)
+    }
+}
