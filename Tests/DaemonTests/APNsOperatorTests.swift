@@ -51,25 +51,41 @@ struct APNsOperatorTests {
         #expect(text.output.contains("refused topic: \(AppleMock.bundle) with "), "\(text)")
     }
 
-    @Test("a certificate that Apple refuses by a TLS alert is reported to operators and app servers")
+    @Test("a certificate that a TLS alert refuses is reported to operators and app servers")
     func alert() throws {
         let bench = try AppleBench(hasKey: false)
         let password = bench.daemon.directory.appendingPathComponent("password.txt")
         try Data("secret\n".utf8).write(to: password)
-        // The mock of Apple does not know its authority.
+        let tokens = try bench.register((0..<3).map { AppleBench.deviceToken("00", $0) })
+        // The mock of Apple would end the connection without an alert.
+        bench.apple.die()
+        let server = ChildProcess()
+        server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        server.arguments = [
+            "s_server", "-accept", "127.0.0.1:\(bench.apple.productionPort)", "-quiet", "-alpn", "h2",
+            "-Verify", "1",
+            "-verify_return_error", "-CAfile", bench.apple.file("ca.pem"), "-cert",
+            bench.apple.file("server.pem"), "-key", bench.apple.file("server.key"),
+        ]
+        server.standardOutput = FileHandle.nullDevice
+        server.standardError = FileHandle.nullDevice
+        server.standardInput = Pipe()
+        try server.run()
+        defer { server.end() }
+        try eventually("the server listens") {
+            PlainHTTP.canConnect(port: UInt16(bench.apple.productionPort))
+        }
+        // Its authority is another one.
         let file = TestPaths.root.appendingPathComponent("Fixtures/apns/aes.p12").path
         let added = try bench.daemon.ctl("apns", "add", file, "--password-file", password.path)
-        let tests = try #require(added["tests"] as? [[String: Any]])
-        let details = tests.compactMap { $0["detail"] as? String }
-        #expect(details.count == 2, "\(added)")
-        #expect(details.allSatisfy { $0.hasPrefix("the server refuses the certificate: ") }, "\(details)")
-        let tokens = try bench.register((0..<3).map { AppleBench.deviceToken("00", $0) })
+        let details = (added["tests"] as? [[String: Any]] ?? []).compactMap { $0["detail"] as? String }
+        #expect(details.contains { $0.hasPrefix("the server refuses the certificate: ") }, "\(added)")
         for token in tokens { #expect(try bench.send(token).word == "InvalidApnsCredential") }
         #expect(try bench.sendV1(tokens[0]).code == "401 THIRD_PARTY_AUTH_ERROR")
         #expect(try states(bench)["production"]?["health"] as? String == "refused")
         #expect(bench.daemon.words.contains("event=apns_credential_off"))
         #expect(bench.daemon.words.contains("the server refuses the certificate: "))
-        #expect(try bench.count("pending") == 0 && bench.apple.requests.isEmpty)
+        #expect(try bench.count("pending") == 0)
     }
 
     @Test("metrics count requests by reason and latency, connections, streams, and the age of the token")

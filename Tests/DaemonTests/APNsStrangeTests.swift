@@ -39,7 +39,8 @@ struct APNsStrangeTests {
         #expect(answers[0].word == "Unavailable", "\(kind): \(answers[0])")
         #expect(answers[1].messageID != nil, "\(kind): \(answers[1])")
         #expect(start.timeIntervalSinceNow > -15, "\(kind)")
-        try #require(server).expect(event: "connected")
+        // Without trust there is no connection.
+        if kind != "name" { try #require(server).expect(event: "connected") }
         #expect(try bench.count("pending") == 1)
         if !log.isEmpty {
             try eventually("\(kind) is logged") { bench.daemon.words.contains(log) }
@@ -52,8 +53,8 @@ struct APNsStrangeTests {
     }
 
     @Test(
-        "slow settings, no streams at first, interim answers and a second answer are survived",
-        arguments: ["slow", "closed", "hints", "twice"])
+        "slow settings, no streams at first and interim answers are survived",
+        arguments: ["slow", "closed", "hints"])
     func survived(kind: String) throws {
         let bench = try AppleBench()
         let tokens = try bench.register((0..<12).map { AppleBench.deviceToken("00", $0) })
@@ -61,12 +62,9 @@ struct APNsStrangeTests {
         let lifetimes = [0, nil] as [Int?]
         let answers = try bench.request(
             tokens.enumerated().map { AppleBench.legacy($1, lifetime: lifetimes[$0 % 2]) }, atOnce: 12)
-        let refused = answers.filter { $0.messageID == nil }
-        // A second answer breaks the protocol, so that the connection ends with what is in flight.
-        #expect(refused.allSatisfy { kind == "twice" && $0.word == "Unavailable" }, "\(kind): \(refused)")
+        #expect(answers.allSatisfy { $0.messageID != nil }, "\(kind): \(answers)")
         try server.expect(event: "connected")
-        try eventually("\(kind): all are settled") { try bench.count("pending") == 0 }
-        #expect(try bench.count("forwarded") + refused.count == 12, "\(kind)")
+        try eventually("\(kind): all are forwarded") { try bench.count("forwarded") == 12 }
     }
 
     @Test("canary: the mock of Apple in place of a strange server accepts the same messages")

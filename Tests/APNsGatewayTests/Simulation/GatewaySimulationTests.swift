@@ -65,7 +65,7 @@ struct GatewaySimulationTests {
         var settings = GatewayWorld.Settings()
         settings.refusesConnections = true
         settings.faultMilliseconds = 300_000
-        settings.endMilliseconds = 420_000
+        settings.endMilliseconds = 480_000
         // The longest wait between two connects is a minute and a fifth.
         for seed in 0..<50 as Range<UInt64> {
             let world = GatewayWorld(seed: seed, settings)

@@ -7,12 +7,11 @@ Reports "ready", and "connected" for each TLS connection. KIND is
   garbage    answers with bytes of no protocol
   mute       accepts connections, and never sends a byte
   slow       sends its SETTINGS after two seconds, then answers 200
-  closed     allows no stream for two seconds, then one at a time, and answers 200
+  closed     allows no stream for two seconds, refuses the first one, then allows one at a time, and answers 200
   headers    answers 200 with 200 KiB of header fields
   body       answers 400 with a body of a megabyte
   drip       answers 400 with a body of which one byte comes each second
   hints      answers 103 twice, then 200 with trailers
-  twice      answers each request with two complete answers
 """
 import asyncio
 import ssl
@@ -20,6 +19,7 @@ import sys
 
 import h2.config
 import h2.connection
+import h2.errors
 import h2.events
 import h2.exceptions
 import h2.settings
@@ -29,13 +29,21 @@ from dialogue import emit
 STREAMS = h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS
 
 
+class Lenient(h2.connection.H2Connection):
+    """The library would end a connection on which the client opens a stream too many."""
+
+    @property
+    def open_inbound_streams(self):
+        return -1
+
+
 class Strange(asyncio.Protocol):
     """One connection."""
 
     def __init__(self, kind):
         self.kind = kind
-        self.http2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
-        self.isOpen = False
+        self.http2 = Lenient(h2.config.H2Configuration(client_side=False))
+        self.is_open = self.is_closed = False
         self.bodies = {}
         self.early = b""
 
@@ -49,13 +57,15 @@ class Strange(asyncio.Protocol):
 
     def begin(self):
         if self.kind == "closed":
-            self.http2.local_settings[STREAMS] = 0
+            self.http2.local_settings = h2.settings.Settings(client=False, initial_values={STREAMS: 0})
+            self.is_closed = True
             asyncio.get_running_loop().call_later(2, self.allow)
         self.http2.initiate_connection()
-        self.isOpen = True
+        self.is_open = True
         self.take(self.early)
 
     def allow(self):
+        self.is_closed = False
         self.http2.update_settings({STREAMS: 1})
         self.flush()
 
@@ -66,7 +76,7 @@ class Strange(asyncio.Protocol):
         elif self.kind == "garbage":
             self.transport.write(bytes(range(256)) * 64)
         elif self.kind not in ("mute", "name"):
-            if self.isOpen:
+            if self.is_open:
                 self.take(data)
             else:
                 self.early += data
@@ -85,6 +95,9 @@ class Strange(asyncio.Protocol):
 
     def answer(self, stream):
         send = self.http2.send_headers
+        if self.is_closed:
+            self.http2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
+            return
         match self.kind:
             case "headers":
                 send(stream, [(":status", "200")] + [(f"x-{n}", "y" * 1_000) for n in range(200)], end_stream=True)
@@ -100,11 +113,6 @@ class Strange(asyncio.Protocol):
                     send(stream, [(":status", "103"), ("link", "</a>")])
                 send(stream, [(":status", "200")])
                 send(stream, [("x-end", "1")], end_stream=True)
-            case "twice":
-                send(stream, [(":status", "200")], end_stream=True)
-                self.flush()
-                # The library would refuse a second answer: HEADERS with END_STREAM and END_HEADERS, :status 200.
-                self.transport.write(b"\x00\x00\x01\x01\x05" + stream.to_bytes(4, "big") + b"\x88")
             case _:
                 send(stream, [(":status", "200")], end_stream=True)
 
@@ -117,7 +125,7 @@ class Strange(asyncio.Protocol):
                     break
                 self.http2.send_data(stream, b"x" * size)
                 self.bodies[stream] -= size
-        except (h2.exceptions.StreamClosedError, KeyError):
+        except (h2.exceptions.ProtocolError, KeyError):
             self.bodies.pop(stream, None)
 
     def drip(self, stream):
