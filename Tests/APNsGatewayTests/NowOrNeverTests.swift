@@ -82,7 +82,7 @@ struct NowOrNeverTests {
 @Suite("the gateway and Live Activities")
 struct LiveActivityTests {
     @Test(
-        "a Live Activity that has ended is refused as such, and says nothing about the registration",
+        "a Live Activity that has ended is refused as such, and its registration lives",
         arguments: [
             (410, "Unregistered"), (410, "ExpiredToken"), (400, "BadDeviceToken"),
             (400, "DeviceTokenNotForTopic"),

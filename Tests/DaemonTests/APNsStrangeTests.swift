@@ -19,7 +19,7 @@ struct APNsStrangeTests {
         return server
     }
 
-    /// What the log says of a server that cannot be used; empty if only a request fails.
+    /// The kinds, each with its event in the log; without one if only a request fails.
     private static let kinds: [(kind: String, log: String)] = [
         ("name", "event=apns_connect_failed"), ("http1", "event=apns_disconnected"),
         ("garbage", "event=apns_disconnected"), ("mute", "event=apns_disconnected"), ("headers", ""),

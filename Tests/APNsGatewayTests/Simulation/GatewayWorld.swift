@@ -31,7 +31,7 @@ final class GatewayWorld {
         var refusesConnections = false
         /// The first registrations, to whose devices each request is fatal for its connection. They never get a message.
         var fatal = 0
-        /// Whether a fatal request aborts its connection. Otherwise Apple sends GOAWAY, and says that it has not processed it.
+        /// Whether a fatal request aborts its connection. Otherwise Apple sends GOAWAY, and leaves it unprocessed.
         var fatalAborts = false
         /// Milliseconds between two messages of a registration at most.
         var pause: Int64 = 5_000
