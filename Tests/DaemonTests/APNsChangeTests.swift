@@ -2,6 +2,7 @@ import Client
 import ClientProtocol
 import Foundation
 import Testing
+import Wire
 
 /// Credentials, registrations and senders that change while messages wait for Apple, against a mock of Apple.
 @Suite("APNs changes", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
