@@ -243,7 +243,7 @@ struct DeviceHub: ~Copyable {
             turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: requester)
         case .next(let event, let requester):
             if outcome.hasFailed || !entry.state.isReady {
-                turn.refuse(requester, .serviceNotAvailable)
+                turn.refuseRequest(requester, .serviceNotAvailable)
             } else {
                 turn.forward(event)
             }

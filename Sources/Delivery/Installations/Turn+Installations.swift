@@ -2,10 +2,10 @@ import Basics
 
 extension Turn {
     /// Refuses a request about an installation.
-    mutating func refuse(_ request: InstallationRequest, _ refusal: RegistrationRefusal) {
+    mutating func refuseInstallation(_ request: InstallationRequest, _ refusal: RegistrationRefusal) {
         switch request.action {
         case .send: refuseSend(request, refusal == .notRegistered ? .notRegistered : .unavailable)
-        default: refuse(request.requester, refusal)
+        default: refuseRequest(request.requester, refusal)
         }
     }
 

@@ -204,7 +204,7 @@ struct Turn: ~Copyable {
     }
 
     /// Refuses a registry request.
-    mutating func refuse(_ requester: Requester, _ refusal: RegistrationRefusal) {
+    mutating func refuseRequest(_ requester: Requester, _ refusal: RegistrationRefusal) {
         reply(.registrationRefused(refusal), to: requester)
     }
 }
