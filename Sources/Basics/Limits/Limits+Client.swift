@@ -21,6 +21,8 @@ extension Limits {
         public static let reconnectMaximumMilliseconds: Int64 = 30_000
         /// Bytes of a server key read from a file or standard input: a longer one is the wrong file.
         public static let keyFileBytes = 4_096
+        /// Iterations of SCRAM that a client computes for a server: thirty times those of RFC 7677; more would only occupy the client.
+        public static let scramIterations = 131_072
         /// Columns of a progress bar.
         public static let progressBarColumns = 30
     }
