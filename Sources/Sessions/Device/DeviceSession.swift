@@ -84,9 +84,6 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         lastReceived = now.monotonic
     }
 
-    /// The device that is logged in; `nil` before and after.
-    public var loggedInDevice: DeviceID? { if case .open(let device) = state { device } else { nil } }
-
     /// The device that the core associates with this connection, so that its end must be reported; `nil` before the login.
     var device: DeviceID? {
         switch state {
