@@ -22,7 +22,9 @@ enum Offline {
             } else {
                 Output.write(OperationPrinter.reference())
             }
-        case "completion": write(Completion.bash(), isJSON)
+        case "completion":
+            guard let script = Completion.script(shell: invocation.arguments[0]) else { return .software }
+            write(script, isJSON)
         case "man":
             guard let program = Program.all.first(where: { $0.name == invocation.arguments[0] }) else {
                 return .software
@@ -102,10 +104,11 @@ enum Offline {
         let daemon = daemonVersion(invocation)
         guard !invocation.has("--json") else {
             return Output.write([
-                "ccsctl": .string(Program.version), "ccsd": daemon.map { .string($0) } ?? .null,
+                "ccsctl": .string(Program.version), "commit": Program.commit.map { .string($0) } ?? .null,
+                "ccsd": daemon.map { .string($0) } ?? .null,
             ])
         }
-        Output.write("ccsctl \(Program.version)\n")
+        Output.write("ccsctl \(Program.versionAndCommit)\n")
         if let daemon { Output.write("ccsd   \(Report.safe(daemon))\n") }
     }
 

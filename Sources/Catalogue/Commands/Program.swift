@@ -23,17 +23,25 @@ public struct Program: Sendable {
     /// The command that runs when none is named; `nil` if one must be named.
     public var mainCommand: Command? { commands.first { $0.words.isEmpty } }
 
+    /// All options that are allowed without a command.
+    var mainOptions: [Option] {
+        var options = mainCommand?.options ?? []
+        options += self.options
+        options += Program.common
+        return options
+    }
+
     /// The options that every program has.
     public static let common = [
         Option("--help", "Print this help, or that of one command, and exit."),
-        Option("--version", "Print the version and exit."),
+        Option("--version", "Print the version and commit, and exit."),
     ]
 
     /// All programs.
     public static let all = [ccsd, ccsctl, ccsDevice, ccsBench]
 
-    /// The version of all programs.
-    public static let version = "0.1.0"
+    /// The programs that packages contain: all but the benchmark, which belongs to the sources.
+    public static let packaged = [ccsd, ccsctl, ccsDevice]
 }
 
 /// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand.

@@ -59,8 +59,12 @@ extension Program {
             examples: [Example("Read the page of ccsd", "ccsctl man ccsd | man -l -")]),
         Command(
             "completion", "Print a completion script for all programs.",
-            arguments: [Argument("SHELL", "The shell.", choices: ["bash"])],
-            examples: [Example("Enable completion in the current shell", "source <(ccsctl completion bash)")]),
+            arguments: [Argument("SHELL", "The shell.", choices: Completion.shells)],
+            examples: [
+                Example("Enable completion in the current bash", "source <(ccsctl completion bash)"),
+                Example("Enable completion in the current zsh", "source <(ccsctl completion zsh)"),
+                Example("Enable completion in the current fish", "ccsctl completion fish | source"),
+            ]),
         Command("version", "Print the version of ccsctl, and of the daemon if it is running."),
     ]
 }
