@@ -33,6 +33,13 @@ struct ShownBlocksTests {
             " app server                                                                       device",
             "a diagram"
         ),
+        ("docs/install.md", "sudo apt install ./ccsd_*_amd64.deb", "InstallTests runs it in a container"),
+        (
+            "docs/install.md",
+            "podman build --build-arg COMMIT=\"$(git rev-parse --short=12 HEAD)\" --build-arg TIME=\"$(git log -1 --format=%ct)\" --tag ccsd .",
+            "needs a container engine; Scripts/package-check executes the Containerfile without one"
+        ),
+        ("docs/install.md", "Scripts/bootstrap --package", "installs packages and builds for release"),
         (
             "docs/ci-example.md", "- name: Push messages reach a device",
             "needs the programs in /usr/bin; CIExampleTests runs the script"

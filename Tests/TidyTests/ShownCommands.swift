@@ -36,6 +36,7 @@ enum ShownCommands {
         }
         var words = substituted(line).split { " \"'".contains($0) }.map(String.init)
         if words.first == "$" { words.removeFirst() }
+        if words.first == "sudo" { words.removeFirst() }
         guard var first = words.first else { return nil }
         if file.path.hasPrefix("systemd/"), let equals = first.firstIndex(of: "=") {
             first = String(first[first.index(after: equals)...])
