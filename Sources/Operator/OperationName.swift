@@ -7,6 +7,9 @@ public enum OperationName: String, CaseIterable, Sendable {
     case acceptClock = "clock accept"
     case drainSessions = "drain"
     case auditStore = "audit"
+    case makeBackup = "backup"
+    case exportRecords = "export"
+    case importRecords = "import"
     case listSessions = "sessions list"
     case sendMessage = "send"
     case addSender = "senders add"
@@ -42,6 +45,9 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .acceptClock: AcceptClock.self
         case .drainSessions: DrainSessions.self
         case .auditStore: AuditStore.self
+        case .makeBackup: MakeBackup.self
+        case .exportRecords: ExportRecords.self
+        case .importRecords: ImportRecords.self
         case .listSessions: ListSessions.self
         case .sendMessage: SendMessage.self
         case .addSender: AddSender.self

@@ -9,6 +9,9 @@ public enum OperatorRequest: Sendable {
     case acceptClock(AcceptClock)
     case drainSessions(DrainSessions)
     case auditStore(AuditStore)
+    case makeBackup(MakeBackup)
+    case exportRecords(ExportRecords)
+    case importRecords(ImportRecords)
     case listSessions(ListSessions)
     case sendMessage(SendMessage)
     case addSender(AddSender)
@@ -44,6 +47,9 @@ public enum OperatorRequest: Sendable {
         case .acceptClock: self = .acceptClock(try AcceptClock(arguments: arguments))
         case .drainSessions: self = .drainSessions(try DrainSessions(arguments: arguments))
         case .auditStore: self = .auditStore(try AuditStore(arguments: arguments))
+        case .makeBackup: self = .makeBackup(try MakeBackup(arguments: arguments))
+        case .exportRecords: self = .exportRecords(try ExportRecords(arguments: arguments))
+        case .importRecords: self = .importRecords(try ImportRecords(arguments: arguments))
         case .listSessions: self = .listSessions(try ListSessions(arguments: arguments))
         case .sendMessage: self = .sendMessage(try SendMessage(arguments: arguments))
         case .addSender: self = .addSender(try AddSender(arguments: arguments))
@@ -82,6 +88,9 @@ public enum OperatorRequest: Sendable {
         case .acceptClock(let command): command
         case .drainSessions(let command): command
         case .auditStore(let command): command
+        case .makeBackup(let command): command
+        case .exportRecords(let command): command
+        case .importRecords(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

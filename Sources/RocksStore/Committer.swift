@@ -137,6 +137,14 @@ struct Committer: ~Copyable, @unchecked Sendable {
         flushed = found
     }
 
+    /// Ends the current journal file. Returns the last commit, which is synced, and the names of the ended files: they have all
+    /// commits that the engine may not have on the disk, and never change again.
+    mutating func endJournalFile() throws(StoreError) -> (commit: UInt64, files: [String]) {
+        let files = try journal.endFile()
+        try demand(journal.synced == journal.commit, "a journal file ends with unsynced commits")
+        return (journal.commit, files)
+    }
+
     /// Syncs all commits and moves them to the engine, so that the next start has nothing to replay.
     mutating func close(_ recent: borrowing Mutex<RecentMessages>) throws(StoreError) {
         try journal.sync()

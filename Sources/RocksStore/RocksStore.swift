@@ -65,6 +65,8 @@ public final class RocksStore: Store {
         do throws(StoreError) {
             var remarks: [OpeningRemark] = []
             let opened = try Recovery.open(path, partitions: wanted, memory, sizes, &remarks)
+            // Only now: the folder of an open store may belong to a running backup. What cannot be removed only takes space.
+            try? CheckpointFolder.remove(from: path)
             self.remarks = remarks
             partitions = opened.engine.partitions
             watermark = ExpiryWatermark(partitions: opened.engine.partitions)
@@ -98,15 +100,25 @@ public final class RocksStore: Store {
     private func commit<Result: Sendable>(
         _ isDurable: Bool, _ make: (inout Commit) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try withCommitter { (committer) throws(StoreError) in
+            let result = try withEngine { (_) throws(StoreError) in
+                try committer.write(isDurable, recent, watermark, make)
+            }
+            passedOver.add(committer.commit.unreadable, ordering: .relaxed)
+            return result
+        }
+    }
+
+    /// Calls a closure between two commits. If it throws, the store is reopened, as after a failed write.
+    func withCommitter<Result: Sendable>(
+        _ body: (inout Committer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try writer.withLock { (writer) throws(StoreError) in
             guard !writer.isClosed else { throw Recovery.closed }
             if writer.committer == nil { try reopen(&writer) }
             guard var committer = writer.committer.take() else { throw Recovery.closed }
             do throws(StoreError) {
-                let result = try withEngine { (_) throws(StoreError) in
-                    try committer.write(isDurable, recent, watermark, make)
-                }
-                passedOver.add(committer.commit.unreadable, ordering: .relaxed)
+                let result = try body(&committer)
                 writer.committer = consume committer
                 return result
             } catch {
@@ -284,6 +296,16 @@ public final class RocksStore: Store {
             let installations = try reader.installations(after: after, limit: limit)
             try ListChecks.demandOrdered(installations, after: after, limit: limit)
             return installations
+        }
+    }
+
+    public func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        try withEngine { (engine) throws(StoreError) in
+            var reader = SnapshotReader(engine.snapshot())
+            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            let groups = try reader.groups(after: after, limit: limit)
+            try ListChecks.demandOrdered(groups, after: after, limit: limit)
+            return groups
         }
     }
 

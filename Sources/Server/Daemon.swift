@@ -24,6 +24,7 @@ final class Daemon: Sendable {
     let log: Log
     let metrics: Metrics
     let store: any Store
+    let backups: Backups
     let storeThreads: StoreThreads
     /// The gateway to Apple.
     let apns: APNsPort
@@ -45,7 +46,8 @@ final class Daemon: Sendable {
     private let settings: Mutex<Settings>
 
     init(
-        log: Log, metrics: Metrics, store: any Store, storeThreads: StoreThreads, apns: APNsPort,
+        log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
+        apns: APNsPort,
         clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
@@ -54,6 +56,7 @@ final class Daemon: Sendable {
         self.log = log
         self.metrics = metrics
         self.store = store
+        self.backups = backups
         self.storeThreads = storeThreads
         self.apns = apns
         self.clock = clock

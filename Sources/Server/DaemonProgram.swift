@@ -68,6 +68,7 @@ public enum DaemonProgram {
         }
         return switch invocation.command.name {
         case "accept-loss": acceptLoss(configuration)
+        case "restore": restore(configuration, invocation)
         default: serve(configuration, source)
         }
     }
@@ -88,6 +89,14 @@ public enum DaemonProgram {
             Console.error("      \(failure.hint)")
             return failure.exitCode.rawValue
         }
+    }
+
+    private static func restore(_ configuration: Configuration, _ invocation: Invocation) -> Int32 {
+        let restore = Restore(
+            folder: invocation.arguments[0], dataDirectory: configuration.dataDirectory,
+            replaces: invocation.has("--replace"), verifies: invocation.has("--verify"),
+            now: Now.read().wall)
+        return RestoreProgram(restore: restore).run().rawValue
     }
 
     private static func check(_ source: ConfigurationSource, isJSON: Bool) -> Int32 {

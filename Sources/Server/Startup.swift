@@ -89,7 +89,8 @@ struct Startup: ~Copyable {
             reactors, map, mailboxes, storeThreads, gateway.port, clock, directory, delivery)
         let sockets = try openSockets()
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, storeThreads: storeThreads, apns: gateway.port,
+            log: log, metrics: metrics, store: store, backups: Backups(store: store, log: log),
+            storeThreads: storeThreads, apns: gateway.port,
             clock: clock, mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
@@ -125,7 +126,7 @@ struct Startup: ~Copyable {
 
     // MARK: Store
 
-    private func openStore() throws(StartupFailure) -> any Store {
+    private func openStore() throws(StartupFailure) -> RocksStore {
         let store: RocksStore
         do throws(StoreError) {
             store = try RocksStore(

@@ -301,6 +301,11 @@ public struct MemoryState: Sendable {
         }
     }
 
+    /// Returns up to `limit` groups after one, in order of their names.
+    public func groups(after: GroupName?, limit: Int) -> [GroupRecord] {
+        groups.list(after: after, limit: limit)
+    }
+
     /// Returns up to `limit` entries of a sender's feedback list after a position.
     public func feedback(of sender: SenderID, after: FeedbackPosition, limit: Int) -> [APNsFeedback] {
         let entries = feedback.filter { $0.sender == sender && FeedbackPosition($0) > after }

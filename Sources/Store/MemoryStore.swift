@@ -47,6 +47,12 @@ public final class MemoryStore: Store {
         return installations
     }
 
+    public func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        let groups = state.withLock { $0.groups(after: after, limit: limit) }
+        try ListChecks.demandOrdered(groups, after: after, limit: limit)
+        return groups
+    }
+
     public func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         let page = state.withLock { $0.topics(from: place, examine: examine) }
         try ListChecks.demandCounted(page, examined: examine)

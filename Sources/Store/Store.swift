@@ -122,6 +122,8 @@ public protocol Store: AnyObject, Sendable {
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord]
     /// Returns up to `limit` installations after one, in order of their IDs. A record that cannot be read is skipped.
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation]
+    /// Returns up to `limit` groups after one, in order of their senders and numbers. A record that cannot be read is skipped.
+    func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord]
     /// Returns topics with their numbers of subscribers, from a position on. Reads up to `examine` subscriptions.
     func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts
     /// Returns up to `limit` entries of a sender's feedback list after a position, in the order of `FeedbackPosition`.

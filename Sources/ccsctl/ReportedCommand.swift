@@ -31,6 +31,9 @@ extension OperatorRequest {
         case .acceptClock(let command): command
         case .drainSessions(let command): command
         case .auditStore(let command): command
+        case .makeBackup(let command): command
+        case .exportRecords(let command): command
+        case .importRecords(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

@@ -1,5 +1,6 @@
 import Catalogue
 import Client
+import Glibc
 import Operator
 import Wire
 
@@ -40,8 +41,14 @@ enum Tool {
         guard let name = OperationName(rawValue: invocation.command.name) else {
             throw Failure(.software, "\(invocation.command.name) is not an operation")
         }
-        guard name != .addAccount else { return try addAccount(invocation) }
+        switch name {
+        case .addAccount: return try addAccount(invocation)
+        case .exportRecords: return try ExportFile.run(invocation)
+        case .importRecords: return try ImportFile.run(invocation)
+        default: break
+        }
         let request = try CommandArguments.request(name, for: invocation)
+        if case .makeBackup(let command) = request { return try makeBackup(command, invocation) }
         return try carryOut(request.reported, invocation, try SocketPath.find(invocation.text("--socket")))
     }
 
@@ -60,6 +67,18 @@ enum Tool {
         }
         show(made.json, made.text, invocation)
         return .success
+    }
+
+    private static func makeBackup(
+        _ command: MakeBackup, _ invocation: Invocation
+    ) throws(Failure) -> ExitCode {
+        let answer = try answer(to: command, invocation, try SocketPath.find(invocation.text("--socket")))
+        show(answer.json, MakeBackup.text(of: answer), invocation)
+        // A service with PrivateTmp has a /tmp of its own, which it shares with no one.
+        guard unsafe access(answer.path, F_OK) != 0, errno == ENOENT else { return .success }
+        throw Failure(
+            .failure, "\(answer.path) is not visible here: ccsd sees another folder under this path",
+            hint: "its service has folders of its own, such as /tmp: give a folder elsewhere")
     }
 
     private static func show(_ json: JSONValue, _ text: String, _ invocation: Invocation) {

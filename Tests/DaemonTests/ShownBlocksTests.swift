@@ -34,6 +34,16 @@ struct ShownBlocksTests {
             "a diagram"
         ),
         (
+            "docs/backup.md", "ccsctl backup /var/lib/ccsd-backup/$(date +%Y-%m-%dT%H%M%S)",
+            "needs the service; SystemdUnitTests runs the command"
+        ),
+        (
+            "docs/backup.md", "systemctl stop ccsd.socket ccsd.service",
+            "needs the service; BackupTests restores backups"
+        ),
+        ("docs/backup.md", "systemctl stop ccsd.socket", "needs the service"),
+        ("docs/backup.md", "ccsctl export registry.jsonl", "needs two servers; ExportTests has them"),
+        (
             "docs/ci-example.md", "- name: Push messages reach a device",
             "needs the programs in /usr/bin; CIExampleTests runs the script"
         ),

@@ -109,6 +109,36 @@ struct SystemdUnitTests {
         #expect(try system.property("MainPID") == process)
     }
 
+    @Test(
+        "a backup goes to the folder of the unit, elsewhere ccsd says why not, and root restores it for ccsd")
+    func backup() throws {
+        let system = try started()
+        let ctl = ["ccsctl", "--socket", "/run/ccsd/control.sock"]
+        func backup(_ folder: String) throws -> Tool {
+            try system.run(ctl[0], ctl[1], ctl[2], "backup", folder)
+        }
+        try system.output(ctl[0], ctl[1], ctl[2], "senders", "add", "--sender-id", "4711")
+        #expect(try backup("/var/lib/ccsd-backup/monday").code == 0)
+        let elsewhere = try backup("/srv/monday")
+        #expect(elsewhere.code == 1 && elsewhere.errors.contains("/var/lib/ccsd-backup"), "\(elsewhere)")
+        let hidden = try backup("/tmp/monday")
+        #expect(hidden.code == 1 && hidden.errors.contains("is not visible here"), "\(hidden)")
+
+        func restore() throws -> Tool {
+            try system.run(
+                "ccsd", "restore", "--replace", "/var/lib/ccsd-backup/monday", "--data-directory",
+                "/var/lib/ccsd")
+        }
+        let inUse = try restore()
+        #expect(inUse.code == 74 && inUse.errors.contains("the data directory is in use"), "\(inUse)")
+        try system.output(ctl[0], ctl[1], ctl[2], "senders", "remove", "4711")
+        try system.output("systemctl", "stop", "ccsd.socket", "ccsd.service")
+        let restored = try restore()
+        #expect(restored.code == 0, "\(restored)")
+        try system.output("systemctl", "start", "ccsd.socket", "ccsd.service")
+        #expect(try system.output(ctl[0], ctl[1], ctl[2], "senders", "list").contains("4711"))
+    }
+
     @Test("reload with the documented drop-in loads a renewed certificate, and so does restart")
     func renewal() throws {
         let system = try BootedSystem()

@@ -46,6 +46,31 @@ enum Samples {
             Sample(
                 arguments: [[:], ["session": "0-12-345"], ["sender_id": "5"]], answers: [["sessions": 3]])
         case .auditStore: Sample(arguments: [[:]], answers: [audit])
+        case .exportRecords:
+            Sample(
+                arguments: [["part": "devices", "after": "7", "limit": 9]],
+                answers: [["rows": [["kind": "device"]], "next": "8"], ["rows": [], "next": .null]])
+        case .importRecords:
+            Sample(
+                arguments: [["rows": [["kind": "device"]], "line": 7, "replace": true]],
+                answers: [
+                    [
+                        "added": 1, "unchanged": 2, "replaced": 3, "needs_restart": true,
+                        "problems": [
+                            ["line": 7, "field": "kind", "conflict": false, "text": "invalid kind"],
+                            ["line": 8, "field": .null, "conflict": true, "text": "it differs"],
+                        ],
+                    ]
+                ])
+        case .makeBackup:
+            Sample(
+                arguments: [["path": "/backup/monday"]],
+                answers: [
+                    [
+                        "path": "/backup/monday", "created_at": time, "commit": 7, "files": 3, "bytes": 2,
+                        "linked_bytes": 1, "milliseconds": 5, "not_included": ["/etc/ccsd/ccsd.yaml"],
+                    ]
+                ])
         case .listSessions:
             Sample(
                 arguments: [["limit": 7]],

@@ -125,6 +125,9 @@ final class FaultyStore: Store {
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
     }
+    func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        try base.groups(after: after, limit: limit)
+    }
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try base.installations(after: after, limit: limit)
     }

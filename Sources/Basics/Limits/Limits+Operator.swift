@@ -1,8 +1,8 @@
 extension Limits {
     /// Limits of the control socket and of values that an operator sets.
     public enum Operator {
-        /// Bytes of one control request.
-        public static let requestBytes = 65_536
+        /// Bytes of one control request: rows of an import, escaped once more.
+        public static let requestBytes = 1_048_576
         /// Bytes of a certificate or key that `ccsctl reload` sends: both, escaped, fit into one control request.
         public static let fileBytes = 24_576
         /// Bytes of the path of such a certificate or key, which errors show: the kernel's limit.

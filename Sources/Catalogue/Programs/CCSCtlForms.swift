@@ -17,6 +17,15 @@ extension OperationName {
                 ])
         case .auditStore:
             OperationForm(AuditStore.self, details: ["Exits with 1 if the check fails."])
+        case .makeBackup:
+            OperationForm(
+                MakeBackup.self,
+                details: ["A relative DIR is taken from the current folder of ccsctl."],
+                examples: [
+                    Example("Back up the service", "ccsctl backup /var/lib/ccsd-backup/monday")
+                ])
+        case .exportRecords: Self.exportForm
+        case .importRecords: Self.importForm
         case .listSessions: OperationForm(ListSessions.self)
         case .sendMessage: Self.sendForm
         case .addSender: Self.addSenderForm
@@ -61,6 +70,20 @@ extension OperationName {
             "With FILE, ccsd check is run on that file instead of the running daemon's configuration, and no daemon is needed."
         ],
         examples: [Example("Check a file before using it", "ccsctl check new.yaml")])
+
+    private static let exportForm = OperationForm(
+        ExportRecords.self, supplied: [\.part, \.after, \.limit],
+        arguments: [Argument("FILE", "The file to create, with mode 0600; it must not exist.")],
+        examples: [Example("Export the registry", "ccsctl export registry.jsonl")])
+
+    private static let importForm = OperationForm(
+        ImportRecords.self, supplied: [\.rows, \.line, \.replaces],
+        arguments: [Argument("FILE", "A file of ccsctl export.")],
+        options: [Option("--replace", "Replace rows that differ from those in the file.")],
+        details: [
+            "A file without the end of an export, or of another format, is refused before anything is imported. Exits with 65 if a line is invalid, and with 1 if valid lines were not imported."
+        ],
+        examples: [Example("Import into a new server", "ccsctl import registry.jsonl")])
 
     private static let reloadForm = OperationForm(
         ReloadConfiguration.self,

@@ -22,6 +22,7 @@ extension DeviceHub {
             } else {
                 turn.refuse(request, .serviceNotAvailable)
             }
+        case .imported(let rows): turn.refuse(rows.requester, .serviceNotAvailable)
         case .forget(let requester), .unregisterToken(_, let requester):
             turn.refuse(requester, .serviceNotAvailable)
         case .upstreamReturned(let gone):

@@ -59,6 +59,8 @@ struct GroupHub: ~Copyable {
             owner: .sender(request.sender))
         changes[request.sender]?.isAsking = true
         switch request.operation {
+        case .imported(let group, _):
+            turn.load(.groupLabelled(request.sender, group.label))
         case .create(let label, _), .find(let label):
             turn.load(.groupLabelled(request.sender, label))
         case .add(let number, _, _), .remove(let number, _, _), .show(let number),
@@ -169,6 +171,10 @@ struct GroupHub: ~Copyable {
             }
             group.members = Self.distinct(group.members.filter { !gone.contains($0) })
             return group == record ? nil : group
+        case .imported(let group, let replaces):
+            guard let record, record != group else { return record == nil ? group : nil }
+            guard replaces, record.name == group.name else { throw .labelTaken }
+            return group
         case .find, .show: return nil
         }
     }

@@ -12,6 +12,8 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
     case bundle
     case session
     case installation
+    /// The folder of a backup.
+    case path
     /// The recipient of a message, or the device of a command.
     case target
 
@@ -27,7 +29,8 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
         case .bundle: 5
         case .session: 6
         case .installation: 7
-        case .target: 8
+        case .path: 8
+        case .target: 9
         }
     }
 }

@@ -83,6 +83,12 @@ struct Journal: ~Copyable, Sendable {
         segments.append(Segment(first: commit + 1, bytes: 0))
     }
 
+    /// Ends the current file if it has commits. Returns the names of all ended files.
+    mutating func endFile() throws(StoreError) -> [String] {
+        if segments[segments.count - 1].first <= commit { try rotate() }
+        return segments.dropLast().map { JournalFolder.name($0.first) }
+    }
+
     private static func begin(_ path: String, _ name: String) throws(StoreError) -> OpenFile {
         // A file of this name has no complete frame. It is not overwritten: after a failed sync its old content may still reach the
         // disk.

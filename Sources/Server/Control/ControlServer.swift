@@ -73,6 +73,9 @@ final class ControlServer: Sendable {
         case .acceptClock(let command): Done(command, try acceptClock())
         case .drainSessions(let command): Done(command, try drain(command, call))
         case .auditStore(let command): Done(command, try audit())
+        case .makeBackup(let command): Done(command, try makeBackup(command, call))
+        case .exportRecords(let command): Done(command, try exportRecords(command))
+        case .importRecords(let command): Done(command, try importRecords(command, call))
         case .listSessions(let command): Done(command, try listSessions(command))
         case .sendMessage(let command): Done(command, try send(command, call))
         case .addSender(let command): Done(command, try addSender(command))
@@ -133,6 +136,30 @@ final class ControlServer: Sendable {
                 hint: "ccsctl status shows whether the store is healthy")
         }
         return answer
+    }
+
+    /// Submits several events, and waits for the answers with their request IDs, in order.
+    func submit(
+        from connection: ConnectionID, _ events: [(requestID: UInt32, event: Event)]
+    ) throws(OperatorProblem) -> [SessionCommand] {
+        let latches = events.map { _ in Latch<SessionCommand>() }
+        mailboxes[Int(connection.reactor)].post { host in
+            let link = host.link(connection) as? ControlLink
+            for (event, latch) in zip(events, latches) {
+                link?.expect(event.requestID, latch)
+                host.accept(event.event, now: host.reactor.now)
+            }
+        }
+        var answers: [SessionCommand] = []
+        for latch in latches {
+            guard let answer = latch.wait() else {
+                throw OperatorProblem(
+                    "the core did not answer within \(Limits.Operator.answerSeconds) s",
+                    hint: "ccsctl status shows whether the store is healthy")
+            }
+            answers.append(answer)
+        }
+        return answers
     }
 
     /// Returns a reply-to address with a new request ID for a connection.

@@ -56,7 +56,7 @@ struct AuditLineTests {
         case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
             .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
-            .listAPNsFeedback:
+            .listAPNsFeedback, .exportRecords:
             nil
         case .reloadConfiguration:
             (
@@ -94,6 +94,13 @@ struct AuditLineTests {
                 "command=\"service-accounts remove\" arguments=\"sender=4711 key_id=0a\" result=refused"
             )
         case .addAPNsCredential, .testAPNsCredential, .removeAPNsCredential: apns(name)
+        case .importRecords:
+            (
+                ["rows": [["kind": "device", "secret": "SECRET"]]],
+                "command=import arguments=\"\" result=\"0 added, 0 replaced, 1 refused\""
+            )
+        case .makeBackup:
+            (["path": "monday"], "command=backup arguments=\"path=monday\" result=refused")
         case .forgetDevice:
             (
                 ["device": .string("\(device)")],

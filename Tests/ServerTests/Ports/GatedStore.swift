@@ -64,6 +64,9 @@ final class GatedStore: Store {
     func feedback(
         of sender: SenderID, after: FeedbackPosition, limit: Int
     ) throws(StoreError) -> [APNsFeedback] { try base.feedback(of: sender, after: after, limit: limit) }
+    func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        try base.groups(after: after, limit: limit)
+    }
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try base.installations(after: after, limit: limit)
     }

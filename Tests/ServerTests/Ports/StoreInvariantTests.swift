@@ -34,6 +34,7 @@ import Testing
 
         func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
         func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] { [] }
+        func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] { [] }
         func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] { [] }
         func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
             TopicCounts(counts: [], next: nil)
