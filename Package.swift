@@ -127,7 +127,7 @@ let package = Package(
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
-        tests("Operator", ["Operator", "Wire", "Basics"]),
+        tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
         tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
         tests(
             "Server",

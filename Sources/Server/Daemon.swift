@@ -17,7 +17,7 @@ final class Daemon: Sendable {
 
     /// The state that changes with the configuration.
     private struct Settings {
-        var configuration: Configuration
+        var configuration: LocatedConfiguration
         var sessions: SharedSettings
     }
 
@@ -42,6 +42,9 @@ final class Daemon: Sendable {
     /// The document at `/openapi.json`.
     let openAPI = OpenAPI.document(version: Program.version)
     let source: ConfigurationSource
+    let auditLog: AuditLog
+    /// A log level that an operator has set.
+    let logLevel: LogLevelOverride
     private let settings: Mutex<Settings>
 
     init(
@@ -49,7 +52,7 @@ final class Daemon: Sendable {
         clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
-        listeners: [BoundListener], source: ConfigurationSource, configuration: Configuration
+        listeners: [BoundListener], source: ConfigurationSource, configuration: LocatedConfiguration
     ) {
         self.log = log
         self.metrics = metrics
@@ -66,23 +69,29 @@ final class Daemon: Sendable {
         self.drainer = drainer
         self.listeners = listeners
         self.source = source
+        auditLog = AuditLog(folder: configuration.values.dataDirectory, log: log)
+        logLevel = LogLevelOverride(log: log)
         let sessions = SessionSettings(
-            configuration, seal: seal, scramSecret: scramSecret, senders: senders)
+            configuration.values, seal: seal, scramSecret: scramSecret, senders: senders)
         settings = Mutex(Settings(configuration: configuration, sessions: SharedSettings(sessions)))
         metrics.shards.last?.set(.configReloadSuccess, to: 1)
     }
 
     /// The current configuration.
-    var configuration: Configuration { settings.withLock { $0.configuration } }
+    var configuration: Configuration { located.values }
+
+    /// The current configuration with the places of its values.
+    var located: LocatedConfiguration { settings.withLock { $0.configuration } }
 
     /// The settings for new sessions.
     var sessionSettings: SharedSettings { settings.withLock { $0.sessions } }
 
     /// Applies a configuration: rates and windows at once, other settings to new sessions.
-    func apply(_ configuration: Configuration) {
+    func apply(_ located: LocatedConfiguration) {
+        let configuration = located.values
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
-        settings.withLock { $0 = Settings(configuration: configuration, sessions: SharedSettings(sessions)) }
+        settings.withLock { $0 = Settings(configuration: located, sessions: SharedSettings(sessions)) }
         let window = configuration.pendingWindow
         var change = Parcel(events: [.settingsChanged(configuration.running)])
         change.jobs.append { $0.changePendingWindow(window) }
@@ -92,7 +101,7 @@ final class Daemon: Sendable {
         apns.apply(configuration)
         storeThreads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
-        log.level = configuration.logLevel
+        logLevel.end(configured: configuration.logLevel)
     }
 
     /// The actual listeners: `device on 127.0.0.1:5228, https on 127.0.0.1:443 and [::1]:443`.

@@ -61,13 +61,13 @@ public enum DaemonProgram {
         guard invocation.command.name != "check" else {
             return check(source, isJSON: invocation.has("--json"))
         }
-        let configuration: Configuration
+        let configuration: LocatedConfiguration
         do { configuration = try source.load() } catch {
             for line in error.lines { Console.error(line) }
             return ExitCode.configuration.rawValue
         }
         return switch invocation.command.name {
-        case "accept-loss": acceptLoss(configuration)
+        case "accept-loss": acceptLoss(configuration.values)
         default: serve(configuration, source)
         }
     }
@@ -101,13 +101,14 @@ public enum DaemonProgram {
         return (report.isSound ? ExitCode.success : ExitCode.configuration).rawValue
     }
 
-    private static func serve(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {
+    private static func serve(_ located: LocatedConfiguration, _ source: ConfigurationSource) -> Int32 {
+        let configuration = located.values
         let log = Log.standardError(level: configuration.logLevel, format: configuration.logFormat)
         let notify = SystemdNotify()
         do {
             // Before any thread starts: threads inherit the mask, and signals are read from one descriptor.
             let signals = try signals()
-            var startup = Startup(configuration: configuration, source: source, log: log)
+            var startup = Startup(configuration: located, source: source, log: log)
             let (daemon, greeting) = try startup.run()
             if source.file == nil, !notify.isWanted { greeting.show(daemon) }
             log.notice(
@@ -148,6 +149,7 @@ public enum DaemonProgram {
             }
             let now = Now.read().monotonic
             daemon.log.flushRepeated()
+            daemon.logLevel.endIfDue(configured: daemon.configuration.logLevel, now: now)
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
                 // With a wrong clock every certificate seems to have expired, or none ever.

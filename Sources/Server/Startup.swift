@@ -45,16 +45,19 @@ extension TransportError {
 
 /// Starts the daemon; `run` lists the steps.
 struct Startup: ~Copyable {
-    let configuration: Configuration
+    let located: LocatedConfiguration
     let source: ConfigurationSource
     let log: Log
     let metrics: Metrics
 
-    init(configuration: Configuration, source: ConfigurationSource, log: Log) {
-        self.configuration = configuration
+    /// The values of the configuration.
+    var configuration: Configuration { located.values }
+
+    init(configuration: LocatedConfiguration, source: ConfigurationSource, log: Log) {
+        located = configuration
         self.source = source
         self.log = log
-        metrics = Metrics(shards: configuration.reactorCount + 3)
+        metrics = Metrics(shards: configuration.values.reactorCount + 3)
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
@@ -94,7 +97,7 @@ struct Startup: ~Copyable {
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners,
-            source: source, configuration: configuration)
+            source: source, configuration: located)
         let port = gateway.port
         apnsCredentials.observe { credentials in port.use(credentials.map { APNsMaterial($0) }) }
         apnsCredentials.selfTester = GatewaySelfTester(port: port)

@@ -12,7 +12,7 @@ enum Tool {
         do throws(UsageError) {
             switch try ArgumentParser.parse(arguments, for: .ccsctl) {
             case .print(let text):
-                if isJSON { Output.write(["text": .string(text)]) } else { Output.write(text) }
+                if isJSON { Output.write(TextOutput(text: text).json) } else { Output.write(text) }
                 return .success
             case .run(let invocation): return run(invocation)
             }
@@ -42,6 +42,8 @@ enum Tool {
         }
         guard name != .addAccount else { return try addAccount(invocation) }
         let request = try CommandArguments.request(name, for: invocation)
+        try Confirmation.require(request, invocation)
+        if case .showAuthority(let command) = request { return try showAuthority(command, invocation) }
         return try carryOut(request.reported, invocation, try SocketPath.find(invocation.text("--socket")))
     }
 
@@ -59,6 +61,16 @@ enum Tool {
             try answer(to: command, invocation, path)
         }
         show(made.json, made.text, invocation)
+        return .success
+    }
+
+    private static func showAuthority(
+        _ command: ShowAuthority, _ invocation: Invocation
+    ) throws(Failure) -> ExitCode {
+        let path = try SocketPath.find(invocation.text("--socket"))
+        let shown = ShownAuthority(answer: try answer(to: command, invocation, path), invocation)
+        try shown.writeFile()
+        show(shown.json, shown.text, invocation)
         return .success
     }
 

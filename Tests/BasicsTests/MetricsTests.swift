@@ -106,7 +106,7 @@ import Testing
                 .tooLarge(field: "", bytes: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
                 .repeatedMessageID, .badAck(.missing(field: "")), .invalidToken, .senderMismatch,
                 .notRegistered,
-                .packageMismatch,
+                .packageMismatch, .senderSuspended,
                 .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
                 .draining,
             ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }

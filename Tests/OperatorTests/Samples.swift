@@ -19,6 +19,7 @@ enum Samples {
     }
 
     static let time: JSONValue = "2026-11-20T12:03:04.005Z"
+    private static let earlier: JSONValue = "2026-11-19T12:03:04.005Z"
     private static let key: JSONValue = "AIzaSyA-key-of-thirty-nine-characters-0"
     private static let token: JSONValue = "dzxZqRrnxm4:APA91bSECRET"
     private static let installation: JSONValue = "cGFzc3dvcmQ_aGVsbG8tdw"
@@ -28,6 +29,9 @@ enum Samples {
         switch name {
         case .showStatus: Sample(arguments: [[:]], answers: [status])
         case .checkConfiguration: Sample(arguments: [[:]], answers: [check])
+        case .showAuthority, .showConfiguration, .logLevel, .listAuditLog, .suspendSender, .resumeSender,
+            .senderStats, .listMessages:
+            everyday(name)
         case .reloadConfiguration:
             Sample(
                 arguments: [
@@ -148,11 +152,21 @@ enum Samples {
         switch name {
         case .listDevices:
             Sample(
-                arguments: [["limit": 7, "after": "42"]],
+                arguments: [
+                    [
+                        "limit": 7, "after": "42", "sender_id": "5", "app": "com.a", "channel": "apns",
+                        "presence": "offline", "seen_before": time, "seen_after": earlier, "waiting": true,
+                    ]
+                ],
                 answers: [
                     [
-                        "devices": [["device": "43", "created_at": time, "seen_at": time]],
-                        "next_after": "43",
+                        "devices": [
+                            [
+                                "device": "43", "created_at": time, "seen_at": time, "online": false,
+                                "registrations": 2, "channels": ["mcs", "apns"], "waiting": 3,
+                            ]
+                        ],
+                        "examined": 9, "next_after": "43",
                     ]
                 ])
         case .showDevice:

@@ -24,7 +24,7 @@ import Testing
     @Test("the commands of ccsctl that need the daemon are the operations")
     func commandsAreAnswered() {
         let offline: Set = [
-            "config sample", "config docs", "operations", "explain", "man", "completion", "version",
+            "config sample", "config docs", "operations", "schema", "explain", "man", "completion", "version",
         ]
         let asked = Program.ccsctl.commands.map(\.name).filter { !offline.contains($0) }
         #expect(asked == OperationName.allCases.map(\.rawValue))
@@ -55,6 +55,9 @@ import Testing
 
     @Test("docs/operations.md is what ccsctl operations prints")
     func operations() { #expect(SourceTree.read("docs/operations.md") == OperationPrinter.reference()) }
+
+    @Test("docs/schema.json is what ccsctl schema prints")
+    func schema() { #expect(SourceTree.read("docs/schema.json") == SchemaPrinter.document()) }
 
     @Test("a command line in documents, scripts and units is valid for its program")
     func shownCommands() { expectNone(SourceTree.files.flatMap(ShownCommands.violations)) }

@@ -44,7 +44,10 @@ import Testing
         "bash completes commands, options and values", .enabled(if: hasBash, "bash is not installed"))
     func completion() {
         #expect(Self.offered("ccsctl se") == ["sessions", "send", "senders", "service-accounts"])
-        #expect(Self.offered("ccsctl senders ") == ["add", "list", "rotate-key", "remove"])
+        #expect(
+            Self.offered("ccsctl senders ") == [
+                "add", "list", "suspend", "resume", "stats", "rotate-key", "remove",
+            ])
         #expect(Self.offered("ccsctl --socket x devices ") == ["list", "show", "trace", "forget"])
         #expect(Self.offered("ccsctl senders add --key") == ["--key-file", "--key-stdin"])
         #expect(Self.offered("ccsctl man ccs-") == ["ccs-device", "ccs-bench"])

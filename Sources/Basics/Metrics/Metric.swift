@@ -106,8 +106,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     private static let coreRefusalWords = [
         "missing_target", "wrong_type", "out_of_range", "not_allowed", "too_large", "reserved_key",
         "conflict", "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
-        "package_mismatch", "device_rate_exceeded", "sender_rate_exceeded", "topic_rate_exceeded",
-        "unavailable", "internal_error", "draining",
+        "package_mismatch", "sender_suspended", "device_rate_exceeded", "sender_rate_exceeded",
+        "topic_rate_exceeded", "unavailable", "internal_error", "draining",
     ]
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were parsed.

@@ -43,6 +43,17 @@ extension Program {
             "operations",
             "Print the reference of all operations: roles, arguments and answers (Markdown)."),
         Command(
+            "schema", "Print the JSON Schema of what commands print with --json.",
+            details: [
+                "Without COMMAND, one document has the schemas of all commands, of the lines that some print before, and of errors. Its version is raised when a field is renamed, removed or changes its meaning; further fields may appear in any release."
+            ],
+            arguments: [
+                Argument(
+                    "COMMAND", "The words of a command, or error. Default: all.", isOptional: true,
+                    isRepeatable: true)
+            ],
+            examples: [Example("Print the schema of one command", "ccsctl schema senders list")]),
+        Command(
             "explain", "Explain a word of logs or metrics, a config key or an exit code.",
             arguments: [
                 Argument(

@@ -5,6 +5,14 @@ extension OperationName {
     public var form: OperationForm {
         switch self {
         case .showStatus: OperationForm(ShowStatus.self)
+        case .showAuthority: Self.authorityForm
+        case .showConfiguration: Self.configurationForm
+        case .logLevel: Self.logLevelForm
+        case .listAuditLog: Self.auditLogForm
+        case .suspendSender: OperationForm(SuspendSender.self)
+        case .resumeSender: OperationForm(ResumeSender.self)
+        case .senderStats: OperationForm(SenderStatistics.self, optionalArguments: [\.sender])
+        case .listMessages: Self.messagesForm
         case .checkConfiguration: Self.checkForm
         case .reloadConfiguration: Self.reloadForm
         case .showClock: OperationForm(ShowClock.self)
@@ -35,7 +43,7 @@ extension OperationName {
                 details: ["Exits with 1 unless Apple accepts the credential in every tested environment."])
         case .removeAPNsCredential: OperationForm(RemoveAPNsCredential.self)
         case .listAPNsFeedback: OperationForm(ListAPNsFeedback.self)
-        case .listDevices: OperationForm(ListDevices.self)
+        case .listDevices: Self.devicesForm
         case .showDevice: OperationForm(ShowDevice.self)
         case .traceDevice:
             OperationForm(

@@ -52,7 +52,8 @@ extension Program {
             (path: "/etc/ccsd/ccsd.yaml", meaning: "The configuration that the service unit uses."),
             (
                 path: "./ccs-data",
-                meaning: "The default data directory: store, keys, certificate authority, control socket."
+                meaning:
+                    "The default data directory: store, keys, certificate authority, control socket, audit log."
             ),
         ],
         examples: [

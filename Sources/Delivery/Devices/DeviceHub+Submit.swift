@@ -48,6 +48,11 @@ extension DeviceHub {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
         let registration = entry.registrations[at].registration
         try registration.checkEntitlement(of: submission)
+        if submission.sender == nil, !turn.directory.suspended.isEmpty,
+            entry.hasSuspendedSender(ofEndpoint: registration, turn.directory.suspended)
+        {
+            throw .senderSuspended
+        }
         if let end = registration.apnsState.end {
             throw .apns(APNsRefusal(.unregistered, end.verdict))
         }
@@ -113,9 +118,11 @@ extension DeviceHub {
         }
         turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.effects.downstream.accepted += 1
+        turn.countDownstream(.accepted, of: message.sender)
         turn.traceMessage(message, .accepted, detail: "now_or_never")
         guard let link = entry.link, link.acceptsUnstored, !waits(message.delaysWhileIdle, for: entry) else {
             turn.effects.downstream.expired += 1
+            turn.countDownstream(.expired, of: message.sender)
             turn.traceMessage(message, .expired, detail: "now_or_never")
             return
         }
@@ -193,6 +200,7 @@ extension DeviceHub {
             return
         }
         answer(message, to: replyTo, canonical: canonical, entry, &turn)
+        turn.countDownstream(.accepted, of: message.sender)
         turn.traceMessage(message, .stored)
         turn.traceMessage(message, .accepted)
         messageStored(message, entry, &turn)
@@ -214,5 +222,18 @@ extension DeviceHub {
         }
         return !isReplaced
             && share.target.reaches(on: share.pass) { state.topics.contains(sender, $0) }
+    }
+}
+
+extension DeviceEntry {
+    /// Whether a web app was registered from a push endpoint for a suspended sender: the endpoint itself belongs to the key of an
+    /// application server, which would be a second way to the app.
+    fileprivate func hasSuspendedSender(
+        ofEndpoint endpoint: Registration, _ suspended: Set<SenderID>
+    ) -> Bool {
+        registrations.contains { state in
+            guard let sender = state.registration.sender, suspended.contains(sender) else { return false }
+            return state.registration.isOfEndpoint(endpoint)
+        }
     }
 }

@@ -16,6 +16,7 @@ extension Partition {
     mutating func replaceDirectory(_ directory: SenderDirectory) {
         turn.directory = directory
         turn.messageBuckets.retainSenders { directory[$0] != nil }
+        turn.tallies.retainSenders { directory[$0] != nil }
         devices.topicBuckets.retainSenders { directory[$0] != nil }
         senders.directoryChanged(&turn)
     }

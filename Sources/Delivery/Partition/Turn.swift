@@ -33,6 +33,8 @@ struct Turn: ~Copyable {
     var traces: [DeviceID: Trace] = [:]
     /// What is left of this partition's share of each sender's message rate.
     var messageBuckets: SenderBuckets
+    /// Messages by sender, for operators.
+    var tallies = SenderTallies()
 
     init(partition: Int, of count: Int, salt: UInt32, settings: DeliverySettings) {
         self.partition = partition

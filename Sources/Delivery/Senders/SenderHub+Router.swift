@@ -225,6 +225,7 @@ extension SenderHub {
         }
         entry.leaving.insert(sequence.number)
         entry.countRemoved()
+        turn.countUpstream(.expired, of: entry.sender)
         entry.shares.remove(author.from.device, endingAt: expiresAt)
         turn.demand(entry.shares.isSound, "the message count of the devices is negative", of: entry)
         turn.forward(
@@ -240,6 +241,7 @@ extension SenderHub {
         guard item.isStored else {
             if !item.isReceipt { turn.traceUpstreamEnd(item.sequence, reason) }
             turn.effects.upstream[reason] += 1
+            if !item.isReceipt { turn.countUpstream(reason, of: entry.sender) }
             return
         }
         if !item.isReceipt { entry.shares.remove(DeviceID(item.device), endingAt: item.expiresAt) }
@@ -261,6 +263,7 @@ extension SenderHub {
         turn.batch.removesUpstream = true
         if isReceipt { return }
         turn.batch.upstream[reason] += 1
+        turn.countUpstream(reason, of: entry.sender)
         turn.traceUpstreamEnd(sequence, reason)
     }
 }

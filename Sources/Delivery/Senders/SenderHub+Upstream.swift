@@ -53,6 +53,7 @@ extension SenderHub {
             return refuseUpstream(upstream, from: message.from, .expired, &turn)
         }
         turn.effects.upstream.accepted += 1
+        turn.countUpstream(.accepted, of: entry.sender)
         turn.traceUpstream(upstream, .accepted, detail: "now_or_never")
         let requester = upstream.requester
         turn.send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
@@ -65,6 +66,7 @@ extension SenderHub {
         _ turn: inout Turn
     ) {
         turn.refuseUpstream(upstream, refusal)
+        if turn.directory[upstream.sender] != nil { turn.countUpstream(.refused, of: upstream.sender) }
         turn.forward(.upstreamAnswered(name))
     }
 
@@ -95,6 +97,7 @@ extension SenderHub {
         turn.traceUpstream(message, .accepted)
         turn.effects.upstream.accepted += 1
         turn.effects.upstream.stored += 1
+        turn.countUpstream(.accepted, of: message.sender)
         route(message, &turn)
     }
 

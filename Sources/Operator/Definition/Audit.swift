@@ -14,6 +14,10 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
     case installation
     /// The recipient of a message, or the device of a command.
     case target
+    /// The level of the log.
+    case level
+    /// The time for which a change holds.
+    case duration
 
     public static func < (a: AuditKey, b: AuditKey) -> Bool { a.position < b.position }
 
@@ -28,6 +32,8 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
         case .session: 6
         case .installation: 7
         case .target: 8
+        case .level: 9
+        case .duration: 10
         }
     }
 }

@@ -37,17 +37,23 @@ final class ControlServer: Sendable {
     ) {
         let request: OperatorRequest
         do throws(RequestProblem) { request = try RequestLine.request(line.raw) } catch {
-            OperatorRecord(error).write(caller, daemon.log)
+            record(OperatorRecord(error), caller)
             return reply(.problem(error.problem))
         }
         do throws(OperatorProblem) {
             let done = try carryOut(request, Call(connection: connection, send: reply))
-            OperatorRecord(request, .done(done.auditResult), seal: daemon.seal).write(caller, daemon.log)
+            record(OperatorRecord(request, .done(done.auditResult), seal: daemon.seal), caller)
             reply(.result(done.json))
         } catch {
-            OperatorRecord(request, .refused(error), seal: daemon.seal).write(caller, daemon.log)
+            record(OperatorRecord(request, .refused(error), seal: daemon.seal), caller)
             reply(.problem(error))
         }
+    }
+
+    /// Writes the audit line of a command to the log and, unless the command only reads, to the audit log.
+    private func record(_ record: OperatorRecord, _ caller: ControlCaller) {
+        record.write(caller, daemon.log)
+        if record.isKept { daemon.auditLog.append(record, caller, now: Now.read().wall) }
     }
 
     /// The answer of a completed command.
@@ -67,6 +73,14 @@ final class ControlServer: Sendable {
     private func carryOut(_ request: OperatorRequest, _ call: Call) throws(OperatorProblem) -> Done {
         switch request {
         case .showStatus(let command): Done(command, showStatus())
+        case .showAuthority(let command): Done(command, try showAuthority())
+        case .showConfiguration(let command): Done(command, showConfiguration(command))
+        case .logLevel(let command): Done(command, changeLogLevel(command))
+        case .listAuditLog(let command): Done(command, try listAuditLog(command))
+        case .suspendSender(let command): Done(command, try setSuspended(true, command.sender))
+        case .resumeSender(let command): Done(command, try setSuspended(false, command.sender))
+        case .senderStats(let command): Done(command, try senderStatistics(command))
+        case .listMessages(let command): Done(command, try listMessages(command))
         case .checkConfiguration(let command): Done(command, daemon.checkConfiguration().answer)
         case .reloadConfiguration(let command): Done(command, try reload(command))
         case .showClock(let command): Done(command, showClock())

@@ -10,8 +10,8 @@ import Transport
 final class ReactorHost: ReactorDelegate {
     let index: Int
     let reactor: Reactor
-    private let map: PartitionMap
-    private let partitions: ReactorPartitions
+    let map: PartitionMap
+    let partitions: ReactorPartitions
     /// Commands from the host itself to its sessions.
     private var answers: [(ConnectionID, SessionCommand)] = []
     /// The part of the partitions that ticks next.
@@ -26,6 +26,8 @@ final class ReactorHost: ReactorDelegate {
     let admission: Admission
     private var backpressured: [Link] = []
     private var refusals = TurnRefusals()
+    /// The refusals of each sender since the start.
+    private(set) var senderRefusals = SenderRefusals()
     /// Bytes buffered by all unauthenticated HTTP connections together.
     var unauthenticatedBytes = 0
     private var closes = CloseSchedule()
@@ -381,6 +383,7 @@ final class ReactorHost: ReactorDelegate {
     func refused(_ refusal: TurnRefusals.Row) {
         tally.refused(refusal.interface, refusal.reason, refusal.count)
         refusals.add(refusal)
+        senderRefusals.add(refusal)
     }
 
     // MARK: Session I/O buffers

@@ -180,6 +180,8 @@ public struct SessionSettings: Sendable {
     public var webPush = WebPushFunctions.none
     /// Returns the account that a server key belongs to at a time, or `nil` if there is none or it is suspended.
     public var senderOfKey: @Sendable (SecretDigest, UnixMilliseconds) -> SenderID? = { _, _ in nil }
+    /// Returns whether a server key is valid at a time, but its account is suspended.
+    public var isKeySuspended: @Sendable (SecretDigest, UnixMilliseconds) -> Bool = { _, _ in false }
     /// Functions for service accounts; without them there are none.
     public var accounts = AccountFunctions.none
     /// Hosts allowed in the origin that a web push is signed for, in lower case (RFC 8292, 2).

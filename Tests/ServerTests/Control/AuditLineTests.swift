@@ -56,8 +56,19 @@ struct AuditLineTests {
         case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
             .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
-            .listAPNsFeedback:
+            .listAPNsFeedback, .showAuthority, .showConfiguration, .listAuditLog, .senderStats,
+            .listMessages:
             nil
+        case .logLevel:
+            (
+                ["level": "notice", "duration": "10m"],
+                "command=\"log level\" arguments=\"level=notice duration=600s\" result=ok"
+            )
+        case .suspendSender, .resumeSender:
+            (
+                ["sender_id": "4711"],
+                "command=\"\(name.rawValue)\" arguments=\"sender=4711\" result=ok"
+            )
         case .reloadConfiguration:
             (
                 ["certificate": "SECRET", "private_key": "SECRET"],

@@ -26,7 +26,11 @@ extension DeviceHub {
                 entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
         turn.touch(entry)
         turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
-        if message.kind == .message { turn.batch.downstream[reason] += 1 }
+        guard message.kind == .message else { return }
+        turn.batch.downstream[reason] += 1
+        if let at = entry.index(of: message.registration) {
+            turn.countDownstream(reason, of: entry.registrations[at].registration.sender)
+        }
     }
 
     mutating func acknowledged(
