@@ -189,7 +189,7 @@ import WireSupport
         #expect(Self.answer(harness).status == "200", "the canary")
     }
 
-    @Test("A suspended sender is told so: 401 with the reason for a server key and for HTTP v1")
+    @Test("A suspended sender gets 401 with the reason, for a server key and for HTTP v1")
     func suspendedAnswers() throws {
         let token = try Self.token(Self.harness())
         let harness = Self.harness({ $0.isSuspended = true }) { settings in

@@ -66,6 +66,7 @@ extension SenderHub {
                 entry.rewind(before: item.sequence)
             } else {
                 turn.effects.upstream.expired += 1
+                turn.countUpstream(.expired, of: sender)
             }
         }
         turn.demand(

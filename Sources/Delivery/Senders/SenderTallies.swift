@@ -59,7 +59,7 @@ extension Turn {
     }
 }
 
-/// What a partition knows about a sender.
+/// The figures of a sender in one partition.
 public struct SenderFigures: Sendable, Equatable {
     /// Sessions, and those of them that are draining.
     public var sessions = 0

@@ -44,7 +44,7 @@ extension ControlServer {
         let devices = candidates.map(\.device)
         let online = try ask { $0.connected(among: devices) }.reduce(into: Set()) { $0.formUnion($1) }
         let present = candidates.filter { command.filter.allows(isOnline: online.contains($0.device)) }
-        // Only those that may be listed are read: without conditions on their content, as many as have room.
+        // Only those that may be listed are read: without conditions on their content, those that the page has room for.
         let isPlain = !command.filter.needsState
         let wanted = isPlain ? Array(present.prefix(command.limit - page.rows.count)) : present
         let states = daemon.store.load(wanted.map { .device($0.device) })

@@ -81,7 +81,7 @@ import Wire
         #expect(answer.entries.map(\.number) == [1, 2] && answer.unreadable == 1)
     }
 
-    @Test("the file is rotated at its limit, numbers go on, and only so many files are kept")
+    @Test("the file is rotated at its limit, numbers go on, and the oldest file is removed")
     func rotation() throws {
         let folder = try ServerFolder()
         let log = AuditLog(folder: folder.path, limit: 1_000, log: .silent)

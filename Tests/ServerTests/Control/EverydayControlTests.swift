@@ -1,4 +1,5 @@
 import Basics
+import Catalogue
 import Delivery
 import Glibc
 import Operator
