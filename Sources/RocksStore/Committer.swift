@@ -35,6 +35,9 @@ struct Committer: ~Copyable, @unchecked Sendable {
         journal = opened.journal
     }
 
+    /// Returns the syncs since the last call.
+    mutating func takeSyncTimes() -> SyncTimes { journal.takeSyncTimes() }
+
     /// Makes a commit and writes it. If `isDurable` is set, this and all earlier commits are on the disk when it returns.
     mutating func write<Result>(
         _ isDurable: Bool, _ recent: borrowing Mutex<RecentMessages>, _ watermark: ExpiryWatermark,

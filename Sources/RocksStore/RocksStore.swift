@@ -46,6 +46,8 @@ public final class RocksStore: Store {
         /// `nil` after a failed write until the store is reopened, since it is unknown what reached the disk.
         var committer: Committer?
         var isClosed = false
+        /// The syncs of all committers.
+        var syncTimes = SyncTimes()
     }
 
     /// Opens the store in a directory. A missing directory is created with access for its owner only.
@@ -107,6 +109,9 @@ public final class RocksStore: Store {
                     try committer.write(isDurable, recent, watermark, make)
                 }
                 passedOver.add(committer.commit.unreadable, ordering: .relaxed)
+                let times = committer.takeSyncTimes()
+                writer.syncTimes.count += times.count
+                writer.syncTimes.nanoseconds += times.nanoseconds
                 writer.committer = consume committer
                 return result
             } catch {
@@ -326,6 +331,22 @@ public final class RocksStore: Store {
             return bytes
         }
     }
+
+    public func figures() throws(StoreError) -> StoreFigures {
+        var figures = StoreFigures()
+        figures.add(recent.withLock { $0.tallies })
+        figures.bytes = try StoreFiles.bytes(in: path, beginning: "")
+        figures.journalBytes = try StoreFiles.bytes(in: path, beginning: JournalFolder.head)
+        return figures
+    }
+
+    public func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        try withEngine { (engine) throws(StoreError) in
+            try SnapshotReader(engine.snapshot()).census(after: after, examine: examine)
+        }
+    }
+
+    public var syncTimes: SyncTimes { writer.withLock { $0.syncTimes } }
 
     public func reclaimRegistry() throws(StoreError) {
         try withEngine { (engine) throws(StoreError) in

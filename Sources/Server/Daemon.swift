@@ -38,6 +38,7 @@ final class Daemon: Sendable {
     let apnsCredentials: APNsCredentialStore
     let drainer: Drainer
     let listeners: [BoundListener]
+    let senderFigures: SenderFigures
     let startedAt = Now.read()
     /// The document at `/openapi.json`.
     let openAPI = OpenAPI.document(version: Program.version)
@@ -49,7 +50,8 @@ final class Daemon: Sendable {
         clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
-        listeners: [BoundListener], source: ConfigurationSource, configuration: Configuration
+        listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
+        configuration: Configuration
     ) {
         self.log = log
         self.metrics = metrics
@@ -65,6 +67,7 @@ final class Daemon: Sendable {
         self.apnsCredentials = apnsCredentials
         self.drainer = drainer
         self.listeners = listeners
+        self.senderFigures = senderFigures
         self.source = source
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
@@ -126,19 +129,6 @@ final class Daemon: Sendable {
     var unreadiness: String {
         if drainer.state != .serving { return drainer.state.rawValue }
         return storeThreads.lastFailure.map { "the store does not accept writes (\($0.kind.rawValue))" } ?? ""
-    }
-
-    /// Sets the gauges, in the shard that no thread counts in.
-    func refreshGauges() {
-        guard let shard = metrics.shards.last else { return }
-        shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
-        shard.set(.clockInDoubt, to: clock.current == nil ? 0 : 1)
-        shard.set(.registryBytes, to: storeThreads.registry.bytes)
-        shard.set(.registryBytesLimit, to: storeThreads.registry.limit)
-        shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
-        shard.set(.apnsCredentialDaysLeft, to: apnsCredentials.daysLeft(now: Now.read().wall))
-        shard.set(.startTime, to: Int(startedAt.wall / 1_000))
-        shard.set(.logLinesSuppressed, to: log.suppressed)
     }
 
     /// Whether every reactor answers, for the watchdog.

@@ -49,6 +49,7 @@ struct Startup: ~Copyable {
     let source: ConfigurationSource
     let log: Log
     let metrics: Metrics
+    let senderFigures = SenderFigures()
 
     init(configuration: Configuration, source: ConfigurationSource, log: Log) {
         self.configuration = configuration
@@ -93,7 +94,7 @@ struct Startup: ~Copyable {
             clock: clock, mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
-            listeners: sockets.listeners,
+            listeners: sockets.listeners, senderFigures: senderFigures,
             source: source, configuration: configuration)
         let port = gateway.port
         apnsCredentials.observe { credentials in port.use(credentials.map { APNsMaterial($0) }) }
@@ -184,6 +185,8 @@ struct Startup: ~Copyable {
             return try StoreThreads(
                 store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
                 registry: RegistryQuota(limit: configuration.registryLimit),
+                measured: ProcessFigures.measuring(
+                    configuration.dataDirectory, in: metrics.shards[configuration.reactorCount]),
                 report: { reports.post($0) })
         } catch {
             throw StartupFailure(
@@ -244,7 +247,8 @@ struct Startup: ~Copyable {
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
                 store: storeThreads, apns: apns, clock: clock, admission: admission,
-                tally: ReactorTally(shard: metrics.shards[index]), log: log)
+                tally: ReactorTally(shard: metrics.shards[index]),
+                meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)
             reactor.delegate = host
             // Before any connection: reactors without partitions depend on this.
             host.publishClock()

@@ -323,6 +323,15 @@ public struct MemoryState: Sendable {
         return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
     }
 
+    /// Counts all devices after one, and their registrations.
+    func census(after: DeviceID?) -> RegistryCensus {
+        var census = RegistryCensus()
+        let counted = devices.keys.filter { device in after.map { device > $0 } ?? true }
+        census.devices = counted.count
+        census.registrations = counted.reduce(0) { $0 + (registrations[$1]?.count ?? 0) }
+        return census
+    }
+
     /// Counts all records.
     public func audit() -> StoreAudit {
         var audit = StoreAudit()

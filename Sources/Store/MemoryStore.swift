@@ -73,6 +73,16 @@ public final class MemoryStore: Store {
         state.withLock { UInt64($0.registryRows * Limits.Registry.rowBytes) }
     }
 
+    public func figures() throws(StoreError) -> StoreFigures {
+        var figures = StoreFigures()
+        figures.add(state.withLock { $0.tallies })
+        return figures
+    }
+
+    public func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        state.withLock { $0.census(after: after) }
+    }
+
     public func audit() throws(StoreError) -> StoreAudit { state.withLock { $0.audit() } }
 
     public func close() throws(StoreError) {}

@@ -137,6 +137,12 @@ public protocol Store: AnyObject, Sendable {
     func registryBytes() throws(StoreError) -> UInt64
     /// Requests that the space of removed registry rows is reclaimed, in the background.
     func reclaimRegistry() throws(StoreError)
+    /// Returns sizes and the number of waiting messages. Cheap: it reads no rows.
+    func figures() throws(StoreError) -> StoreFigures
+    /// Counts devices and registrations after a device, in the order of their IDs. Reads some `examine` rows.
+    func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus
+    /// The syncs since the store was opened. Read by the committing thread, after a commit.
+    var syncTimes: SyncTimes { get }
     /// Reads everything in one snapshot and checks the conservation law.
     func audit() throws(StoreError) -> StoreAudit
     /// Syncs the commits that were not durable and closes the files. No call may follow.
@@ -144,6 +150,9 @@ public protocol Store: AnyObject, Sendable {
 }
 
 extension Store {
+    /// No syncs: a store in memory needs none.
+    public var syncTimes: SyncTimes { SyncTimes() }
+
     /// Does nothing: in a store in memory removed rows take no space.
     public func reclaimRegistry() {}
 

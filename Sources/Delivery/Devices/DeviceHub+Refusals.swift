@@ -7,7 +7,7 @@ extension DeviceHub {
         switch event {
         case .submitted(let submission):
             turn.refuse(submission.replyTo, .unavailable)
-            turn.effects.downstream.refused += 1
+            turn.countRefused(submission.sender)
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
         case .upstreamReceived(let upstream): turn.refuseUpstream(upstream.requester, .unavailable)
         case .checkIn(let request): turn.refuse(request.requester, .serviceNotAvailable)

@@ -34,7 +34,7 @@ extension DeviceHub {
         } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
             turn.refuse(replyTo, error)
-            turn.effects.downstream.refused += 1
+            turn.countRefused(submission.sender)
         }
     }
 
@@ -113,9 +113,11 @@ extension DeviceHub {
         }
         turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.effects.downstream.accepted += 1
+        turn.effects.senders.count(.accepted, of: message.sender)
         turn.traceMessage(message, .accepted, detail: "now_or_never")
         guard let link = entry.link, link.acceptsUnstored, !waits(message.delaysWhileIdle, for: entry) else {
             turn.effects.downstream.expired += 1
+            turn.effects.senders.count(.expired, of: message.sender)
             turn.traceMessage(message, .expired, detail: "now_or_never")
             return
         }
@@ -145,10 +147,12 @@ extension DeviceHub {
         turn.touch(entry)
         turn.batch.downstream.accepted += 1
         turn.batch.downstream.stored += 1
+        turn.batch.senders.count(.accepted, of: message.sender)
         entry.append(
             MailboxSlot(
                 entry: MailboxEntry(message, requester: submitter),
-                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
+                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false),
+                acceptedAt: turn.now.monotonic),
             registrationAt: at, &turn)
         let cap = cap(
             entry, at, isForGateway: isForGateway, offline: turn.settings.storedMessages, turn)
@@ -188,7 +192,7 @@ extension DeviceHub {
         turn.demand(message.device == entry.device, "a message was stored for another device", of: entry)
         guard !hasFailed else {
             turn.refuse(replyTo, .unavailable)
-            turn.effects.downstream.refused += 1
+            turn.countRefused(message.sender)
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }

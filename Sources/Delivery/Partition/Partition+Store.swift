@@ -19,6 +19,7 @@ extension Partition {
         } else {
             turn.effects.downstream.add(record.downstream)
             turn.effects.upstream.add(record.upstream)
+            turn.effects.senders.add(record.senders)
         }
         for index in record.waiters.indices {
             // Moved, not copied: a copy would count references on memory that is no longer cached.

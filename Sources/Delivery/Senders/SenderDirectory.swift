@@ -25,6 +25,9 @@ public struct SenderDirectory: Sendable {
     /// Returns the record of a sender, or `nil` if there is none.
     public subscript(sender: SenderID) -> SenderRecord? { records[sender] }
 
+    /// The number of senders.
+    public var count: Int { records.count }
+
     /// All records, by sender ID.
     public var all: [SenderRecord] { records.values.sorted { $0.sender < $1.sender } }
 

@@ -14,6 +14,8 @@ public struct SessionIO: ~Copyable {
     public var counts = SessionCounts()
     /// Requests that the session refused without the core; the host counts and logs them after each call.
     public var refusals: [RefusalRecord] = []
+    /// When the messages arrived that the session has acknowledged, for the metrics; the host drains them after each call.
+    public var acknowledged = StartTimes()
     /// HTTP answers, for the metrics; the host drains them after each call.
     public var responses: [HTTPResponseRecord] = []
     /// The identity that the peer claims in a login, set with the login event; the host drains it after each call.
@@ -92,6 +94,8 @@ public struct HTTPResponseRecord: Sendable, Equatable {
     /// The index of the endpoint in `Metric.httpEndpoints`.
     public var endpoint: Int
     public var status: HTTPStatus
+    /// When the request was complete.
+    public var start: Instant
 }
 
 /// The counts of a session for the metrics.

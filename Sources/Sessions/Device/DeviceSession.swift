@@ -138,7 +138,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)
         case (.open, .reportWhenWritable): reportWhenWritable(now: now, io: &io)
         case (.open, .upstreamStored(let requestID)):
-            upstream.resolve(requestID)
+            if let stored = upstream.resolve(requestID) { io.acknowledged.add(stored.receivedAt) }
             acknowledgeUpstream(now: now, io: &io)
         case (.open, .upstreamRefused(let requestID, let refusal)):
             handleRefusal(requestID, refusal, now: now, io: &io)
