@@ -73,7 +73,7 @@ let package = Package(
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
         module("Operator", ["Basics", "Wire"]),
-        module("Catalogue", ["Basics", "Operator"]),
+        module("Catalogue", ["Basics", "Wire", "Operator"]),
         module(
             "Server",
             [

@@ -1,6 +1,8 @@
 /// The name of an operation in requests, `ccsctl` and audit lines; no other place spells it.
 public enum OperationName: String, CaseIterable, Sendable {
     case showStatus = "status"
+    case checkHealth = "health"
+    case showFigures = "top"
     case checkConfiguration = "check"
     case reloadConfiguration = "reload"
     case showClock = "clock show"
@@ -36,6 +38,8 @@ public enum OperationName: String, CaseIterable, Sendable {
     public var command: any OperatorCommand.Type {
         switch self {
         case .showStatus: ShowStatus.self
+        case .checkHealth: CheckHealth.self
+        case .showFigures: ShowFigures.self
         case .checkConfiguration: CheckConfiguration.self
         case .reloadConfiguration: ReloadConfiguration.self
         case .showClock: ShowClock.self

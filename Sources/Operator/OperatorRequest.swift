@@ -3,6 +3,8 @@ public import Wire
 /// A request with any of the commands; a switch that does not handle all of them does not compile.
 public enum OperatorRequest: Sendable {
     case showStatus(ShowStatus)
+    case checkHealth(CheckHealth)
+    case showFigures(ShowFigures)
     case checkConfiguration(CheckConfiguration)
     case reloadConfiguration(ReloadConfiguration)
     case showClock(ShowClock)
@@ -38,6 +40,8 @@ public enum OperatorRequest: Sendable {
     public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
         switch name {
         case .showStatus: self = .showStatus(try ShowStatus(arguments: arguments))
+        case .checkHealth: self = .checkHealth(try CheckHealth(arguments: arguments))
+        case .showFigures: self = .showFigures(try ShowFigures(arguments: arguments))
         case .checkConfiguration: self = .checkConfiguration(try CheckConfiguration(arguments: arguments))
         case .reloadConfiguration: self = .reloadConfiguration(try ReloadConfiguration(arguments: arguments))
         case .showClock: self = .showClock(try ShowClock(arguments: arguments))
@@ -76,6 +80,8 @@ public enum OperatorRequest: Sendable {
     public var command: any OperatorCommand {
         switch self {
         case .showStatus(let command): command
+        case .checkHealth(let command): command
+        case .showFigures(let command): command
         case .checkConfiguration(let command): command
         case .reloadConfiguration(let command): command
         case .showClock(let command): command

@@ -22,6 +22,9 @@ enum Offline {
             } else {
                 Output.write(OperationPrinter.reference())
             }
+        case "metrics docs": write(MetricsPrinter.reference(), isJSON)
+        case "metrics alerts": write(AlertPrinter.rules(), isJSON)
+        case "metrics dashboard": write(DashboardPrinter.dashboard(), isJSON)
         case "completion": write(Completion.bash(), isJSON)
         case "man":
             guard let program = Program.all.first(where: { $0.name == invocation.arguments[0] }) else {

@@ -25,6 +25,8 @@ extension OperatorRequest {
     var reported: any ReportedCommand {
         switch self {
         case .showStatus(let command): command
+        case .checkHealth(let command): command
+        case .showFigures(let command): command
         case .checkConfiguration(let command): command
         case .reloadConfiguration(let command): command
         case .showClock(let command): command

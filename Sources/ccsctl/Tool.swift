@@ -41,6 +41,7 @@ enum Tool {
             throw Failure(.software, "\(invocation.command.name) is not an operation")
         }
         guard name != .addAccount else { return try addAccount(invocation) }
+        guard name != .showFigures else { return try Top(invocation).run() }
         let request = try CommandArguments.request(name, for: invocation)
         return try carryOut(request.reported, invocation, try SocketPath.find(invocation.text("--socket")))
     }

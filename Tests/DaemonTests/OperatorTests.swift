@@ -27,7 +27,8 @@ struct OperatorTests {
     }
 
     static let offline: Set = [
-        "config sample", "config docs", "operations", "explain", "man", "completion", "version",
+        "config sample", "config docs", "operations", "metrics docs", "metrics alerts", "metrics dashboard",
+        "explain", "man", "completion", "version",
     ]
 
     private static func isOneObject(_ tool: Tool) -> Bool {

@@ -23,10 +23,39 @@ enum Samples {
     private static let token: JSONValue = "dzxZqRrnxm4:APA91bSECRET"
     private static let installation: JSONValue = "cGFzc3dvcmQ_aGVsbG8tdw"
 
+    private static let figures: JSONValue = [
+        "version": "0.1.0", "state": "serving", "uptime_milliseconds": 5_000,
+        "downstream": ["accepted": 7], "upstream": ["accepted": 2], "waiting": ["downstream": 1],
+        "connections": ["device": 3], "sessions": ["device": 3], "refusals": ["invalid_token": 1],
+        "latencies": [
+            ["name": "ack_downstream", "count": 7, "microseconds": 900, "buckets": ["100": 3, "more": 4]]
+        ],
+        "senders": [
+            ["sender_id": "5", "downstream": ["accepted": 7], "upstream": ["accepted": 2]],
+            ["downstream": ["accepted": 0], "upstream": ["accepted": 0]],
+        ],
+        "process": ["cpu_microseconds": 12],
+    ]
+
     /// The sample of an operation; an operation without one does not compile.
     static func sample(of name: OperationName) -> Sample {
         switch name {
         case .showStatus: Sample(arguments: [[:]], answers: [status])
+        case .checkHealth:
+            Sample(
+                arguments: [[:]],
+                answers: [
+                    [
+                        "healthy": false, "state": "serving",
+                        "findings": [
+                            [
+                                "cause": "disk_low", "problem": "5 of 100 bytes are free",
+                                "action": "free space",
+                            ]
+                        ],
+                    ]
+                ])
+        case .showFigures: Sample(arguments: [[:]], answers: [figures])
         case .checkConfiguration: Sample(arguments: [[:]], answers: [check])
         case .reloadConfiguration:
             Sample(

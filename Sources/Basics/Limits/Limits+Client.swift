@@ -21,6 +21,10 @@ extension Limits {
         public static let reconnectMaximumMilliseconds: Int64 = 30_000
         /// Bytes of a server key read from a file or standard input: a longer one is the wrong file.
         public static let keyFileBytes = 4_096
+        /// Seconds between two screens of figures: counters are exact to a turn, so a shorter time shows noise.
+        public static let topIntervalSeconds = 2
+        /// The longest time between two screens of figures, in seconds.
+        public static let topIntervalMaximumSeconds = 3_600
         /// Columns of a progress bar.
         public static let progressBarColumns = 30
     }

@@ -27,10 +27,13 @@ extension Program {
             Example("Show the status of the daemon", "ccsctl status"),
             Example("Add a sender; its key is shown only once", "ccsctl senders add --label shop"),
             Example("Check whether any message was lost", "ccsctl audit"),
+            Example("Watch rates, latencies and senders", "ccsctl top"),
+            Example("Test in a script whether all is well", "ccsctl health || echo \"exit code $?\""),
         ],
         exitCodes: [
-            .success, .failure, .usage, .badData, .unavailable, .software, .inputOutput, .noPermission,
-            .configuration,
+            .success, .failure, .storeFailing, .notServing, .registryFull, .diskLow, .descriptorsLow,
+            .certificateExpiring, .apnsCertificateExpiring, .clockInDoubt, .usage, .badData, .unavailable,
+            .software, .inputOutput, .noPermission, .configuration,
         ],
         section: 1)
 
@@ -42,6 +45,14 @@ extension Program {
         Command(
             "operations",
             "Print the reference of all operations: roles, arguments and answers (Markdown)."),
+        Command("metrics docs", "Print the reference of all metrics and alerts (Markdown)."),
+        Command("metrics alerts", "Print alert rules for Prometheus (YAML)."),
+        Command(
+            "metrics dashboard", "Print a dashboard for Grafana (JSON).",
+            examples: [
+                Example(
+                    "Import it in Grafana: Dashboards, New, Import", "ccsctl metrics dashboard > ccsd.json")
+            ]),
         Command(
             "explain", "Explain a word of logs or metrics, a config key or an exit code.",
             arguments: [

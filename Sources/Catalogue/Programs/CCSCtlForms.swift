@@ -1,3 +1,4 @@
+import Basics
 public import Operator
 
 extension OperationName {
@@ -5,6 +6,8 @@ extension OperationName {
     public var form: OperationForm {
         switch self {
         case .showStatus: OperationForm(ShowStatus.self)
+        case .checkHealth: Self.healthForm
+        case .showFigures: Self.topForm
         case .checkConfiguration: Self.checkForm
         case .reloadConfiguration: Self.reloadForm
         case .showClock: OperationForm(ShowClock.self)
@@ -54,6 +57,31 @@ extension OperationName {
         case .listRunningTopics: OperationForm(ListRunningTopics.self)
         }
     }
+
+    private static let healthForm = OperationForm(
+        CheckHealth.self,
+        details: [
+            "Exits with 0 if nothing is wrong, else with the code of the most urgent cause: "
+                + CheckHealth.Cause.allCases.map { "\($0.exitCode.rawValue) \($0.rawValue)" }
+                .joined(separator: ", ") + ". With \(ExitCode.unavailable.rawValue) no daemon answers."
+        ],
+        examples: [Example("Probe from a monitoring script", "ccsctl health --json")])
+
+    private static let topForm = OperationForm(
+        ShowFigures.self,
+        options: [
+            Option(
+                "--interval", .integer(1...Limits.Client.topIntervalMaximumSeconds), "SECONDS",
+                "The time between two refreshes.", preset: "\(Limits.Client.topIntervalSeconds)"),
+            Option("--once", "Print one screen as text and exit."),
+        ],
+        details: [
+            "On a terminal the screen is drawn again until Ctrl-C. With --json, or if standard output is not a terminal, one answer is printed; with --interval, one after the other.",
+            "With --json an answer is a line with the counters since the start, else a screen with the rates of the interval.",
+        ],
+        examples: [
+            Example("Print the rates of the last ten seconds", "ccsctl top --once --interval 10")
+        ])
 
     private static let checkForm = OperationForm(
         CheckConfiguration.self, arguments: [Argument("FILE", "A configuration file.", isOptional: true)],

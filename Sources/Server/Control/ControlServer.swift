@@ -42,7 +42,9 @@ final class ControlServer: Sendable {
         }
         do throws(OperatorProblem) {
             let done = try carryOut(request, Call(connection: connection, send: reply))
-            OperatorRecord(request, .done(done.auditResult), seal: daemon.seal).write(caller, daemon.log)
+            if request.name != .showFigures {
+                OperatorRecord(request, .done(done.auditResult), seal: daemon.seal).write(caller, daemon.log)
+            }
             reply(.result(done.json))
         } catch {
             OperatorRecord(request, .refused(error), seal: daemon.seal).write(caller, daemon.log)
@@ -67,6 +69,8 @@ final class ControlServer: Sendable {
     private func carryOut(_ request: OperatorRequest, _ call: Call) throws(OperatorProblem) -> Done {
         switch request {
         case .showStatus(let command): Done(command, showStatus())
+        case .checkHealth(let command): Done(command, checkHealth())
+        case .showFigures(let command): Done(command, showFigures())
         case .checkConfiguration(let command): Done(command, daemon.checkConfiguration().answer)
         case .reloadConfiguration(let command): Done(command, try reload(command))
         case .showClock(let command): Done(command, showClock())
