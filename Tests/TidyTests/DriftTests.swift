@@ -53,8 +53,8 @@ import Testing
                 .isEmpty)
     }
 
-    @Test("docs/operations.md is what ccsctl operations prints")
-    func operations() { #expect(SourceTree.read("docs/operations.md") == OperationPrinter.reference()) }
+    @Test("docs/commands.md is what ccsctl operations prints")
+    func operations() { #expect(SourceTree.read("docs/commands.md") == OperationPrinter.reference()) }
 
     @Test("a command line in documents, scripts and units is valid for its program")
     func shownCommands() { expectNone(SourceTree.files.flatMap(ShownCommands.violations)) }

@@ -5,7 +5,7 @@ public enum OperationPrinter {
     /// The reference in Markdown.
     public static func reference() -> String {
         var text = """
-            # Operations
+            # Commands of a running ccsd
 
             The operations of a running ccsd, for `ccsctl` or as a line of JSON on the control socket:
             `{"command":"\(OperationName.listDevices.rawValue)","arguments":{"limit":10}}`. The answer is `{"ok":true,"result":{…}}` or
