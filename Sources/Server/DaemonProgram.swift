@@ -54,6 +54,10 @@ public enum DaemonProgram {
             print(String(decoding: OpenAPI.document(version: Program.version), as: UTF8.self))
             return ExitCode.success.rawValue
         }
+        guard invocation.command.name != "reference" else {
+            print(reference(of: invocation.arguments[0]), terminator: "")
+            return ExitCode.success.rawValue
+        }
         let source = ConfigurationSource(
             file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"),
             environment: Environment.all,
@@ -70,6 +74,15 @@ public enum DaemonProgram {
         case "accept-loss": acceptLoss(configuration)
         default: serve(configuration, source)
         }
+    }
+
+    /// Returns the reference of an interface in Markdown.
+    private static func reference(of interface: String) -> String {
+        func meaning(_ word: String) -> String {
+            Glossary.meanings(of: word).first { $0.kind == "refusal" }?.meaning ?? ""
+        }
+        return interface == "http"
+            ? HTTPReference.text(meaning: meaning) : XMPPReference.text(meaning: meaning)
     }
 
     private static func acceptLoss(_ configuration: Configuration) -> Int32 {

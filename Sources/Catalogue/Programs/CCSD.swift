@@ -34,6 +34,12 @@ extension Program {
                 "openapi", "Print the description of the HTTP interface (OpenAPI 3.1, JSON).",
                 details: ["The same document as at /openapi.json on the HTTPS port."],
                 examples: [Example("Print the input for a code generator", "ccsd openapi")]),
+            Command(
+                "reference", "Print the reference of an interface of app servers (Markdown).",
+                arguments: [
+                    Argument("INTERFACE", "The interface: http or xmpp.", choices: ["http", "xmpp"])
+                ],
+                examples: [Example("Look up an error code", "ccsd reference xmpp")]),
         ],
         options: [],
         variables: [

@@ -1,6 +1,6 @@
 import Basics
 
-/// The Firebase installations of a partition: creation, use and end (mcs-device 5.5, docs/security.md).
+/// The Firebase installations of a partition: creation, use and end (mcs-device 5.5, docs/security-evidence.md).
 ///
 /// Each request first reads the installation from the store. Changes of one installation run one after another.
 struct InstallationHub: ~Copyable {
