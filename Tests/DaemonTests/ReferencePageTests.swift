@@ -11,7 +11,9 @@ struct ReferencePageTests {
     @Test("a page is what ccsd reference prints", arguments: ["http", "xmpp"])
     func pages(interface: String) throws {
         let printed = try Tool.run("ccsd", ["reference", interface])
-        #expect(printed.code == 0 && printed.output == (try Self.page(interface)), "print docs/\(interface).md again")
+        #expect(
+            printed.code == 0 && printed.output == (try Self.page(interface)),
+            "print docs/\(interface).md again")
         #expect(try Tool.run("ccsd", ["reference", "smtp"]).code == 64, "canary")
     }
 
@@ -21,7 +23,9 @@ struct ReferencePageTests {
         let paths = try #require(document["paths"] as? [String: [String: Any]])
         let page = try Self.page("http")
         let operations = paths.flatMap { path, methods in
-            methods.keys.filter { ["get", "post", "patch", "delete"].contains($0) }.map { "\($0.uppercased()) \(path)" }
+            methods.keys.filter { ["get", "post", "patch", "delete"].contains($0) }.map {
+                "\($0.uppercased()) \(path)"
+            }
         }
         #expect(operations.count > 40)
         #expect(operations.filter { !page.contains("**`\($0)`**") } == [])

@@ -68,7 +68,8 @@ struct ShownBlocksTests {
 
     /// Languages of blocks that are no commands, with their check.
     static let languages = [
-        "python": "equal to a file of docs/examples: DocumentTests", "xml": "printed by ccsd reference: ReferencePageTests",
+        "python": "equal to a file of docs/examples: DocumentTests",
+        "xml": "printed by ccsd reference: ReferencePageTests",
     ]
 
     /// Blocks that need a running daemon with the default ports, and the lines that start and end one.
@@ -148,7 +149,8 @@ struct ShownBlocksTests {
     func runs(block: Block) throws {
         let tool = try Self.paste((Self.withDaemon.contains(block.firstLine) ? Self.daemon : "") + block.text)
         #expect(tool.code == 0, "\(block.testDescription): \(tool)")
-        ShownOutputTests.compare(Self.all.filter { $0.file == block.file && Self.sessions.contains($0.file) }, with: tool)
+        ShownOutputTests.compare(
+            Self.all.filter { $0.file == block.file && Self.sessions.contains($0.file) }, with: tool)
     }
 
     /// Runs lines in a shell up to the first one that fails, in a folder with the documents, as in a clone.

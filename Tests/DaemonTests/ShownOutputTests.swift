@@ -9,23 +9,27 @@ struct ShownOutputTests {
         ShownBlocksTests.Place(file: "README.md", firstLine: "ccsd 0.1.0 is ready."),
         ShownBlocksTests.Place(
             file: "README.md",
-            firstLine: "Downstream: the ACK confirms the message on disk, the receipt its arrival on the device."),
+            firstLine:
+                "Downstream: the ACK confirms the message on disk, the receipt its arrival on the device."),
         ShownBlocksTests.Place(
             file: "README.md",
-            firstLine: "DIRECTION   ACCEPTED  DELIVERED  FORWARDED  REPLACED  EXPIRED  DISCARDED  REMOVED  PENDING"),
+            firstLine:
+                "DIRECTION   ACCEPTED  DELIVERED  FORWARDED  REPLACED  EXPIRED  DISCARDED  REMOVED  PENDING"),
         ShownBlocksTests.Place(
             file: "docs/first-app.md",
             firstLine: "connected as 100000000001@gcm.googleapis.com/44029888"),
         ShownBlocksTests.Place(
             file: "docs/first-app.md",
-            firstLine: "downstream         3          3          0         0        0          0        0        0"),
+            firstLine:
+                "downstream         3          3          0         0        0          0        0        0"),
     ]
 
     /// Returns a line with a sign in place of each word that differs from run to run: with digits, paths, or cut.
     static func masked(_ line: some StringProtocol) -> String {
         line.split(whereSeparator: \.isWhitespace).map { word in
             let isVarying =
-                word.contains { $0.isNumber || $0 == "/" || $0 == "…" } || word.hasPrefix("AIza") || word.contains(":APA9")
+                word.contains { $0.isNumber || $0 == "/" || $0 == "…" } || word.hasPrefix("AIza")
+                || word.contains(":APA9")
             return isVarying ? "*" : String(word)
         }.joined(separator: " ")
     }
@@ -56,7 +60,8 @@ struct ShownOutputTests {
             "ccs-device",
             [
                 "converse", "--json=false", "--sender", sender.id, "--key-file", key, "--server", "127.0.0.1",
-                "--app-server-port", String(daemon.port("app_server")), "--device-port", String(daemon.port("device")),
+                "--app-server-port", String(daemon.port("app_server")), "--device-port",
+                String(daemon.port("device")),
                 "--https-port", String(daemon.port("https")), "--ca", daemon.authority,
             ])
         #expect(conversation.code == 0, "\(conversation)")
@@ -64,7 +69,9 @@ struct ShownOutputTests {
         let printed = daemon.greeting.joined(separator: "\n") + "\n" + conversation.output + audit.output
         let blocks = ShownBlocksTests.all.filter { $0.file == "README.md" && Self.shown.contains($0.place) }
         #expect(blocks.count == 3)
-        for block in blocks { #expect(Self.missing(block.text, in: printed) == [], "\(block.testDescription)") }
+        for block in blocks {
+            #expect(Self.missing(block.text, in: printed) == [], "\(block.testDescription)")
+        }
     }
 
     @Test("canary: a line that is not printed, and lines in another order, are found")

@@ -149,10 +149,28 @@ import Testing
 
     @Test("an example in Python on a page is a file of docs/examples")
     func examples() throws {
-        let files = SourceTree.entries("docs/examples").compactMap { SourceTree.read("docs/examples/\($0)") }
+        let files = SourceTree.entries("docs/examples").filter { $0.hasSuffix(".py") }.compactMap {
+            SourceTree.read("docs/examples/\($0)")
+        }
         let page = try #require(SourceTree.read("docs/first-app.md"))
         #expect(files.count == 2 && page.split(separator: "```python\n").count == 3)
         #expect(Self.pages.allSatisfy { Self.strangeExamples($0.text, files) == 0 })
         #expect(Self.strangeExamples("x\n```python\nprint(1)\n```\n", files) == 1, "canary")
+    }
+
+    /// Returns the headings of a changelog that are none of Keep a Changelog: versions, and kinds of changes.
+    private static func strangeHeadings(_ text: String) -> [Substring] {
+        let kinds = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"].map { "### \($0)" }
+        return text.split(separator: "\n").filter { line in
+            line.hasPrefix("## ") && !line.hasPrefix("## [")
+                || line.hasPrefix("### ") && !kinds.contains(String(line))
+        }
+    }
+
+    @Test("the changelog has the form of Keep a Changelog")
+    func changelog() throws {
+        let text = try #require(SourceTree.read("CHANGELOG.md"))
+        #expect(Self.strangeHeadings(text) == [] && text.contains("\n## [Unreleased]\n\n"))
+        #expect(Self.strangeHeadings("## 1\n### New\n### Added\n").count == 2, "canary")
     }
 }
