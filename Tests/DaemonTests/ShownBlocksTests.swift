@@ -77,7 +77,7 @@ struct ShownBlocksTests {
     private static let daemon = "ccsd 2> log &\nuntil ccsctl status > status 2>&1; do sleep 0.1; done\n"
 
     /// Pages whose blocks run one after the other in one shell.
-    static let sessions: Set = ["docs/first-app.md"]
+    static let sessions = ["docs/first-app.md"]
 
     /// Returns the code blocks of a page.
     static func blocks(of text: String, file: String) -> [Block] {
@@ -111,15 +111,8 @@ struct ShownBlocksTests {
             || languages[block.language] != nil || ShownOutputTests.shown.contains { $0 == block.place }
     }
 
-    /// The blocks that run on their own, and one for each session.
-    static let run: [Block] = {
-        let found = all.filter { !isListed($0) }
-        let joined = sessions.sorted().map { file in
-            let own = found.filter { $0.file == file }
-            return Block(file: file, line: own.first?.line ?? 0, text: own.map(\.text).joined())
-        }
-        return found.filter { !sessions.contains($0.file) } + joined
-    }()
+    /// The blocks that run on their own.
+    static let run = all.filter { !isListed($0) && !sessions.contains($0.file) }
 
     /// Whether a network namespace can be created, in which the default ports are free.
     static let canSeparate =
@@ -139,7 +132,6 @@ struct ShownBlocksTests {
             #expect(!entry.reason.isEmpty)
         }
         #expect(Self.run.contains { $0.file == "docs/ci-example.md" })
-        #expect(Self.run.count { Self.sessions.contains($0.file) } == Self.sessions.count)
         for place in ShownOutputTests.shown { #expect(Self.all.contains { $0.place == place }, "\(place)") }
     }
 
@@ -149,8 +141,25 @@ struct ShownBlocksTests {
     func runs(block: Block) throws {
         let tool = try Self.paste((Self.withDaemon.contains(block.firstLine) ? Self.daemon : "") + block.text)
         #expect(tool.code == 0, "\(block.testDescription): \(tool)")
-        ShownOutputTests.compare(
-            Self.all.filter { $0.file == block.file && Self.sessions.contains($0.file) }, with: tool)
+    }
+
+    @Test(
+        "the blocks of a page run one after the other and print what it shows",
+        .enabled(
+            if: canSeparate && TestPaths.hasPython,
+            "unshare cannot create a network namespace, or run Scripts/bootstrap --tests first"),
+        arguments: sessions)
+    func session(page: String) throws {
+        let blocks = Self.all.filter { $0.file == page }
+        let tool = try Self.paste(blocks.filter { !Self.isListed($0) }.map(\.text).joined())
+        #expect(tool.code == 0, "\(page): \(tool)")
+        let shown = blocks.filter { ShownOutputTests.shown.contains($0.place) }
+        #expect(shown.count == 2)
+        for block in shown {
+            #expect(
+                ShownOutputTests.missing(block.text, in: tool.output) == [],
+                "\(block.testDescription): \(tool)")
+        }
     }
 
     /// Runs lines in a shell up to the first one that fails, in a folder with the documents, as in a clone.
@@ -160,7 +169,7 @@ struct ShownBlocksTests {
         let script = """
             set -em
             cd '\(scratch.url.path)'
-            ln -s '\(TestPaths.root.appendingPathComponent("docs").path)'
+            cp -r '\(TestPaths.root.appendingPathComponent("docs").path)' .
             python3() { '\(TestPaths.python.path)' "$@"; }
             unset PYTHONUNBUFFERED
             PATH='\(TestPaths.programs.path)':$PATH

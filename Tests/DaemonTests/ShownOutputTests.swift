@@ -34,21 +34,14 @@ struct ShownOutputTests {
         }.joined(separator: " ")
     }
 
-    /// Returns the shown lines that a program has not printed in this order.
+    /// Returns the shown lines that the programs have not printed. The order of lines of programs that run at once differs.
     static func missing(_ shown: String, in printed: String) -> [String] {
-        var rest = printed.split(separator: "\n").map(masked)[...]
+        var rest = printed.split(separator: "\n").map(masked)
         return shown.split(separator: "\n").filter { line in
             guard let at = rest.firstIndex(of: masked(line)) else { return true }
-            rest = rest[(at + 1)...]
+            rest.remove(at: at)
             return false
         }.map(String.init)
-    }
-
-    /// Compares the blocks of output among these with what their session printed.
-    static func compare(_ blocks: [ShownBlocksTests.Block], with tool: Tool) {
-        for block in blocks where shown.contains(block.place) {
-            #expect(missing(block.text, in: tool.output) == [], "\(block.testDescription): \(tool)")
-        }
     }
 
     @Test("README shows what the daemon, the conversation and the audit print")
@@ -74,10 +67,10 @@ struct ShownOutputTests {
         }
     }
 
-    @Test("canary: a line that is not printed, and lines in another order, are found")
+    @Test("canary: a line that is not printed, or less often than shown, is found")
     func canary() {
         #expect(Self.missing("a 17 b\n", in: "a 18 b\n") == [])
         #expect(Self.missing("a 17 c\n", in: "a 18 b\n") == ["a 17 c"])
-        #expect(Self.missing("one\ntwo\n", in: "two\none\n") == ["two"])
+        #expect(Self.missing("one\ntwo\ntwo\n", in: "two\none\n") == ["two"])
     }
 }
