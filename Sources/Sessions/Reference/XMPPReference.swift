@@ -5,6 +5,10 @@ import Wire
 public enum XMPPReference {
     /// Returns the reference in Markdown. `meaning` explains the word of a refusal.
     public static func text(meaning: (String) -> String) -> String {
+        connection + messages + fromDevices + errors(meaning)
+    }
+
+    private static var connection: String {
         """
         # XMPP
 
@@ -21,6 +25,12 @@ public enum XMPPReference {
         - The login must be complete within `login_deadline_seconds`; stanzas have up to \(Limits.Stanza.bytesBeforeLogin / 1_024) KiB before it and
           \(Limits.Stanza.bytes / 1_024) KiB after it.
 
+
+        """
+    }
+
+    private static var messages: String {
+        """
         ## Messages
 
         Every message in either direction is JSON in an element `gcm` of the namespace `google:mobile:data`:
@@ -44,6 +54,12 @@ public enum XMPPReference {
 
         Up to `pending_window` messages may be unanswered on a connection; further ones wait until an answer was sent.
 
+
+        """
+    }
+
+    private static var fromDevices: String {
+        """
         ## From devices
 
         An upstream message has `from` (the token), `category` (the package of the app), `message_id`, `time_to_live` and `data`. It is
@@ -65,6 +81,12 @@ public enum XMPPReference {
 
         Open a new connection at once, send new messages there, and close the old one when its answers have arrived.
 
+
+        """
+    }
+
+    private static func errors(_ meaning: (String) -> String) -> String {
+        """
         ## Errors of messages
 
         The `error` of a NACK, with the reason in log and metrics. "Later" means with exponential backoff; "no" means that the same message will
