@@ -46,7 +46,7 @@ import Testing
     @Test("a link of a document leads to a file and a heading that exist")
     func links() {
         let documents = (SourceTree.files + SourceTree.documents).filter { $0.path.hasSuffix(".md") }
-        #expect(documents.flatMap(LinkRules.links).count > 150)
+        #expect(documents.flatMap(LinkRules.links).count > 80)
         expectNone(documents.flatMap { LinkRules.violations($0, read: SourceTree.read, exists: Self.exists) })
     }
 
