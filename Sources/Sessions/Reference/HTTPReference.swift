@@ -80,21 +80,37 @@ public enum HTTPReference {
             let fields = fields(of: content.schema)
             text += fields.isEmpty ? "\n" : ": \(fields.map { "`\($0)`" }.joined(separator: ", "))\n"
         }
-        let own = description.answers.map { String($0.status.rawValue) }
+        let own = description.answers.map(\.status.rawValue).sorted().map(String.init)
         return text + "- answers: \(own.joined(separator: ", "))\n"
     }
 
-    /// Returns the names of the members of a body, those of all alternatives together.
-    private static func fields(of schema: JSONValue) -> [String] {
+    /// Returns the names of the members of a body, those of all alternatives together, and those of the messages within it.
+    private static func fields(of schema: JSONValue, depth: Int = 2) -> [String] {
         var names: [String] = []
         for member in schema.members ?? [] {
             switch member.key {
-            case "properties": names += (member.value.members ?? []).map(\.key)
-            case "anyOf", "oneOf": names += (member.value.elements ?? []).flatMap(fields)
+            case "$ref":
+                // The schema has each name in camelCase as well.
+                let inner = target(of: member.value).map { fields(of: $0, depth: depth) } ?? []
+                names += inner.filter { !$0.contains(where: \.isUppercase) }
+            case "properties":
+                for property in member.value.members ?? [] {
+                    names.append(property.key)
+                    guard depth > 1, property.value.members?.first?.key == "$ref" else { continue }
+                    names += fields(of: property.value, depth: depth - 1).map { "\(property.key).\($0)" }
+                }
+            case "anyOf", "oneOf":
+                names += (member.value.elements ?? []).flatMap { fields(of: $0, depth: depth) }
             default: break
             }
         }
         return names.reduce(into: []) { all, name in if !all.contains(name) { all.append(name) } }
+    }
+
+    /// Returns the schema that a reference names.
+    private static func target(of reference: JSONValue) -> JSONValue? {
+        let name = reference.text?.split(separator: "/").last.map(String.init)
+        return V1Schema.all.first { $0.key == name }?.value
     }
 }
 
