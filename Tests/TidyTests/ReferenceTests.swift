@@ -15,7 +15,7 @@ import Testing
 
     /// Returns the names in a text without a Swift file or folder in the product.
     private static func missing(in text: some StringProtocol) -> [String] {
-        let paths = SourceTree.product.map(\.path)
+        let paths = SourceTree.product.map { "/" + $0.path }
         return names(in: text).filter { name in
             let file = name.hasSuffix(".swift") ? "/" + name : "/" + name + ".swift"
             return !paths.contains { $0.hasSuffix(file) || $0.contains("/" + name + "/") }

@@ -5,7 +5,7 @@ enum ShownCommands {
     /// Returns the command lines that their program would reject.
     static func violations(_ file: SourceFile) -> [String] {
         var isCode = false
-        return file.lines.enumerated().flatMap { index, line in
+        return file.lines.enumerated().flatMap { index, line -> [String] in
             if line.hasPrefix("```") { isCode.toggle() }
             let place = "\(file.path):\(index + 1)"
             guard isCode || !file.path.hasSuffix(".md") else {
