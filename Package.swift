@@ -25,6 +25,9 @@ let product: [SwiftSetting] =
 /// What each module begins with, for its readers.
 let overview = ["Overview.md"]
 
+/// The commit that the programs report; Scripts/package sets it.
+let commit = Context.environment["CCS_COMMIT"].map { [CSetting.define("CCS_COMMIT", to: "\"\($0)\"")] } ?? []
+
 /// A module of ours.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, exclude: overview, swiftSettings: product)
@@ -47,6 +50,7 @@ let package = Package(
     targets: [
         // Doors to C: module maps and one-line shims, no logic.
         .target(name: "CLinux", exclude: overview),
+        .target(name: "CCommit", exclude: overview, cSettings: commit),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -73,7 +77,7 @@ let package = Package(
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
         module("Operator", ["Basics", "Wire"]),
-        module("Catalogue", ["Basics", "Operator"]),
+        module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
         module(
             "Server",
             [
@@ -127,7 +131,7 @@ let package = Package(
         tests("Store", ["Store", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
-        tests("Operator", ["Operator", "Wire", "Basics"]),
+        tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
         tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
         tests(
             "Server",

@@ -138,7 +138,7 @@ public final class DeviceClient: ConnectionDelegate {
                 remember(message.persistentID)
                 // A refused message would be refused again.
                 if message.isRefusal { unstored.removeAll { $0.messageID == message["message_id"] } }
-            case .upstreamStored(let id):
+            case .upstreamStored(let id, _):
                 unstored.removeAll { $0.persistentID == id }
             default: break
             }

@@ -3,6 +3,11 @@ import Wire
 
 /// An event on the stream of an app server.
 public enum AppServerEvent: Sendable {
+    /// A lost stream was resumed (`AppServerLogin.resumes`); `.ready` follows. Of its stanzas the server has handled this number, and
+    /// the rest must be sent again.
+    case resumed(handled: UInt32)
+    /// The server does not have the stream to resume; a new one is bound, and `.ready` follows.
+    case notResumed
     /// Logged in and bound to the full JID: messages may be sent.
     case ready(jid: String)
     /// The login failed with a SASL condition. The server would allow another attempt, but none is made.
@@ -52,12 +57,19 @@ public struct ReceivedUpstream: Sendable {
     }
 
     /// Appends the JSON that acknowledges the message.
-    public func appendAcknowledgement(to buffer: inout ByteBuffer) {
+    func appendAcknowledgement(to buffer: inout ByteBuffer) { append(type: "ack", to: &buffer) }
+
+    /// Appends the JSON that refuses the message.
+    func appendRefusal(to buffer: inout ByteBuffer) { append(type: "nack", to: &buffer) }
+
+    private func append(type: StaticString, to buffer: inout ByteBuffer) {
         buffer.append("{\"to\":")
         JSONText.append(from, to: &buffer)
         buffer.append(",\"message_id\":")
         JSONText.append(messageID, to: &buffer)
-        buffer.append(",\"message_type\":\"ack\"}")
+        buffer.append(",\"message_type\":\"")
+        buffer.append(type)
+        buffer.append("\"}")
     }
 
     /// A member of `data` that is a string.

@@ -1,5 +1,13 @@
 public import Basics
 
+/// How an app server proves that it has its server key.
+public enum AppServerMechanism: Sendable {
+    /// SASL PLAIN: the key itself (ccs-xmpp 1.5).
+    case plain
+    /// SCRAM-SHA-256, with or without channel binding.
+    case scram(SCRAMClient)
+}
+
 /// The credentials and login options of an app server.
 public struct AppServerLogin: Sendable {
     /// The sender ID.
@@ -10,6 +18,14 @@ public struct AppServerLogin: Sendable {
     public var domain = "gcm.googleapis.com"
     /// The requested resource; empty for none.
     public var resource = "client"
+    /// How the key is proved.
+    public var mechanism = AppServerMechanism.plain
+    /// Whether the stream is ended when the login is refused; otherwise the owner may call `authenticate` with another login.
+    public var endsWhenRefused = true
+    /// Whether to request a stream that can be resumed (XEP-0198).
+    public var managesStream = false
+    /// The stream of an earlier connection to resume; if the server does not have it, a new one is bound.
+    public var resumes: StreamPosition?
     /// Whether upstream messages and receipts are acknowledged automatically.
     public var acknowledges = true
 
@@ -19,10 +35,11 @@ public struct AppServerLogin: Sendable {
         self.key = key
     }
 
+    /// The full name.
+    var user: String { "\(sender.number)@\(domain)" }
+
     /// The message of SASL PLAIN in Base64: NUL, the full name, NUL, the key (ccs-xmpp 1.5).
-    public var plain: String {
-        Base64.text([0] + Array("\(sender.number)@\(domain)".utf8) + [0] + key.revealed)
-    }
+    var plain: String { Base64.text([0] + Array(user.utf8) + [0] + key.revealed) }
 }
 
 /// A message to a device, as an app server writes it (ccs-xmpp 2.2).

@@ -5,20 +5,32 @@ import Wire
 ///
 /// The counterpart of the server's session, used in the same way: each stanza is one record of the outbox.
 public struct AppServerMachine: ~Copyable {
-    private enum Stage {
-        case idle, opened, authenticating, reopened, binding, ready, ended
+    /// Where the negotiation is.
+    enum Stage {
+        case idle, opened
+        /// A login is being checked; with its state if it is by SCRAM.
+        case authenticating(SCRAMClient?)
+        case reopened, binding, enabling
+        /// The server is looking up the stream.
+        case resuming(StreamPosition)
+        case ready, ended
     }
 
-    private let login: AppServerLogin
-    private var reader = StanzaReader()
-    private var stage = Stage.idle
+    var login: AppServerLogin
+    var reader = StanzaReader()
+    var stage = Stage.idle
+    /// The JID that the server has bound.
+    var jid = ""
     private var endIsSent = false
     /// Whether messages may be sent.
-    public var isReady: Bool { stage == .ready }
-    /// Messages sent and neither acknowledged nor refused.
+    public var isReady: Bool { if case .ready = stage { true } else { false } }
+    private var isEnded: Bool { if case .ended = stage { true } else { false } }
+    /// Messages sent on this connection and neither acknowledged nor refused.
     public private(set) var outstanding = 0
     /// Whether `CONNECTION_DRAINING` was received.
     public private(set) var isDraining = false
+    /// The managed stream, once it is requested or resumed (`AppServerLogin.managesStream`).
+    public internal(set) var stream: StreamPosition?
 
     /// Creates a machine for one connection.
     public init(login: AppServerLogin) { self.login = login }
@@ -33,9 +45,9 @@ public struct AppServerMachine: ~Copyable {
     public mutating func receive(
         _ bytes: RawSpan, out: inout Outbox, events: inout [AppServerEvent]
     ) {
-        guard stage != .ended else { return }
-        if stage == .ready, reader.heldBytes == 0, let payload = Self.answer(in: bytes) {
-            return handle(AppServerEvent(payload: bytes.extracting(payload)), &out, &events)
+        guard !isEnded else { return }
+        if isReady, reader.heldBytes == 0, let payload = Self.answer(in: bytes) {
+            return receive(payload: bytes.extracting(payload), out: &out, events: &events)
         }
         do {
             try read(bytes, &out, &events)
@@ -49,31 +61,42 @@ public struct AppServerMachine: ~Copyable {
         _ bytes: RawSpan, _ out: inout Outbox, _ events: inout [AppServerEvent]
     ) throws(XMLFailure) {
         var offset = 0
-        while stage != .ended {
+        while !isEnded {
             switch try reader.next(bytes, from: &offset) {
             case .incomplete: return
             case .opened: break
             case .message(let message):
                 if message.isError || message.form != .usable {
                     outstanding = max(0, outstanding - 1)
+                    countReceived()
                     let text = Self.errorText(in: bytes)
                     events.append(.stanzaError(id: message.id(in: bytes) ?? "", text: text))
                 } else {
-                    let event = AppServerEvent(payload: message.payload(in: bytes))
-                    handle(event, &out, &events)
+                    receive(payload: message.payload(in: bytes), out: &out, events: &events)
                 }
-            case .element(let element): handle(element, &out, &events)
-            case .closed:
-                end(out: &out)
-                stage = .ended
-                events.append(.streamEnded)
+            case .element(let element): receive(element, out: &out, events: &events)
+            case .closed: receiveEnd(out: &out, events: &events)
             }
         }
     }
 
-    private mutating func handle(
-        _ event: AppServerEvent, _ out: inout Outbox, _ events: inout [AppServerEvent]
+    /// Processes the end of the stream, for an owner that parses it itself.
+    public mutating func receiveEnd(out: inout Outbox, events: inout [AppServerEvent]) {
+        end(out: &out)
+        stage = .ended
+        events.append(.streamEnded)
+    }
+
+    /// Counts a stanza of a managed stream.
+    private mutating func countReceived() { if stream?.id != nil { stream?.received &+= 1 } }
+
+    /// Processes the JSON of a message, for an owner that parses the stream itself.
+    public mutating func receive(
+        payload: RawSpan, out: inout Outbox, events: inout [AppServerEvent]
     ) {
+        guard !isEnded else { return }
+        countReceived()
+        let event = AppServerEvent(payload: payload)
         switch event {
         case .acknowledged, .refused: outstanding = max(0, outstanding - 1)
         case .draining: isDraining = true
@@ -82,36 +105,6 @@ public struct AppServerMachine: ~Copyable {
         default: break
         }
         events.append(event)
-    }
-
-    private mutating func handle(
-        _ element: Element, _ out: inout Outbox, _ events: inout [AppServerEvent]
-    ) {
-        switch (element.name, stage) {
-        case ("features", .opened):
-            stage = .authenticating
-            out.bytes.append("<auth mechanism=\"PLAIN\" xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">")
-            out.bytes.append(text: login.plain)
-            out.bytes.append("</auth>")
-            out.endRecord()
-        case ("success", .authenticating):
-            stage = .reopened
-            reader.restart()
-            appendHeader(&out)
-        case ("failure", .authenticating):
-            events.append(.loginFailed(condition: element.children.first?.name ?? ""))
-            end(out: &out)
-        case ("features", .reopened):
-            stage = .binding
-            appendBind(&out)
-        case ("iq", .binding) where element["id"] == "bind":
-            let jid = element.child("bind", Namespace.bind)?.child("jid", Namespace.bind)?.text ?? ""
-            stage = .ready
-            events.append(.ready(jid: jid))
-        case ("error", _) where element.namespace == Namespace.streams:
-            events.append(.streamError(condition: element.children.first?.name ?? ""))
-        default: events.append(.unexpected("<\(element.name)>"))
-        }
     }
 
     /// Returns the content of the first `text` element; the reader only reports that a message is an error, not its text.
@@ -150,6 +143,11 @@ public struct AppServerMachine: ~Copyable {
         appendStanza(&out) { message.appendAcknowledgement(to: &$0) }
     }
 
+    /// Refuses a device's message, which the server then sends to no other connection.
+    public mutating func refuse(_ message: ReceivedUpstream, out: inout Outbox) {
+        appendStanza(&out) { message.appendRefusal(to: &$0) }
+    }
+
     /// Ends the stream; the server then closes the connection.
     public mutating func end(out: inout Outbox) {
         guard !endIsSent else { return }
@@ -158,7 +156,7 @@ public struct AppServerMachine: ~Copyable {
         out.endRecord()
     }
 
-    private func appendHeader(_ out: inout Outbox) {
+    func appendHeader(_ out: inout Outbox) {
         out.bytes.append("<stream:stream to=\"")
         out.bytes.appendAttribute(login.domain)
         out.bytes.append(
@@ -166,18 +164,8 @@ public struct AppServerMachine: ~Copyable {
         out.endRecord()
     }
 
-    private func appendBind(_ out: inout Outbox) {
-        out.bytes.append("<iq type=\"set\" id=\"bind\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\">")
-        if !login.resource.isEmpty {
-            out.bytes.append("<resource>")
-            out.bytes.appendText(login.resource)
-            out.bytes.append("</resource>")
-        }
-        out.bytes.append("</bind></iq>")
-        out.endRecord()
-    }
-
-    private func appendStanza(_ out: inout Outbox, _ write: (inout ByteBuffer) -> Void) {
+    private mutating func appendStanza(_ out: inout Outbox, _ write: (inout ByteBuffer) -> Void) {
+        stream?.sent &+= 1
         out.bytes.append("<message id=\"\"><gcm xmlns=\"google:mobile:data\">")
         write(&out.bytes)
         out.bytes.append("</gcm></message>")

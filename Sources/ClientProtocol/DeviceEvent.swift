@@ -20,8 +20,9 @@ public enum DeviceEvent: Sendable {
     case loginRefused(code: Int32)
     /// A message from an app server.
     case message(DeviceMessage)
-    /// The server has received and not refused a message of this device; the ID is empty for fire and forget.
-    case upstreamStored(persistentID: [UInt8])
+    /// The server has received and not refused a message of this device; the ID is empty for fire and forget. `frame` is what `send`
+    /// returned; `nil` if the server named the message by its ID, which other messages may share.
+    case upstreamStored(persistentID: [UInt8], frame: Int32?)
     /// A heartbeat from the server, or its answer to one of the device.
     case heartbeat(isAnswer: Bool)
     /// The server asked whether the device is idle, and the machine has answered (mcs-device 3.5).
@@ -68,6 +69,9 @@ public struct DeviceMessage: Sendable {
     private var isSendError: Bool { self["message_type"] == Array("send_error".utf8) }
     /// Whether it reports that the server refused a message of this device (mcs-device 4.4).
     public var isRefusal: Bool { isSendError && !wantsImmediateAcknowledgement }
+    /// The frame of the refused message, as `send` returned it: the first one that is unconfirmed and has the message ID. `nil` if
+    /// there is none, or the message is not a refusal.
+    public var refusedFrame: Int32?
     /// Whether it reports that a stored message of this device reached no app server.
     public var isReturn: Bool { isSendError && wantsImmediateAcknowledgement }
 

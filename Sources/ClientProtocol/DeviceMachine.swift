@@ -104,11 +104,12 @@ public struct DeviceMachine: ~Copyable {
                 answerIdleNotification(&out)
                 return events.append(.idleAsked)
             }
-            let received = try record(message)
-            // The server has received the frame of a refused message, but not stored the message.
-            if received.isRefusal { forgetUpstream(received["message_id"] ?? []) }
-            confirm(count, &events)
+            var received = try record(message)
+            // The server has received the frame of a refused message, but not stored the message. So the refusal comes first: the
+            // count of the same frame may include messages after the refused one.
+            if received.isRefusal { received.refusedFrame = forgetUpstream(received["message_id"] ?? []) }
             events.append(.message(received))
+            confirm(count, &events)
         case .iq(let iq):
             confirm(iq.lastStreamIDReceived, &events)
             if case .selectiveAck(let ids) = iq.content { markStored(ids, &events) }
@@ -223,28 +224,30 @@ public struct DeviceMachine: ~Copyable {
             acks.removeFirst()
         }
         while let first = upstream.first, first.frame <= count {
-            events.append(.upstreamStored(persistentID: first.persistentID))
+            events.append(.upstreamStored(persistentID: first.persistentID, frame: first.frame))
             upstream.removeFirst()
         }
     }
 
-    /// Handles the refusal of the first unconfirmed message with this ID.
-    private mutating func forgetUpstream(_ messageID: [UInt8]) {
-        guard let at = upstream.firstIndex(where: { $0.messageID == messageID }) else { return }
-        upstream.remove(at: at)
+    /// Removes the first unconfirmed message with this ID, which the server has refused. Returns its frame.
+    private mutating func forgetUpstream(_ messageID: [UInt8]) -> Int32? {
+        guard let at = upstream.firstIndex(where: { $0.messageID == messageID }) else { return nil }
+        return upstream.remove(at: at).frame
     }
 
     /// Handles the IDs of messages that the server has stored.
     private mutating func markStored(_ ids: [[UInt8]], _ events: inout [DeviceEvent]) {
-        for id in ids { events.append(.upstreamStored(persistentID: id)) }
+        for id in ids { events.append(.upstreamStored(persistentID: id, frame: nil)) }
         let named = Set(ids)
         upstream.removeAll { named.contains($0.persistentID) }
     }
 
     // MARK: Sending
 
-    /// Sends a message; only while `isReady`.
-    public mutating func send(_ message: Upstream, now: UnixMilliseconds, out: inout Outbox) {
+    /// Sends a message; only while `isReady`. Returns the number of its frame on this connection, which identifies it even if other
+    /// messages have the same IDs.
+    @discardableResult
+    public mutating func send(_ message: Upstream, now: UnixMilliseconds, out: inout Outbox) -> Int32 {
         var frame = MCS.DataMessage()
         frame.id = message.messageID
         frame.from = Array("gcm@chrome.com".utf8)
@@ -261,6 +264,7 @@ public struct DeviceMachine: ~Copyable {
         frame.append(to: &out.bytes)
         endFrame(&out)
         upstream.append((sent, message.persistentID, message.messageID))
+        return sent
     }
 
     /// Acknowledges messages by their IDs, received or not (`DeviceAcknowledgement.manual`).

@@ -1,16 +1,28 @@
 /// The name of an operation in requests, `ccsctl` and audit lines; no other place spells it.
 public enum OperationName: String, CaseIterable, Sendable {
     case showStatus = "status"
+    case showAuthority = "ca"
+    case checkHealth = "health"
+    case showFigures = "top"
     case checkConfiguration = "check"
+    case showConfiguration = "config show"
     case reloadConfiguration = "reload"
+    case logLevel = "log level"
     case showClock = "clock show"
     case acceptClock = "clock accept"
     case drainSessions = "drain"
     case auditStore = "audit"
+    case makeBackup = "backup"
+    case exportRecords = "export"
+    case importRecords = "import"
+    case listAuditLog = "audit-log"
     case listSessions = "sessions list"
     case sendMessage = "send"
     case addSender = "senders add"
     case listSenders = "senders list"
+    case suspendSender = "senders suspend"
+    case resumeSender = "senders resume"
+    case senderStats = "senders stats"
     case rotateKey = "senders rotate-key"
     case removeSender = "senders remove"
     case addAccount = "service-accounts add"
@@ -22,6 +34,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case testAPNsCredential = "apns test"
     case removeAPNsCredential = "apns remove"
     case listAPNsFeedback = "apns feedback"
+    case listMessages = "messages list"
     case listDevices = "devices list"
     case showDevice = "devices show"
     case traceDevice = "devices trace"
@@ -36,16 +49,28 @@ public enum OperationName: String, CaseIterable, Sendable {
     public var command: any OperatorCommand.Type {
         switch self {
         case .showStatus: ShowStatus.self
+        case .showAuthority: ShowAuthority.self
+        case .checkHealth: CheckHealth.self
+        case .showFigures: ShowFigures.self
         case .checkConfiguration: CheckConfiguration.self
+        case .showConfiguration: ShowConfiguration.self
         case .reloadConfiguration: ReloadConfiguration.self
+        case .logLevel: ChangeLogLevel.self
         case .showClock: ShowClock.self
         case .acceptClock: AcceptClock.self
         case .drainSessions: DrainSessions.self
         case .auditStore: AuditStore.self
+        case .makeBackup: MakeBackup.self
+        case .exportRecords: ExportRecords.self
+        case .importRecords: ImportRecords.self
+        case .listAuditLog: ListAuditLog.self
         case .listSessions: ListSessions.self
         case .sendMessage: SendMessage.self
         case .addSender: AddSender.self
         case .listSenders: ListSenders.self
+        case .suspendSender: SuspendSender.self
+        case .resumeSender: ResumeSender.self
+        case .senderStats: SenderStatistics.self
         case .rotateKey: RotateKey.self
         case .removeSender: RemoveSender.self
         case .addAccount: AddAccount.self
@@ -57,6 +82,7 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .testAPNsCredential: TestAPNsCredential.self
         case .removeAPNsCredential: RemoveAPNsCredential.self
         case .listAPNsFeedback: ListAPNsFeedback.self
+        case .listMessages: ListMessages.self
         case .listDevices: ListDevices.self
         case .showDevice: ShowDevice.self
         case .traceDevice: TraceDevice.self

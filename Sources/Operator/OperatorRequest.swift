@@ -3,16 +3,28 @@ public import Wire
 /// A request with any of the commands; a switch that does not handle all of them does not compile.
 public enum OperatorRequest: Sendable {
     case showStatus(ShowStatus)
+    case showAuthority(ShowAuthority)
+    case checkHealth(CheckHealth)
+    case showFigures(ShowFigures)
     case checkConfiguration(CheckConfiguration)
+    case showConfiguration(ShowConfiguration)
     case reloadConfiguration(ReloadConfiguration)
+    case logLevel(ChangeLogLevel)
     case showClock(ShowClock)
     case acceptClock(AcceptClock)
     case drainSessions(DrainSessions)
     case auditStore(AuditStore)
+    case makeBackup(MakeBackup)
+    case exportRecords(ExportRecords)
+    case importRecords(ImportRecords)
+    case listAuditLog(ListAuditLog)
     case listSessions(ListSessions)
     case sendMessage(SendMessage)
     case addSender(AddSender)
     case listSenders(ListSenders)
+    case suspendSender(SuspendSender)
+    case resumeSender(ResumeSender)
+    case senderStats(SenderStatistics)
     case rotateKey(RotateKey)
     case removeSender(RemoveSender)
     case addAccount(AddAccount)
@@ -24,6 +36,7 @@ public enum OperatorRequest: Sendable {
     case testAPNsCredential(TestAPNsCredential)
     case removeAPNsCredential(RemoveAPNsCredential)
     case listAPNsFeedback(ListAPNsFeedback)
+    case listMessages(ListMessages)
     case listDevices(ListDevices)
     case showDevice(ShowDevice)
     case traceDevice(TraceDevice)
@@ -38,16 +51,28 @@ public enum OperatorRequest: Sendable {
     public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
         switch name {
         case .showStatus: self = .showStatus(try ShowStatus(arguments: arguments))
+        case .showAuthority: self = .showAuthority(try ShowAuthority(arguments: arguments))
+        case .checkHealth: self = .checkHealth(try CheckHealth(arguments: arguments))
+        case .showFigures: self = .showFigures(try ShowFigures(arguments: arguments))
         case .checkConfiguration: self = .checkConfiguration(try CheckConfiguration(arguments: arguments))
+        case .showConfiguration: self = .showConfiguration(try ShowConfiguration(arguments: arguments))
         case .reloadConfiguration: self = .reloadConfiguration(try ReloadConfiguration(arguments: arguments))
+        case .logLevel: self = .logLevel(try ChangeLogLevel(arguments: arguments))
         case .showClock: self = .showClock(try ShowClock(arguments: arguments))
         case .acceptClock: self = .acceptClock(try AcceptClock(arguments: arguments))
         case .drainSessions: self = .drainSessions(try DrainSessions(arguments: arguments))
         case .auditStore: self = .auditStore(try AuditStore(arguments: arguments))
+        case .makeBackup: self = .makeBackup(try MakeBackup(arguments: arguments))
+        case .exportRecords: self = .exportRecords(try ExportRecords(arguments: arguments))
+        case .importRecords: self = .importRecords(try ImportRecords(arguments: arguments))
+        case .listAuditLog: self = .listAuditLog(try ListAuditLog(arguments: arguments))
         case .listSessions: self = .listSessions(try ListSessions(arguments: arguments))
         case .sendMessage: self = .sendMessage(try SendMessage(arguments: arguments))
         case .addSender: self = .addSender(try AddSender(arguments: arguments))
         case .listSenders: self = .listSenders(try ListSenders(arguments: arguments))
+        case .suspendSender: self = .suspendSender(try SuspendSender(arguments: arguments))
+        case .resumeSender: self = .resumeSender(try ResumeSender(arguments: arguments))
+        case .senderStats: self = .senderStats(try SenderStatistics(arguments: arguments))
         case .rotateKey: self = .rotateKey(try RotateKey(arguments: arguments))
         case .removeSender: self = .removeSender(try RemoveSender(arguments: arguments))
         case .addAccount: self = .addAccount(try AddAccount(arguments: arguments))
@@ -60,6 +85,7 @@ public enum OperatorRequest: Sendable {
         case .removeAPNsCredential:
             self = .removeAPNsCredential(try RemoveAPNsCredential(arguments: arguments))
         case .listAPNsFeedback: self = .listAPNsFeedback(try ListAPNsFeedback(arguments: arguments))
+        case .listMessages: self = .listMessages(try ListMessages(arguments: arguments))
         case .listDevices: self = .listDevices(try ListDevices(arguments: arguments))
         case .showDevice: self = .showDevice(try ShowDevice(arguments: arguments))
         case .traceDevice: self = .traceDevice(try TraceDevice(arguments: arguments))
@@ -76,16 +102,28 @@ public enum OperatorRequest: Sendable {
     public var command: any OperatorCommand {
         switch self {
         case .showStatus(let command): command
+        case .showAuthority(let command): command
+        case .checkHealth(let command): command
+        case .showFigures(let command): command
         case .checkConfiguration(let command): command
+        case .showConfiguration(let command): command
         case .reloadConfiguration(let command): command
+        case .logLevel(let command): command
         case .showClock(let command): command
         case .acceptClock(let command): command
         case .drainSessions(let command): command
         case .auditStore(let command): command
+        case .makeBackup(let command): command
+        case .exportRecords(let command): command
+        case .importRecords(let command): command
+        case .listAuditLog(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command
         case .listSenders(let command): command
+        case .suspendSender(let command): command
+        case .resumeSender(let command): command
+        case .senderStats(let command): command
         case .rotateKey(let command): command
         case .removeSender(let command): command
         case .addAccount(let command): command
@@ -97,6 +135,7 @@ public enum OperatorRequest: Sendable {
         case .testAPNsCredential(let command): command
         case .removeAPNsCredential(let command): command
         case .listAPNsFeedback(let command): command
+        case .listMessages(let command): command
         case .listDevices(let command): command
         case .showDevice(let command): command
         case .traceDevice(let command): command

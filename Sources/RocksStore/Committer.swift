@@ -35,6 +35,9 @@ struct Committer: ~Copyable, @unchecked Sendable {
         journal = opened.journal
     }
 
+    /// Returns the syncs since the last call.
+    mutating func takeSyncTimes() -> SyncTimes { journal.takeSyncTimes() }
+
     /// Makes a commit and writes it. If `isDurable` is set, this and all earlier commits are on the disk when it returns.
     mutating func write<Result>(
         _ isDurable: Bool, _ recent: borrowing Mutex<RecentMessages>, _ watermark: ExpiryWatermark,
@@ -135,6 +138,14 @@ struct Committer: ~Copyable, @unchecked Sendable {
         try demand(found >= flushed, "the flushed commit of the engine moves backward")
         try demand(found <= recorded, "the engine has flushed a commit that it never got")
         flushed = found
+    }
+
+    /// Ends the current journal file. Returns the last commit, which is synced, and the names of the ended files: they have all
+    /// commits that the engine may not have on the disk, and never change again.
+    mutating func endJournalFile() throws(StoreError) -> (commit: UInt64, files: [String]) {
+        let files = try journal.endFile()
+        try demand(journal.synced == journal.commit, "a journal file ends with unsynced commits")
+        return (journal.commit, files)
     }
 
     /// Syncs all commits and moves them to the engine, so that the next start has nothing to replay.

@@ -146,6 +146,22 @@ import Synchronization
         unsafe rocksdb_compact_range_cf(database, handle(family), nil, 0, nil, 0)
     }
 
+    /// Creates a copy of the database in a folder that does not exist: hard links of the sorted files, and copies of the rest.
+    ///
+    /// The memtables are not flushed. What only they have is in the journal.
+    func checkpoint(to path: String) throws(StoreError) {
+        let maker = unsafe try check("copy to \(path)") { error in
+            unsafe rocksdb_checkpoint_object_create(database, error)
+        }
+        guard let maker = unsafe maker else {
+            throw StoreError(.inputOutput, "copy to \(path): the engine reported no error")
+        }
+        defer { unsafe rocksdb_checkpoint_object_destroy(maker) }
+        try unsafe check("copy to \(path)") { error in
+            unsafe rocksdb_checkpoint_create(maker, path, .max, error)
+        }
+    }
+
     /// Returns a snapshot of the whole database.
     func snapshot() -> Snapshot { Snapshot(self) }
 

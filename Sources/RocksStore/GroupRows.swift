@@ -75,6 +75,24 @@ extension SnapshotReader {
         } catch { throw RecordNames.corrupt(.groups, rows.key, error) }
     }
 
+    /// Returns up to `limit` groups after one, in order of their names. A record that cannot be read is skipped.
+    mutating func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        let rows = snapshot.cursor(.groups, from: after.map { Key.group($0) })
+        var found: [GroupRecord] = []
+        while rows.isValid, found.count < limit {
+            if let name = GroupName(key: rows.key), name != after {
+                if let group = try? GroupCodec.group(rows.value, name) {
+                    found.append(group)
+                } else {
+                    unreadable += 1
+                }
+            }
+            rows.next()
+        }
+        try rows.finish()
+        return found
+    }
+
     /// Returns the group with a label. Returns `nil` if there is none.
     func group(of sender: SenderID, label: [UInt8]) throws(StoreError) -> GroupRecord? {
         let key = Key.groupLabel(sender, label)

@@ -84,7 +84,8 @@ enum Recovery {
         } catch { throw error.kind == .locked ? locked(path, error) : error.ofWholeStore }
     }
 
-    private static func locked(_ path: String, _ error: StoreError) -> StoreError {
+    /// Returns the failure for a store that is open, with the process that has it open.
+    static func locked(_ path: String, _ error: StoreError) -> StoreError {
         StoreError(.locked, holder(of: path, report: error.description))
     }
 

@@ -46,6 +46,8 @@ public final class RocksStore: Store {
         /// `nil` after a failed write until the store is reopened, since it is unknown what reached the disk.
         var committer: Committer?
         var isClosed = false
+        /// The syncs of all committers.
+        var syncTimes = SyncTimes()
     }
 
     /// Opens the store in a directory. A missing directory is created with access for its owner only.
@@ -65,6 +67,8 @@ public final class RocksStore: Store {
         do throws(StoreError) {
             var remarks: [OpeningRemark] = []
             let opened = try Recovery.open(path, partitions: wanted, memory, sizes, &remarks)
+            // Only now: the folder of an open store may belong to a running backup. What cannot be removed only takes space.
+            try? CheckpointFolder.remove(from: path)
             self.remarks = remarks
             partitions = opened.engine.partitions
             watermark = ExpiryWatermark(partitions: opened.engine.partitions)
@@ -98,15 +102,28 @@ public final class RocksStore: Store {
     private func commit<Result: Sendable>(
         _ isDurable: Bool, _ make: (inout Commit) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try withCommitter { (committer) throws(StoreError) in
+            let result = try withEngine { (_) throws(StoreError) in
+                try committer.write(isDurable, recent, watermark, make)
+            }
+            passedOver.add(committer.commit.unreadable, ordering: .relaxed)
+            return result
+        }
+    }
+
+    /// Calls a closure between two commits. If it throws, the store is reopened, as after a failed write.
+    func withCommitter<Result: Sendable>(
+        _ body: (inout Committer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try writer.withLock { (writer) throws(StoreError) in
             guard !writer.isClosed else { throw Recovery.closed }
             if writer.committer == nil { try reopen(&writer) }
             guard var committer = writer.committer.take() else { throw Recovery.closed }
             do throws(StoreError) {
-                let result = try withEngine { (_) throws(StoreError) in
-                    try committer.write(isDurable, recent, watermark, make)
-                }
-                passedOver.add(committer.commit.unreadable, ordering: .relaxed)
+                let result = try body(&committer)
+                let times = committer.takeSyncTimes()
+                writer.syncTimes.count += times.count
+                writer.syncTimes.nanoseconds += times.nanoseconds
                 writer.committer = consume committer
                 return result
             } catch {
@@ -287,6 +304,16 @@ public final class RocksStore: Store {
         }
     }
 
+    public func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        try withEngine { (engine) throws(StoreError) in
+            var reader = SnapshotReader(engine.snapshot())
+            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            let groups = try reader.groups(after: after, limit: limit)
+            try ListChecks.demandOrdered(groups, after: after, limit: limit)
+            return groups
+        }
+    }
+
     public func topics(from position: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try withEngine { (engine) throws(StoreError) in
             let page = try SnapshotReader(engine.snapshot()).topics(from: position, examine: examine)
@@ -326,6 +353,22 @@ public final class RocksStore: Store {
             return bytes
         }
     }
+
+    public func figures() throws(StoreError) -> StoreFigures {
+        var figures = StoreFigures()
+        figures.add(recent.withLock { $0.tallies })
+        figures.bytes = try StoreFiles.bytes(in: path, beginning: "")
+        figures.journalBytes = try StoreFiles.bytes(in: path, beginning: JournalFolder.head)
+        return figures
+    }
+
+    public func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        try withEngine { (engine) throws(StoreError) in
+            try SnapshotReader(engine.snapshot()).census(after: after, examine: examine)
+        }
+    }
+
+    public var syncTimes: SyncTimes { writer.withLock { $0.syncTimes } }
 
     public func reclaimRegistry() throws(StoreError) {
         try withEngine { (engine) throws(StoreError) in

@@ -68,6 +68,32 @@ struct SnapshotReader: ~Copyable {
         if let entry { mailbox.append(entry) } else { unreadable += 1 }
     }
 
+    /// Counts devices and registrations after a device. Ends at the first device after `examine` rows.
+    func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        var census = RegistryCensus()
+        if after?.number == .max { return census }
+        let rows = snapshot.cursor(.registry, from: after.map { Key($0.number + 1) })
+        var (examined, last) = (0, after)
+        while rows.isValid {
+            // A key that cannot be read is damage, which the audit names.
+            switch RegistryRow(rows.key) {
+            case .device(let device):
+                guard examined < examine else {
+                    census.next = last
+                    return census
+                }
+                last = device
+                census.devices += 1
+            case .registration: census.registrations += 1
+            case .subscription, nil: break
+            }
+            examined += 1
+            rows.next()
+        }
+        try rows.finish()
+        return census
+    }
+
     /// Returns a page of a device's mailbox.
     mutating func messages(
         _ device: DeviceID, after: SequenceNumber, limit: Int, _ recent: RecentPart

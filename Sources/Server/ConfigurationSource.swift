@@ -12,8 +12,10 @@ public struct ConfigurationSource: Sendable {
         ConfigLoader.inspect(file: file, environment: environment, flags: flags)
     }
 
-    /// Loads the configuration. Throws all mistakes if there are any.
-    func load() throws(ConfigProblems) -> Configuration {
-        try ConfigLoader.load(file: file, environment: environment, flags: flags)
+    /// Loads the configuration, and where its values were given. Throws all mistakes if there are any.
+    func load() throws(ConfigProblems) -> LocatedConfiguration {
+        let loaded = inspect()
+        guard loaded.problems.list.isEmpty else { throw loaded.problems }
+        return LocatedConfiguration(values: loaded.configuration, places: loaded.places)
     }
 }

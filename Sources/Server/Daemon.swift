@@ -17,13 +17,14 @@ final class Daemon: Sendable {
 
     /// The state that changes with the configuration.
     private struct Settings {
-        var configuration: Configuration
+        var configuration: LocatedConfiguration
         var sessions: SharedSettings
     }
 
     let log: Log
     let metrics: Metrics
     let store: any Store
+    let backups: Backups
     let storeThreads: StoreThreads
     /// The gateway to Apple.
     let apns: APNsPort
@@ -38,22 +39,29 @@ final class Daemon: Sendable {
     let apnsCredentials: APNsCredentialStore
     let drainer: Drainer
     let listeners: [BoundListener]
+    let senderFigures: SenderFigures
     let startedAt = Now.read()
     /// The document at `/openapi.json`.
     let openAPI = OpenAPI.document(version: Program.version)
     let source: ConfigurationSource
+    let auditLog: AuditLog
+    /// A log level that an operator has set.
+    let logLevel: LogLevelOverride
     private let settings: Mutex<Settings>
 
     init(
-        log: Log, metrics: Metrics, store: any Store, storeThreads: StoreThreads, apns: APNsPort,
+        log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
+        apns: APNsPort,
         clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
-        listeners: [BoundListener], source: ConfigurationSource, configuration: Configuration
+        listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
+        configuration: LocatedConfiguration
     ) {
         self.log = log
         self.metrics = metrics
         self.store = store
+        self.backups = backups
         self.storeThreads = storeThreads
         self.apns = apns
         self.clock = clock
@@ -65,24 +73,31 @@ final class Daemon: Sendable {
         self.apnsCredentials = apnsCredentials
         self.drainer = drainer
         self.listeners = listeners
+        self.senderFigures = senderFigures
         self.source = source
+        auditLog = AuditLog(folder: configuration.values.dataDirectory, log: log)
+        logLevel = LogLevelOverride(log: log)
         let sessions = SessionSettings(
-            configuration, seal: seal, scramSecret: scramSecret, senders: senders)
+            configuration.values, seal: seal, scramSecret: scramSecret, senders: senders)
         settings = Mutex(Settings(configuration: configuration, sessions: SharedSettings(sessions)))
         metrics.shards.last?.set(.configReloadSuccess, to: 1)
     }
 
     /// The current configuration.
-    var configuration: Configuration { settings.withLock { $0.configuration } }
+    var configuration: Configuration { located.values }
+
+    /// The current configuration with the places of its values.
+    var located: LocatedConfiguration { settings.withLock { $0.configuration } }
 
     /// The settings for new sessions.
     var sessionSettings: SharedSettings { settings.withLock { $0.sessions } }
 
     /// Applies a configuration: rates and windows at once, other settings to new sessions.
-    func apply(_ configuration: Configuration) {
+    func apply(_ located: LocatedConfiguration) {
+        let configuration = located.values
         let sessions = SessionSettings(
             configuration, seal: seal, scramSecret: scramSecret, senders: senders)
-        settings.withLock { $0 = Settings(configuration: configuration, sessions: SharedSettings(sessions)) }
+        settings.withLock { $0 = Settings(configuration: located, sessions: SharedSettings(sessions)) }
         let window = configuration.pendingWindow
         var change = Parcel(events: [.settingsChanged(configuration.running)])
         change.jobs.append { $0.changePendingWindow(window) }
@@ -92,7 +107,7 @@ final class Daemon: Sendable {
         apns.apply(configuration)
         storeThreads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
-        log.level = configuration.logLevel
+        logLevel.end(configured: configuration.logLevel)
     }
 
     /// The actual listeners: `device on 127.0.0.1:5228, https on 127.0.0.1:443 and [::1]:443`.
@@ -126,19 +141,6 @@ final class Daemon: Sendable {
     var unreadiness: String {
         if drainer.state != .serving { return drainer.state.rawValue }
         return storeThreads.lastFailure.map { "the store does not accept writes (\($0.kind.rawValue))" } ?? ""
-    }
-
-    /// Sets the gauges, in the shard that no thread counts in.
-    func refreshGauges() {
-        guard let shard = metrics.shards.last else { return }
-        shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
-        shard.set(.clockInDoubt, to: clock.current == nil ? 0 : 1)
-        shard.set(.registryBytes, to: storeThreads.registry.bytes)
-        shard.set(.registryBytesLimit, to: storeThreads.registry.limit)
-        shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
-        shard.set(.apnsCredentialDaysLeft, to: apnsCredentials.daysLeft(now: Now.read().wall))
-        shard.set(.startTime, to: Int(startedAt.wall / 1_000))
-        shard.set(.logLinesSuppressed, to: log.suppressed)
     }
 
     /// Whether every reactor answers, for the watchdog.

@@ -54,6 +54,10 @@ public enum DaemonProgram {
             print(String(decoding: OpenAPI.document(version: Program.version), as: UTF8.self))
             return ExitCode.success.rawValue
         }
+        guard invocation.command.name != "reference" else {
+            print(reference(of: invocation.arguments[0]), terminator: "")
+            return ExitCode.success.rawValue
+        }
         let source = ConfigurationSource(
             file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"),
             environment: Environment.all,
@@ -61,15 +65,25 @@ public enum DaemonProgram {
         guard invocation.command.name != "check" else {
             return check(source, isJSON: invocation.has("--json"))
         }
-        let configuration: Configuration
+        let configuration: LocatedConfiguration
         do { configuration = try source.load() } catch {
             for line in error.lines { Console.error(line) }
             return ExitCode.configuration.rawValue
         }
         return switch invocation.command.name {
-        case "accept-loss": acceptLoss(configuration)
+        case "accept-loss": acceptLoss(configuration.values)
+        case "restore": restore(configuration.values, invocation)
         default: serve(configuration, source)
         }
+    }
+
+    /// Returns the reference of an interface in Markdown.
+    private static func reference(of interface: String) -> String {
+        func meaning(_ word: String) -> String {
+            Glossary.meanings(of: word).first { $0.kind == "refusal" }?.meaning ?? ""
+        }
+        return interface == "http"
+            ? HTTPReference.text(meaning: meaning) : XMPPReference.text(meaning: meaning)
     }
 
     private static func acceptLoss(_ configuration: Configuration) -> Int32 {
@@ -90,6 +104,14 @@ public enum DaemonProgram {
         }
     }
 
+    private static func restore(_ configuration: Configuration, _ invocation: Invocation) -> Int32 {
+        let restore = Restore(
+            folder: invocation.arguments[0], dataDirectory: configuration.dataDirectory,
+            replaces: invocation.has("--replace"), verifies: invocation.has("--verify"),
+            now: Now.read().wall)
+        return RestoreProgram(restore: restore).run().rawValue
+    }
+
     private static func check(_ source: ConfigurationSource, isJSON: Bool) -> Int32 {
         let report = source.check()
         if isJSON {
@@ -101,13 +123,14 @@ public enum DaemonProgram {
         return (report.isSound ? ExitCode.success : ExitCode.configuration).rawValue
     }
 
-    private static func serve(_ configuration: Configuration, _ source: ConfigurationSource) -> Int32 {
+    private static func serve(_ located: LocatedConfiguration, _ source: ConfigurationSource) -> Int32 {
+        let configuration = located.values
         let log = Log.standardError(level: configuration.logLevel, format: configuration.logFormat)
         let notify = SystemdNotify()
         do {
             // Before any thread starts: threads inherit the mask, and signals are read from one descriptor.
             let signals = try signals()
-            var startup = Startup(configuration: configuration, source: source, log: log)
+            var startup = Startup(configuration: located, source: source, log: log)
             let (daemon, greeting) = try startup.run()
             if source.file == nil, !notify.isWanted { greeting.show(daemon) }
             log.notice(
@@ -148,6 +171,7 @@ public enum DaemonProgram {
             }
             let now = Now.read().monotonic
             daemon.log.flushRepeated()
+            daemon.logLevel.endIfDue(configured: daemon.configuration.logLevel, now: now)
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
                 // With a wrong clock every certificate seems to have expired, or none ever.

@@ -67,10 +67,8 @@ final class HTTPLink: SessionLink<HTTPSession> {
                 request, status: isReady ? .ok : .unavailable, "text/plain; charset=utf-8", Array(text.utf8),
                 now: now)
         case .metrics:
-            daemon.refreshGauges()
-            var page = ByteBuffer()
-            daemon.metrics.render(to: &page)
-            answer(request, status: .ok, "text/plain; version=0.0.4; charset=utf-8", page.copied(), now: now)
+            let page = daemon.metricsPage(now: now)
+            answer(request, status: .ok, "text/plain; version=0.0.4; charset=utf-8", page, now: now)
         }
     }
 

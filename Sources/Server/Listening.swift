@@ -32,7 +32,7 @@ extension Startup {
         ]
         for (kind, port) in ports {
             guard let port else { continue }
-            let host = kind == .admin ? "127.0.0.1" : configuration.listenAddress
+            let host = kind == .admin ? configuration.adminAddress : configuration.listenAddress
             do {
                 let given = inherited.filter { $0.kind == kind }
                 for entry in given { try open(kind, inherited: entry.socket, &opened) }
@@ -46,7 +46,23 @@ extension Startup {
             }
         }
         try openControl(&opened)
+        try checkAdminListeners(opened)
         return opened
+    }
+
+    /// Throws if a socket unit lets other machines reach the admin listener although the configuration does not.
+    private func checkAdminListeners(_ opened: borrowing OpenSockets) throws(StartupFailure) {
+        guard !configuration.adminPlainHTTP else { return }
+        for listener in opened.listeners where listener.name == Link.Kind.admin.rawValue {
+            let address = SocketAddress(literal: listener.host, port: UInt16(clamping: listener.port))
+            guard address?.isLoopback == false else { continue }
+            throw StartupFailure(
+                text:
+                    "the admin socket listens on \(listener.host), outside of loopback, without TLS and authentication",
+                hint:
+                    "set admin_plain_http: true if a firewall lets in the monitoring alone, or let the socket unit listen on 127.0.0.1",
+                exitCode: .configuration)
+        }
     }
 
     private func open(_ kind: Link.Kind, host: String, port: Int, _ opened: inout OpenSockets)

@@ -44,15 +44,16 @@ extension Daemon {
     }
 
     private func reloadAll(_ supplied: CertificateContent?) throws(ReloadFailure) -> Reloaded {
-        let newer: Configuration
+        let newer: LocatedConfiguration
         do { newer = try source.load() } catch { throw ReloadFailure(problems: error.lines) }
-        let old = configuration
+        let old = located
         let next = old.reloaded(from: newer)
-        do { try certificates.reload(next, supplied: supplied) } catch {
+        do { try certificates.reload(next.values, supplied: supplied) } catch {
             throw ReloadFailure(problems: [error.description])
         }
         apply(next)
-        return Reloaded(applied: next.changes(from: old), waiting: newer.changes(from: next))
+        return Reloaded(
+            applied: next.values.changes(from: old.values), waiting: newer.values.changes(from: next.values))
     }
 
     private static func names(_ keys: [ConfigKey]) -> String {
@@ -82,6 +83,7 @@ extension SessionSettings {
         webPush = .host
         // One directory lookup per request, independent of the number of recipients.
         senderOfKey = { key, now in senders.directory.sender(withKey: key, at: now) }
+        isKeySuspended = { key, now in senders.directory.isSuspended(key: key, at: now) }
         accounts = AccountFunctions(
             account: { senders.directory.account(withKeyID: $0) }, record: { senders.directory[$0] },
             verifies: { RSAKey.verifies($0, of: $1, by: $2) })

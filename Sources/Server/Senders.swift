@@ -100,6 +100,17 @@ final class Senders: Sendable {
         }
     }
 
+    /// Suspends or resumes a sender. Returns whether that changes anything.
+    func setSuspended(_ isSuspended: Bool, _ sender: SenderID) throws(Problem) -> Bool {
+        try changes.withLock { _ throws(Problem) in
+            guard var record = directory[sender] else { throw Self.unknown(sender) }
+            guard record.isSuspended != isSuspended else { return false }
+            record.isSuspended = isSuspended
+            try put(record)
+            return true
+        }
+    }
+
     func put(_ record: SenderRecord) throws(Problem) { try commit(.putSender(record)) }
 
     private func commit(_ mutation: Mutation) throws(Problem) {

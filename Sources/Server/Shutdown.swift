@@ -19,6 +19,7 @@ struct Shutdown {
         daemon.log.notice("stopping", ["deadline_seconds": LogValue(configuration.shutdownSeconds)])
         notify.stopping(status: "stopping: draining app servers; devices are still served")
         daemon.drainer.enter(.stopping)
+        daemon.backups.stop()
         stopListening([.appServer, .appServerPreproduction])
         daemon.drainer.drainForShutdown(seconds: configuration.shutdownSeconds)
         notify.status("stopping: closing the connections of devices")

@@ -45,16 +45,20 @@ extension TransportError {
 
 /// Starts the daemon; `run` lists the steps.
 struct Startup: ~Copyable {
-    let configuration: Configuration
+    let located: LocatedConfiguration
     let source: ConfigurationSource
     let log: Log
     let metrics: Metrics
+    let senderFigures = SenderFigures()
 
-    init(configuration: Configuration, source: ConfigurationSource, log: Log) {
-        self.configuration = configuration
+    /// The values of the configuration.
+    var configuration: Configuration { located.values }
+
+    init(configuration: LocatedConfiguration, source: ConfigurationSource, log: Log) {
+        located = configuration
         self.source = source
         self.log = log
-        metrics = Metrics(shards: configuration.reactorCount + 3)
+        metrics = Metrics(shards: configuration.values.reactorCount + 3)
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
@@ -89,12 +93,13 @@ struct Startup: ~Copyable {
             reactors, map, mailboxes, storeThreads, gateway.port, clock, directory, delivery)
         let sockets = try openSockets()
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, storeThreads: storeThreads, apns: gateway.port,
+            log: log, metrics: metrics, store: store, backups: Backups(store: store, log: log),
+            storeThreads: storeThreads, apns: gateway.port,
             clock: clock, mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
-            listeners: sockets.listeners,
-            source: source, configuration: configuration)
+            listeners: sockets.listeners, senderFigures: senderFigures,
+            source: source, configuration: located)
         let port = gateway.port
         apnsCredentials.observe { credentials in port.use(credentials.map { APNsMaterial($0) }) }
         apnsCredentials.selfTester = GatewaySelfTester(port: port)
@@ -125,7 +130,7 @@ struct Startup: ~Copyable {
 
     // MARK: Store
 
-    private func openStore() throws(StartupFailure) -> any Store {
+    private func openStore() throws(StartupFailure) -> RocksStore {
         let store: RocksStore
         do throws(StoreError) {
             store = try RocksStore(
@@ -184,6 +189,8 @@ struct Startup: ~Copyable {
             return try StoreThreads(
                 store: store, metrics: metrics.shards[configuration.reactorCount], log: log, lease: lease,
                 registry: RegistryQuota(limit: configuration.registryLimit),
+                measured: ProcessFigures.measuring(
+                    configuration.dataDirectory, in: metrics.shards[configuration.reactorCount]),
                 report: { reports.post($0) })
         } catch {
             throw StartupFailure(
@@ -244,7 +251,8 @@ struct Startup: ~Copyable {
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
                 store: storeThreads, apns: apns, clock: clock, admission: admission,
-                tally: ReactorTally(shard: metrics.shards[index]), log: log)
+                tally: ReactorTally(shard: metrics.shards[index]),
+                meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)
             reactor.delegate = host
             // Before any connection: reactors without partitions depend on this.
             host.publishClock()

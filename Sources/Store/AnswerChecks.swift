@@ -214,6 +214,16 @@ public enum ListChecks {
             "the list of installations is unordered")
     }
 
+    /// Throws unless groups are after a given one, in order of their names and within the limit.
+    public static func demandOrdered(
+        _ groups: [GroupRecord], after: GroupName?, limit: Int
+    ) throws(StoreError) {
+        try demand(groups.count <= max(0, limit), "a list of groups exceeds its limit")
+        let names = (after.map { [$0] } ?? []) + groups.map(\.name)
+        try demand(
+            zip(names, names.dropFirst()).allSatisfy { $0.precedes($1) }, "the list of groups is unordered")
+    }
+
     /// Throws unless entries of the feedback list are of one sender, after a position, in order and within the limit.
     public static func demandOrdered(
         _ entries: [APNsFeedback], of sender: SenderID, after: FeedbackPosition, limit: Int

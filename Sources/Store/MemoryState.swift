@@ -301,6 +301,11 @@ public struct MemoryState: Sendable {
         }
     }
 
+    /// Returns up to `limit` groups after one, in order of their names.
+    public func groups(after: GroupName?, limit: Int) -> [GroupRecord] {
+        groups.list(after: after, limit: limit)
+    }
+
     /// Returns up to `limit` entries of a sender's feedback list after a position.
     public func feedback(of sender: SenderID, after: FeedbackPosition, limit: Int) -> [APNsFeedback] {
         let entries = feedback.filter { $0.sender == sender && FeedbackPosition($0) > after }
@@ -321,6 +326,15 @@ public struct MemoryState: Sendable {
         let ofDevices = 2 * devices.count + registrations.values.map(\.count).reduce(0, +)
         let ofInstallations = 2 * installationRecords.count + installations.values.map(\.count).reduce(0, +)
         return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
+    }
+
+    /// Counts all devices after one, and their registrations.
+    func census(after: DeviceID?) -> RegistryCensus {
+        var census = RegistryCensus()
+        let counted = devices.keys.filter { device in after.map { device > $0 } ?? true }
+        census.devices = counted.count
+        census.registrations = counted.reduce(0) { $0 + (registrations[$1]?.count ?? 0) }
+        return census
     }
 
     /// Counts all records.

@@ -47,6 +47,12 @@ public final class MemoryStore: Store {
         return installations
     }
 
+    public func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        let groups = state.withLock { $0.groups(after: after, limit: limit) }
+        try ListChecks.demandOrdered(groups, after: after, limit: limit)
+        return groups
+    }
+
     public func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         let page = state.withLock { $0.topics(from: place, examine: examine) }
         try ListChecks.demandCounted(page, examined: examine)
@@ -71,6 +77,16 @@ public final class MemoryStore: Store {
 
     public func registryBytes() throws(StoreError) -> UInt64 {
         state.withLock { UInt64($0.registryRows * Limits.Registry.rowBytes) }
+    }
+
+    public func figures() throws(StoreError) -> StoreFigures {
+        var figures = StoreFigures()
+        figures.add(state.withLock { $0.tallies })
+        return figures
+    }
+
+    public func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        state.withLock { $0.census(after: after) }
     }
 
     public func audit() throws(StoreError) -> StoreAudit { state.withLock { $0.audit() } }

@@ -122,6 +122,8 @@ public protocol Store: AnyObject, Sendable {
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord]
     /// Returns up to `limit` installations after one, in order of their IDs. A record that cannot be read is skipped.
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation]
+    /// Returns up to `limit` groups after one, in order of their senders and numbers. A record that cannot be read is skipped.
+    func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord]
     /// Returns topics with their numbers of subscribers, from a position on. Reads up to `examine` subscriptions.
     func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts
     /// Returns up to `limit` entries of a sender's feedback list after a position, in the order of `FeedbackPosition`.
@@ -137,6 +139,12 @@ public protocol Store: AnyObject, Sendable {
     func registryBytes() throws(StoreError) -> UInt64
     /// Requests that the space of removed registry rows is reclaimed, in the background.
     func reclaimRegistry() throws(StoreError)
+    /// Returns sizes and the number of waiting messages. Cheap: it reads no rows.
+    func figures() throws(StoreError) -> StoreFigures
+    /// Counts devices and registrations after a device, in the order of their IDs. Reads some `examine` rows.
+    func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus
+    /// The syncs since the store was opened. Read by the committing thread, after a commit.
+    var syncTimes: SyncTimes { get }
     /// Reads everything in one snapshot and checks the conservation law.
     func audit() throws(StoreError) -> StoreAudit
     /// Syncs the commits that were not durable and closes the files. No call may follow.
@@ -144,6 +152,9 @@ public protocol Store: AnyObject, Sendable {
 }
 
 extension Store {
+    /// No syncs: a store in memory needs none.
+    public var syncTimes: SyncTimes { SyncTimes() }
+
     /// Does nothing: in a store in memory removed rows take no space.
     public func reclaimRegistry() {}
 

@@ -7,6 +7,8 @@ final class Child {
     let process: Int32
     private let output: Int32
     private var hasEnded = false
+    /// The exit code once it has ended by itself. `nil` while it runs, and if a signal ended it.
+    private(set) var exitCode: Int32?
 
     /// Starts a program; its standard error is written to a file, its standard output is read by `line`.
     init(_ program: String, _ arguments: [String], errorFile: String) throws(BenchError) {
@@ -67,6 +69,7 @@ final class Child {
         guard !hasEnded else { return false }
         var status: Int32 = 0
         hasEnded = unsafe waitpid(process, &status, WNOHANG) == process
+        if hasEnded, status & 0x7F == 0 { exitCode = (status >> 8) & 0xFF }
         return !hasEnded
     }
 

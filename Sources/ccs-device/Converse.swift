@@ -145,7 +145,7 @@ final class Converse {
             show("ccsd", "device", JSONValue.object(pairs).compact)
             show("device", "ccsd", "stream ack")
             events.insert("message \(String(decoding: message["id"] ?? [], as: UTF8.self))")
-        case .upstreamStored(let id):
+        case .upstreamStored(let id, _):
             let id = String(decoding: id, as: UTF8.self)
             // The next login acknowledges it again.
             guard events.insert("stored \(id)").inserted else { break }

@@ -17,7 +17,7 @@ extension Output {
                 "login_refused", [JSONValue.Member("code", .integer(Int(code)))],
                 "the login was refused: \(code)")
         case .message(let message): report(message, of: device, opened)
-        case .upstreamStored(let id):
+        case .upstreamStored(let id, _):
             report(
                 "stored", [JSONValue.Member("persistent_id", .text(id))], "the server has stored the message")
         case .closeRequested: report("close_requested", [], "the server requests a reconnect")

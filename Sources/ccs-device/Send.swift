@@ -72,7 +72,7 @@ final class Send {
             failure = Failure(
                 .failure, "the server refused the login of this device",
                 hint: "remove the state file and register again")
-        case .upstreamStored(let id):
+        case .upstreamStored(let id, _):
             if id == message.persistentID { isStored = true }
         case .message(let reply):
             guard reply["message_type"] == Array("send_error".utf8), reply["message_id"] == message.messageID

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import Glibc
 import Operator
 import Wire
 
@@ -30,6 +31,9 @@ enum CommandArguments {
         case .rotateKey(var command):
             command.key = try KeyInput.key(invocation)
             return .rotateKey(command)
+        case .makeBackup(var command):
+            command.path = try absolute(command.path)
+            return .makeBackup(command)
         case .reloadConfiguration: return .reloadConfiguration(try reload(invocation))
         default: return request
         }
@@ -62,6 +66,16 @@ enum CommandArguments {
             privateKey: try TextFile.read(key, limit: Limits.Operator.fileBytes),
             // Only for error messages: the daemon may be unable to read the files.
             certificateFile: certificate, privateKeyFile: key)
+    }
+
+    /// Returns a path for the daemon, whose current folder is another one.
+    private static func absolute(_ path: String) throws(Failure) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        guard let folder = unsafe getcwd(nil, 0) else {
+            throw Failure(.inputOutput, "the current folder has no path", hint: "give an absolute path")
+        }
+        defer { unsafe free(folder) }
+        return unsafe String(cString: folder) + "/" + path
     }
 
     /// Returns the payload of a message: the arguments after the sender and the token.

@@ -42,17 +42,6 @@ extension ListAccounts: ReportedCommand {
     }
 }
 
-extension ListDevices: ReportedCommand {
-    static func text(of answer: Answer) -> String {
-        ListReport<Row>(
-            columns: [
-                ("DEVICE", { String($0.device.number) }), ("CREATED", { Report.time($0.createdAt) }),
-                ("SEEN", { Report.time($0.seenAt) }),
-            ], none: "No devices yet: ccs-device register simulates one."
-        ).text(answer.devices, next: answer.nextAfter.map { String($0.number) })
-    }
-}
-
 extension ListInstallations: ReportedCommand {
     static func text(of answer: Answer) -> String {
         ListReport<InstallationRow>(

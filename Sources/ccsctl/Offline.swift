@@ -11,18 +11,17 @@ enum Offline {
         switch invocation.command.name {
         case "config sample": write(ConfigPrinter.sample(), isJSON)
         case "config docs":
-            if isJSON {
-                Output.write(["keys": .array(keys)])
-            } else {
-                Output.write(ConfigPrinter.reference())
-            }
+            write(ConfigPrinter.reference(), KeysOutput(keys: keys).json, isJSON)
         case "operations":
-            if isJSON {
-                Output.write(["operations": .array(OperationName.allCases.map { operation($0.definition) })])
-            } else {
-                Output.write(OperationPrinter.reference())
-            }
-        case "completion": write(Completion.bash(), isJSON)
+            let rows = OperationName.allCases.map { OperationsOutput.Row($0.definition) }
+            write(OperationPrinter.reference(), OperationsOutput(operations: rows).json, isJSON)
+        case "schema": return schema(invocation.arguments, isJSON)
+        case "completion":
+            guard let script = Completion.script(shell: invocation.arguments[0]) else { return .software }
+            write(script, isJSON)
+        case "metrics docs": write(MetricsPrinter.reference(), isJSON)
+        case "metrics alerts": write(AlertPrinter.rules(), isJSON)
+        case "metrics dashboard": write(DashboardPrinter.dashboard(), isJSON)
         case "man":
             guard let program = Program.all.first(where: { $0.name == invocation.arguments[0] }) else {
                 return .software
@@ -36,43 +35,38 @@ enum Offline {
     }
 
     private static func write(_ text: String, _ isJSON: Bool) {
-        if isJSON { Output.write(["text": .string(text)]) } else { Output.write(text) }
+        write(text, TextOutput(text: text).json, isJSON)
     }
 
-    private static var keys: [JSONValue] {
+    private static func write(_ text: String, _ json: JSONValue, _ isJSON: Bool) {
+        if isJSON { Output.write(json) } else { Output.write(text) }
+    }
+
+    private static func schema(_ words: [String], _ isJSON: Bool) -> ExitCode {
+        let name = words.joined(separator: " ")
+        guard !words.isEmpty else {
+            write(SchemaPrinter.document(), OutputSchema.document(SchemaPrinter.offline), isJSON)
+            return .success
+        }
+        guard let schema = OutputSchema.document(of: name, SchemaPrinter.offline) else {
+            let names = OutputSchema.all(SchemaPrinter.offline).map(\.name)
+            return Output.fail(
+                .failure, "no output is named \"\(Report.safe(name))\"",
+                hint: NearestName.of(name, among: names).map { "did you mean \"\($0)\"?" }
+                    ?? "ccsctl schema prints all schemas", isJSON: isJSON)
+        }
+        write(schema.pretty + "\n", schema, isJSON)
+        return .success
+    }
+
+    private static var keys: [KeysOutput.Row] {
         ConfigKey.allCases.map { key in
             let entry = key.entry
-            return [
-                "key": .string(key.rawValue), "flag": .string(key.flag), "variable": .string(key.variable),
-                "takes": .string(entry.type.allowed), "unit": .string(entry.unit),
-                "default": .string(entry.preset.plain), "reloadable": .boolean(entry.isReloadable),
-                "since": .string(entry.since), "help": .string(entry.help), "reason": .string(entry.reason),
-            ]
+            return KeysOutput.Row(
+                key: key.rawValue, flag: key.flag, variable: key.variable, takes: entry.type.allowed,
+                unit: entry.unit, preset: entry.preset.plain, isReloadable: entry.isReloadable,
+                since: entry.since, help: entry.help, reason: entry.reason)
         }
-    }
-
-    private static func operation(_ operation: OperationDefinition) -> JSONValue {
-        [
-            "name": .string(operation.summary.name.rawValue),
-            "role": .string(operation.summary.role.rawValue),
-            "changes": .boolean(operation.summary.isChanging), "text": .string(operation.summary.text),
-            "arguments": .array(operation.arguments.map(field)),
-            "answer": .array(operation.answer.map(field)),
-            "lines": .array(
-                operation.lines.map { line in
-                    ["name": .string(line.name), "fields": .array(line.fields.map(field))]
-                }),
-        ]
-    }
-
-    private static func field(_ field: FieldDescription) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("name", .string(field.name)), .init("takes", .string(field.form.expected)),
-            .init("required", .boolean(field.presence == .required)),
-            .init("help", .string(field.documentation)),
-        ]
-        if case .preset(let value) = field.presence { members.append(.init("default", .string(value))) }
-        return .object(members)
     }
 
     private static func explain(_ word: String?, _ isJSON: Bool) -> ExitCode {
@@ -84,13 +78,10 @@ enum Offline {
                     ?? "ccsctl explain lists all words", isJSON: isJSON)
         }
         if isJSON {
-            let rows = entries.map { entry -> JSONValue in
-                [
-                    "word": .string(entry.word), "kind": .string(entry.kind),
-                    "meaning": .string(entry.meaning),
-                ]
+            let rows = entries.map {
+                WordsOutput.Row(word: $0.word, kind: $0.kind, meaning: $0.meaning)
             }
-            Output.write(["words": .array(rows)])
+            Output.write(WordsOutput(words: rows).json)
             return .success
         }
         let columns = ["WORD", "KIND", "MEANING"]
@@ -101,11 +92,10 @@ enum Offline {
     private static func version(_ invocation: Invocation) {
         let daemon = daemonVersion(invocation)
         guard !invocation.has("--json") else {
-            return Output.write([
-                "ccsctl": .string(Program.version), "ccsd": daemon.map { .string($0) } ?? .null,
-            ])
+            return Output.write(
+                VersionOutput(tool: Program.version, commit: Program.commit, daemon: daemon).json)
         }
-        Output.write("ccsctl \(Program.version)\n")
+        Output.write("ccsctl \(Program.versionAndCommit)\n")
         if let daemon { Output.write("ccsd   \(Report.safe(daemon))\n") }
     }
 

@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Glibc
+import Operator
 import Wire
 
 /// The output of the tool: results on standard output, errors on standard error.
@@ -16,9 +17,7 @@ enum Output {
         printError("ccsctl: \(problem)")
         if !hint.isEmpty { printError(hint) }
         if isJSON {
-            write([
-                "error": .string(problem), "hint": .string(hint), "exit_code": .integer(Int(code.rawValue)),
-            ])
+            write(ErrorOutput(error: problem, hint: hint, exitCode: Int(code.rawValue)).json)
         }
         return code
     }

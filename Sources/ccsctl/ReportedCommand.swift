@@ -25,16 +25,28 @@ extension OperatorRequest {
     var reported: any ReportedCommand {
         switch self {
         case .showStatus(let command): command
+        case .showAuthority(let command): command
+        case .checkHealth(let command): command
+        case .showFigures(let command): command
         case .checkConfiguration(let command): command
+        case .showConfiguration(let command): command
         case .reloadConfiguration(let command): command
+        case .logLevel(let command): command
         case .showClock(let command): command
         case .acceptClock(let command): command
         case .drainSessions(let command): command
         case .auditStore(let command): command
+        case .makeBackup(let command): command
+        case .exportRecords(let command): command
+        case .importRecords(let command): command
+        case .listAuditLog(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command
         case .listSenders(let command): command
+        case .suspendSender(let command): command
+        case .resumeSender(let command): command
+        case .senderStats(let command): command
         case .rotateKey(let command): command
         case .removeSender(let command): command
         case .addAccount(let command): command
@@ -46,6 +58,7 @@ extension OperatorRequest {
         case .testAPNsCredential(let command): command
         case .removeAPNsCredential(let command): command
         case .listAPNsFeedback(let command): command
+        case .listMessages(let command): command
         case .listDevices(let command): command
         case .showDevice(let command): command
         case .traceDevice(let command): command

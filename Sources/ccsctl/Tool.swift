@@ -1,5 +1,6 @@
 import Catalogue
 import Client
+import Glibc
 import Operator
 import Wire
 
@@ -12,7 +13,7 @@ enum Tool {
         do throws(UsageError) {
             switch try ArgumentParser.parse(arguments, for: .ccsctl) {
             case .print(let text):
-                if isJSON { Output.write(["text": .string(text)]) } else { Output.write(text) }
+                if isJSON { Output.write(TextOutput(text: text).json) } else { Output.write(text) }
                 return .success
             case .run(let invocation): return run(invocation)
             }
@@ -40,8 +41,17 @@ enum Tool {
         guard let name = OperationName(rawValue: invocation.command.name) else {
             throw Failure(.software, "\(invocation.command.name) is not an operation")
         }
-        guard name != .addAccount else { return try addAccount(invocation) }
+        switch name {
+        case .addAccount: return try addAccount(invocation)
+        case .exportRecords: return try ExportFile.run(invocation)
+        case .importRecords: return try ImportFile.run(invocation)
+        case .showFigures: return try Top(invocation).run()
+        default: break
+        }
         let request = try CommandArguments.request(name, for: invocation)
+        try Confirmation.require(request, invocation)
+        if case .makeBackup(let command) = request { return try makeBackup(command, invocation) }
+        if case .showAuthority(let command) = request { return try showAuthority(command, invocation) }
         return try carryOut(request.reported, invocation, try SocketPath.find(invocation.text("--socket")))
     }
 
@@ -59,6 +69,28 @@ enum Tool {
             try answer(to: command, invocation, path)
         }
         show(made.json, made.text, invocation)
+        return .success
+    }
+
+    private static func makeBackup(
+        _ command: MakeBackup, _ invocation: Invocation
+    ) throws(Failure) -> ExitCode {
+        let answer = try answer(to: command, invocation, try SocketPath.find(invocation.text("--socket")))
+        show(answer.json, MakeBackup.text(of: answer), invocation)
+        // A service with PrivateTmp has a /tmp of its own, which it shares with no one.
+        guard unsafe access(answer.path, F_OK) != 0, errno == ENOENT else { return .success }
+        throw Failure(
+            .failure, "\(answer.path) is not visible here: ccsd sees another folder under this path",
+            hint: "its service has folders of its own, such as /tmp: give a folder elsewhere")
+    }
+
+    private static func showAuthority(
+        _ command: ShowAuthority, _ invocation: Invocation
+    ) throws(Failure) -> ExitCode {
+        let path = try SocketPath.find(invocation.text("--socket"))
+        let shown = ShownAuthority(answer: try answer(to: command, invocation, path), invocation)
+        try shown.writeFile()
+        show(shown.json, shown.text, invocation)
         return .success
     }
 

@@ -14,9 +14,9 @@ import Testing
         #expect(Metric.rows.map(\.metric) == Metric.allCases)
         #expect(Set(Metric.rows.map(\.name)).count == Metric.rows.count)
         for metric in Metric.allCases {
-            #expect(metric.name.hasPrefix("ccs_"))
+            #expect(metric.name.hasPrefix("ccs_") || metric.name.hasPrefix("process_"))
             #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
-            #expect(metric.help.hasSuffix(".") && metric.labels.count <= (metric.kind == .histogram ? 1 : 2))
+            #expect(metric.help.hasSuffix(".") && (metric.labels.count <= 2 || !metric.isListed))
             #expect(metric.bounds.isEmpty == (metric.kind != .histogram), "\(metric.name)")
             #expect(zip(metric.bounds, metric.bounds.dropFirst()).allSatisfy { $0 < $1 }, "\(metric.name)")
             for label in metric.labels { #expect(Set(label.values).count == label.values.count) }
@@ -27,7 +27,8 @@ import Testing
     func sums() {
         let metrics = Metrics(shards: 3)
         var expected = 0
-        for metric in Metric.allCases where metric.kind != .histogram {
+        let plain = Metric.allCases.filter { $0.isListed && !$0.isMicroseconds }
+        for metric in plain {
             let second = metric.labels.count > 1 ? metric.labels[1].values.count : 1
             for cell in 0..<metric.cells {
                 expected += 1
@@ -36,9 +37,9 @@ import Testing
             }
         }
         var seen = 0
-        let histograms = Metric.allCases.filter { $0.kind == .histogram }.map(\.name)
+        let others = Metric.allCases.filter { !plain.contains($0) }.map(\.name)
         for line in Self.text(metrics).split(separator: "\n")
-        where !line.hasPrefix("#") && !histograms.contains(where: line.hasPrefix) {
+        where !line.hasPrefix("#") && !others.contains(where: { line.hasPrefix($0) }) {
             seen += 1
             #expect(line.hasSuffix(" \(seen + 1)"), "\(line)")
         }
@@ -96,6 +97,68 @@ import Testing
                 + expected("sandbox", own, "10.010002"))
     }
 
+    @Test("a histogram with two labels keeps its series apart, and leaves out those without durations")
+    func twoLabels() {
+        let metrics = Metrics(shards: 1)
+        let endpoint = Metric.httpEndpoints.firstIndex(of: "POST /fcm/send") ?? 0
+        metrics.shards[0].observe(microseconds: 6_000, in: .httpTimes, endpoint, 1, count: 3)
+        metrics.shards[0].observe(microseconds: 1, in: .httpTimes, endpoint, 2)
+        let lines = Self.text(metrics).split(separator: "\n").filter {
+            $0.hasPrefix("ccs_http_request_seconds")
+        }
+        #expect(lines.count == 2 * (Metric.httpTimes.bounds.count + 3))
+        let labels = "endpoint=\"POST /fcm/send\",class=\"4xx\""
+        #expect(lines.contains("ccs_http_request_seconds_bucket{\(labels),le=\"0.005\"} 0"))
+        #expect(lines.contains("ccs_http_request_seconds_bucket{\(labels),le=\"0.01\"} 3"))
+        #expect(lines.contains("ccs_http_request_seconds_sum{\(labels)} 0.018"))
+        #expect(lines.contains("ccs_http_request_seconds_count{\(labels)} 3"))
+        #expect(!lines.contains { $0.contains("2xx") })
+    }
+
+    @Test("microseconds are rendered as seconds, and series that are not in the table with escaped labels")
+    func rendered() {
+        let metrics = Metrics(shards: 1)
+        metrics.shards[0].set(.processCPU, to: 1_250_000)
+        var buffer = ByteBuffer()
+        metrics.render(
+            [
+                MetricSeries(.buildInfo, labels: ["1\"\\\n"], 1),
+                MetricSeries(.senderMessages, labels: ["5", "downstream", "accepted"], 9),
+            ], to: &buffer)
+        let text = String(decoding: buffer.copied(), as: UTF8.self)
+        #expect(text.contains("\nprocess_cpu_seconds_total 1.25\n"))
+        #expect(text.contains("\nccs_build_info{version=\"1\\\"\\\\\\n\"} 1\n"))
+        #expect(
+            text.contains(
+                "# TYPE ccs_sender_messages_total counter\nccs_sender_messages_total{sender=\"5\",direction=\"downstream\",milestone=\"accepted\"} 9\n"
+            ))
+    }
+
+    @Test("start times of one turn share an entry, and end with the same reading of the clock")
+    func startTimes() {
+        func at(_ milliseconds: Int64) -> Instant {
+            Instant(nanoseconds: 0).advanced(milliseconds: milliseconds)
+        }
+        var times = StartTimes()
+        #expect(times.isEmpty)
+        times.add(at(5))
+        times.add(at(5), count: 2)
+        var others = StartTimes()
+        others.add(at(7))
+        others.add(at(90))
+        times.take(&others)
+        #expect(others.isEmpty)
+        let shard = MetricShard()
+        shard.observe(&times, until: at(10), in: .ackTimes, 1)
+        #expect(times.isEmpty)
+        let bounds = Metric.ackTimes.bounds
+        let counts = (0...bounds.count).map { shard.value(.ackTimes, 1, $0) }
+        #expect(counts.reduce(0, +) == 5)
+        #expect(bounds.firstIndex(of: 5_000).map { counts[$0] } == 4, "three of 5 ms and one of 3 ms")
+        #expect(counts[0] == 1, "a start after the end counts as 0")
+        #expect(shard.value(.ackTimes, 1, bounds.count + 1) == 3 * 5_000 + 3_000)
+    }
+
     @Test("each refusal is a value of the label in its position")
     func refusals() {
         let all: [Refusal] =
@@ -106,7 +169,7 @@ import Testing
                 .tooLarge(field: "", bytes: 0, limit: 0), .reservedKey(""), .conflict(field: "", reason: ""),
                 .repeatedMessageID, .badAck(.missing(field: "")), .invalidToken, .senderMismatch,
                 .notRegistered,
-                .packageMismatch,
+                .packageMismatch, .senderSuspended,
                 .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
                 .draining,
             ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }

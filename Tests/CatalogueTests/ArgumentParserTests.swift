@@ -150,7 +150,7 @@ import Testing
             Issue.record("no version")
             return
         }
-        #expect(text == "ccsd \(Program.version)\n")
+        #expect(text == "ccsd \(Program.versionAndCommit)\n")
     }
 
     @Test("the daemon accepts every config key as a flag")

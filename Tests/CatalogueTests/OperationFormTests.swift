@@ -29,10 +29,18 @@ import Testing
     @Test("a form has the options of the operation and those that the tool adds")
     func texts() {
         let devices = OperationName.listDevices.form.command
-        #expect(devices.options.map(\.usage) == ["--limit N", "--after DEVICE"])
+        #expect(
+            devices.options.map(\.usage) == [
+                "--limit N", "--after DEVICE", "--sender N", "--app NAME", "--channel mcs|web|apns",
+                "--presence online|offline", "--seen-before TIME", "--seen-after TIME",
+                "--waiting[=true|false]",
+            ])
+        let level = OperationName.logLevel.form.command
+        #expect(level.arguments.map(\.usage) == ["[LEVEL]"] && level.arguments[0].choices.contains("debug"))
+        #expect(level.options.map(\.usage) == ["--for DURATION"])
         #expect(devices.options[0].preset == "100" && devices.options[0].value == .integer(1...10_000))
         let drain = OperationName.drainSessions.form.command
-        #expect(drain.options.map(\.usage) == ["--session ID", "--sender N"])
+        #expect(drain.options.map(\.usage) == ["--session ID", "--sender N", "--yes"])
         let add = OperationName.addSender.form.command
         #expect(
             add.options.map(\.usage) == [
@@ -44,6 +52,14 @@ import Testing
         let accounts = OperationName.listAccounts.form.command
         #expect(accounts.arguments.map(\.usage) == ["[SENDER_ID]"])
         #expect(OperationName.showDevice.form.command.arguments.map(\.usage) == ["DEVICE|TOKEN"])
+    }
+
+    @Test(
+        "an operation has --yes if it may destroy something, and only then", arguments: OperationName.allCases
+    )
+    func confirmation(name: OperationName) {
+        let hasYes = name.form.command.options.contains { $0.name == "--yes" }
+        #expect(hasYes == name.definition.summary.isDestroying)
     }
 
     @Test("the reference has every operation with each of its fields")

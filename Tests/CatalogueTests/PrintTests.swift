@@ -52,6 +52,26 @@ import Testing
         }
     }
 
+    @Test("a script of every shell completes every program and option, and an unknown shell has none")
+    func shells() throws {
+        for shell in Completion.shells {
+            let script = try #require(Completion.script(shell: shell))
+            for program in Program.all {
+                #expect(script.contains(program.name), "\(shell)")
+                for option in program.options + program.commands.flatMap(\.options) {
+                    #expect(script.contains(option.name.dropFirst(2)), "\(shell) \(option.name)")
+                }
+            }
+        }
+        #expect(Completion.script(shell: "tcsh") == nil)
+    }
+
+    @Test("the version has the commit, or the fact that it is unknown")
+    func version() {
+        #expect(Program.describe("1.2.3", "11992ea7a4e0") == "1.2.3 (commit 11992ea7a4e0)")
+        #expect(Program.describe("1.2.3", nil) == "1.2.3 (unknown commit)")
+    }
+
     @Test("the sample and the reference have every key, the sample with its default")
     func configuration() {
         let sample = ConfigPrinter.sample()

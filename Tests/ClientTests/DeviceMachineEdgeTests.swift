@@ -19,7 +19,7 @@ import Wire
     }
 
     private func stored(_ bench: DeviceBench) -> [[UInt8]] {
-        bench.events.compactMap { if case .upstreamStored(let id) = $0 { id } else { nil } }
+        bench.events.compactMap { if case .upstreamStored(let id, _) = $0 { id } else { nil } }
     }
 
     // MARK: Manual acknowledgement
@@ -75,6 +75,43 @@ import Wire
             if case .message(let message) = event { message } else { nil }
         }
         #expect(reports.map(\.isRefusal) == [true] && reports.map(\.isReturn) == [false])
+    }
+
+    @Test("Frames distinguish messages with equal IDs, and a refusal comes before what its frame counts")
+    func sharedIDs() {
+        let bench = DeviceBench()
+        bench.logIn()
+        var frames: [Int32] = []
+        for id: [UInt8] in [[1], [2], [2]] {
+            var message = upstream([])
+            message.messageID = id
+            frames.append(bench.machine.send(message, now: 0, out: &bench.out))
+        }
+        _ = bench.sent()
+        #expect(frames == [2, 3, 4])
+        var report = DeviceBench.message("", [("message_type", "send_error"), ("message_id", "\u{2}")])
+        report.lastStreamIDReceived = 4
+        bench.receive(.dataMessage(report))
+        let order: [Int32?] = bench.events.map { event in
+            switch event {
+            case .message(let message): message.refusedFrame.map { -$0 }
+            case .upstreamStored([], let frame): frame
+            default: nil
+            }
+        }
+        #expect(order == [-3, 2, 4])
+    }
+
+    @Test("A message that the server names by its ID has no frame")
+    func namedByID() {
+        let bench = DeviceBench()
+        bench.logIn()
+        bench.machine.send(upstream([1]), now: 0, out: &bench.out)
+        bench.receive(.iq(MCS.IqStanza(.selectiveAck([[1]]))))
+        guard bench.events.count == 1, case .upstreamStored([1], frame: nil) = bench.events[0] else {
+            Issue.record("\(bench.events)")
+            return
+        }
     }
 
     // MARK: Reports of the device

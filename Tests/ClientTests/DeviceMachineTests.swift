@@ -212,7 +212,7 @@ import Wire
         bench.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 1)))
         #expect(bench.events.isEmpty)
         bench.receive(.iq(MCS.IqStanza(.streamAck, lastStreamIDReceived: 2)))
-        guard case .upstreamStored(let id)? = bench.events.first else {
+        guard case .upstreamStored(let id, _)? = bench.events.first else {
             Issue.record("the event is missing")
             return
         }

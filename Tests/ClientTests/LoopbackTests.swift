@@ -153,7 +153,7 @@ final class ScriptedServer: ConnectionDelegate {
         client.reconnects = true
         var stored: [[UInt8]] = []
         client.onEvent = { _, event, _ in
-            if case .upstreamStored(let id) = event { stored.append(id) }
+            if case .upstreamStored(let id, _) = event { stored.append(id) }
         }
         client.send(Upstream(sender: SenderID(1), category: [0x61], messageID: [0x6D], persistentID: [0x70]))
         try client.connect()

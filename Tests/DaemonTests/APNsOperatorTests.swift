@@ -107,7 +107,7 @@ struct APNsOperatorTests {
         #expect(try bench.metric("ccs_apns_connections{\(production)}", port: port) == 1)
         #expect(try bench.metric("ccs_apns_requests_open", port: port) == 0)
         #expect(try bench.metric("ccs_apns_provider_token_minted_seconds", port: port) >= start)
-        #expect(try bench.metric("ccs_apns_credential_days_left", port: port) == 36_500)
+        #expect(try bench.metric("ccs_apns_certificate_not_after_seconds", port: port) == 0)
         #expect(try bench.send(tokens[3]).messageID != nil)
         // Each attempt is in flight for 15 seconds, and a second later there is another one.
         try eventually("a request is in flight") {

@@ -75,7 +75,7 @@ struct ClockTests {
     func nineteenSeventy() throws {
         let first = try RunningDaemon(environment: clock("@1970-01-01 00:10:00"))
         #expect(try isInDoubt(first) == true)
-        let refused = try Tool.run("ccsctl", ["--socket", first.controlSocket, "clock", "accept"])
+        let refused = try Tool.run("ccsctl", ["--socket", first.controlSocket, "clock", "accept", "--yes"])
         #expect(refused.code == 1 && refused.errors.contains("1970"), "\(refused)")
         let sender = try first.firstSender.id
         // The certificate dates from 1970, which this client would reject by its own clock.
@@ -103,13 +103,13 @@ struct ClockTests {
         try stop(first)
         let wrong = try RunningDaemon(continuing: first.scratch, environment: clock("+400d"))
         #expect(try isInDoubt(wrong) == true)
-        #expect(try wrong.ctl("clock", "accept")["accepted"] as? Bool == true)
+        #expect(try wrong.ctl("clock", "accept", "--yes")["accepted"] as? Bool == true)
         #expect(try isInDoubt(wrong) == false)
         #expect(wrong.words.contains("command=\"clock accept\""))
         try eventually("the device and its message have expired", seconds: Patience.seconds) {
             let audit = try wrong.ctl("audit")
             return audit["devices"] as? Int == 0 && figure(audit, "pending") == 0
         }
-        #expect(try wrong.ctl("clock", "accept")["accepted"] as? Bool == false)
+        #expect(try wrong.ctl("clock", "accept", "--yes")["accepted"] as? Bool == false)
     }
 }

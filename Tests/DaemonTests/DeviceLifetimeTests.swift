@@ -93,7 +93,7 @@ struct DeviceLifetimeTests {
         let rest = try daemon.ctl("devices", "list", "--limit", "2", "--after", last)
         let listed = [first, rest].flatMap { $0["devices"] as? [[String: Any]] ?? [] }
         #expect(listed.count == 3 && rest["next_after"] == nil && others.count == 2)
-        let forgotten = try daemon.ctl("devices", "forget", number)
+        let forgotten = try daemon.ctl("devices", "forget", number, "--yes")
         #expect(forgotten["messages"] as? Int == 2 && forgotten["registrations"] as? Int == 1)
         #expect(try send(daemon, to: device.token) == "DEVICE_UNREGISTERED")
         let unknown = try Tool.run(

@@ -11,7 +11,7 @@ struct DrainTests {
 
         init(_ daemon: RunningDaemon, _ options: [String]) throws {
             process.executableURL = TestPaths.programs.appendingPathComponent("ccsctl")
-            process.arguments = ["--socket", daemon.controlSocket, "--json", "drain"] + options
+            process.arguments = ["--socket", daemon.controlSocket, "--json", "drain", "--yes"] + options
             process.standardOutput = output
             try process.run()
         }
@@ -159,7 +159,8 @@ struct DrainTests {
         let daemon = try RunningDaemon()
         let server = try connect(daemon, try daemon.firstSender)
         for options in [["--session", "0-999-999"], ["--sender", "424242"]] {
-            let result = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "drain"] + options)
+            let result = try Tool.run(
+                "ccsctl", ["--socket", daemon.controlSocket, "drain", "--yes"] + options)
             #expect(result.code == 1 && result.errors.contains("ccsctl s"), "\(result)")
         }
         let both = try Tool.run(

@@ -79,7 +79,7 @@ struct ExitCodeTests {
         let bad = scratch.url.appendingPathComponent("bad.yaml")
         try "nonsense: 1\n".write(to: bad, atomically: true, encoding: .utf8)
         let cases: [([String], Int32)] = [
-            (["status"], 0), (["senders", "remove", "5"], 1), (["nonsense"], 64),
+            (["status"], 0), (["senders", "remove", "5", "--yes"], 1), (["nonsense"], 64),
             (["senders", "add", "--key-file", "/dev/null"], 65),
             (["senders", "add", "--key-file", "/nonexistent"], 74),
             (["check", bad.path], 78), (["check"], 0),

@@ -18,6 +18,8 @@ struct OperatorTests {
             default: words.append("7")
             }
         }
+        if command.options.contains(where: { $0.name == "--yes" }) { words.append("--yes") }
+        if command.name == "messages list" { words.append("7") }
         if command.name == "service-accounts add" {
             words += [
                 "--out", scratch.appendingPathComponent("key-\(UInt32.random(in: 0...(.max))).json").path,
@@ -27,7 +29,8 @@ struct OperatorTests {
     }
 
     static let offline: Set = [
-        "config sample", "config docs", "operations", "explain", "man", "completion", "version",
+        "config sample", "config docs", "operations", "metrics docs", "metrics alerts", "metrics dashboard",
+        "schema", "explain", "man", "completion", "version",
     ]
 
     private static func isOneObject(_ tool: Tool) -> Bool {
@@ -61,7 +64,8 @@ struct OperatorTests {
         let cases: [([String], Int32)] = [
             (["nonsense"], 64), (["status", "--nonsense"], 64), (["send", "x", "y", "a=b"], 64),
             (["installations", "show", "7"], 64),
-            (["explain", "nonsense"], 1), (["senders", "remove", "5"], 1), (["devices", "show", "5"], 1),
+            (["explain", "nonsense"], 1), (["senders", "remove", "5", "--yes"], 1),
+            (["senders", "remove", "5"], 64), (["devices", "show", "5"], 1),
             (["senders", "add", "--key-file", "/dev/null"], 65),
             (["senders", "add", "--key-file", "/nonexistent"], 74),
         ]
@@ -81,7 +85,7 @@ struct OperatorTests {
         let number = try #require(
             (try daemon.ctl("devices", "list")["devices"] as? [[String: Any]])?.first?["device"] as? String)
         func forget(_ name: String) throws -> Tool {
-            try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "devices", "forget", name])
+            try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "devices", "forget", name, "--yes"])
         }
         let unknown = try forget("12345")
         #expect(unknown.code == 1 && unknown.errors.contains("unknown device 12345"), "\(unknown)")
@@ -104,7 +108,7 @@ struct OperatorTests {
         let malformed = try Tool.run(
             "ccsctl", ["--socket", daemon.controlSocket, "send", sender.id, "SECRET-TOKEN", "a=b"])
         #expect(malformed.code == 1)
-        _ = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "senders", "remove", "5"])
+        _ = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "senders", "remove", "5", "--yes"])
         let lines = daemon.words.split(separator: "\n").filter { $0.contains("event=operator_command") }
         let user = "level=notice event=operator_command user=\(getuid()) "
         #expect(lines.allSatisfy { $0.contains(user) }, "\(lines)")

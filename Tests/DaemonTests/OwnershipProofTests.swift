@@ -192,7 +192,7 @@ struct OwnershipProofTests {
         let own = try sdk.install(bench.sender)
         let app = DeviceCalls.App(category: "com.example.installed", sender: bench.sender, instance: own.id)
         _ = try bench.device.register(bench.daemon, app, installation: own.access)
-        let revoked = try bench.daemon.ctl("installations", "revoke", own.id)
+        let revoked = try bench.daemon.ctl("installations", "revoke", own.id, "--yes")
         #expect(revoked["ended"] as? Bool == true, "\(revoked)")
         bench.daemon.signal(SIGKILL)
         _ = try bench.daemon.wait()
@@ -205,7 +205,10 @@ struct OwnershipProofTests {
         }
         let missing = try Tool.run(
             "ccsctl",
-            ["--socket", next.controlSocket, "--json", "installations", "revoke", "dGFzc3dvcmQ_aGVsbG8tdw"])
+            [
+                "--socket", next.controlSocket, "--json", "installations", "revoke", "dGFzc3dvcmQ_aGVsbG8tdw",
+                "--yes",
+            ])
         #expect(missing.code == 1, "\(missing)")
         next.signal(SIGTERM)
         _ = try next.wait()

@@ -1,26 +1,36 @@
 import Foundation
 import Testing
 
-/// Runs every code block of README.md and docs unchanged, except those listed here with a reason.
+/// Runs every code block of the top-level pages and docs unchanged, except those listed here with a reason.
+///
+/// The blocks of a page in `sessions` run one after the other in one shell. A block of output is compared with what its programs
+/// print: ShownOutputTests.
 @Suite("Code blocks of the documentation")
 struct ShownBlocksTests {
+    /// A block, by its page and first line.
+    struct Place: Equatable, Sendable {
+        var file: String
+        var firstLine: String
+    }
+
     /// A code block of a page.
     struct Block: CustomTestStringConvertible, Sendable {
         var file: String
         var line: Int
         var text: String
+        /// The language after the fence, or nothing for commands.
+        var language = ""
         var testDescription: String { "\(file):\(line)" }
+        var place: Place { Place(file: file, firstLine: firstLine) }
         var firstLine: String { String(text.split(separator: "\n").first ?? "") }
     }
 
     /// Code blocks that are not run, by file and first line.
     static let notRun: [(file: String, firstLine: String, reason: String)] = [
         ("README.md", "Scripts/quickstart", "installs packages and builds for release"),
-        ("README.md", "ccsd 0.1.0 is ready.", "output of a program"),
-        ("README.md", "Scripts/test", "runs this test"),
         (
             "README.md",
-            " app servers ──TLS 5235/5236──►┐                                  ┌◄──TLS 5228── devices, simulators (MCS)",
+            " app servers ── XMPP, TLS 5235 ──►┌──────────────────┐◄─ MCS, TLS 5228 ── devices",
             "a diagram"
         ),
         (
@@ -28,11 +38,29 @@ struct ShownBlocksTests {
             "ccsctl apns add AuthKey_ABC123DEFG.p8 --team-id TEAM123456 --test-bundle-id com.example.app",
             "needs a key from Apple"
         ),
+        ("CONTRIBUTING.md", "Scripts/bootstrap --tests", "installs packages and runs this test"),
         (
             "docs/architecture.md",
             " app server                                                                       device",
             "a diagram"
         ),
+        ("docs/install.md", "sudo apt install ./ccsd_*_amd64.deb", "InstallTests runs it in a container"),
+        (
+            "docs/install.md",
+            "podman build --build-arg COMMIT=\"$(git rev-parse --short=12 HEAD)\" --build-arg TIME=\"$(git log -1 --format=%ct)\" --tag ccsd .",
+            "needs a container engine; Scripts/package-check executes the Containerfile without one"
+        ),
+        ("docs/install.md", "Scripts/bootstrap --package", "installs packages and builds for release"),
+        (
+            "docs/backup.md", "ccsctl backup /var/lib/ccsd-backup/$(date +%Y-%m-%dT%H%M%S)",
+            "needs the service; SystemdUnitTests runs the command"
+        ),
+        (
+            "docs/backup.md", "systemctl stop ccsd.socket ccsd.service",
+            "needs the service; BackupTests restores backups"
+        ),
+        ("docs/backup.md", "systemctl stop ccsd.socket", "needs the service"),
+        ("docs/backup.md", "ccsctl export registry.jsonl", "needs two servers; ExportTests has them"),
         (
             "docs/ci-example.md", "- name: Push messages reach a device",
             "needs the programs in /usr/bin; CIExampleTests runs the script"
@@ -42,7 +70,31 @@ struct ShownBlocksTests {
             "ccs-device many --sender 100000000001 --devices 10000 --tokens tokens --count 10000 --seconds 120 --json",
             "ten thousand devices wait two minutes for messages"
         ),
+        ("docs/first-app.md", "pip install slixmpp firebase-admin", "the libraries are in .venv"),
+        (
+            "docs/operations.md", "ccsd check --config /etc/ccsd/ccsd.yaml",
+            "needs a configuration in /etc; SystemdUnitTests has one"
+        ),
+        (
+            "docs/operations.md",
+            "ccsctl reload --certificate /etc/ccsd/certificate.pem --private-key /etc/ccsd/key.pem",
+            "needs a certificate in /etc; SystemdUnitTests runs it"
+        ),
+        ("docs/testing.md", "Scripts/test", "runs this test"),
     ]
+
+    /// Languages of blocks that are no commands, with their check.
+    static let languages = [
+        "python": "equal to a file of docs/examples: DocumentTests",
+        "xml": "printed by ccsd reference: ReferencePageTests",
+    ]
+
+    /// Blocks that need a running daemon with the default ports, and the lines that start and end one.
+    private static let withDaemon: Set = ["ccsctl audit", "ccsctl clock accept"]
+    private static let daemon = "ccsd 2> log &\nuntil ccsctl status > status 2>&1; do sleep 0.1; done\n"
+
+    /// Pages whose blocks run one after the other in one shell.
+    static let sessions = ["docs/first-app.md"]
 
     /// Returns the code blocks of a page.
     static func blocks(of text: String, file: String) -> [Block] {
@@ -51,7 +103,8 @@ struct ShownBlocksTests {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             if line.hasPrefix("```") {
                 if let block = open { found.append(block) }
-                open = open == nil ? Block(file: file, line: index + 2, text: "") : nil
+                let language = String(line.drop { $0 == "`" })
+                open = open == nil ? Block(file: file, line: index + 2, text: "", language: language) : nil
             } else {
                 open?.text += line + "\n"
             }
@@ -63,7 +116,7 @@ struct ShownBlocksTests {
         let folder = TestPaths.root.appendingPathComponent("docs")
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
             .filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
-        return (["README.md"] + names).flatMap { name in
+        return (["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"] + names).flatMap { name in
             let text =
                 (try? String(contentsOf: TestPaths.root.appendingPathComponent(name), encoding: .utf8)) ?? ""
             return blocks(of: text, file: name)
@@ -72,15 +125,19 @@ struct ShownBlocksTests {
 
     private static func isListed(_ block: Block) -> Bool {
         notRun.contains { $0.file == block.file && $0.firstLine == block.firstLine }
+            || languages[block.language] != nil || ShownOutputTests.shown.contains { $0 == block.place }
     }
 
-    static let run = all.filter { !isListed($0) }
+    /// The blocks that run on their own.
+    static let run = all.filter { !isListed($0) && !sessions.contains($0.file) }
 
     /// Whether a network namespace can be created, in which the default ports are free.
     static let canSeparate =
         (try? Tool.run(URL(fileURLWithPath: "/usr/bin/unshare"), separated + ["true"]).code) == 0
     private static let separated = [
-        "--user", "--map-root-user", "--net", "/bin/bash", "-c", #"ip link set lo up && exec "$@""#, "bash",
+        "--user", "--map-root-user", "--net", "--mount", "/bin/bash", "-c",
+        #"ip link set lo up && mount -t tmpfs none /mnt && cp /etc/hosts /mnt && mount --bind /mnt/hosts /etc/hosts && exec "$@""#,
+        "bash",
     ]
 
     @Test("every listed code block exists, and other blocks are run")
@@ -92,23 +149,46 @@ struct ShownBlocksTests {
             #expect(!entry.reason.isEmpty)
         }
         #expect(Self.run.contains { $0.file == "docs/ci-example.md" })
+        for place in ShownOutputTests.shown { #expect(Self.all.contains { $0.place == place }, "\(place)") }
     }
 
     @Test(
         "a code block runs in an empty folder with the programs in PATH",
         .enabled(if: canSeparate, "unshare cannot create a network namespace"), arguments: run)
     func runs(block: Block) throws {
-        let tool = try Self.paste(block.text)
+        let tool = try Self.paste((Self.withDaemon.contains(block.firstLine) ? Self.daemon : "") + block.text)
         #expect(tool.code == 0, "\(block.testDescription): \(tool)")
     }
 
-    /// Runs lines in a shell up to the first one that fails.
+    @Test(
+        "the blocks of a page run one after the other and print what it shows",
+        .enabled(
+            if: canSeparate && TestPaths.hasPython,
+            "unshare cannot create a network namespace, or run Scripts/bootstrap --tests first"),
+        arguments: sessions)
+    func session(page: String) throws {
+        let blocks = Self.all.filter { $0.file == page }
+        let tool = try Self.paste(blocks.filter { !Self.isListed($0) }.map(\.text).joined())
+        #expect(tool.code == 0, "\(page): \(tool)")
+        let shown = blocks.filter { ShownOutputTests.shown.contains($0.place) }
+        #expect(shown.count == 2)
+        for block in shown {
+            #expect(
+                ShownOutputTests.missing(block.text, in: tool.output) == [],
+                "\(block.testDescription): \(tool)")
+        }
+    }
+
+    /// Runs lines in a shell up to the first one that fails, in a folder with the documents, as in a clone.
     private static func paste(_ text: String) throws -> Tool {
         let scratch = try Scratch()
         defer { extendLifetime(scratch) }
         let script = """
             set -em
             cd '\(scratch.url.path)'
+            cp -r '\(TestPaths.root.appendingPathComponent("docs").path)' .
+            python3() { '\(TestPaths.python.path)' "$@"; }
+            unset PYTHONUNBUFFERED
             PATH='\(TestPaths.programs.path)':$PATH
             trap 'kill $(jobs -p) 2>/dev/null || true; wait || true' EXIT
             \(text)

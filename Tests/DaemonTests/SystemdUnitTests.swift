@@ -14,15 +14,6 @@ struct SystemdUnitTests {
         return system
     }
 
-    /// Returns the uncommented lines of a comment in a unit, which operators copy to a drop-in.
-    private func documented(_ unit: String, mark: String, from first: String) throws -> String {
-        let text = try String(
-            contentsOf: TestPaths.root.appendingPathComponent("systemd/\(unit)"), encoding: .utf8)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let begin = try #require(lines.firstIndex { $0 == mark + first })
-        return lines[begin...].prefix { $0.hasPrefix(mark) }.map { $0.dropFirst(mark.count) + "\n" }.joined()
-    }
-
     private func listeners(_ system: BootedSystem) throws -> Set<String> {
         let status = try system.output(
             "ccsctl", "--socket", "/run/ccsd/control.sock", "--json", "status")
@@ -51,7 +42,7 @@ struct SystemdUnitTests {
 
         try system.write(
             "/etc/systemd/system/ccsd.socket.d/open.conf",
-            try documented("ccsd.socket", mark: "#   ", from: "[Socket]"))
+            try BootedSystem.documented("ccsd.socket", mark: "#   ", from: "[Socket]"))
         try system.output("systemctl", "daemon-reload")
         try system.output("systemctl", "restart", "ccsd.socket", "ccsd.service")
         #expect(try listeners(system) == Set(ports.map { "::|\($0)" }))
@@ -109,49 +100,64 @@ struct SystemdUnitTests {
         #expect(try system.property("MainPID") == process)
     }
 
+    @Test(
+        "a backup goes to the folder of the unit, elsewhere ccsd says why not, and root restores it for ccsd")
+    func backup() throws {
+        let system = try started()
+        let ctl = ["ccsctl", "--socket", "/run/ccsd/control.sock"]
+        func backup(_ folder: String) throws -> Tool {
+            try system.run(ctl[0], ctl[1], ctl[2], "backup", folder)
+        }
+        try system.output(ctl[0], ctl[1], ctl[2], "senders", "add", "--sender-id", "4711")
+        #expect(try backup("/var/lib/ccsd-backup/monday").code == 0)
+        let elsewhere = try backup("/srv/monday")
+        #expect(elsewhere.code == 1 && elsewhere.errors.contains("/var/lib/ccsd-backup"), "\(elsewhere)")
+        let hidden = try backup("/tmp/monday")
+        #expect(hidden.code == 1 && hidden.errors.contains("is not visible here"), "\(hidden)")
+
+        func restore() throws -> Tool {
+            try system.run(
+                "ccsd", "restore", "--replace", "/var/lib/ccsd-backup/monday", "--data-directory",
+                "/var/lib/ccsd")
+        }
+        let inUse = try restore()
+        #expect(inUse.code == 74 && inUse.errors.contains("the data directory is in use"), "\(inUse)")
+        try system.output(ctl[0], ctl[1], ctl[2], "senders", "remove", "4711")
+        try system.output("systemctl", "stop", "ccsd.socket", "ccsd.service")
+        let restored = try restore()
+        #expect(restored.code == 0, "\(restored)")
+        try system.output("systemctl", "start", "ccsd.socket", "ccsd.service")
+        #expect(try system.output(ctl[0], ctl[1], ctl[2], "senders", "list").contains("4711"))
+    }
+
     @Test("reload with the documented drop-in loads a renewed certificate, and so does restart")
     func renewal() throws {
         let system = try BootedSystem()
-        func make(_ name: String) throws {
-            try system.output(
-                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "90", "-subj",
-                "/CN=\(name)",
-                "-keyout", "/etc/ccsd/key.pem", "-out", "/etc/ccsd/certificate.pem")
-            try system.output("chmod", "600", "/etc/ccsd/key.pem")
-        }
-        func served() throws -> String {
-            let ask =
-                "openssl s_client -connect 127.0.0.1:8443 </dev/null 2>/dev/null | openssl x509 -noout -subject"
-            return try system.output("sh", "-c", ask)
-        }
-        try make("first")
-        try system.write(
-            "/etc/systemd/system/ccsd.service.d/certificate.conf",
-            try documented("ccsd.service", mark: "#", from: "[Service]"))
-        try system.output("systemctl", "daemon-reload")
+        try system.makeCertificate("first")
+        try system.loadCertificateAsCredential()
         try system.output("systemctl", "enable", "--now", "ccsd.socket", "ccsd.service")
-        #expect(try served().hasSuffix("first"))
+        #expect(try system.servedSubject().hasSuffix("first"))
         let process = try system.property("MainPID")
 
-        try make("second")
+        try system.makeCertificate("second")
         try system.output("systemctl", "reload", "ccsd.service")
-        #expect(try served().hasSuffix("second"))
+        #expect(try system.servedSubject().hasSuffix("second"))
         // On SIGHUP the daemon sees the credentials of its start, so the certificate from ccsctl stays in use.
         try system.output("systemctl", "kill", "--signal=HUP", "--kill-whom=main", "ccsd.service")
         try eventually("the reload is in the log", seconds: 60) {
             try system.output("journalctl", "-u", "ccsd.service", "-o", "cat", "--no-pager")
                 .components(separatedBy: "event=reloaded").count > 2
         }
-        #expect(try served().hasSuffix("second"))
+        #expect(try system.servedSubject().hasSuffix("second"))
 
         try system.write("/etc/ccsd/key.pem", "not a key\n")
         #expect(try system.run("systemctl", "reload", "ccsd.service").code != 0)
-        #expect(try served().hasSuffix("second"))
+        #expect(try system.servedSubject().hasSuffix("second"))
         #expect(try system.property("MainPID") == process)
 
-        try make("third")
+        try system.makeCertificate("third")
         try system.output("systemctl", "restart", "ccsd.service")
-        #expect(try served().hasSuffix("third"))
+        #expect(try system.servedSubject().hasSuffix("third"))
     }
 
     @Test("systemctl restart refuses no connection under load")
@@ -175,11 +181,7 @@ struct SystemdUnitTests {
         let process = try system.property("MainPID")
         let start = ConnectionProbe.now
         try system.output("systemctl", "kill", "--signal=STOP", "--kill-whom=main", "ccsd.service")
-        try eventually("another process serves", seconds: 120) {
-            let now = try system.property("MainPID")
-            let state = try system.property("ActiveState")
-            return now != process && now != "0" && state == "active"
-        }
+        try system.waitForReplacement(of: process)
         try probe.expectServed(1)
         #expect(ConnectionProbe.now - start < 35)
         #expect(try system.property("NRestarts") == "1")

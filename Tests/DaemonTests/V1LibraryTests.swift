@@ -201,7 +201,7 @@ struct V1LibraryTests {
     /// Expects a refusal when the account is removed, although the library's access token was valid.
     private func removal(_ bench: V1Bench) throws {
         let key = try #require(bench.account["key_id"] as? String)
-        _ = try bench.daemon.ctl("service-accounts", "remove", bench.sender, key)
+        _ = try bench.daemon.ctl("service-accounts", "remove", bench.sender, key, "--yes")
         let refused = try bench.send("nonsense")
         switch bench.library {
         case .firebaseAdmin, .firebaseAdmin6:

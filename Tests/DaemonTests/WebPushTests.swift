@@ -113,7 +113,7 @@ struct WebPushTests {
         let state = try JSONSerialization.jsonObject(
             with: try Data(contentsOf: URL(fileURLWithPath: bench.state)))
         let device = try #require((state as? [String: Any])?["android_id"] as? String)
-        _ = try bench.daemon.ctl("devices", "forget", device)
+        _ = try bench.daemon.ctl("devices", "forget", device, "--yes")
         #expect(try bench.push("x")["status"] as? Int == 410)
     }
 }

@@ -27,6 +27,9 @@ final class Harness {
     var commands: [(ConnectionID, SessionCommand)] = []
     var down = MilestoneCounts()
     var up = MilestoneCounts()
+    var senders: [SenderTally.Row] = []
+    /// When delivered messages were accepted, of devices that were connected all the time.
+    var delivered = StartTimes()
     /// What was offered to the APNs gateway and not answered yet.
     var deliveries: [GatewayDelivery] = []
     var durableBatches = 0
@@ -121,6 +124,8 @@ final class Harness {
         deliveries += effects.deliveries
         down.add(effects.downstream)
         up.add(effects.upstream)
+        senders += effects.senders.rows
+        delivered.take(&effects.delivered)
         for (connection, command) in effects.commands {
             commands.append((connection, command))
             observe?(connection, command)

@@ -166,6 +166,8 @@ extension SessionCommand {
                 + (record.refresh == nil ? " ended" : "")
         case .reply(let requestID, .forgotten(let registrations, let messages)):
             "forgotten \(requestID) \(registrations) \(messages)"
+        case .reply(let requestID, .imported(let outcomes)):
+            "imported \(requestID) \(outcomes.map(\.rawValue).joined(separator: " "))"
         case .reply(let requestID, .traced(let note)):
             "traced \(requestID) \(note.direction.rawValue) \(note.step.rawValue) \(String(decoding: note.messageID, as: UTF8.self))"
                 + (note.detail.isEmpty ? "" : " \(note.detail)")

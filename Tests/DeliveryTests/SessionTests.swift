@@ -79,7 +79,9 @@ import Testing
         if isSuspended { records[0].isSuspended = true } else { records.removeFirst() }
         bench.post(.senders(SenderDirectory(records)))
         bench.settle()
-        #expect(bench.take(appServer).words == ["close credentials_revoked"])
+        #expect(
+            bench.take(appServer).words
+                == [isSuspended ? "close sender_suspended" : "close credentials_revoked"])
         #expect(bench.take(connection(8)).words == ["login accepted"])
         bench.post(.appServerClosed(appServer, Harness.sender))
         bench.post(.tick)

@@ -47,6 +47,27 @@ import Testing
         #expect(delivery.web == nil && delivery.message.body == bytes("body 5"))
     }
 
+    @Test("A push is refused while a web app of the same endpoint belongs to a suspended sender")
+    func suspended() throws {
+        let bench = bench()
+        let keys = try #require(WebKeys(publicKey: Self.key, auth: [UInt8](repeating: 2, count: 16)))
+        bench.post(
+            .registerWeb(
+                WebRegistrationRequest(
+                    requester: Requester(connection: web, requestID: 2), endpoint: Self.endpoint, keys: keys,
+                    project: .sender(Harness.sender), instance: [], renewed: nil)))
+        bench.settle()
+        _ = bench.take(web)
+        for (position, answer) in [(1, "ack 5"), (0, "nack 5 sender_suspended")] {
+            var records = Harness.senders
+            records[position].isSuspended = true
+            bench.post(.senders(SenderDirectory(records)))
+            bench.post(push(5))
+            bench.settle()
+            #expect(bench.take(appServer).words == [answer], "the other sender has no web app")
+        }
+    }
+
     @Test("A push without a lifetime is answered at once, whether or not the device is connected")
     func passing() {
         let bench = bench()

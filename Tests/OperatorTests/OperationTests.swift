@@ -97,9 +97,14 @@ import Wire
 
     @Test("a field without a value is null if it is nullable, and omitted otherwise")
     func absence() {
-        let row = ListDevices.Row(device: DeviceID(7), createdAt: 0, seenAt: nil)
-        #expect(row.json == ["device": "7", "created_at": "1970-01-01T00:00:00.000Z", "seen_at": .null])
-        #expect(ListDevices.Answer(devices: [], nextAfter: nil).json == ["devices": []])
+        let row = InstallationRow(
+            installation: "cGFzc3dvcmQ_aGVsbG8tdw", sender: nil, hasEnded: true, createdAt: 0, usedAt: nil,
+            registrations: 0)
+        #expect(row.json["sender_id"] == .null && row.json["used_at"] == .null)
+        #expect(
+            ListDevices.Answer(devices: [], examined: 0, nextAfter: nil).json == [
+                "devices": [], "examined": 0,
+            ])
         #expect(AddSender().json == [:])
     }
 
@@ -169,6 +174,9 @@ import Wire
         #expect(
             try entries(.addAPNsCredential) == ["sender=4711", "key_id=ABC123DEFG", "bundle=com.example.app"])
         #expect(try entries(.removeAPNsCredential) == ["credential=ABC123DEFG"])
+        #expect(try entries(.suspendSender) == ["sender=5"])
+        #expect(try entries(.logLevel) == ["level=debug", "duration=600s"])
+        #expect(try entries(.listMessages) == ["target: dzx", "sender=5"])
         #expect(try entries(.drainSessions) == ["session=0-12-345", "sender=5"])
         #expect(try entries(.forgetDevice) == ["target=42"])
         #expect(try entries(.showDevice) == ["target: 42", "target: dzx"])

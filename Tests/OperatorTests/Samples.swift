@@ -19,15 +19,48 @@ enum Samples {
     }
 
     static let time: JSONValue = "2026-11-20T12:03:04.005Z"
+    private static let earlier: JSONValue = "2026-11-19T12:03:04.005Z"
     private static let key: JSONValue = "AIzaSyA-key-of-thirty-nine-characters-0"
     private static let token: JSONValue = "dzxZqRrnxm4:APA91bSECRET"
     private static let installation: JSONValue = "cGFzc3dvcmQ_aGVsbG8tdw"
+
+    private static let figures: JSONValue = [
+        "version": "0.1.0", "state": "serving", "uptime_milliseconds": 5_000,
+        "downstream": ["accepted": 7], "upstream": ["accepted": 2], "waiting": ["downstream": 1],
+        "connections": ["device": 3], "sessions": ["device": 3], "refusals": ["invalid_token": 1],
+        "latencies": [
+            ["name": "ack_downstream", "count": 7, "microseconds": 900, "buckets": ["100": 3, "more": 4]]
+        ],
+        "senders": [
+            ["sender_id": "5", "downstream": ["accepted": 7], "upstream": ["accepted": 2]],
+            ["downstream": ["accepted": 0], "upstream": ["accepted": 0]],
+        ],
+        "process": ["cpu_microseconds": 12],
+    ]
 
     /// The sample of an operation; an operation without one does not compile.
     static func sample(of name: OperationName) -> Sample {
         switch name {
         case .showStatus: Sample(arguments: [[:]], answers: [status])
+        case .checkHealth:
+            Sample(
+                arguments: [[:]],
+                answers: [
+                    [
+                        "healthy": false, "state": "serving",
+                        "findings": [
+                            [
+                                "cause": "disk_low", "problem": "5 of 100 bytes are free",
+                                "action": "free space",
+                            ]
+                        ],
+                    ]
+                ])
+        case .showFigures: Sample(arguments: [[:]], answers: [figures])
         case .checkConfiguration: Sample(arguments: [[:]], answers: [check])
+        case .showAuthority, .showConfiguration, .logLevel, .listAuditLog, .suspendSender, .resumeSender,
+            .senderStats, .listMessages:
+            everyday(name)
         case .reloadConfiguration:
             Sample(
                 arguments: [
@@ -46,6 +79,31 @@ enum Samples {
             Sample(
                 arguments: [[:], ["session": "0-12-345"], ["sender_id": "5"]], answers: [["sessions": 3]])
         case .auditStore: Sample(arguments: [[:]], answers: [audit])
+        case .exportRecords:
+            Sample(
+                arguments: [["part": "devices", "after": "7", "limit": 9]],
+                answers: [["rows": [["kind": "device"]], "next": "8"], ["rows": [], "next": .null]])
+        case .importRecords:
+            Sample(
+                arguments: [["rows": [["kind": "device"]], "line": 7, "replace": true]],
+                answers: [
+                    [
+                        "added": 1, "unchanged": 2, "replaced": 3, "needs_restart": true,
+                        "problems": [
+                            ["line": 7, "field": "kind", "conflict": false, "text": "invalid kind"],
+                            ["line": 8, "field": .null, "conflict": true, "text": "it differs"],
+                        ],
+                    ]
+                ])
+        case .makeBackup:
+            Sample(
+                arguments: [["path": "/backup/monday"]],
+                answers: [
+                    [
+                        "path": "/backup/monday", "created_at": time, "commit": 7, "files": 3, "bytes": 2,
+                        "linked_bytes": 1, "milliseconds": 5, "not_included": ["/etc/ccsd/ccsd.yaml"],
+                    ]
+                ])
         case .listSessions:
             Sample(
                 arguments: [["limit": 7]],
@@ -148,11 +206,21 @@ enum Samples {
         switch name {
         case .listDevices:
             Sample(
-                arguments: [["limit": 7, "after": "42"]],
+                arguments: [
+                    [
+                        "limit": 7, "after": "42", "sender_id": "5", "app": "com.a", "channel": "apns",
+                        "presence": "offline", "seen_before": time, "seen_after": earlier, "waiting": true,
+                    ]
+                ],
                 answers: [
                     [
-                        "devices": [["device": "43", "created_at": time, "seen_at": time]],
-                        "next_after": "43",
+                        "devices": [
+                            [
+                                "device": "43", "created_at": time, "seen_at": time, "online": false,
+                                "registrations": 2, "channels": ["mcs", "apns"], "waiting": 3,
+                            ]
+                        ],
+                        "examined": 9, "next_after": "43",
                     ]
                 ])
         case .showDevice:

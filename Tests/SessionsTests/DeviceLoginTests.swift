@@ -40,8 +40,6 @@ import Wire
         #expect(sent == [.loginResponse(response), .iq(MCS.IqStanza(.selectiveAck([])))])
         let isReading = harness.io.isReading
         #expect(isReading)
-        let device = harness.session.loggedInDevice
-        #expect(device == DeviceHarness.device)
     }
 
     @Test(

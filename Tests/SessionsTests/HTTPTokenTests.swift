@@ -189,6 +189,34 @@ import WireSupport
         #expect(Self.answer(harness).status == "200", "the canary")
     }
 
+    @Test("A suspended sender gets 401 with the reason, for a server key and for HTTP v1")
+    func suspendedAnswers() throws {
+        let token = try Self.token(Self.harness())
+        let harness = Self.harness({ $0.isSuspended = true }) { settings in
+            settings.senderOfKey = { _, _ in nil }
+            settings.isKeySuspended = { key, _ in key == HTTPHarness.digest(Array("good-key".utf8)) }
+        }
+        func legacy(_ key: String) -> (status: String, body: String) {
+            let body = #"{"to":"ABC"}"#
+            harness.send(
+                "POST /fcm/send HTTP/1.1\r\nHost: fcm.googleapis.com\r\nAuthorization: key=\(key)\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            let answer = Self.answer(harness)
+            return (answer.status, answer.body)
+        }
+        let refused = legacy("good-key")
+        #expect(
+            refused.status == "401" && refused.body.contains("The sender of this server key is suspended."))
+        #expect(!legacy("other-key").body.contains("suspended"), "canary: a wrong key reveals nothing")
+        let message = #"{"message":{"token":"ABC"}}"#
+        harness.send(
+            "POST /v1/projects/lab-project/messages:send HTTP/1.1\r\nHost: fcm.googleapis.com\r\n"
+                + "Authorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(message.utf8.count)\r\n\r\n\(message)")
+        let answer = Self.answer(harness)
+        #expect(answer.status == "401" && answer.body.contains("is suspended"), "\(answer)")
+    }
+
     @Test("The allowed locations of an account are answered 404")
     func allowedLocations() {
         let harness = Self.harness()

@@ -125,6 +125,7 @@ import Wire
             .tooLarge(field: "collapse_key", bytes: 2, limit: 1),
             .reservedKey("from"), .conflict(field: "to", reason: "x"), .repeatedMessageID,
             .badAck(.missing(field: "x")), .invalidToken, .senderMismatch, .notRegistered, .packageMismatch,
+            .senderSuspended,
             .deviceRateExceeded, .senderRateExceeded, .topicRateExceeded, .unavailable, .internalError,
             .draining,
         ] + APNsRefusal.Kind.allCases.map { .apns(APNsRefusal($0)) }

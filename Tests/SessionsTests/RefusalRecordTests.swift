@@ -108,7 +108,9 @@ import Wire
     }
 
     private static func note(_ endpoint: String, _ status: HTTPStatus) -> HTTPResponseRecord {
-        HTTPResponseRecord(endpoint: Metric.httpEndpoints.firstIndex(of: endpoint) ?? -1, status: status)
+        HTTPResponseRecord(
+            endpoint: Metric.httpEndpoints.firstIndex(of: endpoint) ?? -1, status: status,
+            start: Instant(nanoseconds: 0))
     }
 }
 

@@ -118,12 +118,19 @@ final class FaultyStore: Store {
         return answer
     }
 
+    func figures() throws(StoreError) -> StoreFigures { try base.figures() }
+    func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        try base.census(after: after, examine: examine)
+    }
     func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
     func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try base.topics(from: place, examine: examine)
     }
     func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try base.devices(after: after, limit: limit)
+    }
+    func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        try base.groups(after: after, limit: limit)
     }
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try base.installations(after: after, limit: limit)

@@ -15,6 +15,27 @@ import Testing
     }
 
     @Test(
+        "the evidence has a row for every requirement and every client",
+        .enabled(if: hasPython, "python3 is not installed"))
+    func evidence() throws {
+        let check = "/usr/bin/python3 \(SourceTree.root)/Scripts/compatibility --check"
+        #expect(SourceTree.output(of: check).code == 0)
+        let evidence = try #require(SourceTree.read(".build/compatibility.md"))
+        let rows = try #require(SourceTree.read("Fixtures/transcripts/appserver/rows.txt"))
+        let names = rows.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+            $0.split(separator: " ").first
+        }
+        #expect(names.count > 300)
+        expectNone(names.filter { !evidence.contains("| \($0) |") }.map { "\($0) has no evidence" })
+        let page = try #require(SourceTree.read("docs/compatibility.md"))
+        let matrix = page.split(separator: "| client | connection |").last ?? ""
+        let clients = matrix.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| **") }
+            .compactMap { $0.split(separator: "|").first?.drop { $0 == " " } }
+        #expect(clients.count > 30)
+        expectNone(clients.filter { !evidence.contains("| \($0)") }.map { "\($0)has no evidence" })
+    }
+
+    @Test(
         "canary: a play without a row, a row without a play, and a different page are found",
         .enabled(if: hasPython, "python3 is not installed"))
     func canary() {

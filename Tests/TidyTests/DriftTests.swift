@@ -24,7 +24,8 @@ import Testing
     @Test("the commands of ccsctl that need the daemon are the operations")
     func commandsAreAnswered() {
         let offline: Set = [
-            "config sample", "config docs", "operations", "explain", "man", "completion", "version",
+            "config sample", "config docs", "operations", "metrics docs", "metrics alerts", "metrics dashboard",
+            "schema", "explain", "man", "completion", "version",
         ]
         let asked = Program.ccsctl.commands.map(\.name).filter { !offline.contains($0) }
         #expect(asked == OperationName.allCases.map(\.rawValue))
@@ -53,11 +54,19 @@ import Testing
                 .isEmpty)
     }
 
-    @Test("docs/operations.md is what ccsctl operations prints")
-    func operations() { #expect(SourceTree.read("docs/operations.md") == OperationPrinter.reference()) }
+    @Test("docs/configuration.md is what ccsctl config docs prints")
+    func configuration() { #expect(SourceTree.read("docs/configuration.md") == ConfigPrinter.reference()) }
+
+    @Test("docs/commands.md is what ccsctl operations prints")
+    func operations() { #expect(SourceTree.read("docs/commands.md") == OperationPrinter.reference()) }
+
+    @Test("docs/schema.json is what ccsctl schema prints")
+    func schema() { #expect(SourceTree.read("docs/schema.json") == SchemaPrinter.document()) }
 
     @Test("a command line in documents, scripts and units is valid for its program")
-    func shownCommands() { expectNone(SourceTree.files.flatMap(ShownCommands.violations)) }
+    func shownCommands() {
+        expectNone((SourceTree.files + SourceTree.documents).flatMap(ShownCommands.violations))
+    }
 
     @Test("canary: a shown command with an unknown option is found, and other lines are ignored")
     func shownCanary() {
@@ -69,6 +78,11 @@ import Testing
             count("  $programs/ccsctl --socket $data/x send $sender TOKEN hello=world\n", "Scripts/a") == 0)
         #expect(count("ccsctl is a tool\n", "Scripts/a") == 0)
         #expect(count("```\n$ ccsctl statsu | less\n```\nccsctl statsu\n", "README.md") == 1)
+        #expect(count("```\nsudo ccsctl statsu\n```\n", "docs/install.md") == 1)
+        #expect(count("Run `ccsctl statsu` or `ccsctl senders add|nothing`.\n", "docs/a.md") == 2)
+        #expect(
+            count("`ccsctl senders add|list`, `ccsctl`, `ccsctl send …`, `ccsd stop now`\n", "docs/a.md") == 1
+        )
         #expect(count("ExecStart=/usr/bin/ccsd --confg x\n", "systemd/a.service") == 1)
         #expect(
             count(

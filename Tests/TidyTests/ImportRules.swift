@@ -17,7 +17,7 @@ enum ImportRules {
         "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
         "Operator": ["Basics", "Wire"],
-        "Catalogue": ["Basics", "Operator"],
+        "Catalogue": ["Basics", "Operator", "CCommit"],
         "Server": core.union([
             "RocksStore", "APNsGateway", "Transport", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL",
             "CYAML",

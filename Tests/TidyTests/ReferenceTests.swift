@@ -1,6 +1,6 @@
 import Testing
 
-/// The files that README and the overviews refer to exist.
+/// The files that docs/architecture.md and the overviews refer to exist.
 @Suite struct ReferenceTests {
     /// Returns the code spans of a text that have the form of a Swift file or folder: `Delivery/Partition`, `DeviceHub+Caps`.
     private static func names(in text: some StringProtocol) -> [String] {
@@ -15,20 +15,20 @@ import Testing
 
     /// Returns the names in a text without a Swift file or folder in the product.
     private static func missing(in text: some StringProtocol) -> [String] {
-        let paths = SourceTree.product.map(\.path)
+        let paths = SourceTree.product.map { "/" + $0.path }
         return names(in: text).filter { name in
             let file = name.hasSuffix(".swift") ? "/" + name : "/" + name + ".swift"
             return !paths.contains { $0.hasSuffix(file) || $0.contains("/" + name + "/") }
         }
     }
 
-    @Test("the files in the README's way of a message exist")
-    func readme() throws {
-        let text = try #require(SourceTree.read("README.md"))
+    @Test("the files in the way of a message in docs/architecture.md exist")
+    func way() throws {
+        let text = try #require(SourceTree.read("docs/architecture.md"))
         let start = try #require(text.firstRange(of: "**The way of a message.**"))
         let way = text[start.lowerBound...].prefix(while: { $0 != "#" })
         #expect(Self.names(in: way).count >= 8)
-        expectNone(Self.missing(in: way).map { "README.md refers to \($0), which does not exist" })
+        expectNone(Self.missing(in: way).map { "docs/architecture.md refers to \($0), which does not exist" })
     }
 
     @Test(

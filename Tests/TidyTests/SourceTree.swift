@@ -35,7 +35,7 @@ enum SourceTree {
     /// All files of sources, tests and scripts, and the top-level texts.
     static let files: [SourceFile] = {
         let paths =
-            ["Sources", "Tests", "Scripts", "systemd", ".ci"].flatMap { walk($0) }
+            ["Sources", "Tests", "Scripts", "systemd", "packaging", ".ci"].flatMap { walk($0) }
             + entries("").filter(isTopLevelText)
         return paths.sorted().compactMap { path in read(path).map { SourceFile(path: path, text: $0) } }
     }()
@@ -71,7 +71,7 @@ enum SourceTree {
     }
 
     private static func isTopLevelText(_ name: String) -> Bool {
-        name.hasSuffix(".md") || name.hasSuffix(".swift") || name == "LICENSE"
+        name.hasSuffix(".md") || name.hasSuffix(".swift") || name == "LICENSE" || name == "Containerfile"
     }
 
     /// Returns all files below a folder, as paths from the root.

@@ -15,6 +15,7 @@ enum UnsafeRules {
         ("Sources/Basics/DeviceSpace.swift", "statvfs"),
         ("Sources/Basics/Logging/Log.swift", "getenv"),
         ("Sources/Basics/Time/Time.swift", "clock_gettime"),
+        ("Sources/Catalogue/Commands/ProgramVersion.swift", "a string of C"),
         ("Sources/Client/ControlClient.swift", "a blocking socket"),
         ("Sources/Client/KeyFile.swift", "open, read"),
         ("Sources/Server/Config/Check/CertificateCheck.swift", "stat, access"),

@@ -112,10 +112,6 @@ import WireSupport
                 … and 9 more: --limit N shows more.
 
                 """)
-        let device: JSONValue = ["device": "1", "created_at": .string(Self.time), "seen_at": .null]
-        #expect(
-            try text(ListDevices.self, ["devices": [device], "next_after": "1"]).hasSuffix(
-                "  -\n… and more: --limit N shows more, --after 1 continues.\n"))
     }
 
     @Test("installations are listed with the numbers of their registrations")

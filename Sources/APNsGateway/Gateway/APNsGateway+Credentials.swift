@@ -1,5 +1,5 @@
 public import Basics
-public import Delivery
+import Delivery
 
 /// Credentials: their replacement, and what happens when Apple refuses one (apns 1.7).
 extension APNsGateway {
@@ -112,11 +112,6 @@ extension APNsGateway {
                     tokenAgeSeconds: entry.clock.current.map { _ in Int(entry.clock.age(now) / 1_000) })
             }
         }
-    }
-
-    /// Returns whether the device tokens of an app are distrusted, because too many of them are bad.
-    public func distrustsTokens(of bundle: [UInt8], in environment: APNsEnvironment) -> Bool {
-        guards.isRaised(bundle, environment)
     }
 }
 

@@ -86,9 +86,6 @@ struct Ticket {
 
     /// Bytes that it occupies in a connection's window.
     var bytes: Int { request.payload.count }
-
-    /// Whether it probes the environment that the registration does not name.
-    var isEnvironmentProbe: Bool { firstVerdict != nil }
 }
 
 /// All tickets, in entries that are used again.

@@ -113,11 +113,6 @@ struct MassDeathGuards {
         return (!guards.values[place].isRaised, change)
     }
 
-    /// Returns whether the verdicts about an app's device tokens are distrusted.
-    func isRaised(_ bundle: [UInt8], _ environment: APNsEnvironment) -> Bool {
-        guards[App(bundle: bundle, environment: environment)]?.isRaised == true
-    }
-
     private mutating func forget(_ now: Instant) {
         for app in guards.keys where guards[app]?.isForgotten(now: now) == true { guards[app] = nil }
     }

@@ -64,8 +64,6 @@ extension Limits {
         public static let identifierBytes = 10
         /// Days before the expiry of a certificate at which a warning is logged.
         public static let warningDays = [30, 14, 7, 1]
-        /// The number of days left that is reported if no certificate can expire: more than any certificate has.
-        public static let daysWithoutExpiry = 36_500
     }
 }
 

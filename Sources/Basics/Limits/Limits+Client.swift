@@ -21,6 +21,12 @@ extension Limits {
         public static let reconnectMaximumMilliseconds: Int64 = 30_000
         /// Bytes of a server key read from a file or standard input: a longer one is the wrong file.
         public static let keyFileBytes = 4_096
+        /// Iterations of SCRAM that a client computes for a server: thirty times those of RFC 7677; more would only occupy the client.
+        public static let scramIterations = 131_072
+        /// Seconds between two screens of figures: counters are exact to a turn, so a shorter time shows noise.
+        public static let topIntervalSeconds = 2
+        /// The longest time between two screens of figures, in seconds.
+        public static let topIntervalMaximumSeconds = 3_600
         /// Columns of a progress bar.
         public static let progressBarColumns = 30
     }

@@ -1,8 +1,8 @@
 extension Limits {
     /// Limits of the control socket and of values that an operator sets.
     public enum Operator {
-        /// Bytes of one control request.
-        public static let requestBytes = 65_536
+        /// Bytes of one control request: rows of an import, escaped once more.
+        public static let requestBytes = 1_048_576
         /// Bytes of a certificate or key that `ccsctl reload` sends: both, escaped, fit into one control request.
         public static let fileBytes = 24_576
         /// Bytes of the path of such a certificate or key, which errors show: the kernel's limit.
@@ -40,5 +40,21 @@ extension Limits {
         public static let listedRows = 10_000
         /// Rows of a page of a listing if the request gives no number: a few screens.
         public static let listedRowsDefault = 100
+        /// Devices that one page of the list examines: about a second of reading, so that no command waits much longer.
+        public static let examinedDevices = 50_000
+        /// Devices that are read from the store in one step: a step must not hold a snapshot, or many mailboxes, for long.
+        public static let devicesPerRead = 500
+        /// Messages that are read from a mailbox in one step of a list: 4 MiB if all have the largest payload.
+        public static let messagesPerRead = 1_000
+        /// Upstream messages of one sender that are counted for its statistics: more is a backlog of any size.
+        public static let countedUpstream = 10_000
+        /// Senders whose refusals one reactor counts: more than any directory has, so that only a bug reaches it.
+        public static let countedSenders = 100_000
+        /// Seconds for which an operator may change the log level: a week, after which a forgotten change ends.
+        public static let logLevelSeconds = 604_800
+        /// Bytes of the audit log at which it is rotated: some 40,000 commands.
+        public static let auditFileBytes = 8_388_608
+        /// Rotated files of the audit log that are kept, so that it takes at most 40 MiB.
+        public static let auditFilesKept = 4
     }
 }

@@ -1,6 +1,7 @@
 /// Every metric of the server: name, kind, meaning and labels, in one table.
 ///
-/// Labels take values from fixed lists only, so the number of cells is known at compile time, and a peer cannot make it grow.
+/// Labels take values from fixed lists, so the number of cells is known at compile time, and a peer cannot make it grow. The few
+/// metrics whose labels have no list (`isListed`) are passed to the renderer with a bounded number of series.
 public enum Metric: Int, CaseIterable, Sendable {
     case connectionsOpen
     case connectionsAccepted
@@ -13,6 +14,13 @@ public enum Metric: Int, CaseIterable, Sendable {
     case sessionsOpen
     case logins
     case messages
+    /// Messages of single senders.
+    case senderMessages
+    case messagesWaiting
+    /// From the arrival of a message until its acknowledgement is written.
+    case ackTimes
+    /// From the acceptance of a message until its device has acknowledged it.
+    case deliveryTimes
     case refusals
     case upstreamDuplicates
     case unknownAcks
@@ -23,6 +31,11 @@ public enum Metric: Int, CaseIterable, Sendable {
     case httpRequests
     /// HTTP responses by endpoint and status.
     case httpResponses
+    /// From a complete request until its response, by endpoint and class of status.
+    case httpTimes
+    case devices
+    case registrations
+    case senders
     case devicesExpired
     /// Devices forgotten because they were never used.
     case devicesUnused
@@ -32,24 +45,31 @@ public enum Metric: Int, CaseIterable, Sendable {
     case topicRecipients
     /// Topic messages in progress.
     case topicMessagesOpen
-    case storeCommits
-    case storeCommitMicroseconds
+    case storeCommitTimes
+    case storeSyncTimes
+    case storeQueryTimes
     case storeWrites
     case storeWaitingWrites
     case storeFailures
+    case storeHealthy
+    case storeBytes
+    case journalBytes
+    case diskFreeBytes
+    case diskSizeBytes
     /// The size of devices, registrations, subscriptions, groups and senders.
     case registryBytes
     case registryBytesLimit
-    case reactorTurns
-    case reactorBusyMicroseconds
+    case reactorTurnTimes
     case logLinesSuppressed
+    /// Whether `/readyz` answers with 200.
+    case ready
     case draining
     case clockInDoubt
     case configReloads
     case configReloadSuccess
     case certificateNotAfter
-    case apnsCredentialDaysLeft
-    case startTime
+    case apnsCertificateNotAfter
+    case buildInfo
     /// Deliveries that the APNs gateway answered.
     case apnsDeliveries
     case apnsAnswers
@@ -59,6 +79,12 @@ public enum Metric: Int, CaseIterable, Sendable {
     case apnsRequestsOpen
     case apnsQueue
     case apnsTokenMinted
+    case processCPU
+    case processResidentMemory
+    case processVirtualMemory
+    case processStartTime
+    case processOpenDescriptors
+    case processMaxDescriptors
 
     /// How a metric is to be read.
     public enum Kind: String, Sendable {
@@ -71,7 +97,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// One label with all its values.
     public struct Label: Sendable {
         public var name: String
-        /// Its values; code passes the position.
+        /// Its values; code passes the position. Empty if the values are not known in advance.
         public var values: [String]
     }
 
@@ -81,8 +107,12 @@ public enum Metric: Int, CaseIterable, Sendable {
     public var kind: Kind { Self.rows[rawValue].kind }
     /// One sentence on what is counted.
     public var help: String { Self.rows[rawValue].help }
-    /// Its labels: none, one or two; a histogram has none or one.
+    /// Its labels: none, one or two of fixed values, or any number of others.
     public var labels: [Label] { Self.rows[rawValue].labels }
+    /// Whether all values of its labels are in the table.
+    public var isListed: Bool { labels.allSatisfy { !$0.values.isEmpty } }
+    /// Whether its cells hold microseconds, which are rendered as seconds.
+    public var isMicroseconds: Bool { Self.rows[rawValue].isMicroseconds || kind == .histogram }
     /// The bounds of a histogram in microseconds, in ascending order; empty for other kinds.
     public var bounds: [Int] { Self.rows[rawValue].bounds }
 
@@ -106,8 +136,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     private static let coreRefusalWords = [
         "missing_target", "wrong_type", "out_of_range", "not_allowed", "too_large", "reserved_key",
         "conflict", "repeated_message_id", "bad_ack", "invalid_token", "sender_mismatch", "not_registered",
-        "package_mismatch", "device_rate_exceeded", "sender_rate_exceeded", "topic_rate_exceeded",
-        "unavailable", "internal_error", "draining",
+        "package_mismatch", "sender_suspended", "device_rate_exceeded", "sender_rate_exceeded",
+        "topic_rate_exceeded", "unavailable", "internal_error", "draining",
     ]
 
     /// Reasons of refusals: the words of `Refusal`, then those of requests that were refused before they were parsed.

@@ -53,4 +53,19 @@ extension Metric {
         200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 411, 413, 414, 415, 417, 429, 431, 500, 501,
         503, 505,
     ]
+
+    /// The values of the label `class`: the first digit of the status.
+    public static let statusClasses = ["2xx", "4xx", "5xx"]
+
+    /// Bounds for what happens inside the server, in microseconds: from 0.1 ms to 10 s.
+    static let innerBounds = [
+        100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
+        2_500_000, 5_000_000, 10_000_000,
+    ]
+
+    /// The queries of the store, as the label `query` names them; a test compares them with `StoreQuery`.
+    public static let storeQueries = [
+        "device", "messages", "gateway_message", "gateway_devices", "upstream", "expired", "unseen", "group",
+        "group_labelled", "installation", "unused_installations", "topic_page", "topic_jobs",
+    ]
 }

@@ -8,6 +8,8 @@ extension Metric {
         var labels: [Label] = []
         /// The bounds of a histogram in microseconds.
         var bounds: [Int] = []
+        /// Whether its cells hold microseconds; those of a histogram always do.
+        var isMicroseconds = false
     }
 
     private static func label(_ name: String, _ values: [String]) -> Label {
@@ -15,7 +17,7 @@ extension Metric {
     }
 
     /// The table, in the order of the cases; a test compares them.
-    static let rows: [Row] = traffic + messageRows + inside + gateway
+    static let rows: [Row] = traffic + messageRows + inside + gateway + process
 
     private static let traffic: [Row] = [
         Row(
@@ -58,6 +60,25 @@ extension Metric {
             help: "Messages that reached a milestone.",
             labels: [label("direction", directions), label("milestone", milestones)]),
         Row(
+            metric: .senderMessages, name: "ccs_sender_messages_total", kind: .counter,
+            help:
+                "Messages by sender, for the busiest senders; `other` has the messages of a sender while it is not one of them.",
+            labels: [label("sender", []), label("direction", []), label("milestone", [])]),
+        Row(
+            metric: .messagesWaiting, name: "ccs_messages_waiting", kind: .gauge,
+            help: "Stored messages that have not reached their recipient and are not at an end.",
+            labels: [label("direction", directions)]),
+        Row(
+            metric: .ackTimes, name: "ccs_ack_seconds", kind: .histogram,
+            help:
+                "Time between the arrival of a message over XMPP or MCS and its acknowledgement: downstream to an app server, upstream to a device.",
+            labels: [label("direction", directions)], bounds: innerBounds),
+        Row(
+            metric: .deliveryTimes, name: "ccs_delivery_seconds", kind: .histogram,
+            help:
+                "Time between the acceptance of a stored message and the acknowledgement of its device, which was connected all the time.",
+            bounds: innerBounds),
+        Row(
             metric: .refusals, name: "ccs_refusals_total", kind: .counter,
             help: "Refused messages and requests, by interface and reason.",
             labels: [
@@ -89,6 +110,19 @@ extension Metric {
             help: "HTTP responses; endpoint `none`: malformed requests and unknown paths.",
             labels: [label("endpoint", httpEndpoints), label("status", httpStatuses.map { "\($0)" })]),
         Row(
+            metric: .httpTimes, name: "ccs_http_request_seconds", kind: .histogram,
+            help: "Time between the arrival of a complete HTTP request and its response.",
+            labels: [label("endpoint", httpEndpoints), label("class", statusClasses)],
+            bounds: latencyBounds),
+        Row(
+            metric: .devices, name: "ccs_devices", kind: .gauge,
+            help: "Stored devices, by a count that takes minutes if there are millions."),
+        Row(
+            metric: .registrations, name: "ccs_registrations", kind: .gauge,
+            help: "Stored registrations of apps, counted together with the devices."),
+        Row(
+            metric: .senders, name: "ccs_senders", kind: .gauge, help: "Senders."),
+        Row(
             metric: .devicesExpired, name: "ccs_devices_expired_total", kind: .counter,
             help: "Devices forgotten because their last contact was too long ago."),
         Row(
@@ -107,11 +141,15 @@ extension Metric {
 
     private static let inside: [Row] = [
         Row(
-            metric: .storeCommits, name: "ccs_store_commits_total", kind: .counter,
-            help: "Commits of the store; each one syncs many writes at once."),
+            metric: .storeCommitTimes, name: "ccs_store_commit_seconds", kind: .histogram,
+            help: "Time of commits of the store; each one syncs many writes at once.", bounds: innerBounds),
         Row(
-            metric: .storeCommitMicroseconds, name: "ccs_store_commit_microseconds_total", kind: .counter,
-            help: "Time spent in commits."),
+            metric: .storeSyncTimes, name: "ccs_store_sync_seconds", kind: .histogram,
+            help: "Time of syncs of the journal to the disk.", bounds: innerBounds),
+        Row(
+            metric: .storeQueryTimes, name: "ccs_store_query_seconds", kind: .histogram,
+            help: "Time between a query to the store and its answer.",
+            labels: [label("query", storeQueries)], bounds: innerBounds),
         Row(
             metric: .storeWrites, name: "ccs_store_writes_total", kind: .counter,
             help: "Write batches committed."),
@@ -122,20 +160,36 @@ extension Metric {
             metric: .storeFailures, name: "ccs_store_failures_total", kind: .counter,
             help: "Commits or reads that failed."),
         Row(
+            metric: .storeHealthy, name: "ccs_store_healthy", kind: .gauge,
+            help: "1 if the last commit succeeded, 0 while the store accepts no writes."),
+        Row(
+            metric: .storeBytes, name: "ccs_store_bytes", kind: .gauge,
+            help: "Size of all files of the store, with the journal."),
+        Row(
+            metric: .journalBytes, name: "ccs_journal_bytes", kind: .gauge,
+            help: "Size of the journal's files."),
+        Row(
+            metric: .diskFreeBytes, name: "ccs_disk_free_bytes", kind: .gauge,
+            help: "Free bytes of the file system of data_directory."),
+        Row(
+            metric: .diskSizeBytes, name: "ccs_disk_size_bytes", kind: .gauge,
+            help: "Size of the file system of data_directory."),
+        Row(
             metric: .registryBytes, name: "ccs_registry_bytes", kind: .gauge,
             help: "Estimated bytes of devices, registrations, subscriptions, groups and senders."),
         Row(
             metric: .registryBytesLimit, name: "ccs_registry_bytes_limit", kind: .gauge,
             help: "Bytes at which the registry accepts nothing new; 0 if there is no limit."),
         Row(
-            metric: .reactorTurns, name: "ccs_reactor_turns_total", kind: .counter,
-            help: "Turns of the reactors."),
-        Row(
-            metric: .reactorBusyMicroseconds, name: "ccs_reactor_busy_microseconds_total", kind: .counter,
-            help: "Time in which the reactors were busy."),
+            metric: .reactorTurnTimes, name: "ccs_reactor_turn_seconds", kind: .histogram,
+            help: "Time of the turns of the reactors; their sum is the time in which they were busy.",
+            bounds: innerBounds),
         Row(
             metric: .logLinesSuppressed, name: "ccs_log_lines_suppressed_total", kind: .counter,
             help: "Log lines suppressed because their event repeated too fast."),
+        Row(
+            metric: .ready, name: "ccs_ready", kind: .gauge,
+            help: "1 while the server accepts messages, as /readyz reports, else 0."),
         Row(
             metric: .draining, name: "ccs_draining", kind: .gauge,
             help: "1 while connections are being drained, else 0."),
@@ -152,12 +206,33 @@ extension Metric {
             metric: .certificateNotAfter, name: "ccs_certificate_not_after_seconds", kind: .gauge,
             help: "When the certificate in use expires, in seconds since 1970."),
         Row(
-            metric: .apnsCredentialDaysLeft, name: "ccs_apns_credential_days_left", kind: .gauge,
+            metric: .apnsCertificateNotAfter, name: "ccs_apns_certificate_not_after_seconds", kind: .gauge,
             help:
-                "Days until the first certificate for APNs expires, less than 0 afterwards; 36500 if there is none."
-        ),
+                "When the first certificate for APNs expires, in seconds since 1970; 0 if there is none."),
         Row(
-            metric: .startTime, name: "ccs_start_time_seconds", kind: .gauge,
+            metric: .buildInfo, name: "ccs_build_info", kind: .gauge,
+            help: "1, with the version of ccsd as a label.", labels: [label("version", [])]),
+    ]
+
+    /// The metrics of the process, with the names that all programs use for them.
+    private static let process: [Row] = [
+        Row(
+            metric: .processCPU, name: "process_cpu_seconds_total", kind: .counter,
+            help: "Processor time in user and kernel mode.", isMicroseconds: true),
+        Row(
+            metric: .processResidentMemory, name: "process_resident_memory_bytes", kind: .gauge,
+            help: "Resident memory."),
+        Row(
+            metric: .processVirtualMemory, name: "process_virtual_memory_bytes", kind: .gauge,
+            help: "Virtual memory."),
+        Row(
+            metric: .processStartTime, name: "process_start_time_seconds", kind: .gauge,
             help: "When the process started, in seconds since 1970."),
+        Row(
+            metric: .processOpenDescriptors, name: "process_open_fds", kind: .gauge,
+            help: "Open file descriptors."),
+        Row(
+            metric: .processMaxDescriptors, name: "process_max_fds", kind: .gauge,
+            help: "The limit of open file descriptors."),
     ]
 }

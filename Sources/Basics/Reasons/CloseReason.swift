@@ -36,6 +36,7 @@ public enum CloseReason: String, LabelWord, Sendable {
     case connectionDraining = "connection_draining"
     case systemShutdown = "system_shutdown"
     case credentialsRevoked = "credentials_revoked"
+    case senderSuspended = "sender_suspended"
     case deviceForgotten = "device_forgotten"
     case operatorRequest = "operator_request"
     case responseComplete = "response_complete"

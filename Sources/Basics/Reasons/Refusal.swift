@@ -31,6 +31,8 @@ public enum Refusal: Error, Sendable, Equatable {
     case notRegistered
     /// The token belongs to another app than `restricted_package_name`.
     case packageMismatch
+    /// The web app belongs to a sender that an operator has suspended.
+    case senderSuspended
 
     // State.
     /// Too many messages to one device.
@@ -74,6 +76,7 @@ public enum Refusal: Error, Sendable, Equatable {
         case .senderMismatch: "sender_mismatch"
         case .notRegistered: "not_registered"
         case .packageMismatch: "package_mismatch"
+        case .senderSuspended: "sender_suspended"
         case .deviceRateExceeded: "device_rate_exceeded"
         case .senderRateExceeded: "sender_rate_exceeded"
         case .topicRateExceeded: "topic_rate_exceeded"

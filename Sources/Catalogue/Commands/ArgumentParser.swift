@@ -36,7 +36,7 @@ public struct ArgumentParser {
                 try parseOption(word, arguments, &at)
             }
         }
-        if wantsVersion { return .print("\(program.name) \(Program.version)\n") }
+        if wantsVersion { return .print("\(program.name) \(Program.versionAndCommit)\n") }
         if wantsHelp { return .print(try help()) }
         return .run(try invocation())
     }

@@ -23,23 +23,40 @@ public struct Program: Sendable {
     /// The command that runs when none is named; `nil` if one must be named.
     public var mainCommand: Command? { commands.first { $0.words.isEmpty } }
 
+    /// All options that are allowed without a command.
+    var mainOptions: [Option] {
+        var options = mainCommand?.options ?? []
+        options += self.options
+        options += Program.common
+        return options
+    }
+
     /// The options that every program has.
     public static let common = [
         Option("--help", "Print this help, or that of one command, and exit."),
-        Option("--version", "Print the version and exit."),
+        Option("--version", "Print the version and commit, and exit."),
     ]
 
     /// All programs.
     public static let all = [ccsd, ccsctl, ccsDevice, ccsBench]
 
-    /// The version of all programs.
-    public static let version = "0.1.0"
+    /// The programs that packages contain: all but the benchmark, which belongs to the sources.
+    public static let packaged = [ccsd, ccsctl, ccsDevice]
 }
 
-/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand.
+/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 19 are of
+/// `ccsctl health` alone.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0
     case failure = 1
+    case storeFailing = 10
+    case notServing = 11
+    case registryFull = 12
+    case diskLow = 13
+    case descriptorsLow = 14
+    case certificateExpiring = 15
+    case apnsCertificateExpiring = 16
+    case clockInDoubt = 17
     case usage = 64
     case badData = 65
     case unavailable = 69
@@ -53,6 +70,15 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         switch self {
         case .success: "Done."
         case .failure: "The request was understood and refused, or a check failed."
+        case .storeFailing: "health: the store accepts no writes."
+        case .notServing: "health: the daemon is draining or stopping."
+        case .registryFull: "health: the registry is full, or nearly."
+        case .diskLow: "health: little space is left on the disk of the store."
+        case .descriptorsLow: "health: most of the file descriptors are in use."
+        case .certificateExpiring: "health: the certificate has expired, or will within two weeks."
+        case .apnsCertificateExpiring:
+            "health: a certificate for APNs has expired, or will within two weeks."
+        case .clockInDoubt: "health: the clock of the machine is implausible."
         case .usage: "The command line is wrong."
         case .badData: "A file or standard input has invalid content."
         case .unavailable: "The daemon is not running, or cannot be reached."

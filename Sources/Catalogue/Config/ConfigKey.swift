@@ -8,6 +8,8 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case devicePort = "device_port"
     case httpsPort = "https_port"
     case adminPort = "admin_port"
+    case adminAddress = "admin_address"
+    case adminPlainHTTP = "admin_plain_http"
     case certificateFile = "certificate_file"
     case keyFile = "key_file"
     case hostNames = "host_names"

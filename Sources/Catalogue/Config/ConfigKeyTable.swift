@@ -35,8 +35,20 @@ extension ConfigKey {
         ),
         .adminPort: Entry(
             type: .port, preset: .integer(0),
-            help: "Port of /healthz, /readyz and /metrics (plain HTTP, always on loopback); 0 disables it.",
-            reason: "It has no authentication, so it is off by default and never reachable from outside."),
+            help: "Port of /healthz, /readyz and /metrics on admin_address (plain HTTP); 0 disables it.",
+            reason: "It has no authentication, so it is off by default."),
+        .adminAddress: Entry(
+            type: .address, preset: .text("127.0.0.1"),
+            help: "Address that admin_port listens on; outside of loopback only with admin_plain_http.",
+            reason:
+                "For scrapes and probes from another machine: an address of a private network, or a container's \"::\"."
+        ),
+        .adminPlainHTTP: Entry(
+            type: .boolean, preset: .boolean(false),
+            help: "Whether admin_port may serve other machines, without TLS and authentication.",
+            reason:
+                "Every machine that reaches the port can read the metrics with sender IDs, and every router on the way as well: set it only if a firewall lets in the monitoring alone."
+        ),
         .certificateFile: Entry(
             type: .path, preset: .text(""),
             help:
@@ -73,7 +85,7 @@ extension ConfigKey {
             help:
                 "Oldest version of TLS that is accepted from app servers, devices and HTTPS clients.",
             reason:
-                "Old Android devices and Java app servers support no more than 1.2. RFC 8996 deprecates 1.0 and 1.1: choose them only for clients without anything newer, since they allow weak ciphers and SHA-1 for every client that asks for them. The administrative port has no TLS and stays on loopback.",
+                "Old Android devices and Java app servers support no more than 1.2. RFC 8996 deprecates 1.0 and 1.1: choose them only for clients without anything newer, since they allow weak ciphers and SHA-1 for every client that asks for them. The administrative port has no TLS.",
             isReloadable: true),
         .controlSocket: Entry(
             type: .path, preset: .text(""),

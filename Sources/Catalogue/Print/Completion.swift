@@ -1,6 +1,19 @@
-/// Bash completion for all programs.
+/// Completion scripts for all programs.
 public enum Completion {
-    /// The script, to be sourced by the shell.
+    /// The shells that have a script.
+    public static let shells = ["bash", "zsh", "fish"]
+
+    /// Returns the script for a shell, or `nil` for an unknown one.
+    public static func script(shell: String) -> String? {
+        switch shell {
+        case "bash": bash()
+        case "zsh": zsh()
+        case "fish": fish()
+        default: nil
+        }
+    }
+
+    /// The script for bash, to be sourced by the shell.
     public static func bash() -> String {
         var script = "# Completion of ccsd's programs for bash; printed by: ccsctl completion bash\n"
         for program in Program.all { script += function(program) }
@@ -8,13 +21,14 @@ public enum Completion {
     }
 
     private static func function(_ program: Program) -> String {
-        let name = "_" + program.name.map { $0 == "-" ? "_" : "\($0)" }.joined()
+        let name = "_" + CompletionTable.identifier(program)
         var text = "\n\(name)() {\n"
         text +=
             "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words='' word skip=''\n"
         text += "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
         text += "        if [[ $skip ]]; then skip=''; continue; fi\n        case $word in\n"
-        text += "        \(optionsWithValues(program).joined(separator: "|"))) skip=1 ;;\n        -*) ;;\n"
+        text +=
+            "        \(CompletionTable.optionsWithValues(program).joined(separator: "|"))) skip=1 ;;\n        -*) ;;\n"
         text += "        *) words=\"${words:+$words }$word\" ;;\n        esac\n    done\n"
         text += "    case $previous in\n\(values(program))    esac\n"
         text +=
@@ -23,18 +37,10 @@ public enum Completion {
         return text + "complete -F \(name) \(program.name)\n"
     }
 
-    /// The options that take the next word as their value.
-    private static func optionsWithValues(_ program: Program) -> [String] {
-        let options = program.options + program.commands.flatMap(\.options)
-        return Set(options.filter { $0.value != nil && $0.value != .boolean }.map(\.name)).sorted()
-    }
-
     /// The cases that complete the value of an option: its choices, or files.
     private static func values(_ program: Program) -> String {
-        var seen: Set<String> = []
         var text = ""
-        for option in program.options + program.commands.flatMap(\.options)
-        where seen.insert(option.name).inserted {
+        for option in CompletionTable.distinctOptions(program) {
             switch option.value {
             case .path: text += reply("    \(option.name)", "-f", returns: true)
             case .choice(let words):
@@ -55,24 +61,15 @@ public enum Completion {
             let pattern = "'\(command.name)' | '\(command.name) '*"
             text += reply("        \(pattern)", "-W '\(names.joined(separator: " "))'")
         }
-        let rest = (program.mainCommand?.options.map(\.name) ?? []) + shared
+        let rest = program.mainOptions.map(\.name)
         return text + reply("        *", "-W '\(rest.joined(separator: " "))'")
     }
 
     /// The cases that complete the next word of a command, or an argument with choices.
     private static func words(_ program: Program) -> String {
-        var next: [String: [String]] = [:]
-        for command in program.commands {
-            for (count, word) in command.words.enumerated() {
-                let begun = command.words.prefix(count).joined(separator: " ")
-                if next[begun]?.contains(word) != true { next[begun, default: []].append(word) }
-            }
-            if let choices = command.arguments.first?.choices, !choices.isEmpty {
-                next[command.name, default: []] += choices
-            }
+        let cases = CompletionTable.nextWords(program).map { row in
+            reply("        '\(row.begun)'", "-W '\(row.next.map(\.word).joined(separator: " "))'")
         }
-        let rows = next.sorted { $0.key < $1.key }
-        let cases = rows.map { reply("        '\($0.key)'", "-W '\($0.value.joined(separator: " "))'") }
         return cases.joined() + reply("        *", "-f")
     }
 

@@ -8,8 +8,7 @@ public enum Help {
         if !named.isEmpty {
             text += "\nCommands:\n" + Wrap.table(named.map { (shape($0), $0.summary) })
         }
-        text +=
-            "\nOptions:\n" + options((program.mainCommand?.options ?? []) + program.options + Program.common)
+        text += "\nOptions:\n" + options(program.mainOptions)
         if !program.variables.isEmpty {
             text += "\nEnvironment:\n" + Wrap.table(program.variables.map { ($0.name, $0.meaning) })
         }

@@ -10,12 +10,12 @@ public enum ManPage {
         let named = program.commands.filter { !$0.words.isEmpty }
         if !named.isEmpty { page += ".SH COMMANDS\n" + named.map { command($0) }.joined() }
         page += ".SH OPTIONS\n"
-        page += ((program.mainCommand?.options ?? []) + program.options + Program.common).map(option).joined()
+        page += program.mainOptions.map(option).joined()
         page += section("ENVIRONMENT", program.variables.map { ($0.name, $0.meaning) })
         page += section("FILES", program.files.map { ($0.path, $0.meaning) })
         page += section("EXIT STATUS", program.exitCodes.map { ("\($0.rawValue)", $0.meaning) })
         page += examples(program.examples + named.flatMap(\.examples))
-        let others = Program.all.filter { $0.name != program.name }
+        let others = Program.packaged.filter { $0.name != program.name }
         let also = others.map { ".BR \(escaped($0.name)) (\($0.section))" }
         page += ".SH SEE ALSO\n" + also.joined(separator: ",\n") + "\n"
         return page

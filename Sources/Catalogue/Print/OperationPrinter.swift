@@ -5,14 +5,15 @@ public enum OperationPrinter {
     /// The reference in Markdown.
     public static func reference() -> String {
         var text = """
-            # Operations
+            # Commands of a running ccsd
 
             The operations of a running ccsd, for `ccsctl` or as a line of JSON on the control socket:
             `{"command":"\(OperationName.listDevices.rawValue)","arguments":{"limit":10}}`. The answer is `{"ok":true,"result":{…}}` or
             `{"ok":false,"error":"…","hint":"…"}`. Before it, long operations report their progress (`{"progress":{…}}`), and some send
             further lines. Unknown arguments are refused. The role **viewer** allows reading; the role **operator** also allows
             changes, and access to tokens and keys. Every operation is logged as `operator_command` with the user, process, command,
-            names and IDs among the arguments, and result. Printed by `ccsctl operations`.
+            names and IDs among the arguments, and result; `audit-log` lists those that change data or were refused. The answers of
+            `ccsctl --json` have a JSON Schema, which `ccsctl schema` prints. Printed by `ccsctl operations`.
 
             | operation | role | changes data | description |
             |---|---|---|---|
@@ -22,9 +23,14 @@ public enum OperationPrinter {
         for operation in operations {
             let summary = operation.summary
             text += "| `\(summary.name.rawValue)` | \(summary.role.rawValue) | "
-            text += "\(summary.isChanging ? "yes" : "no") | \(cell(summary.text)) |\n"
+            text += "\(Self.change(summary)) | \(cell(summary.text)) |\n"
         }
         return text + operations.map(section).joined()
+    }
+
+    private static func change(_ summary: OperationSummary) -> String {
+        if summary.isDestroying { return "yes; ccsctl asks first" }
+        return summary.isChanging ? "yes" : "no"
     }
 
     private static func section(_ operation: OperationDefinition) -> String {

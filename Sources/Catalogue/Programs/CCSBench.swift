@@ -208,6 +208,30 @@ extension Program {
                     reactors,
                 ]),
             Command(
+                "backup",
+                "Back up ccsd at random moments under load, restore each backup, and audit it.",
+                details: [
+                    "Durable messages are due at random times; half of the devices are offline. After the load every backup is restored to a new data directory with `ccsd restore`, and a ccsd is started there. Its audit must hold, and it must have accepted every message that was acknowledged before the backup began, and none that was sent after its end. A restore onto the running server must be refused.",
+                    "The latencies are those of ACKs from a message's due time, over the whole load. Exits with 1 if a backup, a restore or one of these checks fails.",
+                ],
+                options: [
+                    Option("--moments", .integer(1...1_000), "N", "The number of backups.", preset: "10"),
+                    Option(
+                        "--rate", .integer(1...100_000), "N", "Messages per second.", preset: "10000"),
+                    Option(
+                        "--pause", .integer(0...60_000), "MILLISECONDS",
+                        "The longest time between two backups.", preset: "4000"),
+                    connections, window,
+                    Option("--devices", .integer(2...14_000), "N", "The number of devices.", preset: "2000"),
+                    size, reactors,
+                    Option(
+                        "--plant", .choice(["loss", "surplus"]), "FAULT",
+                        "Falsify the measurement, to verify that the command fails.", preset: "nothing"),
+                ],
+                examples: [
+                    Example("Take three backups at a lower rate", "ccs-bench backup --moments 3 --rate 2000")
+                ]),
+            Command(
                 "attack",
                 "Attack ccsd with many kinds of hostile peers, one after the other, during legitimate traffic.",
                 details: [

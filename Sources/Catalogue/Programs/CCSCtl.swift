@@ -27,10 +27,13 @@ extension Program {
             Example("Show the status of the daemon", "ccsctl status"),
             Example("Add a sender; its key is shown only once", "ccsctl senders add --label shop"),
             Example("Check whether any message was lost", "ccsctl audit"),
+            Example("Watch rates, latencies and senders", "ccsctl top"),
+            Example("Test in a script whether all is well", "ccsctl health || echo \"exit code $?\""),
         ],
         exitCodes: [
-            .success, .failure, .usage, .badData, .unavailable, .software, .inputOutput, .noPermission,
-            .configuration,
+            .success, .failure, .storeFailing, .notServing, .registryFull, .diskLow, .descriptorsLow,
+            .certificateExpiring, .apnsCertificateExpiring, .clockInDoubt, .usage, .badData, .unavailable,
+            .software, .inputOutput, .noPermission, .configuration,
         ],
         section: 1)
 
@@ -42,6 +45,25 @@ extension Program {
         Command(
             "operations",
             "Print the reference of all operations: roles, arguments and answers (Markdown)."),
+        Command("metrics docs", "Print the reference of all metrics and alerts (Markdown)."),
+        Command("metrics alerts", "Print alert rules for Prometheus (YAML)."),
+        Command(
+            "metrics dashboard", "Print a dashboard for Grafana (JSON).",
+            examples: [
+                Example(
+                    "Import it in Grafana: Dashboards, New, Import", "ccsctl metrics dashboard > ccsd.json")
+            ]),
+        Command(
+            "schema", "Print the JSON Schema of what commands print with --json.",
+            details: [
+                "Without COMMAND, one document has the schemas of all commands, of the lines that some print before, and of errors. Its version is raised when a field is renamed, removed or changes its meaning; further fields may appear in any release."
+            ],
+            arguments: [
+                Argument(
+                    "COMMAND", "The words of a command, or error. Default: all.", isOptional: true,
+                    isRepeatable: true)
+            ],
+            examples: [Example("Print the schema of one command", "ccsctl schema senders list")]),
         Command(
             "explain", "Explain a word of logs or metrics, a config key or an exit code.",
             arguments: [
@@ -59,8 +81,12 @@ extension Program {
             examples: [Example("Read the page of ccsd", "ccsctl man ccsd | man -l -")]),
         Command(
             "completion", "Print a completion script for all programs.",
-            arguments: [Argument("SHELL", "The shell.", choices: ["bash"])],
-            examples: [Example("Enable completion in the current shell", "source <(ccsctl completion bash)")]),
+            arguments: [Argument("SHELL", "The shell.", choices: Completion.shells)],
+            examples: [
+                Example("Enable completion in the current bash", "source <(ccsctl completion bash)"),
+                Example("Enable completion in the current zsh", "source <(ccsctl completion zsh)"),
+                Example("Enable completion in the current fish", "ccsctl completion fish | source"),
+            ]),
         Command("version", "Print the version of ccsctl, and of the daemon if it is running."),
     ]
 }

@@ -1,3 +1,4 @@
+import Basics
 public import Operator
 
 extension OperationName {
@@ -5,6 +6,16 @@ extension OperationName {
     public var form: OperationForm {
         switch self {
         case .showStatus: OperationForm(ShowStatus.self)
+        case .showAuthority: Self.authorityForm
+        case .showConfiguration: Self.configurationForm
+        case .logLevel: Self.logLevelForm
+        case .listAuditLog: Self.auditLogForm
+        case .suspendSender: OperationForm(SuspendSender.self)
+        case .resumeSender: OperationForm(ResumeSender.self)
+        case .senderStats: OperationForm(SenderStatistics.self, optionalArguments: [\.sender])
+        case .listMessages: Self.messagesForm
+        case .checkHealth: Self.healthForm
+        case .showFigures: Self.topForm
         case .checkConfiguration: Self.checkForm
         case .reloadConfiguration: Self.reloadForm
         case .showClock: OperationForm(ShowClock.self)
@@ -17,6 +28,15 @@ extension OperationName {
                 ])
         case .auditStore:
             OperationForm(AuditStore.self, details: ["Exits with 1 if the check fails."])
+        case .makeBackup:
+            OperationForm(
+                MakeBackup.self,
+                details: ["A relative DIR is taken from the current folder of ccsctl."],
+                examples: [
+                    Example("Back up the service", "ccsctl backup /var/lib/ccsd-backup/monday")
+                ])
+        case .exportRecords: Self.exportForm
+        case .importRecords: Self.importForm
         case .listSessions: OperationForm(ListSessions.self)
         case .sendMessage: Self.sendForm
         case .addSender: Self.addSenderForm
@@ -35,7 +55,7 @@ extension OperationName {
                 details: ["Exits with 1 unless Apple accepts the credential in every tested environment."])
         case .removeAPNsCredential: OperationForm(RemoveAPNsCredential.self)
         case .listAPNsFeedback: OperationForm(ListAPNsFeedback.self)
-        case .listDevices: OperationForm(ListDevices.self)
+        case .listDevices: Self.devicesForm
         case .showDevice: OperationForm(ShowDevice.self)
         case .traceDevice:
             OperationForm(
@@ -55,12 +75,51 @@ extension OperationName {
         }
     }
 
+    private static let healthForm = OperationForm(
+        CheckHealth.self,
+        details: [
+            "Exits with 0 if nothing is wrong, else with the code of the most urgent cause: "
+                + CheckHealth.Cause.allCases.map { "\($0.exitCode.rawValue) \($0.rawValue)" }
+                .joined(separator: ", ") + ". With \(ExitCode.unavailable.rawValue) no daemon answers."
+        ],
+        examples: [Example("Probe from a monitoring script", "ccsctl health --json")])
+
+    private static let topForm = OperationForm(
+        ShowFigures.self,
+        options: [
+            Option(
+                "--interval", .integer(1...Limits.Client.topIntervalMaximumSeconds), "SECONDS",
+                "The time between two refreshes.", preset: "\(Limits.Client.topIntervalSeconds)"),
+            Option("--once", "Print one screen as text and exit."),
+        ],
+        details: [
+            "On a terminal the screen is drawn again until Ctrl-C. With --json, or if standard output is not a terminal, one answer is printed; with --interval, one after the other.",
+            "With --json an answer is a line with the counters since the start, else a screen with the rates of the interval.",
+        ],
+        examples: [
+            Example("Print the rates of the last ten seconds", "ccsctl top --once --interval 10")
+        ])
+
     private static let checkForm = OperationForm(
         CheckConfiguration.self, arguments: [Argument("FILE", "A configuration file.", isOptional: true)],
         details: [
             "With FILE, ccsd check is run on that file instead of the running daemon's configuration, and no daemon is needed."
         ],
         examples: [Example("Check a file before using it", "ccsctl check new.yaml")])
+
+    private static let exportForm = OperationForm(
+        ExportRecords.self, supplied: [\.part, \.after, \.limit],
+        arguments: [Argument("FILE", "The file to create, with mode 0600; it must not exist.")],
+        examples: [Example("Export the registry", "ccsctl export registry.jsonl")])
+
+    private static let importForm = OperationForm(
+        ImportRecords.self, supplied: [\.rows, \.line, \.replaces],
+        arguments: [Argument("FILE", "A file of ccsctl export.")],
+        options: [Option("--replace", "Replace rows that differ from those in the file.")],
+        details: [
+            "A file without the end of an export, or of another format, is refused before anything is imported. Exits with 65 if a line is invalid, and with 1 if valid lines were not imported."
+        ],
+        examples: [Example("Import into a new server", "ccsctl import registry.jsonl")])
 
     private static let reloadForm = OperationForm(
         ReloadConfiguration.self,

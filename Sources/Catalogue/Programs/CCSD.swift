@@ -31,9 +31,39 @@ extension Program {
                     Example("For the systemd service", "ccsd accept-loss --config /etc/ccsd/ccsd.yaml")
                 ]),
             Command(
+                "restore",
+                "Restore a backup of ccsctl backup to a data directory that no ccsd uses, then exit.",
+                details: [
+                    "Compares every file with its digest, copies the files, opens the store and counts its messages. Only then the data directory changes: a damaged, truncated or interrupted backup, or one of another format, is refused, and nothing is changed.",
+                    "The data directory is that of the configuration, as for the daemon: --config, --data-directory. If root runs the command, the files get the owner of the data directory.",
+                    "The configuration file, and a certificate of your own with its key, are not part of a backup. Never run the restored server beside the one that was backed up: both would send the same messages.",
+                ],
+                arguments: [Argument("DIR", "The folder of the backup.")],
+                options: daemonOptions + [
+                    Option(
+                        "--replace",
+                        "Accept a data directory that is not empty: its content is moved to a folder in it, replaced-TIME, and nothing is removed."
+                    ),
+                    Option(
+                        "--verify",
+                        "Only check that the backup is complete and undamaged. Nothing is written."),
+                ],
+                examples: [
+                    Example("Check a backup", "ccsd restore --verify /mnt/backup/monday"),
+                    Example(
+                        "Restore to a new machine",
+                        "ccsd restore /mnt/backup/monday --data-directory /var/lib/ccsd"),
+                ]),
+            Command(
                 "openapi", "Print the description of the HTTP interface (OpenAPI 3.1, JSON).",
                 details: ["The same document as at /openapi.json on the HTTPS port."],
                 examples: [Example("Print the input for a code generator", "ccsd openapi")]),
+            Command(
+                "reference", "Print the reference of an interface of app servers (Markdown).",
+                arguments: [
+                    Argument("INTERFACE", "The interface: http or xmpp.", choices: ["http", "xmpp"])
+                ],
+                examples: [Example("Look up an error code", "ccsd reference xmpp")]),
         ],
         options: [],
         variables: [
@@ -52,7 +82,8 @@ extension Program {
             (path: "/etc/ccsd/ccsd.yaml", meaning: "The configuration that the service unit uses."),
             (
                 path: "./ccs-data",
-                meaning: "The default data directory: store, keys, certificate authority, control socket."
+                meaning:
+                    "The default data directory: store, keys, certificate authority, control socket, audit log."
             ),
         ],
         examples: [
@@ -62,7 +93,9 @@ extension Program {
                 "Run a second daemon", "ccsd --data-directory ./second --app-server-port 0 --device-port 0"
             ),
         ],
-        exitCodes: [.success, .usage, .software, .inputOutput, .noPermission, .configuration],
+        exitCodes: [
+            .success, .usage, .badData, .software, .inputOutput, .noPermission, .configuration,
+        ],
         section: 8)
 
     /// `--config`, and one option for each key.

@@ -15,6 +15,10 @@ public struct OperationForm: Sendable {
     /// The fields that the tool fills in itself, from files or keys.
     public let supplied: [String]
 
+    /// The option of all operations that may destroy something.
+    private static let confirmation = Option(
+        "--yes", "Do not ask for confirmation, which only a terminal can give.")
+
     /// Creates the form of an operation.
     ///
     /// `optionalArguments` are fields that are arguments although they may be left out; `arguments`, `options` and `details` belong
@@ -40,7 +44,8 @@ public struct OperationForm: Sendable {
         command = Command(
             name.rawValue, definition.summary.text, details: definition.summary.details + details,
             arguments: positional.map(\.argument) + arguments,
-            options: flags.map { $0.field.option(named: $0.flag) } + options, examples: examples)
+            options: flags.map { $0.field.option(named: $0.flag) } + options
+                + (definition.summary.isDestroying ? [Self.confirmation] : []), examples: examples)
     }
 }
 
@@ -49,6 +54,10 @@ extension FieldDescription {
     fileprivate var flag: String { "--" + name.split(separator: "_").joined(separator: "-") }
 
     fileprivate var argument: Argument {
+        if case .word(let words) = form {
+            return Argument(
+                name.uppercased(), documentation, isOptional: presence != .required, choices: words)
+        }
         let isPlain = placeholder.isEmpty || placeholder == "N"
         return Argument(
             isPlain ? name.uppercased() : placeholder, documentation, isOptional: presence != .required)

@@ -48,6 +48,7 @@ extension CloseReason {
         case .connectionDraining: "A drain: the peer was notified and should connect again."
         case .systemShutdown: "The daemon is shutting down."
         case .credentialsRevoked: "The sender or its key was removed."
+        case .senderSuspended: "An operator suspended the sender (ccsctl senders suspend)."
         case .deviceForgotten: "An operator removed the device (ccsctl devices forget)."
         case .operatorRequest: "An operator closed it."
         case .responseComplete: "The HTTP response was the last on this connection."

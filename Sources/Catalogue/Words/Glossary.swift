@@ -54,6 +54,10 @@ public enum Glossary {
         ("sender_mismatch", "The token belongs to another sender."),
         ("not_registered", "The registration no longer exists: the app server should delete the token."),
         ("package_mismatch", "The token belongs to another app than restricted_package_name."),
+        (
+            "sender_suspended",
+            "The web app belongs to a sender that an operator suspended (ccsctl senders resume)."
+        ),
         ("device_rate_exceeded", "Too many messages to one device."),
         ("sender_rate_exceeded", "Too many messages from one sender."),
         ("topic_rate_exceeded", "Too many messages to one topic."),

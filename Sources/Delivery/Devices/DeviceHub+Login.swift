@@ -16,7 +16,7 @@ extension DeviceHub {
             entry.unlink(&turn)
         }
         let hasRemoved = removeReceived(login.received, entry, &turn)
-        entry.link = DeviceLink(connection: login.connection)
+        entry.link = DeviceLink(connection: login.connection, since: turn.now.monotonic)
         entry.link?.isIdle = login.isIdle
         recordLogin(entry, record, &turn)
         if hasRemoved {

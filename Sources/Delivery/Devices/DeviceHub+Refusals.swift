@@ -7,23 +7,24 @@ extension DeviceHub {
         switch event {
         case .submitted(let submission):
             turn.refuse(submission.replyTo, .unavailable)
-            turn.effects.downstream.refused += 1
+            turn.countRefused(submission.sender)
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
         case .upstreamReceived(let upstream): turn.refuseUpstream(upstream.requester, .unavailable)
-        case .checkIn(let request): turn.refuse(request.requester, .serviceNotAvailable)
+        case .checkIn(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)
         case .register(let request), .unregister(let request):
-            turn.refuse(request.requester, .serviceNotAvailable)
-        case .registerWeb(let request): turn.refuse(request.requester, .serviceNotAvailable)
-        case .subscribe(let request): turn.refuse(request.requester, .serviceNotAvailable)
+            turn.refuseRequest(request.requester, .serviceNotAvailable)
+        case .registerWeb(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)
+        case .subscribe(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)
         case .token(let request): turn.reply(.tokenRefused(.unavailable), to: request.requester)
         case .installationFound(let request, _):
             if request.action.isChange {
                 turn.answerVouch(request, isProved: false)
             } else {
-                turn.refuse(request, .serviceNotAvailable)
+                turn.refuseInstallation(request, .serviceNotAvailable)
             }
+        case .imported(let rows): turn.refuse(rows.requester, .serviceNotAvailable)
         case .forget(let requester), .unregisterToken(_, let requester):
-            turn.refuse(requester, .serviceNotAvailable)
+            turn.refuseRequest(requester, .serviceNotAvailable)
         case .upstreamReturned(let gone):
             // The next search for expired messages returns it again.
             turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))

@@ -53,6 +53,7 @@ extension DeviceHub {
         let wasGone = outcome.duplicates.contains { $0.0 == gone.sender && $0.1 == gone.sequence }
         if !wasGone {
             turn.effects.upstream.expired += 1
+            turn.effects.senders.count(.upstreamExpired, of: gone.sender)
             turn.traceReturned(gone)
         }
         guard let report else { return }

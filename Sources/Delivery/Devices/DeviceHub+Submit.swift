@@ -34,7 +34,7 @@ extension DeviceHub {
         } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
             turn.refuse(replyTo, error)
-            turn.effects.downstream.refused += 1
+            turn.countRefused(submission.sender)
         }
     }
 
@@ -48,6 +48,11 @@ extension DeviceHub {
         guard let at = entry.index(of: submission.target.number) else { throw .notRegistered }
         let registration = entry.registrations[at].registration
         try registration.checkEntitlement(of: submission)
+        if submission.sender == nil, !turn.directory.suspended.isEmpty,
+            entry.hasSuspendedSender(ofEndpoint: registration, turn.directory.suspended)
+        {
+            throw .senderSuspended
+        }
         if let end = registration.apnsState.end {
             throw .apns(APNsRefusal(.unregistered, end.verdict))
         }
@@ -113,9 +118,11 @@ extension DeviceHub {
         }
         turn.accept(replyTo, message.persistentID, canonical: canonical)
         turn.effects.downstream.accepted += 1
+        turn.effects.senders.count(.accepted, of: message.sender)
         turn.traceMessage(message, .accepted, detail: "now_or_never")
         guard let link = entry.link, link.acceptsUnstored, !waits(message.delaysWhileIdle, for: entry) else {
             turn.effects.downstream.expired += 1
+            turn.effects.senders.count(.expired, of: message.sender)
             turn.traceMessage(message, .expired, detail: "now_or_never")
             return
         }
@@ -145,10 +152,12 @@ extension DeviceHub {
         turn.touch(entry)
         turn.batch.downstream.accepted += 1
         turn.batch.downstream.stored += 1
+        turn.batch.senders.count(.accepted, of: message.sender)
         entry.append(
             MailboxSlot(
                 entry: MailboxEntry(message, requester: submitter),
-                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false)),
+                state: isDelayed ? .delayed(isStored: false) : .waiting(isStored: false),
+                acceptedAt: turn.now.monotonic),
             registrationAt: at, &turn)
         let cap = cap(
             entry, at, isForGateway: isForGateway, offline: turn.settings.storedMessages, turn)
@@ -188,7 +197,7 @@ extension DeviceHub {
         turn.demand(message.device == entry.device, "a message was stored for another device", of: entry)
         guard !hasFailed else {
             turn.refuse(replyTo, .unavailable)
-            turn.effects.downstream.refused += 1
+            turn.countRefused(message.sender)
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }
@@ -214,5 +223,18 @@ extension DeviceHub {
         }
         return !isReplaced
             && share.target.reaches(on: share.pass) { state.topics.contains(sender, $0) }
+    }
+}
+
+extension DeviceEntry {
+    /// Whether a web app was registered from a push endpoint for a suspended sender: the endpoint itself belongs to the key of an
+    /// application server, which would be a second way to the app.
+    fileprivate func hasSuspendedSender(
+        ofEndpoint endpoint: Registration, _ suspended: Set<SenderID>
+    ) -> Bool {
+        registrations.contains { state in
+            guard let sender = state.registration.sender, suspended.contains(sender) else { return false }
+            return state.registration.isOfEndpoint(endpoint)
+        }
     }
 }

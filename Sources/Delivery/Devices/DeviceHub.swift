@@ -75,6 +75,7 @@ struct DeviceHub: ~Copyable {
         case .gatewayDue(let number): gatewayDue(number, entry, &turn)
         case .markedForGateway: markedForGateway(entry, &turn)
         case .forget(let requester): forget(entry, requester, &turn)
+        case .imported(let rows): imported(rows, entry, &turn)
         case .unseen: unseen(entry, &turn)
         }
         markIfIdle(entry, &turn)
@@ -246,7 +247,7 @@ struct DeviceHub: ~Copyable {
             turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: requester)
         case .next(let event, let requester):
             if outcome.hasFailed || !entry.state.isReady {
-                turn.refuse(requester, .serviceNotAvailable)
+                turn.refuseRequest(requester, .serviceNotAvailable)
             } else {
                 turn.forward(event)
             }
@@ -278,7 +279,7 @@ extension DeviceEvent {
             false
         case .submitted, .login, .acknowledged, .upstreamReceived, .upstreamReturned, .receiptStored,
             .checkIn, .register, .unregister, .registerWeb, .unregisterToken, .subscribe, .token,
-            .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .unseen:
+            .installationFound, .gatewayAnswered, .gatewayDue, .markedForGateway, .forget, .imported, .unseen:
             true
         }
     }

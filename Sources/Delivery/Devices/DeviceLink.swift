@@ -38,6 +38,8 @@ struct DeviceLink {
     }
 
     let connection: ConnectionID
+    /// When the device logged in.
+    let since: Instant
     var mode = Mode.accepting
     /// Every message stored up to here has been sent or need not be.
     var cursor = SequenceNumber(0) { didSet { highestCursor = max(highestCursor, cursor) } }

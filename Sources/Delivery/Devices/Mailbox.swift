@@ -69,6 +69,8 @@ struct MailboxSlot {
 
     var entry: MailboxEntry
     var state: State
+    /// When it was accepted; `.distantPast` if that is not in memory.
+    var acceptedAt = Instant.distantPast
     /// Whether its app's rate has been charged for it.
     var isCounted = false
 

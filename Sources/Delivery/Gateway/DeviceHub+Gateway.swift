@@ -64,7 +64,7 @@ extension DeviceHub {
     ) {
         turn.traceMessage(message, .refused, detail: "now_or_never")
         turn.refuse(replyTo, .apns(APNsRefusal(.unavailable)))
-        turn.effects.downstream.refused += 1
+        turn.countRefused(message.sender)
     }
 
     /// Returns how many messages of one registration may wait for the gateway.

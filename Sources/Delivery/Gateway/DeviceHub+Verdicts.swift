@@ -88,6 +88,9 @@ extension DeviceHub {
         guard sent.isStored else {
             turn.effects.downstream.accepted += 1
             turn.effects.downstream.forwarded += 1
+            let sender = entry.registrations[sent.registration].registration.sender
+            turn.effects.senders.count(.accepted, of: sender)
+            turn.effects.senders.count(.forwarded, of: sender)
             return
         }
         // It may have been replaced or have expired meanwhile.

@@ -38,7 +38,7 @@ struct GroupHub: ~Copyable {
     /// Refuses an event that cannot be handled, if its sender waits for an answer.
     func refuse(_ event: GroupEvent, _ turn: inout Turn) {
         switch event {
-        case .requested(let request): refuse(request, .unavailable, &turn)
+        case .requested(let request): refuseRequest(request, .unavailable, &turn)
         case .submitted(let submission): turn.answer(submission, .failure(.unavailable))
         case .memberAnswered: break
         }
@@ -46,7 +46,7 @@ struct GroupHub: ~Copyable {
 
     mutating func change(_ request: GroupRequest, _ turn: inout Turn) {
         guard waitingChanges < turn.shares.groupRequests else {
-            return refuse(request, .unavailable, &turn)
+            return refuseRequest(request, .unavailable, &turn)
         }
         waitingChanges += 1
         changes[request.sender, default: GroupChanges()].queue.append(request)
@@ -59,6 +59,8 @@ struct GroupHub: ~Copyable {
             owner: .sender(request.sender))
         changes[request.sender]?.isAsking = true
         switch request.operation {
+        case .imported(let group, _):
+            turn.load(.groupLabelled(request.sender, group.label))
         case .create(let label, _), .find(let label):
             turn.load(.groupLabelled(request.sender, label))
         case .add(let number, _, _), .remove(let number, _, _), .show(let number),
@@ -91,14 +93,14 @@ struct GroupHub: ~Copyable {
             }
             turn.wait(.group(request, changed))
         } catch {
-            refuse(request, error, &turn)
+            refuseRequest(request, error, &turn)
             nextGroupChange(of: sender, &turn)
         }
     }
 
     mutating func changeLoadFailed(_ sender: SenderID, _ turn: inout Turn) {
         guard let request = changeAnswered(sender, &turn) else { return }
-        refuse(request, .unavailable, &turn)
+        refuseRequest(request, .unavailable, &turn)
         nextGroupChange(of: sender, &turn)
     }
 
@@ -117,7 +119,7 @@ struct GroupHub: ~Copyable {
         turn.demand(
             changes[request.sender]?.isAsking == false, "a group change was stored that is not in progress",
             owner: .sender(request.sender))
-        if hasFailed { refuse(request, .unavailable, &turn) } else { answer(request, record, &turn) }
+        if hasFailed { refuseRequest(request, .unavailable, &turn) } else { answer(request, record, &turn) }
         nextGroupChange(of: request.sender, &turn)
     }
 
@@ -169,6 +171,10 @@ struct GroupHub: ~Copyable {
             }
             group.members = Self.distinct(group.members.filter { !gone.contains($0) })
             return group == record ? nil : group
+        case .imported(let group, let replaces):
+            guard let record, record != group else { return record == nil ? group : nil }
+            guard replaces, record.name == group.name else { throw .labelTaken }
+            return group
         case .find, .show: return nil
         }
     }
@@ -191,7 +197,7 @@ struct GroupHub: ~Copyable {
         turn.reply(.group(record), to: requester)
     }
 
-    private func refuse(_ request: GroupRequest, _ refusal: GroupRefusal, _ turn: inout Turn) {
+    private func refuseRequest(_ request: GroupRequest, _ refusal: GroupRefusal, _ turn: inout Turn) {
         guard let requester = request.requester else { return }
         turn.reply(.groupRefused(refusal), to: requester)
     }

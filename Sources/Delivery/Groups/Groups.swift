@@ -31,6 +31,8 @@ public struct GroupRequest: Sendable {
         case add(number: UInt64, label: [UInt8]?, members: [RegistrationName])
         /// Remove members; the group is removed with its last member.
         case remove(number: UInt64, label: [UInt8]?, members: [RegistrationName])
+        /// Take over a group of another server. It replaces one with this label and number if `replaces` is set.
+        case imported(GroupRecord, replaces: Bool)
         /// Read the group with this label.
         case find(label: [UInt8])
         /// Read the group with this number.

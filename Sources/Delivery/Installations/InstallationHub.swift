@@ -1,6 +1,6 @@
 import Basics
 
-/// The Firebase installations of a partition: creation, use and end (mcs-device 5.5, docs/security.md).
+/// The Firebase installations of a partition: creation, use and end (mcs-device 5.5, docs/security-evidence.md).
 ///
 /// Each request first reads the installation from the store. Changes of one installation run one after another.
 struct InstallationHub: ~Copyable {
@@ -21,12 +21,12 @@ struct InstallationHub: ~Copyable {
         switch event {
         case .requested(let request):
             guard turn.demand(request.installation == id, "a request names another installation") else {
-                return turn.refuse(request, .serviceNotAvailable)
+                return turn.refuseInstallation(request, .serviceNotAvailable)
             }
             if case .vouched(let offer, let isProved) = request.action {
                 return vouched(request, offer, isProved: isProved, &turn)
             }
-            guard hasRoom else { return turn.refuse(request, .serviceNotAvailable) }
+            guard hasRoom else { return turn.refuseInstallation(request, .serviceNotAvailable) }
             guard request.action.isChange else {
                 waiting.append(request)
                 return read(id, isForChange: false, &turn)
@@ -66,12 +66,12 @@ struct InstallationHub: ~Copyable {
     ) {
         guard isForChange else {
             if let request = popRequest(of: installation, &turn) {
-                turn.refuse(request, .serviceNotAvailable)
+                turn.refuseInstallation(request, .serviceNotAvailable)
             }
             return
         }
         guard let change = receiveChange(of: installation, &turn) else { return }
-        if case .requested(let request) = change { turn.refuse(request, .serviceNotAvailable) }
+        if case .requested(let request) = change { turn.refuseInstallation(request, .serviceNotAvailable) }
         endTurn(of: installation, &turn)
     }
 
@@ -155,7 +155,7 @@ struct InstallationHub: ~Copyable {
                     owner: .installation(request.installation))
                 throw .serviceNotAvailable
             }
-        } catch { turn.refuse(request, error) }
+        } catch { turn.refuseInstallation(request, error) }
         endTurn(of: request.installation, &turn)
     }
 
@@ -196,7 +196,7 @@ struct InstallationHub: ~Copyable {
                 turns.isUnderWay(request.installation),
                 "a device verified a proof for no installation change",
                 owner: .installation(request.installation))
-        else { return turn.refuse(request, .serviceNotAvailable) }
+        else { return turn.refuseInstallation(request, .serviceNotAvailable) }
         if isProved {
             make(request, offer, &turn)
         } else {
@@ -212,7 +212,7 @@ struct InstallationHub: ~Copyable {
             createdAt: turn.contactTime,
             usedAt: turn.contactTime)
         if let refusal = turn.refusalToAdd(for: nil, request.requester) {
-            turn.refuse(request, refusal)
+            turn.refuseInstallation(request, refusal)
             return endTurn(of: request.installation, &turn)
         }
         put(record, of: [], for: request, &turn)
@@ -229,7 +229,7 @@ struct InstallationHub: ~Copyable {
             turn.forward(.installation(fresh))
         } else {
             // The fresh id is taken too, which is as likely as guessing an id.
-            turn.refuse(request, .serviceNotAvailable)
+            turn.refuseInstallation(request, .serviceNotAvailable)
         }
         endTurn(of: request.installation, &turn)
     }
@@ -274,7 +274,7 @@ struct InstallationHub: ~Copyable {
         let found = turn.demand(
             record, "an installation ends that does not exist", owner: .installation(request.installation))
         guard var record = found else {
-            turn.refuse(request, .serviceNotAvailable)
+            turn.refuseInstallation(request, .serviceNotAvailable)
             return endTurn(of: request.installation, &turn)
         }
         record.refresh = nil
@@ -300,13 +300,13 @@ struct InstallationHub: ~Copyable {
         }
         guard var request = popRequest(of: installation, &turn) else { return }
         do throws(RegistrationRefusal) { try admit(&request, record) } catch {
-            return turn.refuse(request, error)
+            return turn.refuseInstallation(request, error)
         }
         switch request.action {
         case .vouch(let event): return turn.forward(event)
         case .claim(let event, let device):
             guard record == nil, names.allSatisfy({ $0.device == device }) else {
-                return turn.refuse(request, .authenticationFailed)
+                return turn.refuseInstallation(request, .authenticationFailed)
             }
             return turn.forward(event)
         default: break
@@ -316,7 +316,9 @@ struct InstallationHub: ~Copyable {
                 return turn.forward(.installationFound(request, [], at: address.freshDevice))
             }
             // Removing a missing registration is not an error, so that the request can be repeated.
-            guard case .remove = request.action else { return turn.refuse(request, .notRegistered) }
+            guard case .remove = request.action else {
+                return turn.refuseInstallation(request, .notRegistered)
+            }
             return turn.reply(.unregistered, to: request.requester)
         }
         turn.forward(

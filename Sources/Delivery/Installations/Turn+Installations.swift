@@ -2,17 +2,17 @@ import Basics
 
 extension Turn {
     /// Refuses a request about an installation.
-    mutating func refuse(_ request: InstallationRequest, _ refusal: RegistrationRefusal) {
+    mutating func refuseInstallation(_ request: InstallationRequest, _ refusal: RegistrationRefusal) {
         switch request.action {
         case .send: refuseSend(request, refusal == .notRegistered ? .notRegistered : .unavailable)
-        default: refuse(request.requester, refusal)
+        default: refuseRequest(request.requester, refusal)
         }
     }
 
     /// Refuses a message to an installation.
     mutating func refuseSend(_ request: InstallationRequest, _ refusal: Refusal) {
         reply(.refused(refusal), to: request.requester)
-        effects.downstream.refused += 1
+        countRefused(request.sender)
     }
 
     /// Returns a request to the partition of its installation after the check-in pair was verified.

@@ -60,6 +60,7 @@ struct BatchRecord {
     /// Milestones to count once the batch is on disk.
     var downstream = MilestoneCounts()
     var upstream = MilestoneCounts()
+    var senders = SenderTally()
     /// Whether the batch removes messages from a sender's mailbox.
     var removesUpstream = false
 }

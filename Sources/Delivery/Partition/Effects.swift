@@ -77,6 +77,10 @@ public struct Effects: Sendable {
     public var downstream = MilestoneCounts()
     /// Upstream messages that reached each milestone, for metrics.
     public var upstream = MilestoneCounts()
+    /// Messages by sender, for metrics.
+    public var senders = SenderTally()
+    /// When delivered messages were accepted whose devices were connected all the time, for metrics.
+    public var delivered = StartTimes()
     /// Devices that were removed because they had not been seen for too long.
     public var expiredDevices = 0
     /// Devices that were removed because they were never used.
@@ -106,6 +110,8 @@ public struct Effects: Sendable {
         loads.removeAll(keepingCapacity: true)
         downstream = MilestoneCounts()
         upstream = MilestoneCounts()
+        senders.removeAll()
+        delivered = StartTimes()
         expiredDevices = 0
         unusedDevices = 0
         endedTokens = 0

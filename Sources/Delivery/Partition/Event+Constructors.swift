@@ -107,6 +107,9 @@ extension Event {
         .device(device, .forget(requester))
     }
 
+    /// An operator imports rows of a device.
+    public static func imported(_ rows: DeviceImport) -> Event { .device(rows.device, .imported(rows)) }
+
     /// The store has not seen the device for long.
     public static func unseen(_ device: DeviceID) -> Event { .device(device, .unseen) }
 

@@ -66,6 +66,8 @@ public enum DeviceEvent: Sendable {
     indirect case installationFound(InstallationRequest, [RegistrationName])
     /// An operator removes the device: its registrations and messages are removed, and its connection is closed.
     case forget(Requester)
+    /// An operator imports rows of the device.
+    indirect case imported(DeviceImport)
     /// The gateway answered a delivery to one of its registrations.
     case gatewayAnswered(GatewayAnswer)
     /// The time has come to offer the next message of a registration to the gateway.

@@ -31,16 +31,6 @@ extension Partition {
             turn.write(.putMark(.clock, UInt64(clamping: mark)))
         }
     }
-
-    private mutating func searchForExpired() {
-        guard !expirySweep.isAsking, turn.clock.doubt == nil, turn.now.monotonic >= expirySweep.next else {
-            return
-        }
-        expirySweep.isAsking = true
-        expirySweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
-        turn.load(
-            .expired(by: turn.now.wall, limit: turn.shares.expiredPerSweep, partition: turn.partition))
-    }
 }
 
 extension Turn {

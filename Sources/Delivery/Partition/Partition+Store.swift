@@ -19,6 +19,7 @@ extension Partition {
         } else {
             turn.effects.downstream.add(record.downstream)
             turn.effects.upstream.add(record.upstream)
+            turn.effects.senders.add(record.senders)
         }
         for index in record.waiters.indices {
             // Moved, not copied: a copy would count references on memory that is no longer cached.
@@ -63,7 +64,7 @@ extension Partition {
             turn.reply(outcome.hasFailed ? failure : success, to: requester)
         case .next(let event, let requester):
             if outcome.hasFailed {
-                turn.refuse(requester, .serviceNotAvailable)
+                turn.refuseRequest(requester, .serviceNotAvailable)
             } else {
                 turn.forward(event)
             }
@@ -80,12 +81,7 @@ extension Partition {
         case .gatewayDevices(let found, let next): devices.markedLoaded(found, next: next, &turn)
         case .upstream(let sender, let messages, let isLast):
             senders.pageLoaded(sender, messages, isLast: isLast, &turn)
-        case .expired(let entries):
-            turn.demand(
-                entries.count <= Limits.Store.expiredPerSweep, "a search returned more entries than its limit"
-            )
-            expirySweep.isAsking = false
-            for entry in entries { expired(entry) }
+        case .expired(let entries): expiredLoaded(entries)
         case .group(let name, let record, let isForChange):
             let isMatch = record.map { $0.name == name } ?? true
             guard turn.demand(isMatch, "the store returned another group", owner: .sender(name.sender))
@@ -114,17 +110,6 @@ extension Partition {
         case .topicPage(let job, let page): topics.pageLoaded(job, page, &turn)
         case .topicJobs(let jobs, let isLast): topics.jobsLoaded(jobs, isLast: isLast, &turn)
         case .failed(let question): loadFailed(question)
-        }
-    }
-
-    private mutating func expired(_ entry: ExpiredEntry) {
-        // The query may date from a time when the clock was wrong.
-        guard turn.clock.doubt == nil else { return }
-        switch entry {
-        case .message(let device, let sequence, let end): devices.expired(sequence, end, of: device, &turn)
-        case .upstream(let sender, let sequence, let end, let author):
-            senders.expired(sequence, at: end, by: author, of: sender, &turn)
-        case .topicBody(let job, let end): turn.write(.removeTopicBody(job, expiresAt: end))
         }
     }
 

@@ -69,7 +69,7 @@ public struct Partition: ~Copyable {
         case .sender(_, let event): senders.refuse(event, &turn)
         case .group(_, let event): groups.refuse(event, &turn)
         case .topic(_, let event): topics.refuse(event, &turn)
-        case .installation(_, .requested(let request)): turn.refuse(request, .serviceNotAvailable)
+        case .installation(_, .requested(let request)): turn.refuseInstallation(request, .serviceNotAvailable)
         case .installation(_, .unused), .partition: break
         }
     }
@@ -127,12 +127,4 @@ public struct Partition: ~Copyable {
     public func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
         (topics.runs.list(limit: limit), topics.runs.count)
     }
-}
-
-/// The search for expired messages of this partition.
-struct ExpirySweep {
-    /// Whether a query is unanswered.
-    var isAsking = false
-    /// When the next query is due.
-    var next = Instant.distantPast
 }

@@ -191,6 +191,12 @@ struct Turn: ~Copyable {
         }
     }
 
+    /// Counts a refused downstream message of a sender, if it is known.
+    mutating func countRefused(_ sender: SenderID?) {
+        effects.downstream.refused += 1
+        effects.senders.count(.refused, of: sender)
+    }
+
     /// Refuses an upstream message.
     mutating func refuseUpstream(_ requester: Requester, _ refusal: UpstreamRefusal) {
         send(.upstreamRefused(requestID: requester.requestID, refusal), to: requester.connection)
@@ -200,11 +206,12 @@ struct Turn: ~Copyable {
     /// Refuses an upstream message and records that in the trace.
     mutating func refuseUpstream(_ upstream: UpstreamSubmission, _ refusal: UpstreamRefusal) {
         traceUpstream(upstream, .refused, detail: refusal.rawValue)
+        effects.senders.count(.upstreamRefused, of: upstream.sender)
         refuseUpstream(upstream.requester, refusal)
     }
 
     /// Refuses a registry request.
-    mutating func refuse(_ requester: Requester, _ refusal: RegistrationRefusal) {
+    mutating func refuseRequest(_ requester: Requester, _ refusal: RegistrationRefusal) {
         reply(.registrationRefused(refusal), to: requester)
     }
 }

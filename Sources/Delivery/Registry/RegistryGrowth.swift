@@ -145,7 +145,7 @@ extension TokenRequest.Action {
 extension GroupRequest.Operation {
     fileprivate var addsRows: Bool {
         switch self {
-        case .create, .add: true
+        case .create, .add, .imported: true
         case .remove, .find, .show, .reconcile: false
         }
     }

@@ -1,7 +1,7 @@
 public import Basics
 
 /// The proof that a request about a registration comes from the app that it was made for. The token alone does not prove this:
-/// it is also in app servers, their logs and their databases (docs/security.md, "Registrations are changed by their own alone").
+/// it is also in app servers, their logs and their databases (docs/security-evidence.md, "Changes of registrations").
 public enum RegistrationProof: Sendable, Equatable {
     /// No proof.
     case none

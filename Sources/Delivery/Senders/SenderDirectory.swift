@@ -7,6 +7,8 @@ public struct SenderDirectory: Sendable {
     private let owners: [[UInt8]: SenderID]
     /// The sender of each service account key.
     private let signers: [String: SenderID]
+    /// The senders that an operator has suspended.
+    public let suspended: Set<SenderID>
 
     /// Creates a directory of senders.
     public init(_ records: [SenderRecord] = []) {
@@ -20,10 +22,14 @@ public struct SenderDirectory: Sendable {
             record.accounts.map { ($0.keyID, record.sender) }
         }
         signers = Dictionary(signing) { min($0, $1) }
+        suspended = Set(self.records.values.filter(\.isSuspended).map(\.sender))
     }
 
     /// Returns the record of a sender, or `nil` if there is none.
     public subscript(sender: SenderID) -> SenderRecord? { records[sender] }
+
+    /// The number of senders.
+    public var count: Int { records.count }
 
     /// All records, by sender ID.
     public var all: [SenderRecord] { records.values.sorted { $0.sender < $1.sender } }
@@ -41,6 +47,12 @@ public struct SenderDirectory: Sendable {
     public func sender(withKey key: SecretDigest, at now: UnixMilliseconds) -> SenderID? {
         guard let sender = owners[key.bytes], check(sender, key: key, at: now) == nil else { return nil }
         return sender
+    }
+
+    /// Returns whether a key is valid now, but its sender is suspended.
+    public func isSuspended(key: SecretDigest, at now: UnixMilliseconds) -> Bool {
+        guard !suspended.isEmpty, let sender = owners[key.bytes] else { return false }
+        return check(sender, key: key, at: now) == .suspended
     }
 
     /// Returns the service account with a key of this id, and its sender. Returns `nil` if there is none or its sender is

@@ -240,6 +240,9 @@ extension SenderHub {
         guard item.isStored else {
             if !item.isReceipt { turn.traceUpstreamEnd(item.sequence, reason) }
             turn.effects.upstream[reason] += 1
+            if let kind = SenderCount(reason, isUpstream: true) {
+                turn.effects.senders.count(kind, of: entry.sender)
+            }
             return
         }
         if !item.isReceipt { entry.shares.remove(DeviceID(item.device), endingAt: item.expiresAt) }
@@ -261,6 +264,9 @@ extension SenderHub {
         turn.batch.removesUpstream = true
         if isReceipt { return }
         turn.batch.upstream[reason] += 1
+        if let kind = SenderCount(reason, isUpstream: true) {
+            turn.batch.senders.count(kind, of: entry.sender)
+        }
         turn.traceUpstreamEnd(sequence, reason)
     }
 }

@@ -66,6 +66,7 @@ extension SenderHub {
                 entry.rewind(before: item.sequence)
             } else {
                 turn.effects.upstream.expired += 1
+                turn.effects.senders.count(.upstreamExpired, of: sender)
             }
         }
         turn.demand(

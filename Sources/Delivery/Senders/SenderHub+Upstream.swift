@@ -53,6 +53,7 @@ extension SenderHub {
             return refuseUpstream(upstream, from: message.from, .expired, &turn)
         }
         turn.effects.upstream.accepted += 1
+        turn.effects.senders.count(.upstreamAccepted, of: message.sender)
         turn.traceUpstream(upstream, .accepted, detail: "now_or_never")
         let requester = upstream.requester
         turn.send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
@@ -83,6 +84,7 @@ extension SenderHub {
         }
         guard !outcome.hasFailed else {
             turn.traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue)
+            turn.effects.senders.count(.upstreamRefused, of: message.sender)
             turn.refuseUpstream(requester, .unavailable)
             return turn.forward(.upstreamAnswered(message.from))
         }
@@ -95,6 +97,7 @@ extension SenderHub {
         turn.traceUpstream(message, .accepted)
         turn.effects.upstream.accepted += 1
         turn.effects.upstream.stored += 1
+        turn.effects.senders.count(.upstreamAccepted, of: message.sender)
         route(message, &turn)
     }
 

@@ -105,10 +105,13 @@ struct SenderHub: ~Copyable {
     /// Ends the sessions of senders that were removed or suspended.
     mutating func directoryChanged(_ turn: inout Turn) {
         for entry in table.all {
-            if let record = turn.directory[entry.sender], !record.isSuspended { continue }
+            let record = turn.directory[entry.sender]
+            if let record, !record.isSuspended { continue }
             for at in entry.sessions.indices {
                 entry.setMode(.draining, at: at, &turn)
-                turn.send(.close(.credentialsRevoked), to: entry.sessions[at].connection)
+                turn.send(
+                    .close(record == nil ? .credentialsRevoked : .senderSuspended),
+                    to: entry.sessions[at].connection)
             }
             leaveBacklogToStore(entry)
         }

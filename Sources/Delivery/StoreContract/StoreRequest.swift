@@ -211,6 +211,8 @@ public struct MailboxEntry: Sendable, Equatable {
     /// Second half of the persistent ID.
     public var salt: UInt32
     public var registration: RegistrationNumber
+    /// The account that sent it. `nil` for a marker and a web push.
+    public var sender: SenderID?
     /// Message or marker.
     public var kind: StoredMessage.Kind
     /// See `Submission.collapseKey`.
@@ -227,6 +229,7 @@ public struct MailboxEntry: Sendable, Equatable {
         sequence = message.sequence
         salt = message.salt
         registration = message.registration
+        sender = message.sender
         kind = message.kind
         collapseKey = message.collapseKey
         expiresAt = message.expiresAt

@@ -339,9 +339,13 @@ public struct RemoveAPNsCredential: OperatorCommand {
     /// Creates the command.
     public init(credential: String) { self.credential = credential }
 
-    public static let summary = OperationSummary.changing(
+    public static let summary = OperationSummary.destroying(
         .removeAPNsCredential,
         "Remove a credential for APNs; without another one, messages to its apps are refused.")
+
+    public var consequence: String? {
+        "The credential \(Printable.text(credential)) and its private key are removed; without another one, messages to its apps are refused."
+    }
     public static let fields = Fields(
         RemoveAPNsCredential.init(credential:),
         .required(

@@ -113,8 +113,12 @@ public struct RemoveAccount: OperatorCommand {
         self.keyID = keyID
     }
 
-    public static let summary = OperationSummary.changing(
+    public static let summary = OperationSummary.destroying(
         .removeAccount, "Remove a service account; its access tokens stop working at once.")
+
+    public var consequence: String? {
+        "The service account of sender \(sender.number) with this key is removed; its access tokens become invalid at once."
+    }
     public static let fields = Fields(
         RemoveAccount.init(sender:keyID:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."),

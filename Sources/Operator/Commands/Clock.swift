@@ -45,7 +45,11 @@ public struct AcceptClock: OperatorCommand {
     /// Creates the command.
     public init() {}
 
-    public static let summary = OperationSummary.changing(
+    public var consequence: String? {
+        "What is overdue by the machine's clock expires, and cannot be restored."
+    }
+
+    public static let summary = OperationSummary.destroying(
         .acceptClock, "Accept the machine's clock as correct; what is overdue by it then expires.",
         details: [
             "Make sure first that it is correct: what expires cannot be restored. At most 2,000 devices expire per hour, so a mistake can still be stopped: stop ccsd, and set the clock."

@@ -1,65 +1,5 @@
 public import Basics
 
-/// Lists the devices.
-public struct ListDevices: OperatorCommand {
-    public var limit: Int
-    /// The device after which the page starts; `nil` for the first page.
-    public var after: DeviceID?
-
-    /// Creates the command.
-    public init(limit: Int = Limits.Operator.listedRowsDefault, after: DeviceID? = nil) {
-        self.limit = limit
-        self.after = after
-    }
-
-    public static let summary = OperationSummary.reading(.listDevices, "List the devices.")
-    public static let fields = Fields(
-        ListDevices.init(limit:after:),
-        .preset(
-            "limit", .integer(1...Limits.Operator.listedRows), \.limit, Limits.Operator.listedRowsDefault,
-            "List up to N."),
-        .optional("after", .device(from: 0), \.after, "Start after this device."))
-
-    /// A device in the list.
-    public struct Row: Record {
-        public var device: DeviceID
-        public var createdAt: UnixMilliseconds
-        /// The last contact; `nil` if the clock was in doubt then.
-        public var seenAt: UnixMilliseconds?
-
-        /// Creates a row.
-        public init(device: DeviceID, createdAt: UnixMilliseconds, seenAt: UnixMilliseconds?) {
-            self.device = device
-            self.createdAt = createdAt
-            self.seenAt = seenAt
-        }
-
-        public static let fields = Fields(
-            Row.init(device:createdAt:seenAt:), .required("device", .device(), \.device, "The Android ID."),
-            .required("created_at", .time, \.createdAt, "When the device was added."),
-            .nullable("seen_at", .time, \.seenAt, "The last contact; null if the clock was in doubt then."))
-    }
-
-    /// A page of the devices, in the order of their numbers.
-    public struct Answer: Record {
-        public var devices: [Row]
-        /// The device after which the next page starts; `nil` on the last page.
-        public var nextAfter: DeviceID?
-
-        /// Creates an answer.
-        public init(devices: [Row], nextAfter: DeviceID?) {
-            self.devices = devices
-            self.nextAfter = nextAfter
-        }
-
-        public static let fields = Fields(
-            Answer.init(devices:nextAfter:), .required("devices", .list(.record), \.devices, "The devices."),
-            .optional(
-                "next_after", .device(), \.nextAfter,
-                "The device after which the next page starts; left out on the last page."))
-    }
-}
-
 /// Shows a device.
 public struct ShowDevice: OperatorCommand {
     public var device: DeviceTarget
@@ -224,8 +164,12 @@ public struct ForgetDevice: OperatorCommand {
     /// Creates the command.
     public init(device: DeviceID) { self.device = device }
 
-    public static let summary = OperationSummary.changing(
+    public static let summary = OperationSummary.destroying(
         .forgetDevice, "Remove a device, its registrations and its pending messages.")
+
+    public var consequence: String? {
+        "Device \(device.number) is removed with its registrations and pending messages; its apps get no messages until they register again."
+    }
     public static let fields = Fields(
         ForgetDevice.init(device:),
         .required("device", .device(), \.device, audit: .target, "The Android ID in decimal."))

@@ -104,7 +104,11 @@ public struct RevokeInstallation: OperatorCommand {
     /// Creates the command.
     public init(installation: String) { self.installation = installation }
 
-    public static let summary = OperationSummary.changing(
+    public var consequence: String? {
+        "The tokens of installation \(installation) stop working at once; its app must create a new installation."
+    }
+
+    public static let summary = OperationSummary.destroying(
         .revokeInstallation, "Revoke the tokens of a Firebase installation.",
         details: [
             "Its refresh token and access tokens stop working at once, and its ID is never reused; the app creates a new installation when it is next refused. Its registrations remain until the app or the device removes them."

@@ -144,8 +144,13 @@ public struct RotateKey: OperatorCommand {
     /// The default overlap: a day.
     public static let presetOverlapSeconds = 86_400
 
-    public static let summary = OperationSummary.changing(
+    public static let summary = OperationSummary.destroying(
         .rotateKey, "Give a sender a new key; its old keys keep working for a time.")
+
+    public var consequence: String? {
+        guard overlapSeconds == 0 else { return nil }
+        return "The old keys of sender \(sender.number) become invalid at once."
+    }
     public static let fields = Fields(
         RotateKey.init(sender:overlapSeconds:key:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."),
@@ -182,8 +187,12 @@ public struct RemoveSender: OperatorCommand {
     /// Creates the command.
     public init(sender: SenderID) { self.sender = sender }
 
-    public static let summary = OperationSummary.changing(
+    public static let summary = OperationSummary.destroying(
         .removeSender, "Remove a sender; its connections end and its tokens become invalid.")
+
+    public var consequence: String? {
+        "Sender \(sender.number) is removed with its keys and service accounts; its app servers are disconnected, and apps can no longer be reached with its tokens."
+    }
     public static let fields = Fields(
         RemoveSender.init(sender:),
         .required("sender_id", .sender, \.sender, audit: .sender, "The sender."))
@@ -198,4 +207,64 @@ public struct RemoveSender: OperatorCommand {
         public static let fields = Fields(
             Answer.init(sender:), .required("sender_id", .sender, \.sender, "The sender ID."))
     }
+}
+
+/// A sender after a change.
+public struct SenderState: Record {
+    public var sender: SenderID
+    public var isSuspended: Bool
+    /// Whether the command changed anything.
+    public var isChanged: Bool
+
+    /// Creates an answer.
+    public init(sender: SenderID, isSuspended: Bool, isChanged: Bool) {
+        self.sender = sender
+        self.isSuspended = isSuspended
+        self.isChanged = isChanged
+    }
+
+    public static let fields = Fields(
+        SenderState.init(sender:isSuspended:isChanged:),
+        .required("sender_id", .sender, \.sender, "The sender ID."),
+        .required("suspended", .boolean, \.isSuspended, "Whether the sender is suspended."),
+        .required("changed", .boolean, \.isChanged, "Whether the command changed that."))
+}
+
+/// Suspends a sender.
+public struct SuspendSender: OperatorCommand {
+    public var sender: SenderID
+
+    /// Creates the command.
+    public init(sender: SenderID) { self.sender = sender }
+
+    public static let summary = OperationSummary.changing(
+        .suspendSender,
+        "Suspend a sender: its connections end, and its app servers are refused until it is resumed.",
+        details: [
+            "Logins over XMPP are answered with account-disabled, HTTP requests with its server keys or access tokens with 401, and requests for access tokens with invalid_grant. Web pushes are refused with 403 if they are for a web app of the sender.",
+            "Its registrations, topics and groups stay. Messages that were accepted before are still delivered. Devices are not affected: their upstream messages to the sender are accepted and stored until it is resumed or their lifetime ends. The suspension survives a restart.",
+        ])
+    public static let fields = Fields(
+        SuspendSender.init(sender:),
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender."))
+
+    /// The sender after the change.
+    public typealias Answer = SenderState
+}
+
+/// Ends the suspension of a sender.
+public struct ResumeSender: OperatorCommand {
+    public var sender: SenderID
+
+    /// Creates the command.
+    public init(sender: SenderID) { self.sender = sender }
+
+    public static let summary = OperationSummary.changing(
+        .resumeSender, "Resume a suspended sender: its app servers may log in and send again.")
+    public static let fields = Fields(
+        ResumeSender.init(sender:),
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender."))
+
+    /// The sender after the change.
+    public typealias Answer = SenderState
 }

@@ -102,7 +102,12 @@ public struct DrainSessions: OperatorCommand {
         return sender.map { .sender($0) } ?? .appServers
     }
 
-    public static let summary = OperationSummary.changing(
+    public var consequence: String? {
+        guard selection == .appServers else { return nil }
+        return "All app servers are asked to reconnect, and their connections are closed."
+    }
+
+    public static let summary = OperationSummary.destroying(
         .drainSessions, "Ask app servers to reconnect, then close their connections.",
         details: [
             "Each connection gets CONNECTION_DRAINING; after drain_grace_seconds the connections are closed one by one, at random times within drain_spread_seconds. Messages in flight are still acknowledged, new messages get a CONNECTION_DRAINING error, and everything else goes to newly opened connections. The daemon keeps running, and devices stay connected.",

@@ -12,8 +12,14 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
     case bundle
     case session
     case installation
+    /// The folder of a backup.
+    case path
     /// The recipient of a message, or the device of a command.
     case target
+    /// The level of the log.
+    case level
+    /// The time for which a change holds.
+    case duration
 
     public static func < (a: AuditKey, b: AuditKey) -> Bool { a.position < b.position }
 
@@ -27,7 +33,10 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
         case .bundle: 5
         case .session: 6
         case .installation: 7
-        case .target: 8
+        case .path: 8
+        case .target: 9
+        case .level: 10
+        case .duration: 11
         }
     }
 }

@@ -25,6 +25,16 @@ extension FieldKind where Value == DeviceID {
     }
 }
 
+extension FieldKind where Value == SequenceNumber {
+    /// A position in a list of messages: encoded as text, decoded from text or a number.
+    static var position: FieldKind {
+        scalar(
+            .number("a position in the list", 0...(.max)), "POSITION",
+            parse: { DeviceTarget.number($0).map { SequenceNumber($0) } },
+            encode: { .string(String($0.number)) })
+    }
+}
+
 /// A device, by its number or by a registration token of one of its apps.
 public enum DeviceTarget: Sendable {
     /// The number (Android ID).

@@ -42,8 +42,18 @@ public struct FieldKind<Value: Sendable>: Sendable {
 }
 
 extension FieldKind where Value == Bool {
-    /// `true` or `false`.
-    static var boolean: FieldKind { scalar(.boolean, parse: { $0.boolean }, encode: { .boolean($0) }) }
+    /// `true` or `false`; the word in a string is accepted as well.
+    static var boolean: FieldKind {
+        scalar(
+            .boolean,
+            parse: { value in
+                switch value.text {
+                case "true": true
+                case "false": false
+                default: value.boolean
+                }
+            }, encode: { .boolean($0) })
+    }
 }
 
 extension FieldKind where Value == Int {

@@ -34,6 +34,11 @@ public struct FieldProblem: Error, Sendable, Equatable {
         FieldProblem(.conflict, expected: text, hint: hint)
     }
 
+    /// A problem of a field that only the server can check.
+    public static func invalid(field: String, expected: String) -> FieldProblem {
+        FieldProblem(.invalid(value: nil), at: field, expected: expected)
+    }
+
     /// A problem of an invalid value.
     static func invalid(_ value: JSONValue, isSecret: Bool, expected: String) -> FieldProblem {
         FieldProblem(.invalid(value: isSecret ? nil : shown(value)), expected: expected)

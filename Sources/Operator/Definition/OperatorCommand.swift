@@ -15,6 +15,8 @@ public struct OperationSummary: Sendable {
     public let role: Role
     /// Whether it changes data.
     public let isChanging: Bool
+    /// Whether it may remove or interrupt something that cannot be restored, so that front ends for people ask first.
+    public let isDestroying: Bool
     /// A description in one sentence.
     public let text: String
     /// Further paragraphs of the description.
@@ -24,14 +26,24 @@ public struct OperationSummary: Sendable {
     static func reading(
         _ name: OperationName, role: Role = .viewer, _ text: String, details: [String] = []
     ) -> OperationSummary {
-        OperationSummary(name: name, role: role, isChanging: false, text: text, details: details)
+        OperationSummary(
+            name: name, role: role, isChanging: false, isDestroying: false, text: text, details: details)
     }
 
     /// An operation that changes data, for the role `operator` only.
     static func changing(
         _ name: OperationName, _ text: String, details: [String] = []
     ) -> OperationSummary {
-        OperationSummary(name: name, role: .operator, isChanging: true, text: text, details: details)
+        OperationSummary(
+            name: name, role: .operator, isChanging: true, isDestroying: false, text: text, details: details)
+    }
+
+    /// An operation that changes data and may destroy some of it: `OperatorCommand.consequence` describes what.
+    static func destroying(
+        _ name: OperationName, _ text: String, details: [String] = []
+    ) -> OperationSummary {
+        OperationSummary(
+            name: name, role: .operator, isChanging: true, isDestroying: true, text: text, details: details)
     }
 }
 
@@ -47,12 +59,17 @@ public protocol OperatorCommand: Record {
     /// The name, role and description.
     static var summary: OperationSummary { get }
 
+    /// What this command removes or interrupts for good, in sentences for a question to the caller. `nil` if it does neither.
+    var consequence: String? { get }
+
     /// Returns the result that the audit line records for an answer.
     static func auditResult(_ answer: Answer) -> String
 }
 
 extension OperatorCommand {
     public static func auditResult(_ answer: Answer) -> String { "ok" }
+
+    public var consequence: String? { nil }
 
     /// Decodes the arguments of a command. An unknown argument is refused, since it may be a misspelt limit.
     init(arguments: JSONValue) throws(FieldProblem) {

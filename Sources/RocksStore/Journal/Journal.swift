@@ -22,6 +22,7 @@ struct Journal: ~Copyable, Sendable {
     private(set) var commit: UInt64
     /// The last commit that is on the disk.
     private(set) var synced: UInt64
+    private var syncTimes = SyncTimes()
 
     /// Starts a journal after a commit up to which the engine has everything on the disk. Older files are removed.
     ///
@@ -67,9 +68,18 @@ struct Journal: ~Copyable, Sendable {
     /// Syncs all appended commits to the disk.
     mutating func sync() throws(StoreError) {
         guard synced < commit else { return }
+        let start = Now.read().monotonic.nanoseconds
         guard fdatasync(file.descriptor) == 0 else { throw .system("sync \(path)") }
+        syncTimes.count += 1
+        syncTimes.nanoseconds += Int(Now.read().monotonic.nanoseconds - start)
         synced = commit
         syncMark.update(to: commit)
+    }
+
+    /// Returns the syncs since the last call.
+    mutating func takeSyncTimes() -> SyncTimes {
+        defer { syncTimes = SyncTimes() }
+        return syncTimes
     }
 
     /// Whether the current file is large enough to start the next one.
@@ -81,6 +91,12 @@ struct Journal: ~Copyable, Sendable {
         try sync()
         file = try Self.begin(path, JournalFolder.name(commit + 1))
         segments.append(Segment(first: commit + 1, bytes: 0))
+    }
+
+    /// Ends the current file if it has commits. Returns the names of all ended files.
+    mutating func endFile() throws(StoreError) -> [String] {
+        if segments[segments.count - 1].first <= commit { try rotate() }
+        return segments.dropLast().map { JournalFolder.name($0.first) }
     }
 
     private static func begin(_ path: String, _ name: String) throws(StoreError) -> OpenFile {

@@ -46,6 +46,17 @@ enum StoreFiles {
         guard fsync(folder) == 0 else { throw .system("sync \(path)") }
     }
 
+    /// Returns the bytes of the files in a folder whose names start with `head`. A file that is removed meanwhile counts as empty.
+    static func bytes(in path: String, beginning head: String) throws(StoreError) -> Int {
+        try names(in: path, beginning: head).reduce(0) { bytes, name in
+            var status = stat()
+            guard unsafe stat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                return bytes
+            }
+            return bytes + Int(status.st_size)
+        }
+    }
+
     /// Returns the sorted names in a folder that start with `head`.
     static func names(in path: String, beginning head: String) throws(StoreError) -> [String] {
         guard let folder = unsafe opendir(path) else { throw .system("list \(path)") }

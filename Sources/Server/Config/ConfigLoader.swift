@@ -194,15 +194,14 @@ public struct ConfigLoader {
     // MARK: Values that depend on each other
 
     private mutating func checkTogether() {
-        var address = in6_addr()
-        let listen = configuration.listenAddress
-        let isAddress =
-            unsafe inet_pton(AF_INET, listen, &address) == 1 || inet_pton(AF_INET6, listen, &address) == 1
-        if !isAddress {
+        for (key, text) in [
+            (ConfigKey.listenAddress, configuration.listenAddress),
+            (.adminAddress, configuration.adminAddress),
+        ] where !Self.isAddress(text) {
             addTo(
-                .listenAddress, "\"\(shown(listen))\" is not an address",
-                "write an IPv4 or IPv6 address, not a name")
+                key, "\"\(shown(text))\" is not an address", "write an IPv4 or IPv6 address, not a name")
         }
+        checkAdminAddress()
         for network in configuration.proxyProtocolFrom where AddressNetwork(network) == nil {
             addTo(
                 .proxyProtocolFrom, "\"\(shown(network))\" is not an address or network",
@@ -214,6 +213,24 @@ public struct ConfigLoader {
             addTo(given, "is given without \(missing.rawValue)", "give both, or neither")
         }
         checkPorts()
+    }
+
+    /// Checks that the admin port serves other machines only if that is set explicitly.
+    private mutating func checkAdminAddress() {
+        guard let port = configuration.adminPort, !configuration.adminPlainHTTP,
+            !faulty.contains(.adminAddress),
+            let address = SocketAddress(literal: configuration.adminAddress, port: UInt16(clamping: port)),
+            !address.isLoopback
+        else { return }
+        addTo(
+            .adminAddress,
+            "\(shown(configuration.adminAddress)) is outside of loopback, but admin_port has neither TLS nor authentication",
+            "set admin_plain_http: true if a firewall lets in the monitoring alone, or use 127.0.0.1")
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        var address = in6_addr()
+        return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
     }
 
     private mutating func checkPorts() {

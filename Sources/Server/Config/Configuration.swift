@@ -77,8 +77,12 @@ extension Configuration {
         get { integer(.httpsPort) }
         set { self[.httpsPort] = .integer(newValue) }
     }
-    /// Port of health and metrics on loopback; `nil` disables it.
+    /// Port of health and metrics; `nil` disables it.
     public var adminPort: Int? { integer(.adminPort) == 0 ? nil : integer(.adminPort) }
+    /// Address of `adminPort`.
+    public var adminAddress: String { text(.adminAddress) }
+    /// Whether `adminPort` may serve other machines without TLS.
+    public var adminPlainHTTP: Bool { self[.adminPlainHTTP] == .boolean(true) }
     /// File of the operator's certificate and chain; `nil` lets ccsd create its own.
     public var certificateFile: String? { text(.certificateFile).isEmpty ? nil : text(.certificateFile) }
     /// File of the private key of `certificateFile`.

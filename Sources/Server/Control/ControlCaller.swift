@@ -16,6 +16,22 @@ enum ControlCaller: Sendable, Equatable {
         self = .process(user: peer.user, id: peer.process > 0 ? peer.process : nil)
     }
 
+    /// The user as text.
+    var userText: String {
+        switch self {
+        case .local: "local"
+        case .process(let user, _): "\(user)"
+        }
+    }
+
+    /// The process as text.
+    var processText: String {
+        switch self {
+        case .local, .process(_, nil): "local"
+        case .process(_, let id?): "\(id)"
+        }
+    }
+
     /// The user in the audit line.
     var user: LogValue {
         switch self {

@@ -48,12 +48,6 @@ extension ControlServer {
             closed: closed.filter { $0.count > 0 }, refused: refused.filter { $0.count > 0 })
     }
 
-    private func milestones(direction: Int) -> [WordCount] {
-        Milestone.allCases.enumerated().map { position, milestone in
-            WordCount(milestone.rawValue, daemon.metrics.value(.messages, direction, position))
-        }
-    }
-
     func audit() throws(OperatorProblem) -> AuditStore.Answer {
         // Forces lazy batches to be committed, so that the audit sees everything reported before it.
         _ = daemon.storeThreads.commitAndWait([])

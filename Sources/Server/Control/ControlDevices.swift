@@ -6,19 +6,6 @@ import Transport
 
 /// The commands for devices and sessions.
 extension ControlServer {
-    /// Returns a page of the devices in the order of their IDs, without a total, which would require reading all of them.
-    func listDevices(_ command: ListDevices) throws(OperatorProblem) -> ListDevices.Answer {
-        let devices = try reading { () throws(StoreError) in
-            try daemon.store.devices(after: command.after, limit: command.limit + 1)
-        }
-        let rows = devices.prefix(command.limit).map { record in
-            ListDevices.Row(
-                device: record.device, createdAt: record.createdAt, seenAt: Self.contact(record.seenAt))
-        }
-        return ListDevices.Answer(
-            devices: rows, nextAfter: devices.count > command.limit ? rows.last?.device : nil)
-    }
-
     func showDevice(_ command: ShowDevice) throws(OperatorProblem) -> ShowDevice.Answer {
         let (device, _) = try resolved(command.device)
         let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }

@@ -9,6 +9,11 @@ extension ControlServer {
     /// Submits a downstream message as a sender, and waits for its ACK or NACK.
     func send(_ command: SendMessage, _ call: Call) throws(OperatorProblem) -> SendMessage.Answer {
         try requireSender(command.sender)
+        guard !daemon.senders.directory.suspended.contains(command.sender) else {
+            throw OperatorProblem(
+                "sender \(command.sender.number) is suspended",
+                hint: "ccsctl senders resume \(command.sender.number) lets it send again")
+        }
         let messageID = "ctl-" + Hex.text(SecureRandom.bytes(8))
         let answered = try answer(to: command, messageID, call)
         var answer = SendMessage.Answer(messageID: messageID, outcome: .ack)

@@ -32,6 +32,13 @@ extension ControlServer {
         return RotateKey.Answer(sender: command.sender, key: Redacted(key), oldKeysExpireAt: end)
     }
 
+    func setSuspended(_ isSuspended: Bool, _ sender: SenderID) throws(OperatorProblem) -> SenderState {
+        let isChanged = try changing { () throws(Senders.Problem) in
+            try daemon.senders.setSuspended(isSuspended, sender)
+        }
+        return SenderState(sender: sender, isSuspended: isSuspended, isChanged: isChanged)
+    }
+
     func removeSender(_ command: RemoveSender) throws(OperatorProblem) -> RemoveSender.Answer {
         try changing { () throws(Senders.Problem) in try daemon.senders.remove(command.sender) }
         return RemoveSender.Answer(sender: command.sender)

@@ -37,17 +37,25 @@ final class ControlServer: Sendable {
     ) {
         let request: OperatorRequest
         do throws(RequestProblem) { request = try RequestLine.request(line.raw) } catch {
-            OperatorRecord(error).write(caller, daemon.log)
+            record(OperatorRecord(error), caller)
             return reply(.problem(error.problem))
         }
         do throws(OperatorProblem) {
             let done = try carryOut(request, Call(connection: connection, send: reply))
-            OperatorRecord(request, .done(done.auditResult), seal: daemon.seal).write(caller, daemon.log)
+            if request.name != .showFigures {
+                record(OperatorRecord(request, .done(done.auditResult), seal: daemon.seal), caller)
+            }
             reply(.result(done.json))
         } catch {
-            OperatorRecord(request, .refused(error), seal: daemon.seal).write(caller, daemon.log)
+            record(OperatorRecord(request, .refused(error), seal: daemon.seal), caller)
             reply(.problem(error))
         }
+    }
+
+    /// Writes the audit line of a command to the log and, unless the command only reads, to the audit log.
+    private func record(_ record: OperatorRecord, _ caller: ControlCaller) {
+        record.write(caller, daemon.log)
+        if record.isKept { daemon.auditLog.append(record, caller, now: Now.read().wall) }
     }
 
     /// The answer of a completed command.
@@ -67,12 +75,25 @@ final class ControlServer: Sendable {
     private func carryOut(_ request: OperatorRequest, _ call: Call) throws(OperatorProblem) -> Done {
         switch request {
         case .showStatus(let command): Done(command, showStatus())
+        case .showAuthority(let command): Done(command, try showAuthority())
+        case .showConfiguration(let command): Done(command, showConfiguration(command))
+        case .logLevel(let command): Done(command, changeLogLevel(command))
+        case .listAuditLog(let command): Done(command, try listAuditLog(command))
+        case .suspendSender(let command): Done(command, try setSuspended(true, command.sender))
+        case .resumeSender(let command): Done(command, try setSuspended(false, command.sender))
+        case .senderStats(let command): Done(command, try senderStatistics(command))
+        case .listMessages(let command): Done(command, try listMessages(command))
+        case .checkHealth(let command): Done(command, checkHealth())
+        case .showFigures(let command): Done(command, showFigures())
         case .checkConfiguration(let command): Done(command, daemon.checkConfiguration().answer)
         case .reloadConfiguration(let command): Done(command, try reload(command))
         case .showClock(let command): Done(command, showClock())
         case .acceptClock(let command): Done(command, try acceptClock())
         case .drainSessions(let command): Done(command, try drain(command, call))
         case .auditStore(let command): Done(command, try audit())
+        case .makeBackup(let command): Done(command, try makeBackup(command, call))
+        case .exportRecords(let command): Done(command, try exportRecords(command))
+        case .importRecords(let command): Done(command, try importRecords(command, call))
         case .listSessions(let command): Done(command, try listSessions(command))
         case .sendMessage(let command): Done(command, try send(command, call))
         case .addSender(let command): Done(command, try addSender(command))
@@ -133,6 +154,30 @@ final class ControlServer: Sendable {
                 hint: "ccsctl status shows whether the store is healthy")
         }
         return answer
+    }
+
+    /// Submits several events, and waits for the answers with their request IDs, in order.
+    func submit(
+        from connection: ConnectionID, _ events: [(requestID: UInt32, event: Event)]
+    ) throws(OperatorProblem) -> [SessionCommand] {
+        let latches = events.map { _ in Latch<SessionCommand>() }
+        mailboxes[Int(connection.reactor)].post { host in
+            let link = host.link(connection) as? ControlLink
+            for (event, latch) in zip(events, latches) {
+                link?.expect(event.requestID, latch)
+                host.accept(event.event, now: host.reactor.now)
+            }
+        }
+        var answers: [SessionCommand] = []
+        for latch in latches {
+            guard let answer = latch.wait() else {
+                throw OperatorProblem(
+                    "the core did not answer within \(Limits.Operator.answerSeconds) s",
+                    hint: "ccsctl status shows whether the store is healthy")
+            }
+            answers.append(answer)
+        }
+        return answers
     }
 
     /// Returns a reply-to address with a new request ID for a connection.

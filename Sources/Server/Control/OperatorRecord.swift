@@ -13,6 +13,8 @@ struct OperatorRecord {
     let result: String
     /// The reason of a refusal; empty otherwise.
     let problem: String
+    /// Whether the audit log keeps the line: the command changes data, needs the role of an operator, or was refused or invalid.
+    let isKept: Bool
 
     /// The outcome of a command.
     enum Outcome {
@@ -34,9 +36,12 @@ struct OperatorRecord {
         case .done(let result):
             self.result = result
             problem = ""
+            let summary = request.name.definition.summary
+            isKept = summary.isChanging || summary.role == .operator || result != "ok"
         case .refused(let problem):
             result = "refused"
             self.problem = problem.text
+            isKept = true
         }
     }
 
@@ -46,6 +51,7 @@ struct OperatorRecord {
         named = []
         result = "refused"
         self.problem = problem.recordedText
+        isKept = true
     }
 
     /// Returns the recipient for the log: a token grants its device's access, so it is replaced by the device's number.
@@ -57,15 +63,18 @@ struct OperatorRecord {
         return "malformed"
     }
 
+    /// The recorded arguments as text.
+    var arguments: String {
+        named.map { "\($0.name)=\(Printable.text($0.value))" }.joined(separator: " ")
+    }
+
     /// Writes the line, which is never suppressed, even if there are many commands.
     func write(_ caller: ControlCaller, _ log: Log) {
-        var text = ""
-        for (name, value) in named { text += (text.isEmpty ? "" : " ") + "\(name)=\(Printable.text(value))" }
         log.record(
             .notice, "operator_command",
             [
                 "user": caller.user, "pid": caller.process, "command": .text(command),
-                "arguments": .text(text), "result": .text(result), "problem": .text(problem),
+                "arguments": .text(arguments), "result": .text(result), "problem": .text(problem),
             ])
     }
 }

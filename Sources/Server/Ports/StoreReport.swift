@@ -1,4 +1,5 @@
 public import Delivery
+import Store
 
 /// A batch of one partition for the store.
 public struct PartitionBatch: Sendable {
@@ -51,5 +52,43 @@ struct StoreReports: Sendable {
         var parcels = [Parcel](repeating: Parcel(), count: mailboxes.count)
         for report in reports { parcels[map.reactor(of: report.partition)].reports.append(report) }
         for (mailbox, parcel) in zip(mailboxes, parcels) where !parcel.isEmpty { mailbox.post(parcel) }
+    }
+}
+
+/// A count of devices and registrations in progress.
+struct CensusState {
+    /// The device after which the next part begins.
+    private(set) var after: DeviceID?
+    private var sum = RegistryCensus()
+
+    /// Adds a part. Returns the result after the last part, and starts again.
+    mutating func add(_ part: RegistryCensus) -> RegistryCensus? {
+        sum.devices += part.devices
+        sum.registrations += part.registrations
+        after = part.next
+        guard part.next == nil else { return nil }
+        defer { sum = RegistryCensus() }
+        return sum
+    }
+}
+
+extension StoreQuery {
+    /// The position of its kind in `Metric.storeQueries`.
+    var metricPosition: Int {
+        switch self {
+        case .device: 0
+        case .messages: 1
+        case .gatewayMessage: 2
+        case .gatewayDevices: 3
+        case .upstream: 4
+        case .expired: 5
+        case .unseen: 6
+        case .group: 7
+        case .groupLabelled: 8
+        case .installation: 9
+        case .unusedInstallations: 10
+        case .topicPage: 11
+        case .topicJobs: 12
+        }
     }
 }

@@ -14,7 +14,8 @@ public final class StoreThreads: Sendable {
     public typealias Report = @Sendable ([StoreReport]) -> Void
 
     private struct QueryQueue {
-        var requests: [PartitionQuery] = []
+        /// The queries, with the times at which they were submitted.
+        var requests: [(request: PartitionQuery, start: Instant)] = []
         var isStopping = false
     }
 
@@ -22,6 +23,8 @@ public final class StoreThreads: Sendable {
     private let metrics: MetricShard
     private let log: Log
     private let report: Report
+    /// Called after each measurement of the store, on the querying thread.
+    private let measured: @Sendable () -> Void
     private let lease: SequenceLease?
     /// The size and the limit of the registry.
     public let registry: RegistryQuota
@@ -29,6 +32,8 @@ public final class StoreThreads: Sendable {
     private let loads = Monitor(QueryQueue())
     private let failing = Atomic<Bool>(false)
     private let failure = Mutex<StoreError?>(nil)
+    /// The syncs up to the last commit.
+    private let syncTimes = Mutex(SyncTimes())
     private let threads = Mutex<[Transport.Thread]>([])
 
     /// Starts the threads of a store; from then on all commits must go through this object. Throws if a thread cannot be created.
@@ -36,7 +41,8 @@ public final class StoreThreads: Sendable {
     /// With a lease, commits keep its mark above the stored sequences. The registry is measured before this returns.
     public init(
         store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil,
-        registry: RegistryQuota = RegistryQuota(limit: 0), report: @escaping Report
+        registry: RegistryQuota = RegistryQuota(limit: 0), measured: @escaping @Sendable () -> Void = {},
+        report: @escaping Report
     ) throws(TransportError) {
         self.lease = lease
         self.registry = registry
@@ -44,7 +50,10 @@ public final class StoreThreads: Sendable {
         self.metrics = metrics
         self.log = log
         self.report = report
-        measureRegistry()
+        self.measured = measured
+        metrics.set(.storeHealthy, to: 1)
+        var census = CensusState()
+        measure(&census)
         let committing = try Transport.Thread(name: "ccsd-commit") { [self] in runCommits() }
         threads.withLock { $0.append(committing) }
         let answering = try Transport.Thread(name: "ccsd-load") { [self] in runQueries() }
@@ -97,10 +106,11 @@ public final class StoreThreads: Sendable {
     /// thread.
     public func load(_ requests: [PartitionQuery]) {
         guard !requests.isEmpty else { return }
+        let now = Now.read().monotonic
         let isTaken = loads.change { queue in
             guard !queue.isStopping, queue.requests.count + requests.count <= Limits.Store.waitingQueries
             else { return false }
-            queue.requests += requests
+            queue.requests += requests.map { ($0, now) }
             return true
         }
         if !isTaken {
@@ -145,8 +155,7 @@ public final class StoreThreads: Sendable {
         let start = Now.read().monotonic.nanoseconds
         do throws(StoreError) {
             let outcomes = try write(batches)
-            metrics.add(Int((Now.read().monotonic.nanoseconds - start) / 1_000), to: .storeCommitMicroseconds)
-            metrics.add(1, to: .storeCommits)
+            observeCommit(since: start)
             metrics.add(batches.count, to: .storeWrites)
             if !isHealthy { recovered() }
             return outcomes
@@ -156,6 +165,22 @@ public final class StoreThreads: Sendable {
             recordFailure(error)
             return batches.map { CommitOutcome(batchNumber: $0.batchNumber, hasFailed: true) }
         }
+    }
+
+    /// Measures a commit and its syncs.
+    private func observeCommit(since start: Int64) {
+        let nanoseconds = Now.read().monotonic.nanoseconds - start
+        metrics.observe(microseconds: Int(nanoseconds / 1_000), in: .storeCommitTimes)
+        let times = store.syncTimes
+        let before = syncTimes.withLock { last in
+            defer { last = times }
+            return last
+        }
+        let count = times.count - before.count
+        guard count > 0 else { return }
+        metrics.observe(
+            microseconds: (times.nanoseconds - before.nanoseconds) / 1_000 / count, in: .storeSyncTimes,
+            count: count)
     }
 
     /// Writes batches, together with a new sequence mark if they pass the current one.
@@ -185,6 +210,7 @@ public final class StoreThreads: Sendable {
         guard !error.kind.isOfOneBatch else { return }
         failure.withLock { $0 = error }
         failing.store(true, ordering: .relaxed)
+        metrics.set(.storeHealthy, to: 0)
         let pause = Now.read().monotonic.advanced(milliseconds: Int64(Limits.Store.retryMilliseconds))
         let isAdded = commits.change { queue in
             queue.pausedUntil = pause
@@ -196,6 +222,7 @@ public final class StoreThreads: Sendable {
     private func recovered() {
         failure.withLock { $0 = nil }
         failing.store(false, ordering: .relaxed)
+        metrics.set(.storeHealthy, to: 1)
         // A disk that is nearly full may fail and recover many times a second.
         log.repeating(.notice, "store_recovered")
     }
@@ -218,8 +245,10 @@ public final class StoreThreads: Sendable {
     private func runQueries() {
         var measuresAt = Self.nextMeasurement
         var reclaimsAt = Instant.distantPast
+        var census = CensusState()
         while true {
-            let requests = loads.wait { (queue) -> Monitor<QueryQueue>.Step<[PartitionQuery]?> in
+            let requests = loads.wait {
+                (queue) -> Monitor<QueryQueue>.Step<[(request: PartitionQuery, start: Instant)]?> in
                 if queue.requests.isEmpty {
                     if queue.isStopping { return .done(nil) }
                     if Now.read().monotonic < measuresAt { return .wait(until: measuresAt) }
@@ -232,15 +261,21 @@ public final class StoreThreads: Sendable {
                 let round = requests[begin..<min(begin + Limits.Store.queriesPerBatch, requests.count)]
                 var reports: [StoreReport] = []
                 reports.reserveCapacity(round.count)
-                for (request, result) in zip(round, store.load(round.map(\.query))) {
-                    let answer = answer(request.query, result)
-                    reports.append(StoreReport(partition: request.partition, .loaded(answer)))
+                for (entry, result) in zip(round, store.load(round.map(\.request.query))) {
+                    let answer = answer(entry.request.query, result)
+                    reports.append(StoreReport(partition: entry.request.partition, .loaded(answer)))
+                }
+                let end = Now.read().monotonic.nanoseconds
+                for entry in round {
+                    metrics.observe(
+                        microseconds: Int((end - entry.start.nanoseconds) / 1_000), in: .storeQueryTimes,
+                        entry.request.query.metricPosition)
                 }
                 report(reports)
             }
             // Checked after each round, so that a steady flow of queries does not prevent it.
             if Now.read().monotonic >= measuresAt {
-                measureRegistry()
+                measure(&census)
                 measuresAt = Self.nextMeasurement
                 if registry.isFull, measuresAt >= reclaimsAt {
                     reclaimRegistry()
@@ -254,11 +289,22 @@ public final class StoreThreads: Sendable {
         Now.read().monotonic.advanced(seconds: Limits.Registry.measureSeconds)
     }
 
-    /// Measures the registry; after a failure the last size remains.
-    private func measureRegistry() {
+    /// Measures the registry and the store, and continues the count of devices; after a failure the last figures remain.
+    private func measure(_ census: inout CensusState) {
         do throws(StoreError) {
             registry.record(try store.registryBytes(), log)
+            let figures = try store.figures()
+            metrics.set(.messagesWaiting, to: figures.waitingDownstream, 0)
+            metrics.set(.messagesWaiting, to: figures.waitingUpstream, 1)
+            metrics.set(.storeBytes, to: figures.bytes)
+            metrics.set(.journalBytes, to: figures.journalBytes)
+            let part = try store.census(after: census.after, examine: Limits.Registry.censusRows)
+            if let total = census.add(part) {
+                metrics.set(.devices, to: total.devices)
+                metrics.set(.registrations, to: total.registrations)
+            }
         } catch { recordFailedRead(error) }
+        measured()
     }
 
     /// Reclaims the space of removed rows, which the engine otherwise frees only when it compacts for speed.

@@ -158,7 +158,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         var io = host.takeIO()
         session.ended(reason, now: now, io: &io)
         host.accept(&io.events, from: self, now: now)
-        host.tally.collect(&io.responses)
+        if !io.responses.isEmpty { recordResponses(&io.responses) }
         if !io.refusals.isEmpty { recordRefusals(&io.refusals) }
         io.out.removeAll()
         io.hostRequests.removeAll()
@@ -183,7 +183,10 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                 "inconsistent_login", ["listener": LogValue(kind), "peer": .text("\(connection.peer)")])
         }
         host.tally.collect(&io.counts, kind)
-        host.tally.collect(&io.responses)
+        if !io.acknowledged.isEmpty {
+            host.meter.acknowledged(&io.acknowledged, isUpstream: kind == .device)
+        }
+        if !io.responses.isEmpty { recordResponses(&io.responses) }
         if !io.refusals.isEmpty { recordRefusals(&io.refusals) }
         swap(&io.out, &connection.outbox)
         isReadingWanted = io.isReading
@@ -282,6 +285,13 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         }
     }
 
+    /// Counts the responses of an HTTP session, and empties the array.
+    private func recordResponses(_ responses: inout [HTTPResponseRecord]) {
+        host.tally.collect(responses)
+        host.meter.responded(responses)
+        responses.removeAll(keepingCapacity: true)
+    }
+
     /// Counts and logs the refusals made by the session itself, and empties the array.
     private func recordRefusals(_ refusals: inout [RefusalRecord]) {
         for note in refusals {
@@ -291,6 +301,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             row.to = note.to
             row.messageID = note.messageID
             host.refused(row)
+            let sender = note.sender ?? (kind.isAppServer && isLoggedIn ? peerNumber.map(SenderID.init) : nil)
+            if let sender { host.meter.refused(note.count, of: sender) }
         }
         refusals.removeAll(keepingCapacity: true)
     }

@@ -10,8 +10,8 @@ import Transport
 final class ReactorHost: ReactorDelegate {
     let index: Int
     let reactor: Reactor
-    private let map: PartitionMap
-    private let partitions: ReactorPartitions
+    let map: PartitionMap
+    let partitions: ReactorPartitions
     /// Commands from the host itself to its sessions.
     private var answers: [(ConnectionID, SessionCommand)] = []
     /// The part of the partitions that ticks next.
@@ -26,6 +26,8 @@ final class ReactorHost: ReactorDelegate {
     let admission: Admission
     private var backpressured: [Link] = []
     private var refusals = TurnRefusals()
+    /// The refusals of each sender since the start.
+    private(set) var senderRefusals = SenderRefusals()
     /// Bytes buffered by all unauthenticated HTTP connections together.
     var unauthenticatedBytes = 0
     private var closes = CloseSchedule()
@@ -34,13 +36,14 @@ final class ReactorHost: ReactorDelegate {
     /// The last reading of the clock and the time for sessions that followed from it: all calls of a turn have the same reading.
     private var lastSessionTime = (machine: Now(monotonic: .distantPast, wall: 0), session: Now.read())
     let tally: ReactorTally
+    let meter: TurnMeter
     let log: Log
 
     init(
         index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
         mailboxes: [ReactorMailbox],
         store: StoreThreads, apns: APNsPort, clock: ClockStatus, admission: Admission, tally: ReactorTally,
-        log: Log
+        meter: TurnMeter, log: Log
     ) {
         self.index = index
         self.reactor = reactor
@@ -52,6 +55,7 @@ final class ReactorHost: ReactorDelegate {
         self.clock = clock
         self.admission = admission
         self.tally = tally
+        self.meter = meter
         self.log = log
         outgoing = mailboxes.map { _ in Parcel() }
         reactor.report = { [unowned self] in
@@ -161,7 +165,7 @@ final class ReactorHost: ReactorDelegate {
             mailboxes[peer].post(outgoing[peer])
             outgoing[peer] = Parcel()
         }
-        tally.turn(nanoseconds: Now.read().monotonic.nanoseconds - now.monotonic.nanoseconds)
+        meter.endTurn(from: now.monotonic, to: Now.read().monotonic)
     }
 
     /// Runs the reactor on the calling thread until it is stopped.
@@ -272,6 +276,7 @@ final class ReactorHost: ReactorDelegate {
         var (expired, unused) = (0, 0)
         for hosted in partitions.active {
             tally.collect(&hosted.effects)
+            meter.collect(&hosted.effects)
             expired += hosted.effects.expiredDevices
             unused += hosted.effects.unusedDevices
             hosted.effects.expiredDevices = 0
@@ -376,6 +381,7 @@ final class ReactorHost: ReactorDelegate {
     func refused(_ refusal: TurnRefusals.Row) {
         tally.refused(refusal.interface, refusal.reason, refusal.count)
         refusals.add(refusal)
+        senderRefusals.add(refusal)
     }
 
     // MARK: Session I/O buffers

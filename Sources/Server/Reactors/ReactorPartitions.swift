@@ -173,6 +173,17 @@ final class ReactorPartitions {
         active.removeAll(keepingCapacity: true)
     }
 
+    /// Calls a closure with each partition, for queries of operators.
+    func forEach(_ body: (borrowing Partition) -> Void) {
+        for hosted in all { body(hosted.core) }
+    }
+
+    /// Calls a closure with a partition of this reactor. Returns `nil` if the partition belongs to another one.
+    func query<Answer>(_ partition: Int, _ body: (borrowing Partition) -> Answer) -> Answer? {
+        guard all.indices.contains(partition - first) else { return nil }
+        return body(all[partition - first].core)
+    }
+
     /// Returns up to `limit` messages to topics that are being sent, and the number of all.
     func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
         var found: (jobs: [TopicJob], count: Int) = ([], 0)

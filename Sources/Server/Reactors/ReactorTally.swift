@@ -6,7 +6,7 @@ import Wire
 
 /// The counters of one reactor, in its own shard of the metrics.
 struct ReactorTally {
-    private let shard: MetricShard
+    let shard: MetricShard
 
     /// Creates counters in a shard.
     init(shard: MetricShard) { self.shard = shard }
@@ -72,12 +72,6 @@ struct ReactorTally {
         shard.add(to: .httpResponses, response.endpoint, response.status.position)
     }
 
-    /// Counts a turn and its duration.
-    func turn(nanoseconds: Int64) {
-        shard.add(to: .reactorTurns)
-        shard.add(Int(nanoseconds / 1_000), to: .reactorBusyMicroseconds)
-    }
-
     /// Counts received bytes.
     func received(_ count: Int, _ kind: Link.Kind) { shard.add(count, to: .receivedBytes, kind.position) }
 
@@ -110,12 +104,8 @@ struct ReactorTally {
         effects.topicMembers = 0
     }
 
-    /// Counts and removes the responses of an HTTP session.
-    func collect(_ responses: inout [HTTPResponseRecord]) {
-        guard !responses.isEmpty else { return }
-        for response in responses { responded(response) }
-        responses.removeAll(keepingCapacity: true)
-    }
+    /// Counts the responses of an HTTP session.
+    func collect(_ responses: [HTTPResponseRecord]) { for response in responses { responded(response) } }
 
     /// Counts violated invariants for which a batch was refused.
     func invariantFailures(_ count: Int) { shard.add(count, to: .invariantFailures, 1) }

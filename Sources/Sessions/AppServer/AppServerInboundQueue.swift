@@ -8,6 +8,8 @@ struct AppServerInboundQueue: ~Copyable {
         var textLength: Int
         /// The number of the stanza in a managed stream.
         var number: UInt32
+        /// When the message arrived.
+        var receivedAt: Instant
         var length: Int { max(idLength, 0) + textLength }
     }
 
@@ -23,10 +25,15 @@ struct AppServerInboundQueue: ~Copyable {
     /// The number of bytes.
     var count: Int { bytes.count - headOffset }
 
-    mutating func append(_ text: RawSpan, id: String?, number: UInt32 = 0) {
+    mutating func append(
+        _ text: RawSpan, id: String?, number: UInt32 = 0, receivedAt: Instant = .distantPast
+    ) {
         if let id { bytes.append(text: id) }
         bytes.append(text)
-        entries.append(Entry(idLength: id?.utf8.count ?? -1, textLength: text.byteCount, number: number))
+        entries.append(
+            Entry(
+                idLength: id?.utf8.count ?? -1, textLength: text.byteCount, number: number,
+                receivedAt: receivedAt))
     }
 
     /// The text of the oldest message; the queue must not be empty.
@@ -47,6 +54,9 @@ struct AppServerInboundQueue: ~Copyable {
 
     /// The number of the oldest message's stanza; the queue must not be empty.
     var firstNumber: UInt32 { entries[head].number }
+
+    /// When the oldest message arrived; the queue must not be empty.
+    var firstReceivedAt: Instant { entries[head].receivedAt }
 
     /// Removes the oldest message; the queue must not be empty.
     mutating func removeFirst() {

@@ -36,9 +36,10 @@ extension AppServerSession {
             case .downstream:
                 stream?.postpone(number)
                 if isDraining || (inboundQueue.isEmpty && submissions.hasRoom && !isCongested) {
-                    try submit(payload, number, &io)
+                    try submit(payload, number, receivedAt, &io)
                 } else {
-                    inboundQueue.append(text, id: message.id(in: chunk), number: number)
+                    inboundQueue.append(
+                        text, id: message.id(in: chunk), number: number, receivedAt: receivedAt)
                 }
             }
         } catch {
@@ -50,9 +51,10 @@ extension AppServerSession {
 
     /// Does steps 3 to 8 of ccs-xmpp 3.4: refuses the message, or submits it to the core under a request ID.
     ///
-    /// `number` is the number of the stanza in a managed stream.
+    /// `number` is the number of the stanza in a managed stream, `receivedAt` when it arrived.
     private mutating func submit(
-        _ payload: borrowing AppServerPayload, _ number: UInt32, _ io: inout SessionIO
+        _ payload: borrowing AppServerPayload, _ number: UInt32, _ receivedAt: Instant,
+        _ io: inout SessionIO
     ) throws(PayloadError) {
         guard let sender else { return }
         let id = try payload.messageID()
@@ -63,7 +65,8 @@ extension AppServerSession {
             var to: [UInt8] = []
             let request = try translator.sendRequest(
                 payload, messageID: id, to: &to, sender: sender, seal: settings.seal, rules: settings.rules)
-            let requestID = submissions.open(messageID: id, to: to, hash: hash, number: number)
+            let requestID = submissions.open(
+                messageID: id, to: to, hash: hash, number: number, receivedAt: receivedAt)
             io.events.append(request.event(replyTo: Requester(connection: connection, requestID: requestID)))
         } catch {
             var to = ByteBuffer()
@@ -82,7 +85,8 @@ extension AppServerSession {
         swap(&waiting, &inboundQueue)
         while !waiting.isEmpty, isDraining || (submissions.hasRoom && !isCongested) {
             do throws(PayloadError) {
-                try submit(AppServerPayload(waiting.first), waiting.firstNumber, &io)
+                try submit(
+                    AppServerPayload(waiting.first), waiting.firstNumber, waiting.firstReceivedAt, &io)
             } catch {
                 stream?.markAnswered(waiting.firstNumber)
                 io.refuse(.malformed, sender: sender)
@@ -116,6 +120,7 @@ extension AppServerSession {
         AnswerWriter.appendAck(
             to: entry.to.raw, messageID: entry.messageID.raw,
             canonical: canonical.map { settings.seal.token(for: $0) }, into: &io.out.bytes)
+        io.acknowledged.add(entry.receivedAt)
         answered(entry.number, &io)
     }
 
@@ -135,6 +140,7 @@ extension AppServerSession {
         AnswerWriter.appendGroupAck(
             to: entry.to.raw, messageID: entry.messageID.raw, success: answer.success,
             failed: answer.failed.map { settings.seal.token(for: $0.member) }, into: &io.out.bytes)
+        io.acknowledged.add(entry.receivedAt)
         answered(entry.number, &io)
     }
 

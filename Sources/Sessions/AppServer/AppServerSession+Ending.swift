@@ -42,7 +42,7 @@ extension AppServerSession {
         switch reason {
         case .systemShutdown where !isDraining || state.isOpening || submissions.count > 0:
             fail(.systemShutdown, reason, &io)
-        case .credentialsRevoked: fail(.reset, reason, &io)
+        case .credentialsRevoked, .senderSuspended: fail(.reset, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
         case .streamResumed:

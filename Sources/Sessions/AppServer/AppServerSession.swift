@@ -113,6 +113,8 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
     var stateDeadline: Instant
     /// When something was last sent.
     var lastSent: Instant
+    /// The time of the last call with bytes from the peer.
+    var receivedAt: Instant
 
     var submissions: AppServerSubmissions
     var recentIDs: AppServerMessageIDs
@@ -136,6 +138,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
         let settings = settings.value
         stateDeadline = now.monotonic.advanced(seconds: settings.loginDeadlineSeconds)
         lastSent = now.monotonic
+        receivedAt = now.monotonic
         submissions = AppServerSubmissions(window: settings.pendingWindow)
         recentIDs = AppServerMessageIDs(key: (settings.random(), settings.random()))
     }
@@ -157,6 +160,7 @@ public struct AppServerSession: ~Copyable, ProtocolSession {
 
     public mutating func receive(_ bytes: RawSpan, now: Now, io: inout SessionIO) {
         let sentBefore = io.out.bytes.count
+        receivedAt = now.monotonic
         read(bytes, &io)
         endCall(sentBefore, now, &io)
     }

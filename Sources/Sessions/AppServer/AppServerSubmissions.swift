@@ -10,6 +10,8 @@ struct AppServerSubmissions {
         var hash: UInt64
         /// The number of the stanza in a managed stream.
         var number: UInt32
+        /// When the message arrived.
+        var receivedAt: Instant
     }
 
     private struct Slot {
@@ -34,9 +36,13 @@ struct AppServerSubmissions {
     var hasRoom: Bool { count < window }
 
     /// Adds a message and returns its request ID.
-    mutating func open(messageID: [UInt8], to: [UInt8], hash: UInt64, number: UInt32 = 0) -> UInt32 {
+    mutating func open(
+        messageID: [UInt8], to: [UInt8], hash: UInt64, number: UInt32 = 0,
+        receivedAt: Instant = .distantPast
+    ) -> UInt32 {
         precondition(hasRoom, "the window is full")
-        let entry = Entry(messageID: messageID, to: to, hash: hash, number: number)
+        let entry = Entry(
+            messageID: messageID, to: to, hash: hash, number: number, receivedAt: receivedAt)
         count += 1
         guard let slot = free.popLast() else {
             slots.append(Slot(entry: entry))

@@ -14,6 +14,8 @@ public struct SessionIO: ~Copyable {
     public var counts = SessionCounts()
     /// Requests that the session refused without the core; the host counts and logs them after each call.
     public var refusals: [RefusalRecord] = []
+    /// When the messages arrived that the session has acknowledged, for the metrics; the host drains them after each call.
+    public var acknowledged = StartTimes()
     /// HTTP answers, for the metrics; the host drains them after each call.
     public var responses: [HTTPResponseRecord] = []
     /// The identity that the peer claims in a login, set with the login event; the host drains it after each call.
@@ -92,6 +94,8 @@ public struct HTTPResponseRecord: Sendable, Equatable {
     /// The index of the endpoint in `Metric.httpEndpoints`.
     public var endpoint: Int
     public var status: HTTPStatus
+    /// When the request was complete.
+    public var start: Instant
 }
 
 /// The counts of a session for the metrics.
@@ -180,6 +184,8 @@ public struct SessionSettings: Sendable {
     public var webPush = WebPushFunctions.none
     /// Returns the account that a server key belongs to at a time, or `nil` if there is none or it is suspended.
     public var senderOfKey: @Sendable (SecretDigest, UnixMilliseconds) -> SenderID? = { _, _ in nil }
+    /// Returns whether a server key is valid at a time, but its account is suspended.
+    public var isKeySuspended: @Sendable (SecretDigest, UnixMilliseconds) -> Bool = { _, _ in false }
     /// Functions for service accounts; without them there are none.
     public var accounts = AccountFunctions.none
     /// Hosts allowed in the origin that a web push is signed for, in lower case (RFC 8292, 2).

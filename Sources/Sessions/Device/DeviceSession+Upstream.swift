@@ -35,7 +35,8 @@ extension DeviceSession {
                 sender: target.sender, now: now, io: &io)
         }
         let requestID = upstream.add(
-            streamID: incoming, category: message.category, messageID: messageID, sender: target.sender)
+            streamID: incoming, category: message.category, messageID: messageID, sender: target.sender,
+            receivedAt: now.monotonic)
         var submission = UpstreamSubmission(
             requester: Requester(connection: connection, requestID: requestID), device: device,
             sender: target.sender,

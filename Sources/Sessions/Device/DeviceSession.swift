@@ -84,9 +84,6 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         lastReceived = now.monotonic
     }
 
-    /// The device that is logged in; `nil` before and after.
-    public var loggedInDevice: DeviceID? { if case .open(let device) = state { device } else { nil } }
-
     /// The device that the core associates with this connection, so that its end must be reported; `nil` before the login.
     var device: DeviceID? {
         switch state {
@@ -138,7 +135,7 @@ public struct DeviceSession: ~Copyable, ProtocolSession {
         case (.open, .deliver(let delivery)): deliver(delivery, now: now, io: &io)
         case (.open, .reportWhenWritable): reportWhenWritable(now: now, io: &io)
         case (.open, .upstreamStored(let requestID)):
-            upstream.resolve(requestID)
+            if let stored = upstream.resolve(requestID) { io.acknowledged.add(stored.receivedAt) }
             acknowledgeUpstream(now: now, io: &io)
         case (.open, .upstreamRefused(let requestID, let refusal)):
             handleRefusal(requestID, refusal, now: now, io: &io)

@@ -17,6 +17,8 @@ struct DeviceUpstreamWindow {
         var messageID: [UInt8]
         /// The target account.
         var sender: SenderID
+        /// When the frame arrived.
+        var receivedAt: Instant
     }
 
     /// Oldest first; limited to `Limits.Device.waitingUpstream`.
@@ -36,13 +38,14 @@ struct DeviceUpstreamWindow {
 
     /// Adds a message and returns its request ID.
     mutating func add(
-        streamID: Int, category: [UInt8], messageID: [UInt8], sender: SenderID
+        streamID: Int, category: [UInt8], messageID: [UInt8], sender: SenderID,
+        receivedAt: Instant = .distantPast
     ) -> UInt32 {
         nextRequestID &+= 1
         waiting.append(
             Waiting(
                 requestID: nextRequestID, streamID: streamID, category: category, messageID: messageID,
-                sender: sender))
+                sender: sender, receivedAt: receivedAt))
         return nextRequestID
     }
 

@@ -81,8 +81,9 @@ struct HastyReader {
         -> Element
     {
         let local = name.split(separator: UInt8(ascii: ":")).last ?? name
+        let isOfStream = local.count < name.count && name.starts(with: "stream".utf8)
         var element = Element(
-            name: String(decoding: local, as: UTF8.self), namespace: "",
+            name: String(decoding: local, as: UTF8.self), namespace: isOfStream ? Namespace.streams : "",
             text: String(decoding: text, as: UTF8.self))
         let parts = tag.dropFirst(name.count).split(
             separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)

@@ -4,35 +4,32 @@ import Delivery
 import Sessions
 import Wire
 
-/// An app server that speaks XMPP: bytes in pieces of any size, with the payloads of the tools.
+/// An app server that speaks XMPP with the machine of the tools: bytes in pieces of any size.
 ///
-/// It has a stream implementation of its own, not that of `AppServerMachine`: it logs in by SCRAM or with a wrong key, resumes lost
-/// streams, and usually reads with `HastyReader`.
+/// It proves its key in every way, tries wrong keys first, resumes lost streams, and usually reads with `HastyReader`. The machine
+/// acknowledges nothing by itself, so that the app server may do so late, twice, or for messages that it was never sent.
 final class WireAppServerPort: AppServerPort, ClientEnd {
-    private enum Stage {
-        case opened
-        case authenticating
-        case reopened
-        case binding
-        case resuming
-        case enabling
-        case ready
-    }
-
     private unowned let client: AppServerClient
     private unowned let link: AppServerClient.Link
     private let world: World
     private var pipe: Pipe?
-    private var stage = Stage.opened
-    private var reader = StanzaReader()
-    /// Replaces the strict reader on most connections.
+    /// `nil` before the login.
+    private var machine: AppServerMachine?
+    /// Replaces the strict reader of the machine on most connections.
     private var hasty: HastyReader?
     var end: ServerEnd? { pipe?.serverEnd }
-    private var scram: SCRAMLogin?
+    /// The rule that the current login reaches, unless it is by PLAIN.
+    private var provenRule: Rule?
     private var managed: ManagedStream?
+    /// The server process that it is connected to.
+    private let process: Int
     /// Whether the stream was closed, so that it cannot be resumed.
     private var isEnded = false
-    var stream: ManagedStream? { isEnded || managed?.id == nil ? nil : managed }
+    var stream: ManagedStream? {
+        guard !isEnded, var managed, let position = machine?.stream, position.id != nil else { return nil }
+        managed.position = position
+        return managed
+    }
     /// Received messages to acknowledge.
     private var unanswered: [UpstreamHandle: ReceivedUpstream] = [:]
 
@@ -40,6 +37,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         self.world = world
         self.client = client
         self.link = link
+        process = world.boots
         hasty = link.number % 6 == 0 ? nil : HastyReader()
         guard let server = world.server else { return nil }
         let pipe = world.openPipe(self)
@@ -49,24 +47,39 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
 
     // MARK: Sending
 
-    private func transmit(_ text: String) { pipe?.sendToServer(.bytes(Array(text.utf8))) }
-
-    private func transmitHeader() {
-        transmit(
-            "<stream:stream to=\"gcm.googleapis.com\" version=\"1.0\" xmlns=\"jabber:client\" "
-                + "xmlns:stream=\"http://etherx.jabber.org/streams\">")
+    /// Lets the machine write, and sends each record that it has written.
+    private func transmit(_ write: (inout AppServerMachine, inout Outbox) -> Void) {
+        guard var machine = self.machine.take() else { return }
+        var out = Outbox()
+        write(&machine, &out)
+        self.machine = consume machine
+        if !out.isEmpty { pipe?.sendToServer(.bytes(out.bytes.copied())) }
     }
 
-    private func transmit(_ draft: DownstreamDraft? = nil, payload: (inout ByteBuffer) -> Void) {
-        managed?.recordSent(draft)
-        var stanza = ByteBuffer()
-        stanza.append("<message id=\"\"><gcm xmlns=\"google:mobile:data\">")
-        payload(&stanza)
-        stanza.append("</gcm></message>")
-        pipe?.sendToServer(.bytes(stanza.copied()))
+    func login() {
+        machine = AppServerMachine(login: nextLogin())
+        transmit { $0.open(out: &$1) }
     }
 
-    func login() { transmitHeader() }
+    /// The next attempt to log in, by any mechanism that the world has.
+    private func nextLogin() -> AppServerLogin {
+        var login = AppServerLogin(sender: client.sender, key: Redacted(client.password(link)))
+        login.resource = ""
+        login.acknowledges = false
+        login.endsWhenRefused = false
+        login.resumes = link.resuming?.position
+        login.managesStream = world.settings.managesStreams && world.chance(3, in: 4)
+        provenRule = nil
+        if world.settings.scram != .none, world.chance(2, in: 3) {
+            let isBound = world.settings.scram == .bound && world.chance(1, in: 2)
+            provenRule = isBound ? .boundLogin : .provenLogin
+            login.mechanism = .scram(
+                SCRAMClient(
+                    functions: SimulatedHost.scramClient, nonce: "c\(UInt64(world.random(0...(.max))))",
+                    binding: isBound ? SimulatedHost.binding : nil))
+        }
+        return login
+    }
 
     func submit(_ draft: DownstreamDraft) {
         let token =
@@ -79,24 +92,21 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         message.wantsReceipt = draft.wantsReceipt
         message.delaysWhileIdle = draft.delaysWhileIdle
         message.isDryRun = draft.isDryRun
-        transmit(draft) { message.append(to: &$0) }
+        transmit { $0.send(message, out: &$1) }
+        if let stream = machine?.stream { managed?.recordSent(draft, number: stream.sent) }
     }
 
     func resolve(_ handle: UpstreamHandle, isRefused: Bool) {
         guard let message = unanswered[handle] else { return }
-        transmit { payload in
-            guard isRefused else { return message.appendAcknowledgement(to: &payload) }
-            let (from, id) = (String(decoding: message.from, as: UTF8.self), message.messageID)
-            payload.append(text: "{\"to\":\"\(from)\",\"message_id\":\"")
-            payload.append(id)
-            payload.append("\",\"message_type\":\"nack\"}")
+        transmit {
+            if isRefused { $0.refuse(message, out: &$1) } else { $0.acknowledge(message, out: &$1) }
         }
     }
 
     func acknowledgeUnknown() {
         var never = ReceivedUpstream()
         (never.from, never.messageID) = (Array("absent".utf8), Array("never".utf8))
-        transmit { never.appendAcknowledgement(to: &$0) }
+        transmit { $0.acknowledge(never, out: &$1) }
     }
 
     func endInput() {
@@ -105,7 +115,7 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     }
 
     private func endStream() {
-        transmit("</stream:stream>")
+        transmit { $0.end(out: &$1) }
         isEnded = true
     }
 
@@ -127,23 +137,16 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
     func received(_ cargo: Cargo) {
         guard case .bytes(let bytes) = cargo else { return }
         guard hasty == nil else { return readHastily(bytes) }
-        do throws(XMLFailure) {
-            try read(bytes.raw)
-        } catch { world.fail("wire", "the server sent invalid XML: \(error)") }
+        process { $0.receive(bytes.raw, out: &$1, events: &$2) }
     }
 
-    private func read(_ bytes: RawSpan) throws(XMLFailure) {
-        var offset = 0
-        while pipe != nil {
-            switch try reader.next(bytes, from: &offset) {
-            case .incomplete: return
-            case .opened: break
-            case .closed: isEnded = true
-            case .element(let element): receive(element)
-            case .message(let message):
-                receive(message.payload(in: bytes), isError: message.isError || message.form != .usable)
-            }
-        }
+    /// Lets the machine process input, and handles its events.
+    private func process(
+        _ input: (inout AppServerMachine, inout Outbox, inout [AppServerEvent]) -> Void
+    ) {
+        var events: [AppServerEvent] = []
+        transmit { input(&$0, &$1, &events) }
+        for event in events where pipe != nil { receive(event) }
     }
 
     private func readHastily(_ bytes: [UInt8]) {
@@ -151,98 +154,25 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
         while pipe != nil, let found = hasty?.next() {
             switch found {
             case .opened: break
-            case .closed: isEnded = true
-            case .element(let element): receive(element)
-            case .message(let payload, let isError): receive(payload.raw, isError: isError)
+            case .closed: process { $0.receiveEnd(out: &$1, events: &$2) }
+            case .element(let element): process { $0.receive(element, out: &$1, events: &$2) }
+            case .message(_, isError: true): receive(.stanzaError(id: "", text: ""))
+            case .message(let payload, isError: false):
+                process { $0.receive(payload: payload.raw, out: &$1, events: &$2) }
             }
         }
-    }
-
-    private func receive(_ payload: RawSpan, isError: Bool) {
-        if managed?.id != nil { managed?.received &+= 1 }
-        if isError {
-            world.fail("wire", "the server answered a valid stanza with a stanza error")
-        } else {
-            receive(AppServerEvent(payload: payload))
-        }
-    }
-
-    private func receive(_ element: Element) {
-        switch (element.name, stage) {
-        case ("features", .opened):
-            stage = .authenticating
-            transmitAuth()
-        case ("challenge", .authenticating):
-            if let text = scram?.answer(to: element.text) {
-                transmit("<response xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\">\(text)</response>")
-            } else {
-                world.fail("logins", "the server sent an invalid challenge")
-            }
-        case ("success", .authenticating):
-            if let scram {
-                world.reached(scram.mechanism.hasSuffix("PLUS") ? .boundLogin : .provenLogin)
-                if !link.isWrong, !scram.accepts(element.text) {
-                    world.fail("logins", "the server did not prove that it has the key")
-                }
-            }
-            if link.isWrong { world.fail("logins", "a wrong key was accepted") }
-            stage = .reopened
-            if hasty == nil { reader.restart() }
-            transmitHeader()
-        case ("failure", .authenticating):
-            client.receive(.refusedLogin, link)
-            link.isWrong = false
-            transmitAuth()
-        case ("features", .reopened):
-            guard let stream = link.resuming, let id = stream.id else { return bind() }
-            stage = .resuming
-            transmit("<resume xmlns=\"urn:xmpp:sm:3\" previd=\"\(id)\" h=\"\(stream.received)\"/>")
-        case ("resumed", .resuming):
-            managed = client.resumed(link, element["h"].flatMap { UInt32($0) } ?? .max)
-            ready()
-        case ("failed", .resuming):
-            client.notResumed(link)
-            bind()
-        case ("iq", .binding):
-            guard world.settings.managesStreams, world.chance(3, in: 4) else { return ready() }
-            stage = .enabling
-            managed = ManagedStream(process: world.boots)
-            transmit("<enable xmlns=\"urn:xmpp:sm:3\" resume=\"true\"/>")
-        case ("enabled", .enabling):
-            managed?.id = element["id"]
-            ready()
-        case ("r", _): transmit("<a xmlns=\"urn:xmpp:sm:3\" h=\"\(managed?.received ?? 0)\"/>")
-        default: break
-        }
-    }
-
-    private func bind() {
-        stage = .binding
-        transmit("<iq type=\"set\" id=\"b\"><bind xmlns=\"urn:ietf:params:xml:ns:xmpp-bind\"/></iq>")
-    }
-
-    private func ready() {
-        stage = .ready
-        client.receive(.loggedIn, link)
-    }
-
-    private func transmitAuth() {
-        let namespace = "xmlns=\"urn:ietf:params:xml:ns:xmpp-sasl\""
-        scram = nil
-        if world.settings.scram != .none, world.chance(2, in: 3) {
-            let isBound = world.settings.scram == .bound && world.chance(1, in: 2)
-            let login = SCRAMLogin(
-                user: "\(client.sender.number)@gcm.googleapis.com", password: client.password(link),
-                nonce: UInt64(world.random(0...(.max))), binding: isBound ? SimulatedHost.binding : nil)
-            scram = login
-            return transmit("<auth mechanism=\"\(login.mechanism)\" \(namespace)>\(login.first)</auth>")
-        }
-        let login = AppServerLogin(sender: client.sender, key: Redacted(client.password(link)))
-        transmit("<auth mechanism=\"PLAIN\" \(namespace)>\(login.plain)</auth>")
     }
 
     private func receive(_ event: AppServerEvent) {
         switch event {
+        case .ready: ready()
+        case .resumed(let handled): managed = client.resumed(link, handled)
+        case .notResumed: client.notResumed(link)
+        case .loginFailed:
+            client.receive(.refusedLogin, link)
+            link.isWrong = false
+            let login = nextLogin()
+            transmit { $0.authenticate(login, out: &$1) }
         case .acknowledged(let id, let token): answered(id, .acknowledged(canonical: canonical(token)))
         case .refused(let id, let error, _): answered(id, .refused(Self.refusal(error)))
         case .receipt(let receipt):
@@ -258,8 +188,18 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
             }
             client.receive(.upstream(number: number, handle: handle(message, number)), link)
         case .draining: client.receive(.draining, link)
-        default: world.fail("wire", "the server sent \(event)")
+        case .streamEnded: isEnded = true
+        // The end of the connection follows.
+        case .streamError: break
+        case .stanzaError: world.fail("wire", "the server answered a valid stanza with a stanza error")
+        case .unexpected, .closed: world.fail("wire", "the server sent \(event)")
         }
+    }
+
+    private func ready() {
+        if let provenRule { world.reached(provenRule) }
+        if managed == nil, machine?.stream != nil { managed = ManagedStream(process: process) }
+        client.receive(.loggedIn, link)
     }
 
     private func handle(_ message: ReceivedUpstream, _ number: Int) -> UpstreamHandle {

@@ -53,6 +53,13 @@ extension SocketAddress {
         }
     }
 
+    /// Whether only processes of this machine can reach it: `127.0.0.0/8`, `::1`, or a UNIX-domain socket.
+    public var isLoopback: Bool {
+        guard let bits else { return true }
+        guard bits.upper == 0 else { return false }
+        return bits.lower == 1 || bits.lower >> 24 == 0xff_ff7f
+    }
+
     /// Returns an IPv6 address; an IPv4-mapped one (`::ffff:a.b.c.d`) becomes an IPv4 address.
     static func ipv6OrMapped(_ upper: UInt64, _ lower: UInt64, zone: UInt32, port: UInt16) -> SocketAddress {
         upper == 0 && lower >> 32 == 0xffff

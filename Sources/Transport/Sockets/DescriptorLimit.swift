@@ -16,7 +16,7 @@ public enum DescriptorLimit {
     }
 
     /// The current limit; `nil` if the system call fails.
-    private static var current: Int? {
+    public static var current: Int? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return Int(clamping: limit.rlim_cur)

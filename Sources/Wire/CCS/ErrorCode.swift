@@ -9,7 +9,7 @@ public enum ErrorCode {
             .repeatedMessageID, .packageMismatch:
             "INVALID_JSON"
         case .badAck: "BAD_ACK"
-        case .invalidToken, .senderMismatch: "BAD_REGISTRATION"
+        case .invalidToken, .senderMismatch, .senderSuspended: "BAD_REGISTRATION"
         case .notRegistered: "DEVICE_UNREGISTERED"
         case .deviceRateExceeded: "DEVICE_MESSAGE_RATE_EXCEEDED"
         case .topicRateExceeded: "TOPICS_MESSAGE_RATE_EXCEEDED"
@@ -43,6 +43,7 @@ public enum ErrorCode {
             buffer.append("Invalid token on 'to' field: ")
             append(cut: target, into: &buffer)
         case .senderMismatch: buffer.append("Token on 'to' field belongs to another sender")
+        case .senderSuspended: buffer.append("The sender is suspended")
         case .notRegistered: buffer.append("Token on 'to' field is no longer registered")
         case .deviceRateExceeded:
             buffer.append("Downstream message rate exceeded for this registration id")

@@ -78,6 +78,8 @@ public struct V1Error: Error, Sendable {
         case .repeatedMessageID, .badAck:
             self.init(.badRequest, "Request contains an invalid argument.", code: .invalidArgument)
         case .senderMismatch: self = .senderMismatch
+        case .senderSuspended:
+            self.init(.forbidden, "The sender is suspended.", code: .senderIDMismatch)
         case .notRegistered:
             self.init(.notFound, "Requested entity was not found.", code: .unregistered)
         case .deviceRateExceeded:
@@ -126,6 +128,10 @@ public struct V1Error: Error, Sendable {
         error.refusal = .senderMismatch
         return error
     }()
+
+    /// The error for an access token of a sender that an operator has suspended.
+    public static let suspended = V1Error(
+        .unauthorized, "The sender that this access token belongs to is suspended.")
 
     /// The error for a missing or unacceptable access token.
     public static let unauthenticated = V1Error(

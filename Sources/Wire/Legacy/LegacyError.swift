@@ -17,7 +17,7 @@ public enum LegacyError {
         case .wrongType, .outOfRange, .notAllowed, .tooLarge, .conflict, .repeatedMessageID, .badAck:
             "InvalidParameters"
         case .invalidToken: "InvalidRegistration"
-        case .senderMismatch: "MismatchSenderId"
+        case .senderMismatch, .senderSuspended: "MismatchSenderId"
         case .notRegistered: "NotRegistered"
         case .packageMismatch: "InvalidPackageName"
         case .deviceRateExceeded: "DeviceMessageRateExceeded"

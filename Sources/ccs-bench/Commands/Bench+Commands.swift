@@ -30,6 +30,7 @@ extension Bench {
         case "idle": try idle()
         case "compare": try comparison()
         case "restart": try restart()
+        case "backup": try backup()
         case "attack": try attack()
         case "soak": try soak()
         case "simulate": try simulate()

@@ -95,7 +95,7 @@ final class RestartRun {
             guard let self else { return }
             switch event {
             case .message(let message): down.arrived(message["n"].flatMap(Self.number))
-            case .upstreamStored(let id): up.accepted(Self.number(id))
+            case .upstreamStored(let id, _): up.accepted(Self.number(id))
             case .closed: closes += 1
             default: break
             }

@@ -35,7 +35,7 @@ final class DeviceLane: Lane {
     private func handle(_ event: DeviceEvent, _ now: Now) {
         switch event {
         case .loggedIn: counters.ready += 1
-        case .upstreamStored(let id):
+        case .upstreamStored(let id, _):
             counters.acknowledged += 1
             outstanding -= 1
             if let time = times.removeValue(forKey: id) {

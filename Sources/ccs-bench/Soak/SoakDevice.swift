@@ -104,7 +104,7 @@ final class SoakDevice: Lane {
         case .message(let message):
             guard !message.isDeletedMarker else { return run.failed("device", "messages were discarded") }
             run.arrived(message, at: self, now)
-        case .upstreamStored(let id):
+        case .upstreamStored(let id, _):
             if let time = run.up.accepted(SoakRun.number(id)), time >= loggedInAt {
                 run.upCounters.answerTimes.record(now.monotonic.nanoseconds - time)
             }

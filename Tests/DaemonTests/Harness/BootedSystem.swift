@@ -1,7 +1,15 @@
 import Foundation
 
-/// A real systemd, booted in a container over this machine's own files, with ccsd installed as README describes.
+/// A real systemd, booted in a container over this machine's own files.
 final class BootedSystem {
+    /// What the container has beside the files of this machine.
+    enum Contents {
+        /// The programs of this build, the units and the sample configuration.
+        case units
+        /// Files in `/opt/ccsd-tests`, and no runtime of Swift: whiteouts hide it.
+        case files([URL])
+    }
+
     /// Why systemd cannot be booted on this machine, or `nil` if it can.
     static let obstacle: String? = {
         let found = findObstacle()
@@ -39,10 +47,21 @@ final class BootedSystem {
     private let input = Pipe()
     private let leader: Int32
 
-    /// Installs programs, units and the sample configuration, and boots; the units are not started.
-    init() throws {
+    /// Lays `contents` over the files of this machine and boots; the units of ccsd are not started.
+    init(_ contents: Contents = .units) throws {
         scratch = try Scratch()
-        try Self.install(into: scratch.url.appendingPathComponent("root"))
+        let root = scratch.url.appendingPathComponent("root")
+        try Self.installClients(into: root)
+        switch contents {
+        case .units: try Self.installUnits(into: root)
+        case .files(let files):
+            for file in files {
+                try FileManager.default.copyItem(
+                    at: file.resolvingSymlinksInPath(),
+                    to: root.appendingPathComponent("opt/ccsd-tests/\(file.lastPathComponent)"))
+            }
+            try Self.hideSwift(in: root)
+        }
         let log = scratch.url.appendingPathComponent("boot.txt")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
@@ -85,9 +104,9 @@ final class BootedSystem {
         process.end()
     }
 
-    private static func install(into root: URL) throws {
+    private static func installUnits(into root: URL) throws {
         let files = FileManager.default
-        for folder in ["usr/bin", "etc/systemd/system", "etc/ccsd", "opt/ccsd-tests"] {
+        for folder in ["usr/bin", "etc/systemd/system", "etc/ccsd"] {
             try files.createDirectory(
                 at: root.appendingPathComponent(folder), withIntermediateDirectories: true)
         }
@@ -104,10 +123,37 @@ final class BootedSystem {
             try files.copyItem(
                 at: units.appendingPathComponent(name), to: root.appendingPathComponent("\(folder)/\(name)"))
         }
+    }
+
+    private static func installClients(into root: URL) throws {
+        let folder = root.appendingPathComponent("opt/ccsd-tests")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for script in ["connection_probe.py", "dialogue.py"] {
-            try files.copyItem(
+            try FileManager.default.copyItem(
                 at: TestPaths.clients.appendingPathComponent(script),
-                to: root.appendingPathComponent("opt/ccsd-tests/\(script)"))
+                to: folder.appendingPathComponent(script))
+        }
+    }
+
+    /// The folder of Swift's libraries on this machine.
+    static let swiftLibraries: String? = {
+        let swift = try? Tool.run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", "readlink -f \"$(command -v swiftc)\""], seconds: 60)
+        guard let swift, swift.code == 0 else { return nil }
+        let program = URL(fileURLWithPath: swift.output.trimmingCharacters(in: .newlines))
+        return program.deletingLastPathComponent().deletingLastPathComponent().path + "/lib/swift"
+    }()
+
+    /// Hides Swift's libraries by a whiteout: a character device with number 0 in the upper layer of the overlay.
+    private static func hideSwift(in root: URL) throws {
+        guard let libraries = swiftLibraries else {
+            throw HarnessFailure("no swiftc on the PATH: its libraries cannot be hidden")
+        }
+        let whiteout = root.appendingPathComponent(libraries)
+        try FileManager.default.createDirectory(
+            at: whiteout.deletingLastPathComponent(), withIntermediateDirectories: true)
+        guard mknod(whiteout.path, S_IFCHR, 0) == 0 else {
+            throw HarnessFailure("mknod \(whiteout.path): \(String(cString: strerror(errno)))")
         }
     }
 

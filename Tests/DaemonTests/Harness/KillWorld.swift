@@ -229,7 +229,7 @@ final class KillWorld {
             guard let id = message["id"].map({ String(decoding: $0, as: UTF8.self) }) else { return }
             downstream.arrivals[id, default: 0] += 1
             device.underway.remove(id)
-        case .upstreamStored(let id):
+        case .upstreamStored(let id, _):
             let id = String(decoding: id, as: UTF8.self)
             upstream.acknowledged.insert(id)
             device.waiting[id] = nil

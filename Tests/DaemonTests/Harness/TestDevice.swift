@@ -87,7 +87,7 @@ final class TestDevice {
                     },
                     uniquingKeysWith: { $1 }))
         case .heartbeat(isAnswer: true): heartbeats += 1
-        case .upstreamStored(let id): stored.insert(String(decoding: id, as: UTF8.self))
+        case .upstreamStored(let id, _): stored.insert(String(decoding: id, as: UTF8.self))
         case .closeRequested: closes += 1
         default: break
         }

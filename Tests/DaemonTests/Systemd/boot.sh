@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Boots this machine's systemd in a container over a temporary overlay: boot.sh FOLDER
 #
-# FOLDER/root is laid over the root of this machine. The container has a private network without outside connections. The ID of
-# its first process, in the outer namespace, is in FOLDER/leader, its output in FOLDER/console. The container ends when the
-# standard input of this script is closed, also if the test was killed.
+# FOLDER/root is laid over the root of this machine, or over the folder whose path is in FOLDER/lower. The container has a private
+# network without outside connections. The ID of its first process, in the outer namespace, is in FOLDER/leader, its output in
+# FOLDER/console. The container ends when the standard input of this script is closed, also if the test was killed.
 #
 # The script runs in its own mount namespace (unshare --mount), which removes its mounts at the end.
 set -euo pipefail
@@ -25,7 +25,7 @@ printf '[Unit]\nRequires=basic.target\nAfter=basic.target\n' >"$units/ccsd-test.
 ln -sfn ccsd-test.target "$units/default.target"
 tr -d - </proc/sys/kernel/random/uuid >rw/upper/etc/machine-id
 
-mount -t overlay overlay -o lowerdir=/,upperdir=rw/upper,workdir=rw/work merged
+mount -t overlay overlay -o "lowerdir=$(cat lower 2>/dev/null || echo /),upperdir=rw/upper,workdir=rw/work" merged
 # If this machine has both versions of control groups, the container uses version 2.
 export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1
 # A separate control group, so that containers do not conflict and all of it can be removed.

@@ -60,7 +60,7 @@ struct APNsCommandTests {
         for answer in [added, second, tested, list, shown] {
             #expect(!answer.compact.contains("PRIVATE") && !answer.compact.contains("sealed"))
         }
-        #expect(try server.get("/metrics").contains("\nccs_apns_credential_days_left "))
+        #expect(try server.get("/metrics").contains("\nccs_apns_certificate_not_after_seconds "))
         #expect(server.stop() == .success)
         let again = try InProcessServer(in: folder)
         #expect(again.daemon.apnsCredentials.all.map(\.id) == [id, "ABC123DEFG"], "sealed with the same key")

@@ -199,15 +199,17 @@ struct APNsCredentialStoreTests {
         #expect(limited.environments == [.sandbox])
     }
 
-    @Test("the days left are those of the first certificate, and many if there is none")
+    @Test("the first expiry is that of the first certificate, and there is none for a key")
     func gauge() throws {
         let store = store()
         _ = try store.add(try Files.key())
-        #expect(store.daysLeft(now: Files.now) == Limits.APNsCredentials.daysWithoutExpiry)
+        #expect(store.firstExpiry == nil)
         let (universal, _) = try store.add(try Files.universal())
         let end = try #require(universal.expiresAt)
-        #expect(store.daysLeft(now: end - 3 * 86_400_000) == 3)
-        #expect(store.daysLeft(now: end + 1) == -1)
+        #expect(store.firstExpiry == end)
+        _ = try store.add(try Files.command("legacy.p12", environment: .sandbox))
+        let ends = store.all.compactMap(\.expiresAt)
+        #expect(ends.count == 2 && store.firstExpiry == ends.min())
     }
 }
 

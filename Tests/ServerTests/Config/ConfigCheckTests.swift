@@ -167,6 +167,21 @@ import Wire
             "\(found)")
     }
 
+    @Test("the address of the admin port has its own finding")
+    func adminAddress() throws {
+        let folder = try Folder()
+        let lines = "data_directory: \(folder.path)/data\nadmin_port: 9\n"
+        let found = try folder.check(lines + "admin_address: 192.0.2.1\nadmin_plain_http: true\n")
+        #expect(
+            found.count == 1
+                && found[0].hasPrefix("error: FILE:4:16: admin_address: 192.0.2.1 is not an address"),
+            "\(found)")
+        let plain = try folder.check(lines + "admin_address: 192.0.2.1\n")
+        #expect(
+            plain.count == 1 && plain[0].hasPrefix("error: FILE:4:16: admin_address: 192.0.2.1 is outside"),
+            "\(plain)")
+    }
+
     @Test("a finding about a flag or variable has its name")
     func places() throws {
         let folder = try Folder()

@@ -115,6 +115,32 @@ import Wire
             ])
     }
 
+    @Test(
+        "the admin port serves other machines only if that is set explicitly",
+        arguments: [
+            ("127.0.0.1", true), ("127.8.0.9", true), ("::1", true), ("::ffff:127.0.0.1", true),
+            ("0.0.0.0", false), ("::", false), ("192.0.2.1", false), ("::ffff:192.0.2.1", false),
+            ("128.0.0.1", false), ("::2", false),
+        ])
+    func adminAddress(_ address: String, isLoopback: Bool) throws {
+        let flags: [(key: ConfigKey, value: String)] = [(.adminAddress, address), (.adminPort, "9100")]
+        func lines(_ flags: [(key: ConfigKey, value: String)]) -> [String] {
+            do throws(ConfigProblems) {
+                _ = try ConfigLoader.load(flags: flags)
+                return []
+            } catch { return error.lines }
+        }
+        let expected =
+            "--admin-address: \(address) is outside of loopback, but admin_port has neither TLS nor authentication (set admin_plain_http: true if a firewall lets in the monitoring alone, or use 127.0.0.1)"
+        #expect(lines(flags) == (isLoopback ? [] : [expected]))
+        #expect(lines(flags + [(.adminPlainHTTP, "true")]) == [])
+        #expect(lines([(.adminAddress, address)]) == [], "without a port nothing listens")
+        #expect(
+            lines([(.adminAddress, "localhost")]) == [
+                "--admin-address: \"localhost\" is not an address (write an IPv4 or IPv6 address, not a name)"
+            ])
+    }
+
     @Test("a reload applies reloadable keys and keeps the others")
     func reload() {
         var newer = Configuration()

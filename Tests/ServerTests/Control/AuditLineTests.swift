@@ -56,8 +56,19 @@ struct AuditLineTests {
         case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
             .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
-            .listAPNsFeedback:
+            .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog, .senderStats,
+            .listMessages:
             nil
+        case .logLevel:
+            (
+                ["level": "notice", "duration": "10m"],
+                "command=\"log level\" arguments=\"level=notice duration=600s\" result=ok"
+            )
+        case .suspendSender, .resumeSender:
+            (
+                ["sender_id": "4711"],
+                "command=\"\(name.rawValue)\" arguments=\"sender=4711\" result=ok"
+            )
         case .reloadConfiguration:
             (
                 ["certificate": "SECRET", "private_key": "SECRET"],
@@ -94,6 +105,13 @@ struct AuditLineTests {
                 "command=\"service-accounts remove\" arguments=\"sender=4711 key_id=0a\" result=refused"
             )
         case .addAPNsCredential, .testAPNsCredential, .removeAPNsCredential: apns(name)
+        case .importRecords:
+            (
+                ["rows": [["kind": "device", "secret": "SECRET"]]],
+                "command=import arguments=\"\" result=\"0 added, 0 replaced, 1 refused\""
+            )
+        case .makeBackup:
+            (["path": "monday"], "command=backup arguments=\"path=monday\" result=refused")
         case .forgetDevice:
             (
                 ["device": .string("\(device)")],

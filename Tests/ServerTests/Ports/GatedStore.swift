@@ -54,6 +54,10 @@ final class GatedStore: Store {
     }
 
     func load(_ load: StoreQuery) throws(StoreError) -> StoreResult { try base.load(load) }
+    func figures() throws(StoreError) -> StoreFigures { try base.figures() }
+    func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        try base.census(after: after, examine: examine)
+    }
     func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
     func topics(from place: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
         try base.topics(from: place, examine: examine)
@@ -64,6 +68,9 @@ final class GatedStore: Store {
     func feedback(
         of sender: SenderID, after: FeedbackPosition, limit: Int
     ) throws(StoreError) -> [APNsFeedback] { try base.feedback(of: sender, after: after, limit: limit) }
+    func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
+        try base.groups(after: after, limit: limit)
+    }
     func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try base.installations(after: after, limit: limit)
     }

@@ -32,8 +32,13 @@ import Testing
             return try base.load(load)
         }
 
+        func figures() throws(StoreError) -> StoreFigures { try base.figures() }
+        func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+            try base.census(after: after, examine: examine)
+        }
         func senders() throws(StoreError) -> [SenderRecord] { try base.senders() }
         func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] { [] }
+        func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] { [] }
         func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] { [] }
         func topics(from: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
             TopicCounts(counts: [], next: nil)

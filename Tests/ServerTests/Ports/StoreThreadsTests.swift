@@ -62,7 +62,7 @@ import Testing
         #expect(collector.outcomes(0).map(\.batchNumber) == [1] + stride(from: 2, through: 20, by: 2))
         #expect(collector.outcomes(1).map(\.batchNumber) == Array(stride(from: 3, through: 21, by: 2)))
         #expect(collector.calls.withLock { $0.map(\.count) } == [1, 20])
-        #expect(metrics.value(.storeCommits) == 2 && metrics.value(.storeWrites) == 21)
+        #expect(metrics.count(of: .storeCommitTimes) == 2 && metrics.value(.storeWrites) == 21)
         #expect(metrics.value(.storeWaitingWrites) == 0)
         #expect(store.isClosed)
     }

@@ -33,7 +33,7 @@ extension DeviceHub {
             return
         }
         if let refusal = turn.refusalToAdd(for: nil, requester) {
-            turn.refuse(requester, refusal)
+            turn.refuseRequest(requester, refusal)
             return
         }
         let record = DeviceRecord(

@@ -26,17 +26,23 @@ extension DeviceHub {
                 entry.device, message.sequence, expiresAt: message.expiresAt, reason: reason))
         turn.touch(entry)
         turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
-        if message.kind == .message { turn.batch.downstream[reason] += 1 }
+        guard message.kind == .message else { return }
+        turn.batch.downstream[reason] += 1
+        if let kind = SenderCount(reason, isUpstream: false) {
+            turn.batch.senders.count(kind, of: message.sender)
+        }
     }
 
     mutating func acknowledged(
         _ sequences: [SequenceNumber], on connection: ConnectionID, _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         // Only for messages of this connection: an acknowledgement on an old connection is repeated at the next login.
-        if entry.link?.connection == connection {
+        if let link = entry.link, link.connection == connection {
             for sequence in sequences {
                 guard let at = entry.mailbox.index(of: sequence), entry.mailbox.slots[at].state == .sent
                 else { continue }
+                let acceptedAt = entry.mailbox.slots[at].acceptedAt
+                if acceptedAt >= link.since { turn.effects.delivered.add(acceptedAt) }
                 removeAcknowledged(at, of: entry, &turn)
             }
         }

@@ -39,12 +39,12 @@ extension DeviceHub {
         let requester = request.requester
         // The device of an earlier import of the same token may still exist although its registration is gone.
         let isFree = entry.record == nil || address.isImport
-        guard isFree else { return turn.refuse(requester, .serviceNotAvailable) }
+        guard isFree else { return turn.refuseRequest(requester, .serviceNotAvailable) }
         guard let owner = request.sender, turn.directory[owner] != nil else {
-            return turn.refuse(requester, .invalidSender)
+            return turn.refuseRequest(requester, .invalidSender)
         }
         if let refusal = turn.refusalToAdd(for: entry.record, requester) {
-            return turn.refuse(requester, refusal)
+            return turn.refuseRequest(requester, refusal)
         }
         turn.demand(
             entry.device == address.freshDevice, "an iOS app gets a device with another id", of: entry)

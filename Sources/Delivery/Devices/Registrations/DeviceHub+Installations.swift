@@ -17,7 +17,7 @@ extension DeviceHub {
         case .create(let offer): vouch(offer, entry, for: request, &turn)
         case .vouch, .claim, .vouched, .refresh, .end, .revoke:
             turn.demand(false, "a device received an installation request that it cannot perform", of: entry)
-            turn.refuse(request, .serviceNotAvailable)
+            turn.refuseInstallation(request, .serviceNotAvailable)
         }
     }
 
@@ -44,7 +44,7 @@ extension DeviceHub {
             try changeSubscription(
                 to: topic, of: sender, isEnd: isEnd, at: at, entry, for: request.requester, &turn)
         } catch {
-            turn.refuse(request, error)
+            turn.refuseInstallation(request, error)
         }
     }
 

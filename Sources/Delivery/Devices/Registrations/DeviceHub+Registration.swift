@@ -13,15 +13,15 @@ extension DeviceHub {
             return renew(request, at: at, entry, &turn)
         }
         switch senders(of: request, turn.directory) {
-        case .failure(let refusal): turn.refuse(requester, refusal)
+        case .failure(let refusal): turn.refuseRequest(requester, refusal)
         case .success where entry.registrations.count >= turn.settings.registrationsPerDevice:
-            turn.refuse(requester, .tooManyRegistrations)
+            turn.refuseRequest(requester, .tooManyRegistrations)
         case .success(let senders)
         where !entry.hasRoom(for: senders, category: request.category, subtype: request.subtype):
-            turn.refuse(requester, .tooManyRegistrations)
+            turn.refuseRequest(requester, .tooManyRegistrations)
         case .success(let senders):
             if let refusal = turn.refusalToAdd(for: record, requester) {
-                return turn.refuse(requester, refusal)
+                return turn.refuseRequest(requester, refusal)
             }
             var registration = Registration(
                 name: nextName(entry, record), category: request.category, subtype: request.subtype,
@@ -156,7 +156,7 @@ extension DeviceHub {
         _ request: RegistrationRequest, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> DeviceRecord? {
         guard let record = entry.record(ofToken: request.token) else {
-            turn.refuse(request.requester, .authenticationFailed)
+            turn.refuseRequest(request.requester, .authenticationFailed)
             return nil
         }
         let scope = if case .only(let text) = request.scope { text.count } else { 0 }
@@ -166,7 +166,7 @@ extension DeviceHub {
         guard !request.category.isEmpty, longest <= Limits.Registration.fieldBytes,
             request.senderText.count <= Limits.Registration.senderTextBytes
         else {
-            turn.refuse(request.requester, .invalidParameters)
+            turn.refuseRequest(request.requester, .invalidParameters)
             return nil
         }
         return record

@@ -12,7 +12,7 @@ extension DeviceHub {
                 to: request.topic, of: sender, isEnd: request.isEnd, at: at, entry, for: request.requester,
                 &turn)
         } catch {
-            turn.refuse(request.requester, error)
+            turn.refuseRequest(request.requester, error)
         }
     }
 

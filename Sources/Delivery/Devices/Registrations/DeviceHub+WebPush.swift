@@ -30,7 +30,7 @@ extension DeviceHub {
             if !isReplacing, let refusal = turn.refusalToAdd(for: record, request.requester) { throw refusal }
             add(wanted, to: record, entry, for: request.requester, &turn)
         } catch {
-            turn.refuse(request.requester, error)
+            turn.refuseRequest(request.requester, error)
         }
     }
 
@@ -124,7 +124,7 @@ extension DeviceHub {
             _ = removeRegistration(claim.name.number, entry, &turn)
             turn.replyWhenStored(.unregistered, to: requester)
         } catch {
-            turn.refuse(requester, error)
+            turn.refuseRequest(requester, error)
         }
     }
 }

@@ -152,10 +152,8 @@ final class APNsCredentialStore: Sendable {
         }
     }
 
-    /// Days until the first certificate expires, less than 0 afterwards.
-    func daysLeft(now: UnixMilliseconds) -> Int {
-        all.compactMap { $0.daysLeft(now: now) }.min() ?? Limits.APNsCredentials.daysWithoutExpiry
-    }
+    /// When the first certificate expires; `nil` if there is none.
+    var firstExpiry: UnixMilliseconds? { all.compactMap(\.expiresAt).min() }
 
     // MARK: Private parts
 

@@ -65,8 +65,7 @@ extension ConfigCheck {
 
     /// Checks that each port is free, or in use by the daemon that runs with this configuration.
     mutating func checkPorts() {
-        guard isUsable(.listenAddress) else { return }
-        var hasAddress = true
+        var missing: Set<ConfigKey> = []
         let ports: [(key: ConfigKey, host: String, port: Int)] = [
             (.appServerPort, configuration.listenAddress, configuration.appServerPort),
             (
@@ -75,20 +74,21 @@ extension ConfigCheck {
             ),
             (.devicePort, configuration.listenAddress, configuration.devicePort),
             (.httpsPort, configuration.listenAddress, configuration.httpsPort),
-            (.adminPort, "127.0.0.1", configuration.adminPort ?? 0),
+            (.adminPort, configuration.adminAddress, configuration.adminPort ?? 0),
         ]
         for (key, host, port) in ports where port != 0 && isUsable(key) {
+            let addressKey: ConfigKey = key == .adminPort ? .adminAddress : .listenAddress
+            guard isUsable(addressKey) else { continue }
             guard let address = SocketAddress(literal: host, port: UInt16(clamping: port)) else { continue }
             if let running, running.ports.contains(port) {
                 add(.note, key, "port \(port) is in use by the running ccsd (process \(running.process))")
                 continue
             }
             do throws(TransportError) { try ListeningSocket.checkFree(address) } catch {
-                if key != .adminPort, error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT {
-                    guard hasAddress else { continue }
-                    hasAddress = false
+                if error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT {
+                    guard missing.insert(addressKey).inserted else { continue }
                     add(
-                        .error, .listenAddress, "\(host) is not an address of this machine",
+                        .error, addressKey, "\(host) is not an address of this machine",
                         "the command ip address shows the addresses; 127.0.0.1 is loopback, :: is all addresses"
                     )
                 } else {

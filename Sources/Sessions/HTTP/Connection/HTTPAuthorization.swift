@@ -29,6 +29,8 @@ enum BearerFault: Error {
     case invalid
     /// The token has expired, and is valid otherwise.
     case expired
+    /// The token is valid, but an operator has suspended the sender of its account.
+    case suspended
 }
 
 extension HTTPSession {
@@ -36,10 +38,11 @@ extension HTTPSession {
     func project(of authorization: [UInt8]?, _ now: Now) throws(BearerFault) -> SenderRecord {
         guard let text = HTTPAuthorization.bearer(authorization),
             let token = settings.seal.accessToken(text.raw),
-            let record = settings.accounts.record(token.sender), !record.isSuspended,
+            let record = settings.accounts.record(token.sender),
             record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
         else { throw .invalid }
         guard token.expiresAt > now.wall else { throw .expired }
+        guard !record.isSuspended else { throw .suspended }
         markAuthenticated()
         return record
     }
@@ -52,9 +55,13 @@ extension HTTPSession {
         {
             return record.sender
         }
-        guard let key = HTTPAuthorization.serverKey(request.header("authorization")),
-            let sender = settings.senderOfKey(settings.digest(key), now.wall)
-        else { throw HTTPRefusal(.unauthorizedPage) }
+        guard let key = HTTPAuthorization.serverKey(request.header("authorization")) else {
+            throw HTTPRefusal(.unauthorizedPage)
+        }
+        let digest = settings.digest(key)
+        guard let sender = settings.senderOfKey(digest, now.wall) else {
+            throw HTTPRefusal(settings.isKeySuspended(digest, now.wall) ? .suspendedPage : .unauthorizedPage)
+        }
         markAuthenticated()
         return sender
     }
@@ -69,12 +76,19 @@ struct HTTPRefusal: Error {
 
 extension HTTPResponse {
     /// The answer of the legacy interfaces without a valid key: clients look for "Unauthorized" (http 2.7, 2.8).
-    static let unauthorizedPage = HTTPResponse(
-        .unauthorized, "text/html; charset=UTF-8",
-        Array(
-            ("<HTML><HEAD><TITLE>Unauthorized</TITLE></HEAD><BODY><H1>Unauthorized</H1><H2>Error 401</H2>"
-                + "<P>The request needs the server key of a sender: Authorization: key=SERVER_KEY</P></BODY></HTML>\n")
-                .utf8))
+    static let unauthorizedPage = unauthorized(
+        "The request needs the server key of a sender: Authorization: key=SERVER_KEY")
+
+    /// The answer of the legacy interfaces to the valid key of a suspended sender: as at Google, the same status as without a key.
+    static let suspendedPage = unauthorized("The sender of this server key is suspended.")
+
+    private static func unauthorized(_ text: String) -> HTTPResponse {
+        HTTPResponse(
+            .unauthorized, "text/html; charset=UTF-8",
+            Array(
+                ("<HTML><HEAD><TITLE>Unauthorized</TITLE></HEAD><BODY><H1>Unauthorized</H1><H2>Error 401</H2>"
+                    + "<P>\(text)</P></BODY></HTML>\n").utf8))
+    }
 
     /// Returns the answer to a request of the legacy interface that is refused as a whole (http 2.7).
     static func legacy(_ fault: LegacyFault) -> HTTPResponse {

@@ -61,6 +61,8 @@ struct HTTPPendingRequests {
         var exchange: UInt32
         var question: Question
         var endpointInfo: EndpointInfo
+        /// When the request was complete.
+        var start: Instant
         /// When the request has waited too long.
         var deadline: Instant
     }

@@ -104,7 +104,9 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     public mutating func wake(now: Now, io: inout SessionIO) {
         if pendingRequests.deadline <= now.monotonic {
             for open in pendingRequests.removeAll() {
-                send(timeoutResponse(open.question), to: open.exchange, open.endpointInfo, now)
+                send(
+                    timeoutResponse(open.question), to: open.exchange, open.endpointInfo, since: open.start,
+                    now)
             }
             codec.end(.internalError)
         } else if !codec.isIdle {
@@ -130,7 +132,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     /// Answers a request; a second or late answer is dropped.
     private mutating func answer(_ requestID: UInt32, _ response: HTTPResponse, _ now: Now) {
         if let open = pendingRequests.remove(requestID) {
-            send(response, to: open.exchange, open.endpointInfo, now)
+            send(response, to: open.exchange, open.endpointInfo, since: open.start, now)
         }
     }
 
@@ -143,12 +145,13 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     /// Sends an answer. It must be declared in the OpenAPI description.
     private mutating func send(
         _ response: HTTPResponse, to exchange: UInt32, _ endpointInfo: HTTPPendingRequests.EndpointInfo,
-        _ now: Now
+        since start: Instant, _ now: Now
     ) {
         assert(
             endpointInfo.answers.isEmpty || HTTPEndpoint.declares(response, endpointInfo.answers),
             "OpenAPI does not declare \(response.status) with \(response.contentType) here")
-        chosen.append(HTTPResponseRecord(endpoint: endpointInfo.position, status: response.status))
+        chosen.append(
+            HTTPResponseRecord(endpoint: endpointInfo.position, status: response.status, start: start))
         codec.answer(exchange, response, now: now)
     }
 
@@ -182,7 +185,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     /// Accepts requests, writes answers and updates deadlines until nothing more can be done.
     private mutating func advance(_ now: Now, _ io: inout SessionIO) {
-        defer { recordResponses(&io) }
+        defer { recordResponses(now, &io) }
         guard io.close == nil else { return }
         isPaused = false
         var shouldContinue = true
@@ -213,8 +216,10 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     }
 
     /// Reports the answers of this call; those with status 401 are also reported as refusals.
-    private mutating func recordResponses(_ io: inout SessionIO) {
-        for status in codec.takeRefused() { chosen.append(HTTPResponseRecord(endpoint: 0, status: status)) }
+    private mutating func recordResponses(_ now: Now, _ io: inout SessionIO) {
+        for status in codec.takeRefused() {
+            chosen.append(HTTPResponseRecord(endpoint: 0, status: status, start: now.monotonic))
+        }
         guard !chosen.isEmpty else { return }
         for note in chosen where note.status == .unauthorized { io.refuse(.unauthorized) }
         io.responses += chosen
@@ -231,13 +236,14 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
             endpointInfo: &endpointInfo, now,
             &io)
         {
-        case .answer(let response): send(response, to: exchange.number, endpointInfo, now)
+        case .answer(let response):
+            send(response, to: exchange.number, endpointInfo, since: now.monotonic, now)
         case .wait(let question):
             let limit = now.monotonic.advanced(seconds: Limits.HTTP.answerDeadlineSeconds)
             pendingRequests.add(
                 HTTPPendingRequests.Open(
-                    exchange: exchange.number, question: question, endpointInfo: endpointInfo, deadline: limit
-                ),
+                    exchange: exchange.number, question: question, endpointInfo: endpointInfo,
+                    start: now.monotonic, deadline: limit),
                 requestID: requestID)
         }
     }

@@ -249,7 +249,7 @@ extension HTTPSession {
         case .registered(let name): return (request, index, .registration(name))
         case .registrationRefused(let refusal): return (request, index, .registrationRefused(refusal))
         case .group, .groupRefused, .checkedIn, .checkInRefused, .unregistered, .installation, .forgotten,
-            .traced:
+            .imported, .traced:
             return nil
         }
     }

@@ -35,7 +35,11 @@ extension HTTPSession {
         do throws(BearerFault) {
             record = try project(of: authorization, now)
         } catch {
-            throw error == .expired ? .expired : .unauthenticated
+            switch error {
+            case .invalid: throw .unauthenticated
+            case .expired: throw .expired
+            case .suspended: throw .suspended
+            }
         }
         guard record.isProject(name) else { throw .senderMismatch }
         return record

@@ -69,6 +69,8 @@ extension HTTPSession {
                 RequestFault(
                     .forbidden, "The subscription belongs to another key than the one that signed the token.")
             )
+        case .senderSuspended:
+            Self.refusal(RequestFault(.forbidden, "The sender of the web app is suspended."))
         case .deviceRateExceeded:
             Self.refusal(RequestFault(.tooManyRequests, "The device gets too many messages."))
         default: Self.refusal(RequestFault(.unavailable, "The store is unavailable, try again later."))

@@ -1,4 +1,4 @@
-/// The protocol buffers messages of HTTP v1 (http 8.2 to 8.4).
+/// The fields of HTTP v1, as protocol buffers messages (http 8.2 to 8.4).
 extension ProtoMessage {
     /// The body of a send request.
     static let sendRequest = ProtoMessage(

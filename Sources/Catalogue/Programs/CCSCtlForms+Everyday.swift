@@ -1,0 +1,56 @@
+import Operator
+
+extension OperationName {
+    static let authorityForm = OperationForm(
+        ShowAuthority.self,
+        options: [
+            Option("--fingerprint", "Print only the SHA-256 fingerprint of the certificate."),
+            Option("--out", .path, "FILE", "Write the certificate to a new file instead of standard output."),
+        ],
+        examples: [
+            Example(
+                "Trust the authority on Debian, as root",
+                "ccsctl ca --out /usr/local/share/ca-certificates/ccsd.crt"),
+            Example("Compare the certificate with the one on another machine", "ccsctl ca --fingerprint"),
+        ])
+
+    static let configurationForm = OperationForm(
+        ShowConfiguration.self,
+        examples: [Example("Show what differs from a new installation", "ccsctl config show --changed")])
+
+    static let logLevelForm = OperationForm(
+        ChangeLogLevel.self, flags: [\.seconds: "--for"], optionalArguments: [\.level],
+        examples: [
+            Example("Show the level", "ccsctl log level"),
+            Example("Log every connection for ten minutes", "ccsctl log level debug --for 10m"),
+        ])
+
+    static let auditLogForm = OperationForm(
+        ListAuditLog.self,
+        examples: [
+            Example("Show who changed senders", "ccsctl audit-log --command senders"),
+            Example(
+                "Show what was refused since a time", "ccsctl audit-log --failed --since 2026-11-20T00:00:00Z"
+            ),
+        ])
+
+    static let messagesForm = OperationForm(
+        ListMessages.self, flags: [\.sender: "--sender"], optionalArguments: [\.device],
+        examples: [
+            Example("List what waits for an app", "ccsctl messages list \"$TOKEN\""),
+            Example(
+                "List what waits for the app servers of a sender",
+                "ccsctl messages list --sender 100000000001"),
+        ])
+
+    static let devicesForm = OperationForm(
+        ListDevices.self, flags: [\.filter.sender: "--sender"],
+        examples: [
+            Example(
+                "List devices that are offline although messages wait",
+                "ccsctl devices list --presence offline --waiting"),
+            Example(
+                "List devices of an app without contact since a day",
+                "ccsctl devices list --app com.example.app --seen-before 2026-11-20T00:00:00Z"),
+        ])
+}

@@ -1,0 +1,17 @@
+public import Operator
+
+extension CheckHealth.Cause {
+    /// The exit code of `ccsctl health` if this is the most urgent cause.
+    public var exitCode: ExitCode {
+        switch self {
+        case .storeFailing: .storeFailing
+        case .notServing: .notServing
+        case .registryFull: .registryFull
+        case .diskLow: .diskLow
+        case .descriptorsLow: .descriptorsLow
+        case .certificateExpiring: .certificateExpiring
+        case .apnsCertificateExpiring: .apnsCertificateExpiring
+        case .clockInDoubt: .clockInDoubt
+        }
+    }
+}

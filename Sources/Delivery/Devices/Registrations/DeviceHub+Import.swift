@@ -1,0 +1,87 @@
+import Basics
+
+/// Import of devices with their registrations and subscriptions.
+extension DeviceHub {
+    /// Takes over rows in order, and answers with the outcome of each when all changes are on disk.
+    mutating func imported(_ rows: DeviceImport, _ entry: DeviceEntry, _ turn: inout Turn) {
+        if let refusal = turn.refusalToAdd(for: entry.record ?? rows.record, rows.requester) {
+            return turn.refuse(rows.requester, refusal)
+        }
+        var outcomes: [ImportOutcome] = []
+        if let record = rows.record { outcomes.append(take(record, rows.replaces, entry, &turn)) }
+        for registration in rows.registrations {
+            outcomes.append(take(registration, rows.replaces, entry, &turn))
+        }
+        for subscription in rows.subscriptions { outcomes.append(take(subscription, entry, &turn)) }
+        answerOnceCommitted(.imported(outcomes), entry, to: rows.requester, &turn)
+    }
+
+    private func take(
+        _ record: DeviceRecord, _ replaces: Bool, _ entry: DeviceEntry, _ turn: inout Turn
+    ) -> ImportOutcome {
+        guard let known = entry.record else {
+            put(record, entry, &turn)
+            return .added
+        }
+        let isSame = known.token == record.token && known.createdAt == record.createdAt
+        guard isSame || replaces else { return .differs }
+        // What only increases is never set back: a number would be given out twice.
+        var merged = isSame ? known : record
+        merged.nextRegistration = max(known.nextRegistration, record.nextRegistration)
+        merged.hasLoggedIn = known.hasLoggedIn || record.hasLoggedIn
+        merged.seenAt = max(known.seenAt, record.seenAt)
+        guard merged != known else { return .unchanged }
+        put(merged, entry, &turn)
+        return isSame ? .unchanged : .replaced
+    }
+
+    private func put(_ record: DeviceRecord, _ entry: DeviceEntry, _ turn: inout Turn) {
+        entry.record = record
+        turn.write(.putDevice(record))
+        turn.touch(entry)
+    }
+
+    private mutating func take(
+        _ registration: Registration, _ replaces: Bool, _ entry: DeviceEntry, _ turn: inout Turn
+    ) -> ImportOutcome {
+        guard let record = entry.record else { return .noDevice }
+        let number = registration.name.number
+        guard number.number < record.nextRegistration else { return .beyondDevice }
+        if let at = entry.index(of: number) {
+            var fresh = registration
+            // What APNs has reported here is newer.
+            fresh.apnsState = entry.registrations[at].registration.apnsState
+            guard fresh != entry.registrations[at].registration else { return .unchanged }
+            guard replaces else { return .differs }
+            change(at, of: entry, to: fresh, &turn)
+            return .replaced
+        }
+        guard entry.registrations.count < turn.settings.registrationsPerDevice else { return .full }
+        let at = entry.registrations.firstIndex { $0.registration.name.number > number }
+        entry.registrations.insert(
+            RegistrationState(registration, batch: turn.ledger.nextBatchNumber),
+            at: at ?? entry.registrations.count)
+        turn.write(.putRegistration(registration))
+        for place in turn.settings.lookupKeys(of: registration) {
+            turn.write(.linkInstallation(place, registration.name))
+        }
+        turn.touch(entry)
+        return .added
+    }
+
+    private func take(
+        _ subscription: Subscription, _ entry: DeviceEntry, _ turn: inout Turn
+    ) -> ImportOutcome {
+        guard let at = entry.index(of: subscription.name.number) else { return .noRegistration }
+        guard !entry.registrations[at].hasSubscription(subscription.sender, subscription.topic) else {
+            return .unchanged
+        }
+        guard entry.registrations[at].topics.count < turn.settings.subscriptionsPerRegistration else {
+            return .full
+        }
+        entry.registrations[at].topics.insert(subscription)
+        turn.write(.putSubscription(subscription))
+        turn.touch(entry)
+        return .added
+    }
+}

@@ -1,0 +1,40 @@
+import Basics
+
+/// The sweep for expired messages: a query at each tick, and the removal of what it finds.
+extension Partition {
+    mutating func searchForExpired() {
+        guard !expirySweep.isAsking, turn.clock.doubt == nil, turn.now.monotonic >= expirySweep.next else {
+            return
+        }
+        expirySweep.isAsking = true
+        expirySweep.next = turn.now.monotonic.advanced(milliseconds: Int64(Limits.Store.sweepMilliseconds))
+        turn.load(
+            .expired(by: turn.now.wall, limit: turn.shares.expiredPerSweep, partition: turn.partition))
+    }
+
+    mutating func expiredLoaded(_ entries: [ExpiredEntry]) {
+        turn.demand(
+            entries.count <= Limits.Store.expiredPerSweep, "a search returned more entries than its limit")
+        expirySweep.isAsking = false
+        for entry in entries { expired(entry) }
+    }
+
+    private mutating func expired(_ entry: ExpiredEntry) {
+        // The query may date from a time when the clock was wrong.
+        guard turn.clock.doubt == nil else { return }
+        switch entry {
+        case .message(let device, let sequence, let end): devices.expired(sequence, end, of: device, &turn)
+        case .upstream(let sender, let sequence, let end, let author):
+            senders.expired(sequence, at: end, by: author, of: sender, &turn)
+        case .topicBody(let job, let end): turn.write(.removeTopicBody(job, expiresAt: end))
+        }
+    }
+}
+
+/// The search for expired messages of this partition.
+struct ExpirySweep {
+    /// Whether a query is unanswered.
+    var isAsking = false
+    /// When the next query is due.
+    var next = Instant.distantPast
+}

@@ -1,0 +1,85 @@
+public import Basics
+
+/// The sessions of a sender in one partition.
+public struct SenderSessions: Sendable, Equatable {
+    /// Sessions, and those of them that are draining.
+    public var sessions = 0
+    public var draining = 0
+    /// Upstream messages that app servers have not acknowledged.
+    public var unacknowledged = 0
+
+    /// Creates figures of 0.
+    public init() {}
+
+    /// Adds the figures of another partition.
+    public mutating func add(_ other: SenderSessions) {
+        sessions += other.sessions
+        draining += other.draining
+        unacknowledged += other.unacknowledged
+    }
+}
+
+/// Queries of operators.
+extension Partition {
+    /// Returns the sessions of senders: of one, or of all that are connected.
+    public func senderSessions(of sender: SenderID?) -> [SenderID: SenderSessions] {
+        let connected = sender.map { [senders.table[$0]].compactMap { $0 } } ?? senders.table.all
+        var found: [SenderID: SenderSessions] = [:]
+        for entry in connected where !entry.sessions.isEmpty {
+            var figures = SenderSessions()
+            figures.sessions = entry.sessions.count
+            figures.draining = entry.sessions.count { $0.mode == .draining }
+            figures.unacknowledged = entry.sessions.reduce(0) { $0 + $1.window.messages.count }
+            found[entry.sender] = figures
+        }
+        return found
+    }
+
+    /// Returns which of some devices are connected.
+    public func connected(among wanted: [DeviceID]) -> [DeviceID] {
+        wanted.filter { devices.table[$0]?.link != nil }
+    }
+
+    /// Returns the states of a device's messages that are not just waiting, by sequence number.
+    public func messageStates(of device: DeviceID) -> [SequenceNumber: PendingState] {
+        guard let entry = devices.table[device], entry.state.isReady else { return [:] }
+        var states: [SequenceNumber: PendingState] = [:]
+        for slot in entry.mailbox.slots {
+            states[slot.entry.sequence] = PendingState(slot.state)
+        }
+        return states
+    }
+
+    /// Returns the upstream messages and receipts of a sender that were sent to an app server and are not acknowledged.
+    public func unacknowledged(of sender: SenderID) -> Set<SequenceNumber> {
+        let sessions = senders.table[sender]?.sessions ?? []
+        return Set(sessions.flatMap { ($0.window.messages + $0.window.receipts).map(\.sequence) })
+    }
+}
+
+/// The progress of a pending message, for operators.
+public enum PendingState: Sendable {
+    /// Not sent on the current connection.
+    case waiting
+    /// Waits until the device is active.
+    case delayed
+    /// Waits until the rate of its app allows it.
+    case throttled
+    /// Sent and not acknowledged.
+    case sent
+    /// Offered to the APNs gateway.
+    case atGateway
+    /// Delivered; its receipt is being stored.
+    case owingReceipt
+
+    init(_ state: MailboxSlot.State) {
+        switch state {
+        case .waiting: self = .waiting
+        case .delayed: self = .delayed
+        case .throttled: self = .throttled
+        case .sent: self = .sent
+        case .atGateway: self = .atGateway
+        case .owingReceipt: self = .owingReceipt
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Basics
+import Catalogue
+import Glibc
+
+/// The folder that a backup is written to: checked, and created under its name only when it is complete.
+struct BackupTarget {
+    /// Where the service unit lets ccsd write backups.
+    static let serviceFolder = "/var/lib/ccsd-backup"
+
+    let path: String
+    /// The name until the backup is complete.
+    var partial: String { path + ".partial" }
+    /// The folder that contains it.
+    let parent: String
+
+    private static let forbidden =
+        "ccsd writes the backup itself: give a folder that the user of ccsd may create. Under the service unit use a folder in \(serviceFolder), or allow another one with ReadWritePaths= (systemctl edit ccsd)"
+
+    /// Checks a path that an operator gave.
+    init(_ given: String, dataDirectory: String) throws(BackupFailure) {
+        guard given.hasPrefix("/"), !given.utf8.contains(0) else {
+            throw BackupFailure(
+                "invalid folder \"\(Printable.text(given))\": expected an absolute path",
+                hint: "ccsd has another working folder than you", .usage)
+        }
+        let parts = given.split(separator: "/").filter { $0 != "." }
+        guard let name = parts.last, !parts.contains("..") else {
+            throw BackupFailure(
+                "invalid folder \"\(Printable.text(given))\": expected the path of a new folder, without ..",
+                hint: "give a path such as \(Self.serviceFolder)/monday", .usage)
+        }
+        guard let parent = Self.real("/" + parts.dropLast().joined(separator: "/")) else {
+            throw .system(
+                "use", "/" + parts.dropLast().joined(separator: "/"),
+                hint: errno == ENOENT ? "create this folder first, for the user of ccsd" : Self.forbidden)
+        }
+        self.parent = parent
+        path = parent == "/" ? "/\(name)" : "\(parent)/\(name)"
+        try demandOutside(of: dataDirectory)
+        try demandFree()
+    }
+
+    private func demandOutside(of dataDirectory: String) throws(BackupFailure) {
+        guard let data = Self.real(dataDirectory), path == data || path.hasPrefix(data + "/") else { return }
+        throw BackupFailure(
+            "\(path) is inside the data directory \(data)",
+            hint: "a backup there would be lost with the data directory: give a folder outside of it", .usage)
+    }
+
+    private func demandFree() throws(BackupFailure) {
+        guard let kind = BackupFiles.kind(path) else { return }
+        guard kind == S_IFDIR else {
+            throw BackupFailure(
+                "\(path) exists and is not a folder", hint: "give the path of a new folder", .failure)
+        }
+        guard try BackupFiles.names(in: path).isEmpty else {
+            throw BackupFailure(
+                "\(path) is not empty", hint: "give a new folder for each backup, such as \(path)/monday",
+                .failure)
+        }
+    }
+
+    /// Creates the folder under its temporary name. What an interrupted backup has left there is removed.
+    func begin() throws(BackupFailure) {
+        try BackupFiles.remove(partial)
+        do throws(BackupFailure) { try BackupFiles.makeFolder(partial) } catch {
+            guard error.exitCode == .noPermission else { throw error }
+            throw BackupFailure(error.text, hint: Self.forbidden, error.exitCode)
+        }
+    }
+
+    /// Gives the complete folder its name.
+    func complete() throws(BackupFailure) {
+        guard unsafe rename(partial, path) == 0 else {
+            throw .system(
+                "create", path,
+                hint: errno == EBUSY ? "a file system is mounted there: give a new folder in it" : nil)
+        }
+        try BackupFiles.sync(folder: parent)
+    }
+
+    /// Removes what has been written.
+    func abandon() { try? BackupFiles.remove(partial) }
+
+    private static func real(_ path: String) -> String? {
+        guard let found = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+}

@@ -1,0 +1,105 @@
+import Basics
+import Catalogue
+import Delivery
+import Operator
+import RocksStore
+
+/// The backups of the running daemon, one at a time.
+final class Backups: Sendable {
+    /// The running backup.
+    private struct State {
+        var running: String?
+        var done = 0
+        var total = 0
+        var isStopping = false
+    }
+
+    private let store: RocksStore
+    private let log: Log
+    private let state = Monitor(State())
+
+    init(store: RocksStore, log: Log) {
+        self.store = store
+        self.log = log
+    }
+
+    /// Makes a backup. It is completed even if the caller does not wait for it.
+    func make(
+        to path: String, _ configuration: Configuration, file: String?,
+        report: @escaping (_ done: Int, _ total: Int) -> Void
+    ) throws(BackupFailure) -> MakeBackup.Answer {
+        try begin(path)
+        defer { state.change { $0.running = nil } }
+        let start = Now.read()
+        do throws(BackupFailure) {
+            let target = try BackupTarget(path, dataDirectory: configuration.dataDirectory)
+            var reported = 0
+            let writer = BackupWriter(
+                store: store, configuration: configuration, configurationFile: file, target: target,
+                createdAt: start.wall
+            ) { (done, total) throws(BackupFailure) in
+                try self.advance(done, total)
+                guard done == total || done - reported >= total / Limits.Backup.reports else { return }
+                reported = done
+                report(done, total)
+            }
+            let made = try writer.run()
+            return answer(
+                target, made, milliseconds: Int(Now.read().monotonic.milliseconds(since: start.monotonic)))
+        } catch {
+            log.error("backup_failed", ["path": .text(path), "problem": .text(error.text)])
+            throw error
+        }
+    }
+
+    /// Cancels a running backup and waits until its files are removed.
+    func stop() {
+        state.change { $0.isStopping = true }
+        let end = Now.read().monotonic.advanced(seconds: Limits.Backup.cancelSeconds)
+        state.wait { state in
+            state.running == nil || Now.read().monotonic >= end ? .done(()) : .wait(until: end)
+        }
+    }
+
+    private func begin(_ path: String) throws(BackupFailure) {
+        let running = state.change { state -> State? in
+            guard state.running == nil, !state.isStopping else { return state }
+            state = State(running: path)
+            return nil
+        }
+        guard let running else { return }
+        guard let other = running.running, !running.isStopping else { throw Self.stopping }
+        throw BackupFailure(
+            "another backup is running: to \(other), \(running.done) of \(running.total) bytes are done",
+            hint: "wait until it is complete", .failure)
+    }
+
+    private func advance(_ done: Int, _ total: Int) throws(BackupFailure) {
+        let isStopping = state.change { state in
+            (state.done, state.total) = (done, total)
+            return state.isStopping
+        }
+        if isStopping { throw Self.stopping }
+    }
+
+    private static let stopping = BackupFailure(
+        "ccsd is stopping: no backup was made", hint: "try again when it runs", .unavailable)
+
+    private func answer(
+        _ target: BackupTarget, _ made: BackupWriter.Made, milliseconds: Int
+    ) -> MakeBackup.Answer {
+        let manifest = made.manifest
+        let answer = MakeBackup.Answer(
+            path: target.path, createdAt: manifest.createdAt, commit: manifest.commit,
+            files: manifest.files.count, bytes: manifest.files.reduce(0) { $0 + $1.bytes },
+            linkedBytes: made.linkedBytes, milliseconds: milliseconds, notIncluded: manifest.notIncluded)
+        log.notice(
+            "backup_made",
+            [
+                "path": .text(answer.path), "commit": LogValue(answer.commit),
+                "files": LogValue(answer.files),
+                "bytes": LogValue(answer.bytes), "milliseconds": LogValue(answer.milliseconds),
+            ])
+        return answer
+    }
+}

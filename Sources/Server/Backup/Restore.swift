@@ -1,0 +1,149 @@
+import Basics
+import Catalogue
+import Delivery
+import Glibc
+import RocksStore
+import Store
+import Transport
+
+/// Restores a backup to a data directory that no ccsd uses.
+struct Restore {
+    /// What a restore did.
+    struct Restored {
+        var backup: BackupReader
+        /// The counts of the restored store. `nil` if the backup was only verified.
+        var audit: StoreAudit?
+        /// The folder with the previous content of the data directory. `nil` if there was none.
+        var replaced: String?
+    }
+
+    let folder: String
+    let dataDirectory: String
+    /// Whether the content of a data directory that is not empty is moved aside.
+    var replaces = false
+    /// Whether the backup is only verified.
+    var verifies = false
+    var now: UnixMilliseconds
+
+    /// The name of the folder for files that are not verified yet.
+    private static let draft = ".restore.partial"
+
+    private var store: String { "\(dataDirectory)/\(BackupLayout.store)" }
+    private var partial: String { "\(dataDirectory)/\(Self.draft)" }
+
+    /// Restores or verifies the backup. If it fails, the data directory is unchanged.
+    func run(report: (_ done: Int, _ total: Int) -> Void) throws(BackupFailure) -> Restored {
+        let backup = try BackupReader(folder)
+        guard !verifies else {
+            try backup.transfer(to: nil, report: report)
+            return Restored(backup: backup)
+        }
+        let isNew = BackupFiles.kind(dataDirectory) == nil
+        if isNew { try BackupFiles.makeFolder(dataDirectory) }
+        do throws(BackupFailure) {
+            return try restore(backup, report: report)
+        } catch {
+            try? BackupFiles.remove(partial)
+            if isNew { _ = unsafe rmdir(dataDirectory) }
+            throw error
+        }
+    }
+
+    private func restore(
+        _ backup: BackupReader, report: (_ done: Int, _ total: Int) -> Void
+    ) throws(BackupFailure) -> Restored {
+        let lock = try demandUnused()
+        defer { extendLifetime(lock) }
+        try BackupFiles.remove(partial)
+        let old = try demandReplaceable()
+        try BackupFiles.makeFolder(partial)
+        for name in [BackupLayout.store, BackupLayout.apns] {
+            try BackupFiles.makeFolder("\(partial)/\(name)")
+        }
+        try backup.transfer(to: partial, report: report)
+        let audit = try audit(backup)
+        try giveToOwner()
+        let aside = try moveAside(old)
+        // The store last: without it a start would create a new one, but never use half of this one.
+        let names = try BackupFiles.names(in: partial)
+        for name in names.filter({ $0 != BackupLayout.store }) + [BackupLayout.store] {
+            try move("\(partial)/\(name)", to: "\(dataDirectory)/\(name)")
+        }
+        try BackupFiles.remove(partial)
+        try BackupFiles.sync(folder: dataDirectory)
+        return Restored(backup: backup, audit: audit, replaced: aside)
+    }
+
+    /// Takes the lock of the store in the data directory. Throws if a ccsd uses it.
+    private func demandUnused() throws(BackupFailure) -> ClosedStore? {
+        guard BackupFiles.kind(store) != nil else { return nil }
+        do throws(StoreError) { return try ClosedStore(path: store) } catch {
+            guard error.kind == .locked else {
+                throw BackupFailure(
+                    "cannot lock the store: \(error.description)",
+                    hint: "run the restore as root or as the user of ccsd", .inputOutput)
+            }
+            throw BackupFailure(
+                "the data directory is in use: \(error.description)",
+                hint: "stop ccsd first, or restore to another folder with --data-directory", .inputOutput)
+        }
+    }
+
+    /// Returns what is in the data directory. Throws if it is not empty and must not be replaced.
+    private func demandReplaceable() throws(BackupFailure) -> [String] {
+        let names = try BackupFiles.names(in: dataDirectory)
+        guard names.isEmpty || replaces else {
+            throw BackupFailure(
+                "\(dataDirectory) is not empty",
+                hint: "give an empty folder, or move its content aside with --replace", .inputOutput)
+        }
+        return names.filter { !$0.hasPrefix(Self.aside) }
+    }
+
+    private static let aside = "replaced-"
+
+    private func moveAside(_ names: [String]) throws(BackupFailure) -> String? {
+        guard !names.isEmpty else { return nil }
+        let time = Timestamp.text(now).filter { $0 != ":" && $0 != "." && $0 != "-" }
+        let folder = "\(dataDirectory)/\(Self.aside)\(time)"
+        try BackupFiles.makeFolder(folder)
+        try give(folder)
+        for name in names { try move("\(dataDirectory)/\(name)", to: "\(folder)/\(name)") }
+        return folder
+    }
+
+    private func move(_ path: String, to target: String) throws(BackupFailure) {
+        guard unsafe rename(path, target) == 0 else { throw .system("move \(path) to", target) }
+    }
+
+    /// Opens the copy, which replays its journal, and counts its messages.
+    private func audit(_ backup: BackupReader) throws(BackupFailure) -> StoreAudit {
+        do throws(StoreError) {
+            let opened = try RocksStore(path: "\(partial)/\(BackupLayout.store)")
+            let audit = try opened.audit()
+            try opened.close()
+            return audit
+        } catch {
+            let isOfDisk = error.kind == .full || error.kind == .inputOutput
+            guard !isOfDisk else {
+                throw BackupFailure(
+                    "cannot open the restored store: \(error.description)",
+                    hint: "free space on the file system of \(dataDirectory), and check the disk",
+                    .inputOutput)
+            }
+            throw .damaged("its store cannot be opened: \(error.description)")
+        }
+    }
+
+    /// Gives all files to the owner of the data directory, so that ccsd can use what root has restored.
+    private func giveToOwner() throws(BackupFailure) {
+        try BackupFiles.walk(partial) { (path) throws(BackupFailure) in try give(path) }
+    }
+
+    private func give(_ path: String) throws(BackupFailure) {
+        var owner = stat()
+        guard unsafe stat(dataDirectory, &owner) == 0 else { throw .system("read", dataDirectory) }
+        guard geteuid() == 0 else { return }
+        guard unsafe lchown(path, owner.st_uid, owner.st_gid) == 0 else { throw .system("give away", path) }
+    }
+}

@@ -1,0 +1,130 @@
+import Basics
+import Delivery
+import Operator
+import Store
+
+/// The lists of pending messages. Payloads are read, since they are part of the records, and only their sizes are shown.
+extension ControlServer {
+    func listMessages(_ command: ListMessages) throws(OperatorProblem) -> ListMessages.Answer {
+        let rows: [(sequence: SequenceNumber, row: ListMessages.Row)]
+        switch command.mailbox {
+        case .device(let target): rows = try downstream(target, command)
+        case .sender(let sender): rows = try upstream(sender, command)
+        case nil: rows = []
+        }
+        let page = rows.prefix(command.limit)
+        return ListMessages.Answer(
+            messages: page.map(\.row), nextAfter: rows.count > command.limit ? page.last?.sequence : nil)
+    }
+
+    /// Returns up to one row more than the page has.
+    private func downstream(
+        _ target: DeviceTarget, _ command: ListMessages
+    ) throws(OperatorProblem) -> [(sequence: SequenceNumber, row: ListMessages.Row)] {
+        let (device, only) = try resolved(target)
+        let loaded = try reading { () throws(StoreError) in try daemon.store.load(.device(device)) }
+        guard case .device(let state) = loaded, state.record != nil else { throw unknown(device) }
+        let apps = Dictionary(
+            state.registrations.map { ($0.name.number, $0.category) }, uniquingKeysWith: { first, _ in first }
+        )
+        let states = try ask { $0.messageStates(of: device) }.compactMap { $0 }.first ?? [:]
+        var rows: [(sequence: SequenceNumber, row: ListMessages.Row)] = []
+        var after = command.after ?? SequenceNumber(0)
+        while rows.count <= command.limit {
+            let start = after
+            let loaded = try reading { () throws(StoreError) in
+                try daemon.store.load(
+                    .messages(device, after: start, limit: Limits.Operator.messagesPerRead))
+            }
+            guard case .messages(_, let messages, let isLast) = loaded else { break }
+            for message in messages where only == nil || message.registration == only {
+                let app = apps[message.registration] ?? []
+                rows.append(
+                    (message.sequence, ListMessages.Row(message, app: app, states[message.sequence])))
+            }
+            guard !isLast, let last = messages.last else { break }
+            after = last.sequence
+        }
+        return rows
+    }
+
+    private func upstream(
+        _ sender: SenderID, _ command: ListMessages
+    ) throws(OperatorProblem) -> [(sequence: SequenceNumber, row: ListMessages.Row)] {
+        try requireSender(sender)
+        let sent = try ask { $0.unacknowledged(of: sender) }.compactMap { $0 }.first ?? []
+        let after = command.after ?? SequenceNumber(0)
+        var rows: [(sequence: SequenceNumber, row: ListMessages.Row)] = []
+        try forEachUpstream(of: sender, after: after) { message in
+            rows.append(
+                (message.sequence, ListMessages.Row(message, isSent: sent.contains(message.sequence))))
+            return rows.count <= command.limit
+        }
+        return rows
+    }
+
+    /// Reads the pending messages of devices to a sender, in steps, until a closure returns `false`.
+    func forEachUpstream(
+        of sender: SenderID, after start: SequenceNumber = SequenceNumber(0),
+        _ body: (StoredUpstream) -> Bool
+    ) throws(OperatorProblem) {
+        var after = start
+        while true {
+            let start = after
+            let loaded = try reading { () throws(StoreError) in
+                try daemon.store.load(.upstream(sender, after: start, limit: Limits.Operator.messagesPerRead))
+            }
+            guard case .upstream(_, let messages, let isLast) = loaded else { return }
+            for message in messages where !body(message) { return }
+            guard !isLast, let last = messages.last else { return }
+            after = last.sequence
+        }
+    }
+}
+
+extension ListMessages.Row {
+    /// Describes a message to a device.
+    fileprivate init(_ message: StoredMessage, app: [UInt8], _ state: PendingState?) {
+        let kind: ListMessages.Kind =
+            switch message.kind {
+            case .message: .message
+            case .discardedMarker: .deletedMessages
+            case .sendError: .sendError
+            }
+        self.init(
+            kind: kind, messageID: String(decoding: message.messageID, as: UTF8.self),
+            persistentID: message.persistentID.text, sender: message.sender, device: message.device,
+            registration: Int(message.registration.number), app: String(decoding: app, as: UTF8.self),
+            bytes: message.body.count + (message.apns?.count ?? 0),
+            collapseKey: message.collapseKey.map { String(decoding: $0, as: UTF8.self) },
+            priority: message.priority == .high ? .high : .normal, storedAt: message.acceptedAt,
+            expiresAt: message.expiresAt, state: ListMessages.State(state ?? .waiting))
+    }
+
+    /// Describes a message of a device.
+    fileprivate init(_ message: StoredUpstream, isSent: Bool) {
+        self.init(
+            kind: message.kind == .message ? .message : .receipt,
+            messageID: String(decoding: message.messageID, as: UTF8.self), persistentID: nil,
+            sender: message.sender, device: message.from.device,
+            registration: Int(message.from.number.number),
+            app: String(decoding: message.category, as: UTF8.self), bytes: message.body.count,
+            collapseKey: nil, priority: nil,
+            // The sequence is the time in microseconds.
+            storedAt: UnixMilliseconds(message.sequence.number / 1_000), expiresAt: message.expiresAt,
+            state: isSent ? .sent : .waiting)
+    }
+}
+
+extension ListMessages.State {
+    fileprivate init(_ state: PendingState) {
+        switch state {
+        case .waiting: self = .waiting
+        case .delayed: self = .delayed
+        case .throttled: self = .throttled
+        case .sent: self = .sent
+        case .atGateway: self = .atGateway
+        case .owingReceipt: self = .owingReceipt
+        }
+    }
+}

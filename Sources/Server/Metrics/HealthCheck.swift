@@ -1,0 +1,106 @@
+import Basics
+import Operator
+
+/// The state that `ccsctl health` judges.
+struct HealthState {
+    /// The kind of the store's failure; `nil` if it accepts writes.
+    var storeFailure: String?
+    var state = "serving"
+    var clockProblem: String?
+    var registryBytes = 0
+    /// 0 if there is no limit.
+    var registryLimit = 0
+    var diskFree = 0
+    /// 0 if it could not be read.
+    var diskSize = 0
+    var openDescriptors = 0
+    /// 0 if it could not be read.
+    var mostDescriptors = 0
+    var certificateNotAfter = UnixMilliseconds.max
+    /// `nil` if there is no certificate for APNs.
+    var apnsNotAfter: UnixMilliseconds?
+    /// The folder of the store.
+    var folder = ""
+
+    /// Returns what is wrong, most urgent first.
+    func findings(now: UnixMilliseconds) -> [CheckHealth.Finding] {
+        CheckHealth.Cause.allCases.compactMap { cause in
+            text(of: cause, now).map {
+                CheckHealth.Finding(cause: cause, problem: $0.problem, action: $0.action)
+            }
+        }
+    }
+
+    private func text(
+        of cause: CheckHealth.Cause, _ now: UnixMilliseconds
+    ) -> (problem: String, action: String)? {
+        switch cause {
+        case .storeFailing:
+            storeFailure.map {
+                (
+                    "the store does not accept writes (\($0)): messages are refused",
+                    "look for store_failed in the log; free space on the file system of \(folder), or check the disk"
+                )
+            }
+        case .notServing:
+            state == "serving"
+                ? nil
+                : (
+                    "ccsd is \(state): app servers are asked to reconnect",
+                    "wait until it has stopped, and start it; a drain that you ordered is not an error"
+                )
+        case .registryFull: registryText
+        case .diskLow:
+            percent(diskFree, of: diskSize).flatMap { free in
+                free >= Limits.Metrics.leastFreePercent
+                    ? nil
+                    : (
+                        "\(diskFree) of \(diskSize) bytes are free on the file system of \(folder)",
+                        "free space: at 0 messages are refused"
+                    )
+            }
+        case .descriptorsLow:
+            percent(openDescriptors, of: mostDescriptors).flatMap { used in
+                used <= Limits.Metrics.mostDescriptorsPercent
+                    ? nil
+                    : (
+                        "\(openDescriptors) of \(mostDescriptors) descriptors are open",
+                        "raise LimitNOFILE in the unit and restart, or find the clients with ccsctl sessions list"
+                    )
+            }
+        case .certificateExpiring:
+            expiry("the certificate", certificateNotAfter, now).map {
+                ($0, "renew it, then run ccsctl reload; ccsctl status shows when it expires")
+            }
+        case .apnsCertificateExpiring:
+            apnsNotAfter.flatMap { expiry("a certificate for APNs", $0, now) }.map {
+                ($0, "create a new one at Apple and add it with ccsctl apns add; ccsctl apns list shows it")
+            }
+        case .clockInDoubt:
+            clockProblem.map {
+                (
+                    "\($0); nothing expires until it is trusted",
+                    "set the clock; if it is correct, run ccsctl clock accept"
+                )
+            }
+        }
+    }
+
+    private var registryText: (problem: String, action: String)? {
+        guard let used = percent(registryBytes, of: registryLimit), used > Limits.Metrics.mostRegistryPercent
+        else { return nil }
+        let state = registryBytes >= registryLimit ? "full: no device is added" : "nearly full"
+        return (
+            "the registry is \(state) (\(registryBytes) of \(registryLimit) bytes)",
+            "raise registry_bytes and run ccsctl reload, or remove devices"
+        )
+    }
+
+    private func percent(_ part: Int, of whole: Int) -> Int? { whole > 0 ? part * 100 / whole : nil }
+
+    private func expiry(_ what: String, _ end: UnixMilliseconds, _ now: UnixMilliseconds) -> String? {
+        guard end <= now + Int64(Limits.Metrics.certificateDays) * 86_400_000 else { return nil }
+        return end <= now
+            ? "\(what) has expired on \(Timestamp.text(end))" : "\(what) expires on \(Timestamp.text(end))"
+    }
+}

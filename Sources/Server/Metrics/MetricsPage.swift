@@ -1,0 +1,30 @@
+import Basics
+import Catalogue
+
+extension Daemon {
+    /// The page `/metrics`.
+    func metricsPage(now: Now) -> [UInt8] {
+        refreshGauges(now: now)
+        var series = [MetricSeries(.buildInfo, labels: [Program.version], 1)]
+        series += senderFigures.series(now: now.monotonic)
+        var page = ByteBuffer()
+        metrics.render(series, to: &page)
+        return page.copied()
+    }
+
+    /// Sets the gauges that no thread counts, in the shard that no thread counts in.
+    func refreshGauges(now: Now) {
+        guard let shard = metrics.shards.last else { return }
+        shard.set(.ready, to: isReady ? 1 : 0)
+        shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
+        shard.set(.clockInDoubt, to: clock.current == nil ? 0 : 1)
+        shard.set(.registryBytes, to: storeThreads.registry.bytes)
+        shard.set(.registryBytesLimit, to: storeThreads.registry.limit)
+        shard.set(.senders, to: senders.directory.count)
+        shard.set(.certificateNotAfter, to: Int(certificates.notAfter / 1_000))
+        shard.set(.apnsCertificateNotAfter, to: Int((apnsCredentials.firstExpiry ?? 0) / 1_000))
+        shard.set(.processStartTime, to: Int(startedAt.wall / 1_000))
+        shard.set(.logLinesSuppressed, to: log.suppressed)
+        ProcessFigures.refresh(shard)
+    }
+}

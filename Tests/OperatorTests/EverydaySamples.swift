@@ -1,0 +1,89 @@
+import Operator
+import Wire
+
+extension Samples {
+    /// The samples of everyday commands.
+    static func everyday(_ name: OperationName) -> Sample {
+        switch name {
+        case .showAuthority:
+            Sample(
+                arguments: [[:]],
+                answers: [["certificate": "PEM", "fingerprint": "AB:CD", "not_after": time]])
+        case .showConfiguration: configuration
+        case .logLevel:
+            Sample(
+                arguments: [["level": "debug", "duration": "600s"], [:]],
+                answers: [["level": "debug", "configured": "info", "until": time]])
+        case .listAuditLog: auditLog
+        case .senderStats: statistics
+        case .listMessages: messages
+        default:
+            Sample(
+                arguments: [["sender_id": "5"]],
+                answers: [["sender_id": "5", "suspended": true, "changed": false]])
+        }
+    }
+
+    private static let configuration = Sample(
+        arguments: [["changed": true]],
+        answers: [
+            [
+                "file": "/etc/ccsd.yaml",
+                "keys": [
+                    [
+                        "key": "reactors", "value": "0", "default": "0", "source": "file", "file": "/c",
+                        "line": 3, "name": "--reactors", "reloadable": false, "in_use": "2", "pending": "4",
+                    ]
+                ],
+            ]
+        ])
+
+    private static let auditLog = Sample(
+        arguments: [
+            [
+                "limit": 7, "before": 9, "command": "senders", "user": 0, "since": time, "failed": true,
+            ]
+        ],
+        answers: [
+            [
+                "entries": [
+                    [
+                        "number": 8, "time": time, "user": "0", "pid": "7", "command": "senders remove",
+                        "arguments": "sender=5", "result": "refused", "problem": "unknown sender 5",
+                    ]
+                ], "unreadable": 1, "next_before": 8,
+            ]
+        ])
+
+    private static let statistics = Sample(
+        arguments: [["sender_id": "5"]],
+        answers: [
+            [
+                "since": time,
+                "senders": [
+                    [
+                        "sender_id": "5", "label": "shop", "suspended": false, "sessions": 2, "draining": 1,
+                        "window": 100, "unacknowledged": 3, "waiting": 4, "waiting_is_exact": true,
+                        "downstream": ["accepted": 5], "upstream": ["accepted": 6],
+                        "refused": ["invalid_token": 7],
+                    ]
+                ],
+            ]
+        ])
+
+    private static let messages = Sample(
+        arguments: [
+            ["device": "dzxZqRrnxm4:APA91bSECRET", "limit": 7, "after": "9"], ["sender_id": "5"],
+        ],
+        answers: [
+            [
+                "messages": [
+                    [
+                        "kind": "message", "message_id": "m-1", "persistent_id": "0:1%2", "sender_id": "5",
+                        "device": "42", "registration": 1, "app": "com.a", "bytes": 20, "collapse_key": "k",
+                        "priority": "high", "stored_at": time, "expires_at": time, "state": "waiting",
+                    ]
+                ], "next_after": "10",
+            ]
+        ])
+}

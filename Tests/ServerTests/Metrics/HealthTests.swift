@@ -1,0 +1,57 @@
+import Basics
+import Catalogue
+import Operator
+import Testing
+
+@testable import Server
+
+/// What `ccsctl health` finds, and in which order.
+@Suite struct HealthTests {
+    private let now: UnixMilliseconds = 1_700_000_000_000
+    private let day: Int64 = 86_400_000
+
+    private func causes(_ change: (inout HealthState) -> Void) -> [CheckHealth.Cause] {
+        var state = HealthState()
+        change(&state)
+        return state.findings(now: now).map(\.cause)
+    }
+
+    @Test("a server is healthy unless a figure exceeds its bound")
+    func bounds() {
+        #expect(causes { _ in } == [])
+        #expect(causes { ($0.diskFree, $0.diskSize) = (10, 100) } == [])
+        #expect(causes { ($0.diskFree, $0.diskSize) = (9, 100) } == [.diskLow])
+        #expect(causes { ($0.openDescriptors, $0.mostDescriptors) = (80, 100) } == [])
+        #expect(causes { ($0.openDescriptors, $0.mostDescriptors) = (81, 100) } == [.descriptorsLow])
+        #expect(causes { ($0.registryBytes, $0.registryLimit) = (90, 100) } == [])
+        #expect(causes { ($0.registryBytes, $0.registryLimit) = (91, 100) } == [.registryFull])
+        #expect(causes { ($0.registryBytes, $0.registryLimit) = (91, 0) } == [])
+        #expect(causes { $0.certificateNotAfter = now + 14 * day + 1 } == [])
+        #expect(causes { $0.certificateNotAfter = now + 14 * day } == [.certificateExpiring])
+        #expect(causes { $0.apnsNotAfter = now - 1 } == [.apnsCertificateExpiring])
+        #expect(causes { $0.state = "draining" } == [.notServing])
+        #expect(causes { $0.clockProblem = "behind" } == [.clockInDoubt])
+        #expect(causes { $0.storeFailure = "full" } == [.storeFailing])
+    }
+
+    @Test(
+        "all causes are found together, most urgent first, each with a problem, an action and a code of its own"
+    )
+    func all() {
+        var state = HealthState(
+            storeFailure: "full", state: "stopping", clockProblem: "behind", registryBytes: 5,
+            registryLimit: 5, diskFree: 0, diskSize: 100, openDescriptors: 9, mostDescriptors: 10,
+            certificateNotAfter: now - 1, apnsNotAfter: now + 1, folder: "/data")
+        let findings = state.findings(now: now)
+        #expect(findings.map(\.cause) == CheckHealth.Cause.allCases)
+        #expect(findings.allSatisfy { !$0.problem.isEmpty && !$0.action.isEmpty })
+        #expect(findings[0].problem.contains("(full)") && findings[0].action.contains("/data"))
+        #expect(findings.first { $0.cause == .certificateExpiring }?.problem.contains("has expired") == true)
+        #expect(
+            findings.first { $0.cause == .apnsCertificateExpiring }?.problem.contains("expires on") == true)
+        let codes = CheckHealth.Cause.allCases.map(\.exitCode.rawValue)
+        #expect(codes == Array(10...17), "codes are documented and must not change")
+        state.storeFailure = nil
+        #expect(state.findings(now: now).first?.cause == .notServing)
+    }
+}
