@@ -26,6 +26,6 @@ public enum SecretFile {
 
 private func unreadable(_ path: String, _ error: TransportError) -> Failure {
     let hint =
-        error.code == ENOENT ? "check the path" : "run it as a user with permission to read \(path)"
+        error.code == ENOENT ? "check the path \(path)" : "run it as a user with permission to read \(path)"
     return Failure(.inputOutput, error.description, hint: hint)
 }

@@ -13,6 +13,22 @@ struct OpenedStore: ~Copyable {
     var highest: UInt64
 }
 
+/// A range of commits that were on the disk and cannot be read any more.
+public struct LostCommits: Sendable, Equatable {
+    /// The first lost commit.
+    public var first: UInt64
+    /// The last lost commit.
+    public var last: UInt64
+}
+
+/// A finding about a store that was opened nevertheless.
+public enum OpeningRemark: Sendable, Equatable {
+    /// The sync mark could not be read: it is unknown whether the journal was complete.
+    case unreadableSyncMark
+    /// The manifest of this name had a torn end. The original is kept under this name with the suffix `.torn`.
+    case tornManifest(String)
+}
+
 /// Opens a store: checks its lock and format, replays its journal and reads its tallies.
 enum Recovery {
     /// The failure of a call to a store that is not open.

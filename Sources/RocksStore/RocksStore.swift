@@ -4,22 +4,6 @@ import Glibc
 public import Store
 import Synchronization
 
-/// A range of commits that were on the disk and cannot be read any more.
-public struct LostCommits: Sendable, Equatable {
-    /// The first lost commit.
-    public var first: UInt64
-    /// The last lost commit.
-    public var last: UInt64
-}
-
-/// A finding about a store that was opened nevertheless.
-public enum OpeningRemark: Sendable, Equatable {
-    /// The sync mark could not be read: it is unknown whether the journal was complete.
-    case unreadableSyncMark
-    /// The manifest of this name had a torn end. The original is kept under this name with the suffix `.torn`.
-    case tornManifest(String)
-}
-
 /// The store on disk: a journal and RocksDB in one directory.
 ///
 /// A record that cannot be read is never removed. Loads skip such messages and `audit` names them. A device or registration that

@@ -102,7 +102,7 @@ struct BackupTests {
         let sender = try daemon.firstSender
         let device = try TestDevice(daemon, sender: sender.id)
         let server = try TestAppServer(daemon, sender: sender)
-        for (calls, after) in [("write", 0), ("write", 2), ("sync", 3), ("link", 1)] {
+        for (calls, after) in [("write", 0), ("write", 2), ("sync", 3)] {
             let words = "error=ENOSPC calls=\(calls) after=\(after)"
             try words.write(to: control, atomically: true, encoding: .utf8)
             let full = try Tool.run(

@@ -41,7 +41,7 @@ struct EverydayTests {
         #expect(try first.ctl("status")["connections"].debugDescription.contains("sender_suspended"))
         #expect(throws: HarnessFailure.self) { try TestAppServer(first, sender: sender) }
         #expect(first.words.contains("event=login_refused") && first.words.contains("reason=suspended"))
-        for path in ["/fcm/send", "/iid/info/x", "/iid/v1:batchAdd", "/fcm/notification"] {
+        for path in ["/fcm/send", "/iid/v1:batchRemove", "/iid/v1:batchAdd", "/fcm/notification"] {
             let refused = try post(first, key: sender.key, path: path)
             #expect(refused.output.hasSuffix("\n401"), "\(path): \(refused)")
             #expect(refused.output.contains("suspended"), "\(path): \(refused)")

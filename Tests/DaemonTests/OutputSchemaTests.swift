@@ -1,4 +1,6 @@
+import Basics
 import Catalogue
+import ClientProtocol
 import Foundation
 import Operator
 import Testing
@@ -113,6 +115,11 @@ struct OutputSchemaTests {
         case "apns show", "apns test", "apns remove": return [name + ["none"] + yes]
         case "apns feedback": return [name + [sender], name + ["5"]]
         case "installations show", "installations revoke": return [name + ["cGFzc3dvcmQ_aGVsbG8tdw"] + yes]
+        case "backup":
+            // The second one finds the folder in use.
+            let folder = scratch.appendingPathComponent("backup").path
+            return [name + [folder], name + [folder]]
+        case "export", "import": return [name + [scratch.appendingPathComponent("registry.jsonl").path]]
         case "explain": return [name, name + ["nonsense"]]
         case "man", "completion": return [name + [command.arguments[0].choices[0]]]
         case "ca": return [name, name + ["--out", scratch.appendingPathComponent("authority.pem").path]]

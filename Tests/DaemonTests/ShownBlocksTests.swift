@@ -80,6 +80,7 @@ struct ShownBlocksTests {
             "ccsctl reload --certificate /etc/ccsd/certificate.pem --private-key /etc/ccsd/key.pem",
             "needs a certificate in /etc; SystemdUnitTests runs it"
         ),
+        ("docs/metrics.md", "# prometheus.yml", "a part of the configuration of Prometheus"),
         ("docs/testing.md", "Scripts/test", "runs this test"),
     ]
 
@@ -87,10 +88,11 @@ struct ShownBlocksTests {
     static let languages = [
         "python": "equal to a file of docs/examples: DocumentTests",
         "xml": "printed by ccsd reference: ReferencePageTests",
+        "promql": "checked by promtool with the alert rules: MonitoringTests",
     ]
 
     /// Blocks that need a running daemon with the default ports, and the lines that start and end one.
-    private static let withDaemon: Set = ["ccsctl audit", "ccsctl clock accept"]
+    private static let withDaemon: Set = ["ccsctl audit", "ccsctl clock accept --yes"]
     private static let daemon = "ccsd 2> log &\nuntil ccsctl status > status 2>&1; do sleep 0.1; done\n"
 
     /// Pages whose blocks run one after the other in one shell.
@@ -190,7 +192,7 @@ struct ShownBlocksTests {
             python3() { '\(TestPaths.python.path)' "$@"; }
             unset PYTHONUNBUFFERED
             PATH='\(TestPaths.programs.path)':$PATH
-            trap 'kill $(jobs -p) 2>/dev/null || true; wait || true' EXIT
+            trap 'for job in $(jobs -p); do kill -- -$job 2>/dev/null || true; done; wait || true' EXIT
             \(text)
             """
         return try Tool.run(

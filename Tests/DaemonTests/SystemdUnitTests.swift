@@ -101,7 +101,7 @@ struct SystemdUnitTests {
     }
 
     @Test(
-        "a backup goes to the folder of the unit, elsewhere ccsd says why not, and root restores it for ccsd")
+        "a backup goes to the folder of the unit, elsewhere it is refused, and root restores it for ccsd")
     func backup() throws {
         let system = try started()
         let ctl = ["ccsctl", "--socket", "/run/ccsd/control.sock"]
@@ -122,7 +122,7 @@ struct SystemdUnitTests {
         }
         let inUse = try restore()
         #expect(inUse.code == 74 && inUse.errors.contains("the data directory is in use"), "\(inUse)")
-        try system.output(ctl[0], ctl[1], ctl[2], "senders", "remove", "4711")
+        try system.output(ctl[0], ctl[1], ctl[2], "senders", "remove", "4711", "--yes")
         try system.output("systemctl", "stop", "ccsd.socket", "ccsd.service")
         let restored = try restore()
         #expect(restored.code == 0, "\(restored)")

@@ -81,7 +81,7 @@ import Testing
         // The connection stays, and its messages arrive.
         bench.submit(1)
         bench.settle()
-        #expect(bench.take(phone).words == ["deliver 1"])
+        #expect(bench.take(phone).words == ["deliver m1"])
     }
 
     @Test("What only increases is never set back")

@@ -42,20 +42,7 @@ enum Samples {
     static func sample(of name: OperationName) -> Sample {
         switch name {
         case .showStatus: Sample(arguments: [[:]], answers: [status])
-        case .checkHealth:
-            Sample(
-                arguments: [[:]],
-                answers: [
-                    [
-                        "healthy": false, "state": "serving",
-                        "findings": [
-                            [
-                                "cause": "disk_low", "problem": "5 of 100 bytes are free",
-                                "action": "free space",
-                            ]
-                        ],
-                    ]
-                ])
+        case .checkHealth: health
         case .showFigures: Sample(arguments: [[:]], answers: [figures])
         case .checkConfiguration: Sample(arguments: [[:]], answers: [check])
         case .showAuthority, .showConfiguration, .logLevel, .listAuditLog, .suspendSender, .resumeSender,
@@ -79,31 +66,7 @@ enum Samples {
             Sample(
                 arguments: [[:], ["session": "0-12-345"], ["sender_id": "5"]], answers: [["sessions": 3]])
         case .auditStore: Sample(arguments: [[:]], answers: [audit])
-        case .exportRecords:
-            Sample(
-                arguments: [["part": "devices", "after": "7", "limit": 9]],
-                answers: [["rows": [["kind": "device"]], "next": "8"], ["rows": [], "next": .null]])
-        case .importRecords:
-            Sample(
-                arguments: [["rows": [["kind": "device"]], "line": 7, "replace": true]],
-                answers: [
-                    [
-                        "added": 1, "unchanged": 2, "replaced": 3, "needs_restart": true,
-                        "problems": [
-                            ["line": 7, "field": "kind", "conflict": false, "text": "invalid kind"],
-                            ["line": 8, "field": .null, "conflict": true, "text": "it differs"],
-                        ],
-                    ]
-                ])
-        case .makeBackup:
-            Sample(
-                arguments: [["path": "/backup/monday"]],
-                answers: [
-                    [
-                        "path": "/backup/monday", "created_at": time, "commit": 7, "files": 3, "bytes": 2,
-                        "linked_bytes": 1, "milliseconds": 5, "not_included": ["/etc/ccsd/ccsd.yaml"],
-                    ]
-                ])
+        case .exportRecords, .importRecords, .makeBackup: transfer(name)
         case .listSessions:
             Sample(
                 arguments: [["limit": 7]],
@@ -132,6 +95,51 @@ enum Samples {
                 ])
         case .listRunningTopics:
             Sample(arguments: [["limit": 7]], answers: [["messages": [running], "left_out": 1]])
+        }
+    }
+
+    private static let health = Sample(
+        arguments: [[:]],
+        answers: [
+            [
+                "healthy": false, "state": "serving",
+                "findings": [
+                    [
+                        "cause": "disk_low", "problem": "5 of 100 bytes are free",
+                        "action": "free space",
+                    ]
+                ],
+            ]
+        ])
+
+    private static func transfer(_ name: OperationName) -> Sample {
+        switch name {
+        case .exportRecords:
+            Sample(
+                arguments: [["part": "devices", "after": "7", "limit": 9]],
+                answers: [["rows": [["kind": "device"]], "next": "8"], ["rows": [], "next": .null]])
+        case .importRecords:
+            Sample(
+                arguments: [["rows": [["kind": "device"]], "line": 7, "replace": true]],
+                answers: [
+                    [
+                        "added": 1, "unchanged": 2, "replaced": 3,
+                        "problems": [
+                            ["line": 7, "field": "kind", "conflict": false, "text": "invalid kind"],
+                            ["line": 8, "field": .null, "conflict": true, "text": "it differs"],
+                        ],
+                        "needs_restart": true,
+                    ]
+                ])
+        default:
+            Sample(
+                arguments: [["path": "/backup/monday"]],
+                answers: [
+                    [
+                        "path": "/backup/monday", "created_at": time, "commit": 7, "files": 3, "bytes": 2,
+                        "linked_bytes": 1, "milliseconds": 5, "not_included": ["/etc/ccsd/ccsd.yaml"],
+                    ]
+                ])
         }
     }
 

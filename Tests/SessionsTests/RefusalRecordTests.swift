@@ -110,7 +110,7 @@ import Wire
     private static func note(_ endpoint: String, _ status: HTTPStatus) -> HTTPResponseRecord {
         HTTPResponseRecord(
             endpoint: Metric.httpEndpoints.firstIndex(of: endpoint) ?? -1, status: status,
-            start: Instant(nanoseconds: 0))
+            start: Instant(nanoseconds: 1_000_000_000))
     }
 }
 

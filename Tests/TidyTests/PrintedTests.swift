@@ -94,7 +94,7 @@ import Testing
         "zsh completes commands, options and values", .enabled(if: hasZsh, "zsh is not installed"))
     func zshCompletion() {
         #expect(Self.offeredByZsh("ccsctl se") == ["sessions", "send", "senders", "service-accounts"])
-        #expect(Self.offeredByZsh("ccsctl --socket x senders r") == ["rotate-key", "remove"])
+        #expect(Self.offeredByZsh("ccsctl --socket x senders r") == ["resume", "rotate-key", "remove"])
         #expect(Self.offeredByZsh("ccsctl senders add --key") == ["--key-file", "--key-stdin"])
         #expect(Self.offeredByZsh("ccsctl man ccs-") == ["ccs-device", "ccs-bench"])
         #expect(Self.offeredByZsh("ccsctl send --priority n") == ["normal"])
@@ -109,7 +109,7 @@ import Testing
     func fishCompletion() {
         #expect(
             Set(Self.offeredByFish("ccsctl se")) == ["sessions", "send", "senders", "service-accounts"])
-        #expect(Set(Self.offeredByFish("ccsctl --socket x senders r")) == ["rotate-key", "remove"])
+        #expect(Set(Self.offeredByFish("ccsctl --socket x senders r")) == ["resume", "rotate-key", "remove"])
         #expect(Set(Self.offeredByFish("ccsctl senders add --key")) == ["--key-file", "--key-stdin"])
         #expect(Set(Self.offeredByFish("ccsctl man ccs-")) == ["ccs-device", "ccs-bench"])
         #expect(Self.offeredByFish("ccsctl send --priority n") == ["normal"])

@@ -116,7 +116,9 @@ import Wire
     func offline() {
         let asked = Set([
             "ca", "config show", "log level", "audit-log", "senders suspend", "senders resume",
-            "senders stats", "messages list", "status", "health", "top", "check", "reload", "drain", "audit", "sessions list",
+            "senders stats", "messages list", "backup", "export", "import", "status", "health", "top",
+            "check", "reload", "drain", "audit",
+            "sessions list",
             "send", "senders add",
             "senders list",
             "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
@@ -126,7 +128,8 @@ import Wire
             "apns add", "apns list", "apns show", "apns test", "apns remove", "apns feedback",
         ])
         let offline = Set([
-            "config sample", "config docs", "operations", "metrics docs", "metrics alerts", "metrics dashboard",
+            "config sample", "config docs", "operations", "metrics docs", "metrics alerts",
+            "metrics dashboard",
             "schema", "explain", "man", "completion", "version",
         ])
         #expect(Set(Program.ccsctl.commands.map(\.name)) == asked.union(offline))

@@ -25,17 +25,21 @@ class AppServer(ClientXMPP):
         self.enable_direct_tls, self.enable_starttls, self.enable_plaintext = True, False, False
         self.ca_certs = authority
         self.greeted = greeted
+        self.address = os.environ.get("CCS_HOST", "127.0.0.1"), int(os.environ.get("CCS_PORT", "5235"))
         self.register_handler(Callback("ccs", MatchXPath("{jabber:client}message"), self.received))
         self.add_event_handler("session_start", self.started)
         self.add_event_handler("failed_auth", lambda _: sys.exit("refused: wrong sender ID or server key"))
-        # After a drain, a restart or a network failure: connect again.
-        self.add_event_handler("disconnected", lambda _: self.reconnect(wait=1))
+        self.add_event_handler("disconnected", self.ended)
 
     def started(self, _):
         print("connected as", self.boundjid, flush=True)
         if self.greeted:
             self.submit({"to": self.greeted, "message_id": str(uuid.uuid4()), "data": {"text": "Hello"}})
             self.greeted = None
+
+    def ended(self, _):
+        # After a drain, a restart or a network failure: connect again, after a pause.
+        asyncio.get_running_loop().call_later(1, self.connect, *self.address)
 
     def received(self, stanza):
         payload = json.loads(stanza.xml.find(GCM).text)
@@ -67,7 +71,7 @@ async def main():
     with open(key_file, encoding="ascii") as file:
         key = file.readline().strip()
     client = AppServer(sender, key, authority, greeted[0] if greeted else None)
-    client.connect(os.environ.get("CCS_HOST", "127.0.0.1"), int(os.environ.get("CCS_PORT", "5235")))
+    client.connect(*client.address)
     await asyncio.Event().wait()
 
 

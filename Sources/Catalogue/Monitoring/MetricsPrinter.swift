@@ -71,7 +71,7 @@ public enum MetricsPrinter {
             """
         for alert in Alert.all {
             text += "### \(alert.name) (\(alert.severity.rawValue))\n\n\(plain(alert.summary))\n\n"
-            text += "```\n\(alert.expression)\n```\n\n"
+            text += "```promql\n\(alert.expression)\n```\n\n"
             text += alert.duration == "0m" ? "At once. " : "For \(alert.duration). "
             text += "**What to do**: \(plain(alert.action))\n\n"
         }

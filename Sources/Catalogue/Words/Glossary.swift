@@ -69,12 +69,12 @@ public enum Glossary {
             "No valid APNs credential for the iOS app: add or renew it with ccsctl apns add."
         ),
         ("apns_unregistered", "The iOS app is gone: the app server should delete the token."),
+        ("apns_bad_token", "APNs does not know the device token, neither in production nor in sandbox."),
+        ("apns_mismatch", "The APNs device token belongs to another app."),
         (
             "apns_activity_ended",
             "APNs does not accept the token of a Live Activity; the registration is not concerned."
         ),
-        ("apns_bad_token", "APNs does not know the device token, neither in production nor in sandbox."),
-        ("apns_mismatch", "The APNs device token belongs to another app."),
         ("apns_too_large", "The payload for APNs is larger than Apple accepts."),
         ("apns_invalid", "APNs refuses a field that the app server set."),
         ("apns_rate_exceeded", "APNs receives too many messages for the device."),

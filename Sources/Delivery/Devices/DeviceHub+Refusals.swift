@@ -22,7 +22,7 @@ extension DeviceHub {
             } else {
                 turn.refuseInstallation(request, .serviceNotAvailable)
             }
-        case .imported(let rows): turn.refuse(rows.requester, .serviceNotAvailable)
+        case .imported(let rows): turn.refuseRequest(rows.requester, .serviceNotAvailable)
         case .forget(let requester), .unregisterToken(_, let requester):
             turn.refuseRequest(requester, .serviceNotAvailable)
         case .upstreamReturned(let gone):

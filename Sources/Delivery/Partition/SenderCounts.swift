@@ -63,6 +63,7 @@ public struct SenderCounts: Sendable {
     /// Creates counts of 0.
     public init() {}
 
+    /// The messages of a kind.
     public subscript(kind: SenderCount) -> Int {
         @inline(__always) get { counts[kind.rawValue] }
         @inline(__always) set { counts[kind.rawValue] = newValue }

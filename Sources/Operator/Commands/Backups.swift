@@ -91,6 +91,7 @@ public struct BackupManifest: Record, Equatable {
     /// The format that this version writes and reads.
     public static let formatNow = 1
 
+    /// The format of the manifest.
     public var format: Int
     /// The version of ccsd that made the backup.
     public var version: String

@@ -8,6 +8,7 @@ public struct ExportRecords: OperatorCommand {
         case secrets, senders, devices, installations, groups
     }
 
+    /// The part to read.
     public var part: Part
     /// Where the page starts: `next` of the previous page. `nil` for the first page.
     public var after: String?

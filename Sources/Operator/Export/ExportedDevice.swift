@@ -63,6 +63,7 @@ public struct ExportedRegistration: Record, Equatable {
             .required("auth", .secretFile(upTo: 16), \.auth, "The shared secret."))
     }
 
+    /// The device, and the number of the registration on it.
     public var device: DeviceID
     public var number: Int
     public var category: [UInt8]

@@ -88,6 +88,7 @@ public struct ExportHeader: Record, Equatable {
     /// The format that this version writes and reads.
     public static let formatNow = 1
 
+    /// The format of the export.
     public var format: Int
     public var version: String
     public var createdAt: UnixMilliseconds

@@ -99,6 +99,7 @@ public struct OperationsOutput: Record {
             .required("lines", .list(.record), \.lines, "The lines before the answer."))
     }
 
+    /// The operations.
     public var operations: [Row]
 
     /// Creates an output.

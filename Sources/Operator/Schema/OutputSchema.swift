@@ -46,10 +46,13 @@ public enum OutputSchema {
         }
     }
 
-    /// Returns all outputs: of errors, of operations and of commands that need no daemon.
+    /// Returns all outputs: of errors, of operations, and of commands that have one of their own.
     public static func all(_ offline: [Output]) -> [Output] {
-        [output("error", "A command that failed or was refused.", ErrorOutput.self)]
-            + OperationName.allCases.flatMap { outputs(of: $0.definition) } + offline
+        // A command that makes several requests prints an output of its own.
+        let own = Set(offline.map(\.name))
+        return [output("error", "A command that failed or was refused.", ErrorOutput.self)]
+            + OperationName.allCases.flatMap { outputs(of: $0.definition) }.filter { !own.contains($0.name) }
+            + offline
     }
 
     /// Describes the output of a command by the fields of its type, and those that the tool adds.

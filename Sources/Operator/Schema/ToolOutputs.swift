@@ -71,6 +71,7 @@ public struct WordsOutput: Record {
             .required("meaning", .text, \.meaning, "What it means."))
     }
 
+    /// The words.
     public var words: [Row]
 
     /// Creates an output.
@@ -126,6 +127,7 @@ public struct KeysOutput: Record {
             .required("reason", .text, \.reason, "Why the key exists, or why its default is what it is."))
     }
 
+    /// The keys.
     public var keys: [Row]
 
     /// Creates an output.

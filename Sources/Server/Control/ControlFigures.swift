@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Delivery
 import Operator
+import Store
 
 /// The commands that monitor the daemon.
 extension ControlServer {

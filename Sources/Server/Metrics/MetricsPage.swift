@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Delivery
 
 extension Daemon {
     /// The page `/metrics`.

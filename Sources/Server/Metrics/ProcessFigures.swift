@@ -19,7 +19,7 @@ struct ProcessFigures {
     /// Sets the cheap figures: processor time, memory and the start.
     static func refresh(_ shard: MetricShard) {
         var usage = rusage()
-        if unsafe getrusage(RUSAGE_SELF, &usage) == 0 {
+        if unsafe getrusage(Int32(RUSAGE_SELF.rawValue), &usage) == 0 {
             shard.set(.processCPU, to: microseconds(usage.ru_utime) + microseconds(usage.ru_stime))
         }
         // Pages: total, resident, …

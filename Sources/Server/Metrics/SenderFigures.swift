@@ -66,10 +66,10 @@ struct SenderRanking {
         ranksAt = now.advanced(seconds: Limits.Metrics.rankingSeconds)
         // A sender keeps its name unless another one was busier; the ID decides between equal ones.
         let ranked = entries.indices.sorted { a, b in
-            let (a, b) = (entries[a], entries[b])
-            if a.recent != b.recent { return a.recent > b.recent }
-            if a.isNamed != b.isNamed { return a.isNamed }
-            return a.sender < b.sender
+            let (first, second) = (entries[a], entries[b])
+            if first.recent != second.recent { return first.recent > second.recent }
+            if first.isNamed != second.isNamed { return first.isNamed }
+            return first.sender < second.sender
         }
         named = min(names, ranked.count)
         for (place, at) in ranked.enumerated() {

@@ -18,7 +18,7 @@ extension Refusal {
             .invalidToken,
             .senderMismatch,
             .notRegistered,
-            .packageMismatch,
+            .packageMismatch, .senderSuspended,
             .deviceRateExceeded,
             .senderRateExceeded,
             .topicRateExceeded,

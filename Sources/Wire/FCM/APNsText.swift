@@ -11,7 +11,7 @@ enum APNsText {
             case .unregistered: "APNs device token is disabled."
             case .badToken: "APNs does not know the device token, neither in production nor in sandbox"
             case .activityEnded:
-                "The token of the Live Activity is not valid: the activity has ended, or belongs to another app. The registration is valid"
+                "InvalidJson: INVALID_FIELD : The token of the Live Activity is not valid: the activity has ended, or belongs to another app. The registration is valid"
             case .mismatch: "The APNs device token belongs to another app"
             case .tooLarge:
                 "InvalidJson: MESSAGE_TOO_BIG : The payload for APNs is larger than Apple accepts"

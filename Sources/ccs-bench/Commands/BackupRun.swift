@@ -109,7 +109,8 @@ final class BackupRun {
         guard let moment = moments.first else { return false }
         let code = try restore(
             moment, to: target.dataDirectory, log: "refused-restore.log", more: ["--replace"])
-        return try code == ExitCode.inputOutput.rawValue && target.auditHolds()
+        guard code == ExitCode.inputOutput.rawValue else { return false }
+        return try target.auditHolds()
     }
 
     /// Runs `ccsd restore`. Returns its exit code.

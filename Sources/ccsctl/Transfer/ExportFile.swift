@@ -26,7 +26,7 @@ enum ExportFile {
             throw error
         }
         if invocation.has("--json") {
-            Output.write(["file": .string(path), "rows": .integer(rows)])
+            Output.write(ExportOutput(file: path, rows: rows).json)
         } else {
             Output.write(
                 "\(rows) rows in \(Report.safe(path))\n\nKeep the file as safe as the data directory: it has the secret that authenticates tokens.\n"

@@ -29,12 +29,18 @@ struct ImportFile: ~Copyable {
     }
 
     private init(_ invocation: Invocation) throws(Failure) {
+        let socket = try SocketPath.find(invocation.text("--socket"))
+        let client = try Self.connect(to: socket)
         path = invocation.arguments[0]
-        socket = try SocketPath.find(invocation.text("--socket"))
         replaces = invocation.has("--replace")
-        do throws(ControlError) { client = try ControlClient(path: socket) } catch {
-            throw Failure(error, path: socket)
-        }
+        self.socket = socket
+        self.client = client
+    }
+
+    private static func connect(to socket: String) throws(Failure) -> ControlClient {
+        do throws(ControlError) {
+            return try ControlClient(path: socket)
+        } catch { throw Failure(error, path: socket) }
     }
 
     // MARK: Checking

@@ -38,11 +38,10 @@ struct ImportResult {
 
     /// The result for programs.
     var json: JSONValue {
-        [
-            "added": .integer(added), "unchanged": .integer(unchanged), "replaced": .integer(replaced),
-            "invalid": .integer(invalid), "conflicts": .integer(conflicts),
-            "problems": .array(problems.map(\.json)), "needs_restart": .boolean(needsRestart),
-        ]
+        ImportOutput(
+            added: added, unchanged: unchanged, replaced: replaced, invalid: invalid, conflicts: conflicts,
+            problems: problems, needsRestart: needsRestart
+        ).json
     }
 
     /// The result as text.

@@ -50,6 +50,6 @@ print(json.dumps({
     "echo_before": bool(before[3] & termios.ECHO),
     "echo_during": bool(during and during[3] & termios.ECHO),
     "same": before == after,
-    "longest": max((len(line.split("\x1b[K")[-1]) for line in text.split("\r\n")), default=0),
+    "longest": max((len(line.split("\x1b[K")[-1].rstrip("\r")) for line in text.split("\r\n")), default=0),
     "text": text[:4000],
 }))

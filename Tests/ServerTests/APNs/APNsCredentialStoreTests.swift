@@ -207,7 +207,7 @@ struct APNsCredentialStoreTests {
         let (universal, _) = try store.add(try Files.universal())
         let end = try #require(universal.expiresAt)
         #expect(store.firstExpiry == end)
-        _ = try store.add(try Files.command("legacy.p12", environment: .sandbox))
+        _ = try store.add(try Files.development())
         let ends = store.all.compactMap(\.expiresAt)
         #expect(ends.count == 2 && store.firstExpiry == ends.min())
     }

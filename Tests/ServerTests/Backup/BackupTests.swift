@@ -78,7 +78,7 @@ import Wire
             ("\(bench.data)", "is inside the data directory", "outside of it"),
             ("\(bench.data)/store/x", "is inside the data directory", "outside of it"),
             ("\(bench.root)/link/x", "is inside the data directory", "outside of it"),
-            ("/proc/ccsd-backup", "cannot create /proc/ccsd-backup.partial", ""),
+            ("/proc/ccsd-backup", "cannot create /proc/ccsd-backup.partial", "create the folder above it"),
         ]
         for (path, text, hint) in cases {
             let error = #expect(throws: BackupFailure.self, "\(path)") { try bench.make(path) }
@@ -94,7 +94,7 @@ import Wire
         #expect(try !bench.files(bench.root).contains { $0.contains("partial") })
     }
 
-    @Test("A second backup at the same time is refused, and says what the first one does")
+    @Test("A second backup at the same time is refused with what the first one does")
     func onlyOne() throws {
         let bench = try BackupBench()
         var refusal: BackupFailure?

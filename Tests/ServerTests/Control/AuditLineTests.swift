@@ -56,8 +56,9 @@ struct AuditLineTests {
         case .showStatus, .checkConfiguration, .showClock, .auditStore, .listSessions, .listSenders,
             .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
-            .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog, .senderStats,
-            .listMessages:
+            .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
+            .senderStats,
+            .listMessages, .checkHealth, .showFigures:
             nil
         case .logLevel:
             (
@@ -82,28 +83,7 @@ struct AuditLineTests {
                 ["sender_id": "4711", "to": "SECRET-TOKEN", "data": ["text": "SECRET"]],
                 "command=send arguments=\"sender=4711 target=malformed\" result=BAD_REGISTRATION"
             )
-        case .addSender:
-            (
-                ["sender_id": "4711", "label": "shop", "key": .string(key)],
-                "command=\"senders add\" arguments=\"sender=4711 label=shop\" result=ok"
-            )
-        case .rotateKey:
-            (
-                ["sender_id": "4711", "key": .string(key + "-2")],
-                "command=\"senders rotate-key\" arguments=\"sender=4711\" result=ok"
-            )
-        case .removeSender:
-            (["sender_id": "4711"], "command=\"senders remove\" arguments=\"sender=4711\" result=ok")
-        case .addAccount:
-            (
-                ["sender_id": "4711", "public_key": "AAEC"],
-                "command=\"service-accounts add\" arguments=\"sender=4711\" result=refused problem=\"invalid public_key: expected an RSA key"
-            )
-        case .removeAccount:
-            (
-                ["sender_id": "4711", "key_id": "0a"],
-                "command=\"service-accounts remove\" arguments=\"sender=4711 key_id=0a\" result=refused"
-            )
+        case .addSender, .rotateKey, .removeSender, .addAccount, .removeAccount: senders(name)
         case .addAPNsCredential, .testAPNsCredential, .removeAPNsCredential: apns(name)
         case .importRecords:
             (
@@ -121,6 +101,34 @@ struct AuditLineTests {
             (
                 ["installation": .string(installation)],
                 "command=\"installations revoke\" arguments=\"installation=\(installation)\" result=ok"
+            )
+        }
+    }
+
+    /// The same for the commands for senders and their accounts.
+    private static func senders(_ name: OperationName) -> (arguments: JSONValue, line: String) {
+        switch name {
+        case .addSender:
+            (
+                ["sender_id": "4711", "label": "shop", "key": .string(key)],
+                "command=\"senders add\" arguments=\"sender=4711 label=shop\" result=ok"
+            )
+        case .rotateKey:
+            (
+                ["sender_id": "4711", "key": .string(key + "-2")],
+                "command=\"senders rotate-key\" arguments=\"sender=4711\" result=ok"
+            )
+        case .removeSender:
+            (["sender_id": "4711"], "command=\"senders remove\" arguments=\"sender=4711\" result=ok")
+        case .addAccount:
+            (
+                ["sender_id": "4711", "public_key": "AAEC"],
+                "command=\"service-accounts add\" arguments=\"sender=4711\" result=refused problem=\"invalid public_key: expected an RSA key"
+            )
+        default:
+            (
+                ["sender_id": "4711", "key_id": "0a"],
+                "command=\"service-accounts remove\" arguments=\"sender=4711 key_id=0a\" result=refused"
             )
         }
     }

@@ -52,7 +52,9 @@ import Wire
 
     @Test("pages go back in time, and conditions select entries")
     func conditions() throws {
-        let log = AuditLog(folder: try ServerFolder().path, log: .silent)
+        let folder = try ServerFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let log = AuditLog(folder: folder.path, log: .silent)
         for sender in 1...9 {
             try append(log, sender, user: sender > 5 ? 0 : 7, problem: sender == 3 ? "no" : nil)
         }

@@ -1,4 +1,5 @@
 import Basics
+import BasicsSupport
 import Delivery
 import Store
 import Testing

@@ -5,7 +5,7 @@ extension DeviceHub {
     /// Takes over rows in order, and answers with the outcome of each when all changes are on disk.
     mutating func imported(_ rows: DeviceImport, _ entry: DeviceEntry, _ turn: inout Turn) {
         if let refusal = turn.refusalToAdd(for: entry.record ?? rows.record, rows.requester) {
-            return turn.refuse(rows.requester, refusal)
+            return turn.refuseRequest(rows.requester, refusal)
         }
         var outcomes: [ImportOutcome] = []
         if let record = rows.record { outcomes.append(take(record, rows.replaces, entry, &turn)) }

@@ -8,7 +8,7 @@ extension Limits {
         /// Events whose rate is remembered: all that the server logs, with room to spare.
         public static let eventsRemembered = 1_024
         /// Cells of a metric up to which cells with the value zero are rendered too; a larger metric would be mostly zeros.
-        public static let renderedZeroCells = 128
+        public static let renderedZeroCells = 160
         /// Seconds between two lines of an event that keeps failing: ten minutes of one problem make 21 lines.
         public static let repeatedEventSeconds = 30
         /// Kinds of failing events that are distinguished at a time; beyond it further kinds share one entry.
