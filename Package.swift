@@ -108,6 +108,14 @@ let package = Package(
             name: "BasicsSupport", dependencies: ["Basics"], path: "Tests/BasicsTests/Support",
             swiftSettings: strict),
         tests("Basics", ["Basics", "BasicsSupport", "COpenSSL"], exclude: ["Support"]),
+        // A store in memory, for the tests that need no disk.
+        .target(
+            name: "StoreSupport", dependencies: ["Store", "Delivery", "Basics"],
+            path: "Tests/StoreTests/Support", swiftSettings: strict),
+        // The encryption that ccsd only undoes, also for the fuzzer.
+        .target(
+            name: "CryptoSupport", dependencies: ["Crypto", "Basics", "COpenSSL"],
+            path: "Tests/CryptoTests/Support", swiftSettings: strict),
         // The other end of an HTTP/2 connection, for the tests that send frames made by hand.
         .target(
             name: "HTTP2Peer", dependencies: ["CNGHTTP2"], path: "Tests/WireTests/HTTP2Peer",
@@ -128,9 +136,12 @@ let package = Package(
                 "Sessions", "Wire", "Compression", "Delivery", "Basics", "HTTP2Peer", "BasicsSupport",
                 "WireSupport",
             ]),
-        tests("Store", ["Store", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"]),
+        tests(
+            "Store",
+            ["Store", "StoreSupport", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"],
+            exclude: ["Support"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
-        tests("Crypto", ["Crypto", "Basics", "Wire", "COpenSSL"]),
+        tests("Crypto", ["Crypto", "CryptoSupport", "Basics", "Wire", "COpenSSL"], exclude: ["Support"]),
         tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
         tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
         tests(
@@ -138,13 +149,13 @@ let package = Package(
             [
                 "Server", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store",
                 "Delivery",
-                "Sessions", "Transport", "BasicsSupport",
+                "Sessions", "Transport", "BasicsSupport", "StoreSupport",
             ]),
         tests(
             "Client",
             [
                 "Client", "ClientProtocol", "Operator", "Crypto", "Transport", "Wire", "Basics",
-                "BasicsSupport",
+                "BasicsSupport", "CryptoSupport",
                 "WireSupport",
             ]),
         tests(
@@ -187,7 +198,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
-                "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "APNsGateway",
+                "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
+                "APNsGateway",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),

@@ -1,4 +1,4 @@
-public import Basics
+import Basics
 
 /// `aes128gcm` (RFC 8188, RFC 8291; mcs-device 7.4): the body contains all parameters.
 extension WebPush {
@@ -8,36 +8,6 @@ extension WebPush {
     private static let isLast: UInt8 = 2
     /// The length of the header: salt, record size, key length and key.
     private static let headBytes = saltBytes + 4 + 1 + P256.publicKeyBytes
-
-    /// Encrypts a text for a web app. Returns `nil` if its keys are invalid.
-    ///
-    /// `random` returns secure random bytes: first for the message's key pair, then for the salt. Only tests and the fuzzer
-    /// use it; it is here as the inverse of `openBody`, with which it shares the key derivation.
-    public static func sealBody(
-        _ text: [UInt8], publicKey: [UInt8], auth: [UInt8], random: (_ count: Int) -> [UInt8],
-        recordSize: Int = Limits.Registration.webPushRecordBytes
-    ) -> [UInt8]? {
-        let room = recordSize - RecordCipher.tagBytes - 1
-        guard auth.count == authBytes, room > 0, let own = KeyPair(random: random),
-            let agreement = Agreement(sender: own, receiver: publicKey)
-        else { return nil }
-        let salt = random(saltBytes)
-        let keys = bodyKeys(agreement, auth: auth, salt: salt)
-        guard var cipher = RecordCipher(key: keys.content, nonce: keys.nonce) else { return nil }
-        var body = salt
-        for shift in [24, 16, 8, 0] { body.append(UInt8(truncatingIfNeeded: recordSize >> shift)) }
-        body.append(UInt8(P256.publicKeyBytes))
-        body += own.publicKey
-        var at = 0
-        repeat {
-            let end = min(at + room, text.count)
-            let mark = end == text.count ? isLast : moreFollows
-            guard let record = cipher.seal(text[at..<end] + [mark]) else { return nil }
-            body += record
-            at = end
-        } while at < text.count
-        return body
-    }
 
     /// Decrypts a body. Returns `nil` if it is not for these keys, or is incomplete.
     public static func openBody(_ body: [UInt8], keys pair: KeyPair, auth: [UInt8]) -> [UInt8]? {
@@ -68,7 +38,7 @@ extension WebPush {
         return nil
     }
 
-    static func bodyKeys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
+    private static func bodyKeys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
         let secret = HKDF.derive(
             salt: auth, secret: agreement.secret,
             info: Array("WebPush: info\0".utf8) + agreement.receiver + agreement.sender, count: 32)

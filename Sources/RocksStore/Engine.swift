@@ -8,7 +8,7 @@ import Synchronization
 @safe final class Engine: @unchecked Sendable {
     /// Number of partitions of the store.
     let partitions: Int
-    private let database: OpaquePointer
+    let database: OpaquePointer
     private let families: [OpaquePointer]
     private let memory: SeenFilter
     private let reading: OpaquePointer
@@ -139,11 +139,6 @@ import Synchronization
         try unsafe check("compact \(family)") { error in
             unsafe rocksdb_suggest_compact_range_cf(database, handle(family), nil, 0, nil, 0, error)
         }
-    }
-
-    /// Compacts a column family and waits for it. Only tests need that: RocksDB compacts by itself.
-    func compact(_ family: Family) {
-        unsafe rocksdb_compact_range_cf(database, handle(family), nil, 0, nil, 0)
     }
 
     /// Creates a copy of the database in a folder that does not exist: hard links of the sorted files, and copies of the rest.

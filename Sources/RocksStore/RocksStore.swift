@@ -21,7 +21,8 @@ public final class RocksStore: Store {
     /// exactly once while it moves.
     let recent: Mutex<RecentMessages>
     private let writer: Mutex<Writer>
-    private let passedOver = Atomic<Int>(0)
+    /// The unreadable records that loads, lists and commits have skipped.
+    private let skipped = Atomic<Int>(0)
     /// Findings for the operator that did not prevent the store from opening.
     public let remarks: [OpeningRemark]
 
@@ -69,10 +70,6 @@ public final class RocksStore: Store {
         try Recovery.acceptLoss(path)
     }
 
-    /// Number of unreadable messages that loads have skipped since the store was opened. Only tests read it: they check that a
-    /// damaged row is counted once.
-    public var unreadablePassedOver: Int { passedOver.load(ordering: .relaxed) }
-
     public func commit(_ batches: [WriteBatch]) throws(StoreError) -> [CommitOutcome] {
         let isDurable = batches.contains { $0.isDurable }
         return try commit(isDurable) { (commit) throws(StoreError) in
@@ -90,7 +87,7 @@ public final class RocksStore: Store {
             let result = try withEngine { (_) throws(StoreError) in
                 try committer.write(isDurable, recent, watermark, make)
             }
-            passedOver.add(committer.commit.unreadable, ordering: .relaxed)
+            skipped.add(committer.commit.unreadable, ordering: .relaxed)
             return result
         }
     }
@@ -146,7 +143,7 @@ public final class RocksStore: Store {
                 var parts: [RecentPart] = []
                 var reader = SnapshotReader(
                     try view(engine) { recent in parts = loads.map { recent.part(of: $0) } })
-                defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+                defer { skipped.add(reader.unreadable, ordering: .relaxed) }
                 var results: [Result<StoreResult, StoreError>] = []
                 results.reserveCapacity(loads.count)
                 for (load, part) in zip(loads, parts) {
@@ -252,7 +249,7 @@ public final class RocksStore: Store {
         }
         var reader = SnapshotReader(snapshot)
         let (stored, first) = try reader.expired(from: start, by: time, limit: limit, of: partition)
-        passedOver.add(reader.unreadable, ordering: .relaxed)
+        skipped.add(reader.unreadable, ordering: .relaxed)
         var entries: [ExpiredEntry] = []
         for end in merged(stored, ends, by: <).prefix(limit) {
             entries.append(end.entry(author: try reader.author(of: end, rows[end])))
@@ -271,7 +268,7 @@ public final class RocksStore: Store {
     public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
         try withEngine { (engine) throws(StoreError) in
             var reader = SnapshotReader(engine.snapshot())
-            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            defer { skipped.add(reader.unreadable, ordering: .relaxed) }
             let devices = try reader.devices(after: after, limit: limit)
             try ListChecks.demandOrdered(devices, after: after, limit: limit)
             return devices
@@ -281,7 +278,7 @@ public final class RocksStore: Store {
     public func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
         try withEngine { (engine) throws(StoreError) in
             var reader = SnapshotReader(engine.snapshot())
-            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            defer { skipped.add(reader.unreadable, ordering: .relaxed) }
             let installations = try reader.installations(after: after, limit: limit)
             try ListChecks.demandOrdered(installations, after: after, limit: limit)
             return installations
@@ -291,7 +288,7 @@ public final class RocksStore: Store {
     public func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
         try withEngine { (engine) throws(StoreError) in
             var reader = SnapshotReader(engine.snapshot())
-            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            defer { skipped.add(reader.unreadable, ordering: .relaxed) }
             let groups = try reader.groups(after: after, limit: limit)
             try ListChecks.demandOrdered(groups, after: after, limit: limit)
             return groups
@@ -311,7 +308,7 @@ public final class RocksStore: Store {
     ) throws(StoreError) -> [APNsFeedback] {
         try withEngine { (engine) throws(StoreError) in
             var reader = SnapshotReader(engine.snapshot())
-            defer { passedOver.add(reader.unreadable, ordering: .relaxed) }
+            defer { skipped.add(reader.unreadable, ordering: .relaxed) }
             let entries = try reader.feedback(of: sender, after: after, limit: limit)
             try ListChecks.demandOrdered(entries, of: sender, after: after, limit: limit)
             return entries
@@ -341,6 +338,7 @@ public final class RocksStore: Store {
     public func figures() throws(StoreError) -> StoreFigures {
         var figures = StoreFigures()
         figures.add(recent.withLock { $0.tallies })
+        figures.skippedRecords = skipped.load(ordering: .relaxed)
         figures.bytes = try StoreFiles.bytes(in: path, beginning: "")
         figures.journalBytes = try StoreFiles.bytes(in: path, beginning: JournalFolder.head)
         return figures
@@ -376,9 +374,6 @@ public final class RocksStore: Store {
             open.write { $0 = nil }
         }
     }
-
-    /// Makes the next commit reopen the engine as after a failed write. For tests, which cannot make a disk fail.
-    func breakWriter() { writer.withLock { $0.committer = nil } }
 
     /// Calls a closure with the engine, which cannot be replaced meanwhile.
     func withEngine<Result>(

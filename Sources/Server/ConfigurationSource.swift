@@ -16,6 +16,6 @@ public struct ConfigurationSource: Sendable {
     func load() throws(ConfigProblems) -> LocatedConfiguration {
         let loaded = inspect()
         guard loaded.problems.list.isEmpty else { throw loaded.problems }
-        return LocatedConfiguration(values: loaded.configuration, places: loaded.places)
+        return LocatedConfiguration(values: loaded.configuration, locations: loaded.locations)
     }
 }

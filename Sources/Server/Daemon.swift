@@ -86,7 +86,7 @@ final class Daemon: Sendable {
     /// The current configuration.
     var configuration: Configuration { located.values }
 
-    /// The current configuration with the places of its values.
+    /// The current configuration with the locations of its values.
     var located: LocatedConfiguration { settings.withLock { $0.configuration } }
 
     /// The settings for new sessions.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Import of senders with the digests of their keys.
 extension Senders {
-    /// Takes over a sender of another server.
-    func take(_ record: SenderRecord, replaces: Bool) throws(Problem) -> ImportOutcome {
+    /// Imports a sender of another server.
+    func importSender(_ record: SenderRecord, replaces: Bool) throws(Problem) -> ImportOutcome {
         try changes.withLock { _ throws(Problem) in
             let known = directory[record.sender]
             guard known != record else { return .unchanged }

@@ -22,13 +22,6 @@ public enum Simulation {
             self.isEarly = isEarly
         }
 
-        /// Creates the n-th seed of a kind, counted from 0.
-        public init(_ kind: WorldSettings.Kind, at place: UInt64) {
-            let kinds = WorldSettings.Kind.allCases
-            let own = UInt64(kinds.firstIndex(of: kind) ?? 0)
-            self.init(place * UInt64(kinds.count) + own)
-        }
-
         /// Reads a line. Returns `nil` if it is empty or invalid; ignores what follows `#`.
         public init?(line: some StringProtocol) {
             let words = line.prefix { $0 != "#" }.split(separator: " ")

@@ -41,11 +41,9 @@ extension Workload {
     private static func send(
         _ number: Int, to topic: TopicName, lifetimeSeconds: Int, _ client: AppServerClient
     ) {
-        var draft = DownstreamDraft(
-            number: number, target: RegistrationName(device: DeviceID(0), number: RegistrationNumber(0)),
-            collapseKey: nil, lifetimeSeconds: lifetimeSeconds)
-        draft.topic = topic
-        client.send(draft)
+        client.send(
+            DownstreamDraft(
+                number: number, target: .topic(topic), collapseKey: nil, lifetimeSeconds: lifetimeSeconds))
     }
 
     /// Plans topic messages to all subscribers after the faults have ended.

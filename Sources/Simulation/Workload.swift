@@ -82,7 +82,7 @@ enum Workload {
         let lifetimes = [0, 1, 10, 60, 3_600, Limits.Message.lifetimeSeconds, Limits.Message.lifetimeSeconds]
         sender.send(
             DownstreamDraft(
-                number: number, target: target,
+                number: number, target: .registration(target),
                 collapseKey: world.chance(1, in: 3) ? UInt8(world.random(0...5)) : nil,
                 lifetimeSeconds: lifetimes[Int(world.random(0...Int64(lifetimes.count - 1)))],
                 wantsReceipt: world.chance(1, in: 3), isDryRun: world.chance(1, in: 30),
@@ -124,7 +124,8 @@ enum Workload {
                 let number = (first + index) * 10 + place
                 client(app.audience[0], world)?.send(
                     DownstreamDraft(
-                        number: number, target: name, collapseKey: nil, lifetimeSeconds: lifetimeSeconds))
+                        number: number, target: .registration(name), collapseKey: nil,
+                        lifetimeSeconds: lifetimeSeconds))
                 device.send(
                     UpstreamDraft(
                         number: number, sender: app.audience[0], category: app.category,

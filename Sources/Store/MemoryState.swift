@@ -167,8 +167,8 @@ public struct MemoryState: Sendable {
         return Upstreams.isRemembered(time, at: now)
     }
 
-    func topics(from place: SubscriberPosition?, examine: Int) -> TopicCounts {
-        subscriptions.counts(from: place, examine: examine)
+    public func topics(from position: SubscriberPosition?, examine: Int) -> TopicCounts {
+        subscriptions.counts(from: position, examine: examine)
     }
 
     /// Returns the answer to a load.
@@ -322,14 +322,14 @@ public struct MemoryState: Sendable {
     public var hasTopicJobs: Bool { topicJobs.count > 0 }
 
     /// Rows that the registry would have on a disk, where a device, an installation and a subscription have two each.
-    var registryRows: Int {
+    public var registryRows: Int {
         let ofDevices = 2 * devices.count + registrations.values.map(\.count).reduce(0, +)
         let ofInstallations = 2 * installationRecords.count + installations.values.map(\.count).reduce(0, +)
         return ofDevices + ofInstallations + 2 * subscriptions.count + senderRecords.count + groups.count
     }
 
     /// Counts all devices after one, and their registrations.
-    func census(after: DeviceID?) -> RegistryCensus {
+    public func census(after: DeviceID?) -> RegistryCensus {
         var census = RegistryCensus()
         let counted = devices.keys.filter { device in after.map { device > $0 } ?? true }
         census.devices = counted.count

@@ -199,7 +199,7 @@ public struct BatchChecks: Sendable {
 
 extension MemoryState {
     /// Returns the first broken invariant of some batches, or their first collision. Returns `nil` if they can be applied.
-    func refusal(of batches: [WriteBatch]) -> StoreError? {
+    public func refusal(of batches: [WriteBatch]) -> StoreError? {
         do throws(StoreError) {
             for batch in batches {
                 var checks = try BatchChecks(batch, among: partitions)

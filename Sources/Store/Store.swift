@@ -150,15 +150,3 @@ public protocol Store: AnyObject, Sendable {
     /// Syncs the commits that were not durable and closes the files. No call may follow.
     func close() throws(StoreError)
 }
-
-extension Store {
-    /// No syncs: a store in memory needs none.
-    public var syncTimes: SyncTimes { SyncTimes() }
-
-    /// Does nothing: in a store in memory removed rows take no space.
-    public func reclaimRegistry() {}
-
-    public func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>] {
-        loads.map { question in Result { () throws(StoreError) in try load(question) } }
-    }
-}

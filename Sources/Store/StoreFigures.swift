@@ -11,6 +11,8 @@ public struct StoreFigures: Sendable, Equatable {
     public var bytes = 0
     /// Bytes of the journal's files.
     public var journalBytes = 0
+    /// How often a record that cannot be read was skipped since the store was opened. The audit names these records.
+    public var skippedRecords = 0
 
     /// Creates figures of 0.
     public init() {}

@@ -67,11 +67,12 @@ struct PoolTests {
     func growth() {
         let entry = CredentialEntry(Samples.key())
         let pool = Pool(entry, .production)
-        var tickets = TicketTable()
+        var pending = PendingDeliveries()
         let request = try? Samples.mapping(Samples.delivery(1), 0)
         guard let request else { return }
         pool.queue.append(
-            tickets.add(Ticket(Samples.delivery(1), request, Now(monotonic: Self.at(0), wall: 0))), &tickets)
+            pending.add(PendingDelivery(Samples.delivery(1), request, Now(monotonic: Self.at(0), wall: 0))),
+            &pending)
         #expect(pool.wantsConnection(cap: 2, Self.at(0)))
         pool.add(Self.connection(1, streams: 4, inFlight: 3), Self.at(0))
         pool.observe(Self.at(0))

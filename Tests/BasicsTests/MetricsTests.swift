@@ -146,7 +146,7 @@ import Testing
         var others = StartTimes()
         others.add(at(7))
         others.add(at(90))
-        times.take(&others)
+        times.move(from: &others)
         #expect(others.isEmpty)
         let shard = MetricShard()
         shard.observe(&times, until: at(10), in: .ackTimes, 1)

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import CryptoSupport
 import Testing
 import Wire
 

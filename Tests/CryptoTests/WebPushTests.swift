@@ -1,4 +1,5 @@
 import Basics
+import CryptoSupport
 import Testing
 
 @testable import Crypto

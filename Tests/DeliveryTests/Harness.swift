@@ -125,7 +125,7 @@ final class Harness {
         down.add(effects.downstream)
         up.add(effects.upstream)
         senders += effects.senders.rows
-        delivered.take(&effects.delivered)
+        delivered.move(from: &effects.delivered)
         for (connection, command) in effects.commands {
             commands.append((connection, command))
             observe?(connection, command)

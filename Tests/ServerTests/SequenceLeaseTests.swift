@@ -2,6 +2,7 @@ import Basics
 import BasicsSupport
 import Delivery
 import Store
+import StoreSupport
 import Synchronization
 import Testing
 

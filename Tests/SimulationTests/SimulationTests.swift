@@ -96,3 +96,11 @@ import Testing
         }
     }
 }
+
+extension Simulation.Seed {
+    /// Creates the n-th seed of a kind, counted from 0.
+    fileprivate init(_ kind: WorldSettings.Kind, at index: UInt64) {
+        let kinds = WorldSettings.Kind.allCases
+        self.init(index * UInt64(kinds.count) + UInt64(kinds.firstIndex(of: kind) ?? 0))
+    }
+}

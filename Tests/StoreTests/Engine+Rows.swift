@@ -1,4 +1,5 @@
 import Basics
+import CRocksDB
 import Store
 
 @testable import RocksStore
@@ -13,6 +14,9 @@ extension Engine {
         try write(batch)
         try flush(waits: true)
     }
+
+    /// Compacts a column family and waits for it.
+    func compact(_ family: Family) { rocksdb_compact_range_cf(database, handle(family), nil, 0, nil, 0) }
 }
 
 extension RocksStore {

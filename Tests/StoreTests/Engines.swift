@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import RocksStore
 import Store
+import StoreSupport
 
 /// The stores that implement the contract.
 enum Kind: String, CaseIterable {

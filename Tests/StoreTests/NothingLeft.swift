@@ -20,7 +20,12 @@ func expectNothingLeft(in store: any Store, sourceLocation: SourceLocation = #_s
     #expect(try store.topics(from: nil, examine: 1_000).counts.isEmpty, sourceLocation: sourceLocation)
     guard let rocks = store as? RocksStore else { return }
     #expect(try rocks.rowsLeft().isEmpty, sourceLocation: sourceLocation)
-    #expect(rocks.recent.withLock { $0.frameCount } == 0, sourceLocation: sourceLocation)
+    #expect(rocks.recent.withLock { $0.frames.count } == 0, sourceLocation: sourceLocation)
+}
+
+extension RecentFrames {
+    /// The number of frames in memory.
+    var count: Int { frames.count - free.count }
 }
 
 extension RocksStore {

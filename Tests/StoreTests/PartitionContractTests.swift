@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Store
+import StoreSupport
 import Testing
 
 @testable import RocksStore

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Store
+import StoreSupport
 import Synchronization
 import Testing
 

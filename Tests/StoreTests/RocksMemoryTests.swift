@@ -69,13 +69,13 @@ import Testing
         for round in 0..<3 {
             try recent.apply([put(1), put(2)], of: bytes.raw, counted: [])
             try recent.apply([put(3)], of: bytes.raw, counted: [])
-            #expect(recent.frameCount == 2)
+            #expect(recent.frames.count == 2)
             try recent.remove(place(1))
-            #expect(recent.frameCount == 2)
+            #expect(recent.frames.count == 2)
             try recent.apply([.remove(place(2)), put(4), .remove(place(4))], of: bytes.raw, counted: [])
-            #expect(recent.frameCount == 1)
+            #expect(recent.frames.count == 1)
             try recent.apply([.remove(place(3))], of: bytes.raw, counted: [])
-            #expect(recent.frameCount == 0, "round \(round)")
+            #expect(recent.frames.count == 0, "round \(round)")
         }
     }
 

@@ -11,7 +11,7 @@ enum ImportRules {
         "Wire": ["Basics", "XMLStream", "HTTP2Engine", "Compression"],
         "Delivery": ["Basics"],
         "Sessions": ["Basics", "Wire", "Compression", "Delivery"],
-        "Store": ["Basics", "Delivery", "Synchronization"],
+        "Store": ["Basics", "Delivery"],
         "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],
         "APNsGateway": ["Basics", "Wire", "Delivery"],
         "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],

@@ -56,12 +56,10 @@ import Testing
         }
     }
 
-    /// Returns the folders of Sources that contain code. System library targets contain none.
+    /// Returns the folders of Sources.
     private static func modules(_ paths: [String]) -> Set<String> {
-        let code = paths.filter { path in
-            path.hasPrefix("Sources/") && [".swift", ".c", ".cpp"].contains { path.hasSuffix($0) }
-        }
-        return Set(code.compactMap { $0.split(separator: "/").dropFirst().first.map(String.init) })
+        let files = paths.map { $0.split(separator: "/") }.filter { $0.first == "Sources" && $0.count > 2 }
+        return Set(files.map { String($0[1]) })
     }
 
     /// Returns the missing parts of an overview: title, assumptions, starting point, and a length of a page.
@@ -78,7 +76,7 @@ import Testing
     @Test("a module has an overview of a page with purpose, assumptions and starting point")
     func everyModule() {
         let modules = Self.modules(SourceTree.files.map(\.path))
-        #expect(modules.count > 20)
+        #expect(modules.count > 30 && modules.isSuperset(of: ["CExpat", "Delivery", "ccsd"]))
         for module in modules.sorted() {
             let overview = SourceTree.read("Sources/\(module)/Overview.md")
             let missingParts = overview.map { Self.missingParts($0, of: module) } ?? ["overview"]
@@ -88,8 +86,14 @@ import Testing
 
     /// Behaviours that span modules, with these modules.
     private static let behaviours: [(name: String, modules: [String])] = [
-        ("A failed sync", ["Delivery", "RocksStore", "Server", "Sessions", "Simulation", "Store"]),
-        ("Expired messages", ["Delivery", "RocksStore", "Server", "Simulation", "Store"]),
+        (
+            "A failed sync",
+            ["Client", "Delivery", "RocksStore", "Server", "Sessions", "Simulation", "Store"]
+        ),
+        (
+            "Expired messages",
+            ["Basics", "Delivery", "RocksStore", "Server", "Sessions", "Simulation", "Store"]
+        ),
         (
             "Replay after a login",
             [
@@ -97,7 +101,10 @@ import Testing
                 "Store",
             ]
         ),
-        ("Caps of a mailbox", ["Basics", "Delivery", "Sessions", "Simulation"]),
+        (
+            "Caps of a mailbox",
+            ["Basics", "ClientProtocol", "Delivery", "RocksStore", "Sessions", "Simulation", "Store"]
+        ),
         (
             "Routing of an upstream message",
             ["ClientProtocol", "Delivery", "RocksStore", "Server", "Sessions", "Simulation", "Store"]
@@ -122,9 +129,8 @@ import Testing
     @Test("canary: a module without an overview and one without a part are found")
     func overviewCanary() {
         #expect(
-            Self.modules(["Sources/A/B.swift", "Sources/C/d.c", "Sources/D/shim.h", "Tests/E/F.swift"]) == [
-                "A", "C",
-            ])
+            Self.modules(["Sources/A/B.swift", "Sources/C/d.c", "Sources/D/shim.h", "Tests/E/F.swift"])
+                == ["A", "C", "D"])
         let good = "# A: does\n\n## Assumptions\n\n## Where to start\n"
         #expect(Self.missingParts(good, of: "A").isEmpty)
         #expect(Self.missingParts(good, of: "B").count == 1 && Self.missingParts("", of: "A").count == 3)

@@ -255,8 +255,7 @@ import Testing
         }
         let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
         // Only the first accept fails; the one with the reserve descriptor is real.
-        acceptor.injectedFailure = code
-        acceptor.injectedFailures = 1
+        acceptor.failNext(code, count: 1)
         let owner = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
         #expect(loop.reactor.turns { !owner.closed.isEmpty })
@@ -275,7 +274,7 @@ import Testing
             }
         }
         let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
-        acceptor.injectedFailure = EMFILE
+        acceptor.failNext(EMFILE)
         let owner = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
         #expect(loop.reactor.turns { words.count == 1 })
@@ -289,7 +288,7 @@ import Testing
             turns += 1
         }
         #expect(turns < 20)
-        acceptor.injectedFailure = 0
+        acceptor.acceptCall = Acceptor.systemCall
         #expect(loop.reactor.turns { owner.opened == 1 })
         #expect(words == ["failed \(EMFILE)", "resumed"])
         #expect(!acceptor.isPaused)
@@ -307,8 +306,7 @@ import Testing
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let acceptor = try #require(loop.reactor.acceptors.first.flatMap { $0 })
         // Only the first accept fails; the one with the reserve descriptor is real.
-        acceptor.injectedFailure = EMFILE
-        acceptor.injectedFailures = 1
+        acceptor.failNext(EMFILE, count: 1)
         #expect(loop.reactor.turns { dropped == 1 })
         var byte: UInt8 = 0
         #expect(read(waiting, &byte, 1) == 0)
@@ -347,5 +345,18 @@ import Testing
         #expect(loop.reactor.turns { connection.armed != begin.advanced(milliseconds: 20) })
         #expect(connection.armed == connection.deadline && connection.timer != nil)
         #expect(owner.deadlines == 0)
+    }
+}
+
+extension Acceptor {
+    /// Makes the next `count` accepts fail with an error number, without a system call.
+    fileprivate func failNext(_ code: Int32, count: Int = .max) {
+        var left = count
+        acceptCall = { listener in
+            guard left > 0 else { return Acceptor.systemCall(listener) }
+            left -= 1
+            errno = code
+            return (-1, .unix(path: ""))
+        }
     }
 }

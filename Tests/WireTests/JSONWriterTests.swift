@@ -3,9 +3,9 @@ import Testing
 import Wire
 import WireSupport
 
-private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
+private func written(_ content: [UInt8], in context: JSONWriter.Context) -> String {
     var buffer = ByteBuffer()
-    JSONWriter.append(string: content.raw, in: place, to: &buffer)
+    JSONWriter.append(string: content.raw, in: context, to: &buffer)
     return String(decoding: buffer.copied(), as: UTF8.self)
 }
 
@@ -30,13 +30,13 @@ private func written(_ content: [UInt8], in place: JSONWriter.Place) -> String {
     func anyBytes(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let content = (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) }
-        for place in [JSONWriter.Place.document, .element] {
-            let text = Array(written(content, in: place).utf8)
+        for context in [JSONWriter.Context.document, .element] {
+            let text = Array(written(content, in: context).utf8)
             let reader = try JSONReader(text.raw)
             #expect(
                 String(decoding: reader.string(reader.root), as: UTF8.self).filter { $0 != "\u{FFFD}" }
                     == String(decoding: content, as: UTF8.self).filter { $0 != "\u{FFFD}" })
-            if place == .element { #expect(!text.contains { $0 < 0x20 || $0 == 0x3C || $0 == 0x26 }) }
+            if context == .element { #expect(!text.contains { $0 < 0x20 || $0 == 0x3C || $0 == 0x26 }) }
         }
     }
 

@@ -9,12 +9,12 @@ extension APNsGateway {
     ) {
         guard let (index, pool, connection) = ended(id, number) else { return }
         if answer.status == 200 {
-            prove(pool, connection, tickets[index].request.topic, &effects)
+            prove(pool, connection, pending[index].request.topic, &effects)
             finishAccepted(index, now, &effects)
         } else {
             let verdict = answer.verdict
             let kind = VerdictTable.kind(status: verdict.status, reason: verdict.reason)
-            if kind.provesCredential { prove(pool, connection, tickets[index].request.topic, &effects) }
+            if kind.provesCredential { prove(pool, connection, pending[index].request.topic, &effects) }
             refused(index, kind, verdict, pool, connection, now, &effects)
         }
         closeIfFinished(connection, of: pool, now, &effects)
@@ -24,11 +24,11 @@ extension APNsGateway {
     mutating func ended(
         _ id: APNsConnectionID, _ number: UInt64
     ) -> (index: Int32, pool: Pool, connection: PoolConnection)? {
-        guard let index = tickets.find(number),
-            case .inFlight(let pool, let connection) = tickets[index].state,
+        guard let index = pending.find(number),
+            case .inFlight(let pool, let connection) = pending[index].state,
             connection.id == id
         else { return nil }
-        connection.ended(bytes: tickets[index].bytes)
+        connection.ended(bytes: pending[index].bytes)
         mark(pool)
         return (index, pool, connection)
     }
@@ -49,11 +49,11 @@ extension APNsGateway {
     }
 
     private mutating func finishAccepted(_ index: Int32, _ now: Now, _ effects: inout APNsEffects) {
-        let environment = tickets[index].request.environment
-        if tickets[index].isForDevice {
+        let environment = pending[index].request.environment
+        if pending[index].isForDevice {
             _ = trusts(index, isBad: false, now, &effects)
-            if environment != tickets[index].environment {
-                effects.notices.append(.environmentCorrected(tickets[index].registration, environment))
+            if environment != pending[index].environment {
+                effects.notices.append(.environmentCorrected(pending[index].registration, environment))
             }
         }
         finish(index, .accepted(environment), &effects)
@@ -64,11 +64,11 @@ extension APNsGateway {
         _ index: Int32, _ kind: VerdictClass, _ verdict: APNsVerdict, _ pool: Pool,
         _ connection: PoolConnection, _ now: Now, _ effects: inout APNsEffects
     ) {
-        let attempt = tickets[index].attempt
+        let attempt = pending[index].attempt
         switch kind {
         // The shell reports 200 only with an empty reason, so this is the same.
         case .accepted: finishAccepted(index, now, &effects)
-        case .badRequest where tickets[index].isCustom:
+        case .badRequest where pending[index].isCustom:
             finish(index, .refused(APNsRefusal(.invalid, verdict)), &effects)
         case .badRequest, .internalFault:
             effects.notices.append(.internalFault(verdict))
@@ -78,7 +78,7 @@ extension APNsGateway {
         case .tokenMismatched: tokenMismatched(index, verdict, now, &effects)
         case .tokenEnded: tokenEnded(index, verdict, &effects)
         case .credential:
-            let isProbe = tickets[index].tried.contains(.credentialProbe)
+            let isProbe = pending[index].tried.contains(.credentialProbe)
             finishUnserved(index, pool, .refused(APNsRefusal(.credential, verdict)), now, &effects)
             turnOff(pool, verdict, isProbe: isProbe, now, &effects)
         case .topic:
@@ -110,13 +110,13 @@ extension APNsGateway {
     /// Answers a delivery that Apple has not accepted, or may not have: it comes back with the same `apns-id`, after a wait that
     /// grows with each attempt.
     mutating func postpone(_ index: Int32, _ verdict: APNsVerdict?, _ effects: inout APNsEffects) {
-        let wait = RetryDelay.busy(attempt: tickets[index].attempt, &random)
+        let wait = RetryDelay.busy(attempt: pending[index].attempt, &random)
         finish(index, .later(milliseconds: wait, APNsRefusal(.unavailable, verdict)), &effects)
     }
 
     /// Returns whether something has not been tried yet, and notes that it is.
-    mutating func retriesOnce(_ index: Int32, _ what: Ticket.Tried) -> Bool {
-        tickets[index].tried.insert(what).inserted
+    mutating func retriesOnce(_ index: Int32, _ what: PendingDelivery.Tried) -> Bool {
+        pending[index].tried.insert(what).inserted
     }
 
     /// Sends a request again that Apple has certainly not processed, unless that happens too often.
@@ -124,9 +124,9 @@ extension APNsGateway {
         _ index: Int32, _ verdict: APNsVerdict?, after connection: PoolConnection, of pool: Pool,
         _ effects: inout APNsEffects
     ) {
-        tickets[index].resends += 1
+        pending[index].resends += 1
         let isAllowed = !connection.isRetiring || pool.allowsResend(after: connection)
-        guard isAllowed, tickets[index].resends <= Limits.APNsGateway.resends else {
+        guard isAllowed, pending[index].resends <= Limits.APNsGateway.resends else {
             return postpone(index, verdict, &effects)
         }
         resend(index)

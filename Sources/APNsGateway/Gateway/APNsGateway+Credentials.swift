@@ -9,9 +9,9 @@ extension APNsGateway {
         for entry in directory.replace(with: credentials) {
             for pool in entry.pools {
                 entry[pool.environment] = nil
-                while let index = pool.queue.popFirst(&tickets) {
+                while let index = pool.queue.popFirst(&pending) {
                     // Another credential may serve it.
-                    tickets[index].state = .inLane
+                    pending[index].state = .inLane
                     ready.append((index, false))
                 }
                 for connection in pool.connections { retire(connection, of: pool, .removed, now, &effects) }
@@ -19,23 +19,23 @@ extension APNsGateway {
         }
     }
 
-    /// Returns the answer for a ticket while Apple refuses the credential or the topic, or `nil` if it may be sent. One request from
+    /// Returns the answer for a delivery while Apple refuses the credential or the topic, or `nil` if it may be sent. One request from
     /// time to time is.
     mutating func refuses(_ pool: Pool, _ index: Int32, _ now: Now) -> GatewayOutcome? {
-        let topic = tickets[index].request.topic
-        if let refusal = pool.refusal, !tickets[index].tried.contains(.credentialProbe),
+        let topic = pending[index].request.topic
+        if let refusal = pool.refusal, !pending[index].tried.contains(.credentialProbe),
             !refusal.allowsProbe(now.monotonic)
         {
             return outcome(of: refusal, now)
         }
         if !pool.topicRefusals.isEmpty, let refusal = pool.topicRefusals[topic],
-            !tickets[index].tried.contains(.topicProbe)
+            !pending[index].tried.contains(.topicProbe)
         {
             guard refusal.allowsProbe(now.monotonic) else { return outcome(of: refusal, now) }
             pool.topicRefusals[topic]?.probe(now.monotonic)
-            tickets[index].tried.insert(.topicProbe)
+            pending[index].tried.insert(.topicProbe)
         }
-        if pool.refusal != nil, tickets[index].tried.insert(.credentialProbe).inserted {
+        if pool.refusal != nil, pending[index].tried.insert(.credentialProbe).inserted {
             pool.refusal?.probe(now.monotonic)
         }
         return nil
@@ -63,13 +63,13 @@ extension APNsGateway {
         flush(pool, now, &effects) { $0.outcome(of: refusal, now) }
     }
 
-    /// Apple refuses the credential for the topic of a ticket. What waits is judged when it is answered.
+    /// Apple refuses the credential for the topic of a delivery. What waits is judged when it is answered.
     mutating func turnOffTopic(
         of index: Int32, _ pool: Pool, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
     ) {
-        let topic = tickets[index].request.topic
+        let topic = pending[index].request.topic
         if pool.topicRefusals[topic] != nil {
-            guard tickets[index].tried.contains(.topicProbe) else { return }
+            guard pending[index].tried.contains(.topicProbe) else { return }
             pool.topicRefusals[topic]?.refusedAgain(verdict, isClock: false, now: now.monotonic)
         } else if pool.topicRefusals.count < Limits.APNsGateway.refusedTopics {
             pool.topicRefusals[topic] = RefusalState(verdict, now: now.monotonic)
@@ -85,7 +85,7 @@ extension APNsGateway {
     ) {
         let wasRetiring = connection.isRetiring
         retire(connection, of: pool, .wedged, now, &effects)
-        let isYoung = pool.entry.clock.expired(serial: tickets[index].tokenSerial, now: now)
+        let isYoung = pool.entry.clock.expired(serial: pending[index].tokenSerial, now: now)
         // One alarm for a connection, not one for each of its requests.
         if isYoung, !wasRetiring {
             let age = Int(pool.entry.clock.age(now) / 1_000)
@@ -94,7 +94,7 @@ extension APNsGateway {
         if !isYoung || pool.allowsResend(after: connection), retriesOnce(index, .tokenExpired) {
             return resend(index)
         }
-        let isProbe = tickets[index].tried.contains(.credentialProbe)
+        let isProbe = pending[index].tried.contains(.credentialProbe)
         finish(index, later(Limits.APNsGateway.laterMilliseconds, verdict), &effects)
         if isYoung { turnOff(pool, verdict, isClock: true, isProbe: isProbe, now, &effects) }
     }

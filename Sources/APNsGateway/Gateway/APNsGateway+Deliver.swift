@@ -10,7 +10,7 @@ extension APNsGateway {
                     registration: delivery.registration, sequence: delivery.message.sequence, outcome: outcome
                 ))
         }
-        guard drainEnds == nil, tickets.count < Limits.APNsGateway.queuedRequests else {
+        guard drainEnds == nil, pending.count < Limits.APNsGateway.queuedRequests else {
             return answer(later())
         }
         let request: APNsRequest
@@ -20,38 +20,38 @@ extension APNsGateway {
             return answer(.refused(error))
         }
         let lane = LaneKey(request.deviceToken, laneHash)
-        let index = tickets.add(Ticket(delivery, request, now))
-        tickets[index].lane = lane
-        if let place = lanes.index(forKey: lane) { return lanes.values[place].append(index, &tickets) }
-        lanes[lane] = TicketQueue()
+        let index = pending.add(PendingDelivery(delivery, request, now))
+        pending[index].lane = lane
+        if let place = lanes.index(forKey: lane) { return lanes.values[place].append(index, &pending) }
+        lanes[lane] = PendingQueue()
         enqueue(index, isFirst: false, now, &effects)
     }
 
-    /// Queues a ticket that is the first of its device token, or answers it if there is no way to Apple.
+    /// Queues a delivery that is the first of its device token, or answers it if there is no way to Apple.
     mutating func enqueue(_ index: Int32, isFirst: Bool, _ now: Now, _ effects: inout APNsEffects) {
-        let environment = tickets[index].request.environment
+        let environment = pending[index].request.environment
         guard drainEnds == nil else { return finish(index, later(), &effects) }
         guard let entry = entry(for: index, in: environment, now),
-            entry.credential.permits(topic: tickets[index].request.topic)
+            entry.credential.permits(topic: pending[index].request.topic)
         else { return finish(index, .refused(APNsRefusal(.credential)), &effects) }
         let pool = pool(of: entry, environment)
         if let outcome = refuses(pool, index, now) {
             return finishUnserved(index, pool, outcome, now, &effects)
         }
-        tickets[index].state = .queued(pool, since: now.monotonic)
+        pending[index].state = .queued(pool, since: now.monotonic)
         if isFirst {
-            pool.queue.prepend(index, &tickets)
+            pool.queue.prepend(index, &pending)
         } else {
-            pool.queue.append(index, &tickets)
+            pool.queue.append(index, &pending)
         }
         mark(pool)
     }
 
-    /// Returns the credential that serves a ticket in an environment, or `nil` if there is none.
+    /// Returns the credential that serves a delivery in an environment, or `nil` if there is none.
     mutating func entry(
         for index: Int32, in environment: APNsEnvironment, _ now: Now
     ) -> CredentialEntry? {
-        directory.entry(for: tickets[index].bundle, of: tickets[index].sender, in: environment, now)
+        directory.entry(for: pending[index].bundle, of: pending[index].sender, in: environment, now)
     }
 
     private mutating func pool(of entry: CredentialEntry, _ environment: APNsEnvironment) -> Pool {
@@ -62,9 +62,9 @@ extension APNsGateway {
         return pool
     }
 
-    /// Queues a ticket again, before all others or after them.
+    /// Queues a delivery again, before all others or after them.
     mutating func resend(_ index: Int32, isFirst: Bool = true) {
-        tickets[index].state = .inLane
+        pending[index].state = .inLane
         ready.append((index, isFirst))
     }
 
@@ -72,16 +72,16 @@ extension APNsGateway {
     mutating func finish(_ index: Int32, _ outcome: GatewayOutcome, _ effects: inout APNsEffects) {
         effects.answers.append(
             GatewayAnswer(
-                registration: tickets[index].registration, sequence: tickets[index].sequence,
+                registration: pending[index].registration, sequence: pending[index].sequence,
                 outcome: outcome))
-        if let place = lanes.index(forKey: tickets[index].lane) {
-            if let next = lanes.values[place].popFirst(&tickets) {
+        if let place = lanes.index(forKey: pending[index].lane) {
+            if let next = lanes.values[place].popFirst(&pending) {
                 ready.append((next, false))
             } else {
                 lanes.remove(at: place)
             }
         }
-        tickets.remove(index)
+        pending.remove(index)
     }
 
     /// Answers a delivery that has found no way to Apple. If that was a probe of an environment that has been closed to us for an
@@ -89,7 +89,7 @@ extension APNsGateway {
     mutating func finishUnserved(
         _ index: Int32, _ pool: Pool, _ outcome: GatewayOutcome, _ now: Now, _ effects: inout APNsEffects
     ) {
-        guard let verdict = tickets[index].firstVerdict, pool.isHopeless(now.monotonic) else {
+        guard let verdict = pending[index].firstVerdict, pool.isHopeless(now.monotonic) else {
             return finish(index, outcome, &effects)
         }
         finishUnknown(index, verdict, now, &effects)
@@ -99,7 +99,7 @@ extension APNsGateway {
     mutating func flush(
         _ pool: Pool, _ now: Now, _ effects: inout APNsEffects, _ outcome: (inout Self) -> GatewayOutcome
     ) {
-        while let index = pool.queue.popFirst(&tickets) {
+        while let index = pool.queue.popFirst(&pending) {
             finishUnserved(index, pool, outcome(&self), now, &effects)
         }
     }

@@ -22,7 +22,7 @@ extension APNsGateway {
     private mutating func leftUnprocessed(
         _ index: Int32, _ connection: PoolConnection, _ effects: inout APNsEffects
     ) {
-        let isFirstTime = tickets[index].attempt == 0 && connection.isProven
+        let isFirstTime = pending[index].attempt == 0 && connection.isProven
         guard isFirstTime, retriesOnce(index, .goAway) else { return postpone(index, nil, &effects) }
         resend(index, isFirst: false)
     }
@@ -32,18 +32,19 @@ extension APNsGateway {
     mutating func unanswered(_ index: Int32, _ now: Now, _ effects: inout APNsEffects) {
         let again = now.monotonic.advanced(milliseconds: Limits.APNsGateway.laterMilliseconds)
         let isAwaited =
-            again.milliseconds(since: tickets[index].deliveredAt) < Limits.APNs.verdictMilliseconds
-        guard !tickets[index].isStored, isAwaited, drainEnds == nil, retriesOnce(index, .unanswered) else {
+            again.milliseconds(since: pending[index].deliveredAt) < Limits.APNs.verdictMilliseconds
+        guard !pending[index].isStored, isAwaited, drainEnds == nil, retriesOnce(index, .unanswered) else {
             return postpone(index, nil, &effects)
         }
-        tickets[index].state = .paused(until: again)
-        paused.append(index, &tickets)
+        pending[index].state = .paused(until: again)
+        paused.append(index, &pending)
     }
 
     /// Sends again what has paused for long enough. All pause equally long.
     mutating func resume(_ now: Now) {
-        while !paused.isEmpty, case .paused(let until) = tickets[paused.first].state, until <= now.monotonic,
-            let index = paused.popFirst(&tickets)
+        while let first = paused.first, case .paused(let until) = pending[first].state,
+            until <= now.monotonic,
+            let index = paused.popFirst(&pending)
         {
             resend(index, isFirst: false)
         }
@@ -65,9 +66,9 @@ extension APNsGateway {
     private mutating func refuseAll(
         on connection: PoolConnection, of pool: Pool, _ now: Now, _ effects: inout APNsEffects
     ) {
-        for index in tickets.indices {
-            guard case .inFlight(_, let other) = tickets[index].state, other === connection else { continue }
-            connection.ended(bytes: tickets[index].bytes)
+        for index in pending.indices {
+            guard case .inFlight(_, let other) = pending[index].state, other === connection else { continue }
+            connection.ended(bytes: pending[index].bytes)
             finishUnserved(index, pool, .refused(APNsRefusal(.credential)), now, &effects)
         }
     }

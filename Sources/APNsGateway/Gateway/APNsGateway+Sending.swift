@@ -5,7 +5,7 @@ import Delivery
 extension APNsGateway {
     /// Sends what the connections of a pool have room for, and sees to it that they suffice.
     mutating func serve(_ pool: Pool, _ now: Now, _ effects: inout APNsEffects) {
-        while !pool.queue.isEmpty, sendFirst(of: pool, now, &effects) {}
+        while sendFirst(of: pool, now, &effects) {}
         pool.observe(now.monotonic)
         if let (connection, reason) = pool.retirable(now.monotonic) {
             retire(connection, of: pool, reason, now, &effects)
@@ -22,8 +22,8 @@ extension APNsGateway {
 
     /// Sends the first request of the queue. Returns whether it was possible.
     private mutating func sendFirst(of pool: Pool, _ now: Now, _ effects: inout APNsEffects) -> Bool {
-        let index = pool.queue.first
-        let bytes = tickets[index].bytes
+        guard let index = pool.queue.first else { return false }
+        let bytes = pending[index].bytes
         guard let connection = pool.connection(for: bytes) else { return false }
         var providerToken: [UInt8]?
         if pool.entry.credential.isKey {
@@ -32,15 +32,15 @@ extension APNsGateway {
             if mustMint { effects.mints.append(pool.entry.credential.id) }
             guard let current else { return false }
             providerToken = current.token
-            tickets[index].tokenSerial = current.serial
+            pending[index].tokenSerial = current.serial
         }
-        _ = pool.queue.popFirst(&tickets)
+        _ = pool.queue.popFirst(&pending)
         connection.sent(bytes: bytes)
-        tickets[index].state = .inFlight(pool, connection)
+        pending[index].state = .inFlight(pool, connection)
         effects.sends.append(
             APNsSend(
-                connection: connection.id, requestNumber: tickets.nextRequestNumber(index),
-                request: tickets[index].request, providerToken: providerToken))
+                connection: connection.id, requestNumber: pending.nextRequestNumber(index),
+                request: pending[index].request, providerToken: providerToken))
         return true
     }
 
@@ -82,8 +82,8 @@ extension APNsGateway {
             pool.troubled(now.monotonic)
         }
         if connection.inFlight > 0 {
-            for index in tickets.indices {
-                guard case .inFlight(_, let other) = tickets[index].state, other === connection else {
+            for index in pending.indices {
+                guard case .inFlight(_, let other) = pending[index].state, other === connection else {
                     continue
                 }
                 unanswered(index, now, &effects)

@@ -31,9 +31,9 @@ extension APNsGateway {
 
     /// Answers what has waited for a stream for too long.
     private mutating func answerOverdue(_ pool: Pool, _ now: Now, _ effects: inout APNsEffects) {
-        while !pool.queue.isEmpty, case .queued(_, let since) = tickets[pool.queue.first].state,
+        while let first = pool.queue.first, case .queued(_, let since) = pending[first].state,
             since.advanced(seconds: Limits.APNsGateway.queueSeconds) <= now.monotonic,
-            let index = pool.queue.popFirst(&tickets)
+            let index = pool.queue.popFirst(&pending)
         {
             finish(index, later(), &effects)
         }
@@ -43,7 +43,7 @@ extension APNsGateway {
     mutating func drain(_ now: Now, _ effects: inout APNsEffects) {
         guard drainEnds == nil else { return }
         drainEnds = now.monotonic.advanced(seconds: Limits.APNsGateway.leavingSeconds)
-        while let index = paused.popFirst(&tickets) { finish(index, later(), &effects) }
+        while let index = paused.popFirst(&pending) { finish(index, later(), &effects) }
         for pool in pools {
             flush(pool, now, &effects) { $0.later() }
             for connection in pool.connections { retire(connection, of: pool, .drained, now, &effects) }

@@ -8,19 +8,19 @@ extension APNsGateway {
     mutating func tokenUnknown(
         _ index: Int32, _ verdict: APNsVerdict, _ pool: Pool, _ now: Now, _ effects: inout APNsEffects
     ) {
-        guard tickets[index].isForDevice else {
+        guard pending[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
         }
-        let other: APNsEnvironment = tickets[index].environment == .production ? .sandbox : .production
-        if let first = tickets[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
+        let other: APNsEnvironment = pending[index].environment == .production ? .sandbox : .production
+        if let first = pending[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
         guard entry(for: index, in: other, now) != nil else {
             // While credentials are replaced, the one for the other environment may be missing only just now.
             guard pool.entry.isRemoved else { return finishUnknown(index, verdict, now, &effects) }
             return finish(index, .refused(APNsRefusal(.credential, verdict)), &effects)
         }
-        tickets[index].firstVerdict = verdict
-        tickets[index].request.environment = other
-        tickets[index].tried.subtract([.credentialProbe, .topicProbe])
+        pending[index].firstVerdict = verdict
+        pending[index].request.environment = other
+        pending[index].tried.subtract([.credentialProbe, .topicProbe])
         resend(index)
     }
 
@@ -37,11 +37,11 @@ extension APNsGateway {
     mutating func tokenMismatched(
         _ index: Int32, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
     ) {
-        guard tickets[index].isForDevice else {
+        guard pending[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
         }
         // Both environments know the token under no topic of ours: the first verdict is about the right environment.
-        if let first = tickets[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
+        if let first = pending[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
         let isTrusted = trusts(index, isBad: true, now, &effects)
         finish(
             index, isTrusted ? .tokenMismatched(verdict) : .refused(APNsRefusal(.credential, verdict)),
@@ -51,13 +51,13 @@ extension APNsGateway {
     /// `Unregistered` or `ExpiredToken`. Nothing ends if the app has registered since, or if a proxy may have answered: then the message
     /// alone is refused, and as unavailable, because app servers delete registrations that are not registered.
     mutating func tokenEnded(_ index: Int32, _ verdict: APNsVerdict, _ effects: inout APNsEffects) {
-        guard tickets[index].isForDevice else {
+        guard pending[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
         }
         guard verdict.invalidSince != nil || !verdict.reason.isEmpty else {
             return finish(index, .refused(APNsRefusal(.unavailable, verdict)), &effects)
         }
-        guard let since = verdict.invalidSince, since < tickets[index].registeredAt else {
+        guard let since = verdict.invalidSince, since < pending[index].registeredAt else {
             return finish(index, .tokenEnded(verdict), &effects)
         }
         if retriesOnce(index, .oldEnd) { return resend(index) }
@@ -68,9 +68,9 @@ extension APNsGateway {
     mutating func trusts(
         _ index: Int32, isBad: Bool, _ now: Now, _ effects: inout APNsEffects
     ) -> Bool {
-        let (bundle, environment) = (tickets[index].bundle, tickets[index].environment)
+        let (bundle, environment) = (pending[index].bundle, pending[index].environment)
         let result = guards.record(
-            token: tickets[index].request.deviceToken, of: bundle, in: environment, isBad: isBad,
+            token: pending[index].request.deviceToken, of: bundle, in: environment, isBad: isBad,
             now: now.monotonic)
         switch result.change {
         case .raised(let bad, let count):

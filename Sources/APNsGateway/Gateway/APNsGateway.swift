@@ -10,18 +10,18 @@ public struct APNsGateway: ~Copyable {
     var directory = CredentialDirectory()
     /// All pools, also those of removed credentials until their last connection is closed.
     var pools: [Pool] = []
-    var tickets = TicketTable()
+    var pending = PendingDeliveries()
     /// For each device token with an unanswered delivery, those that wait for it. One is in flight, or waits for a connection.
-    var lanes: [LaneKey: TicketQueue] = [:]
+    var lanes: [LaneKey: PendingQueue] = [:]
     let laneHash: SipHash
     /// Now-or-never messages that are sent again in a moment, in the order of that.
-    var paused = TicketQueue()
+    var paused = PendingQueue()
     var guards = MassDeathGuards()
     var random: SeededRandom
     /// The pool of each connection.
     var owners: [APNsConnectionID: Pool] = [:]
     private var lastConnection: UInt64 = 0
-    /// Tickets to be queued before the event is done, and whether as the first.
+    /// Pending deliveries to be queued before the event is done, and whether as the first.
     var ready: [(index: Int32, isFirst: Bool)] = []
     /// Pools to be served before the event is done.
     private var marked: [Pool] = []
@@ -64,22 +64,22 @@ public struct APNsGateway: ~Copyable {
         case .tick: tick(now, &effects)
         case .drain: drain(now, &effects)
         }
-        settle(now, &effects)
+        processReady(now, &effects)
     }
 
     /// When the next tick is due: soon while deliveries are unanswered.
     public func nextTick(_ now: Now) -> Instant {
-        let isBusy = tickets.count > 0 || drainEnds != nil || pools.contains(where: \.isConnecting)
+        let isBusy = pending.count > 0 || drainEnds != nil || pools.contains(where: \.isConnecting)
         return now.monotonic.advanced(
             milliseconds: isBusy
                 ? Limits.APNsGateway.tickMilliseconds : Limits.APNsGateway.idleTickMilliseconds)
     }
 
     /// Deliveries without an answer.
-    public var unanswered: Int { tickets.count }
+    public var unanswered: Int { pending.count }
 
     /// Whether the server may stop: everything is answered and closed.
-    public var isDrained: Bool { drainEnds != nil && tickets.count == 0 && owners.isEmpty }
+    public var isDrained: Bool { drainEnds != nil && pending.count == 0 && owners.isEmpty }
 
     /// Has a pool served before the event is done.
     mutating func mark(_ pool: Pool) {
@@ -88,8 +88,8 @@ public struct APNsGateway: ~Copyable {
         marked.append(pool)
     }
 
-    /// Does what the event has made possible. Each round answers, queues or sends a ticket, so it ends.
-    private mutating func settle(_ now: Now, _ effects: inout APNsEffects) {
+    /// Does what the event has made possible. Each round answers, queues or sends a delivery, so it ends.
+    private mutating func processReady(_ now: Now, _ effects: inout APNsEffects) {
         while true {
             if let (index, isFirst) = ready.popLast() {
                 enqueue(index, isFirst: isFirst, now, &effects)

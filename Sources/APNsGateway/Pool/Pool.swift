@@ -6,7 +6,7 @@ final class Pool {
     let entry: CredentialEntry
     let environment: APNsEnvironment
     private(set) var connections: [PoolConnection] = []
-    var queue = TicketQueue()
+    var queue = PendingQueue()
     var pace = ConnectPace()
     /// Set while Apple refuses the credential.
     var refusal: RefusalState?

@@ -54,6 +54,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     case storeHealthy
     case storeBytes
     case journalBytes
+    /// How often a record that cannot be read was skipped.
+    case storeSkippedRecords
     case diskFreeBytes
     case diskSizeBytes
     /// The size of devices, registrations, subscriptions, groups and senders.

@@ -169,6 +169,9 @@ extension Metric {
             metric: .journalBytes, name: "ccs_journal_bytes", kind: .gauge,
             help: "Size of the journal's files."),
         Row(
+            metric: .storeSkippedRecords, name: "ccs_store_skipped_records_total", kind: .counter,
+            help: "Times that a damaged record was skipped; ccsctl audit names these records."),
+        Row(
             metric: .diskFreeBytes, name: "ccs_disk_free_bytes", kind: .gauge,
             help: "Free bytes of the file system of data_directory."),
         Row(

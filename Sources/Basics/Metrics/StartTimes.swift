@@ -23,7 +23,7 @@ public struct StartTimes: Sendable {
     }
 
     /// Moves the entries of another list to this one.
-    public mutating func take(_ other: inout StartTimes) {
+    public mutating func move(from other: inout StartTimes) {
         for entry in other.entries { add(entry.start, count: entry.count) }
         other.entries.removeAll(keepingCapacity: true)
     }

@@ -56,7 +56,7 @@ public enum OperationPrinter {
     private static func rows(_ fields: [FieldDescription], in prefix: String) -> String {
         fields.map { field in
             let row =
-                "| `\(prefix)\(field.name)` | \(cell(field.form.expected))\(note(field)) | \(cell(field.documentation)) |\n"
+                "| `\(prefix)\(field.name)` | \(cell(field.form.expected))\(presenceText(field)) | \(cell(field.documentation)) |\n"
             switch field.form {
             case .record(let inner): return row + rows(inner, in: "\(prefix)\(field.name).")
             case .list(.record(let inner)): return row + rows(inner, in: "\(prefix)\(field.name)[].")
@@ -65,7 +65,7 @@ public enum OperationPrinter {
         }.joined()
     }
 
-    private static func note(_ field: FieldDescription) -> String {
+    private static func presenceText(_ field: FieldDescription) -> String {
         switch field.presence {
         case .required, .preset: ""
         case .optional: ", or left out"

@@ -97,10 +97,10 @@ final class DeviceEntry {
     var isTransient = false
     /// Whether it has been evicted: the next event of the device makes a new entry.
     var isEvicted = false
-    /// When it became idle, as a number in the sequence of all such changes; 0 while it is not idle.
-    var idleStamp: UInt64 = 0
     /// Registrations whose device must stay in memory because of the APNs gateway (`GatewayQueue.isBusy`).
     private var busyQueues = 0
+    /// When it became idle, as a number in the sequence of all such changes. `nil` while it is not idle.
+    var idleStamp: UInt64?
     /// Whether the store has the device's mark for the gateway, as far as is known.
     var isMarkedForGateway = false
     /// The number of upstream messages that are not stored yet, by registration.

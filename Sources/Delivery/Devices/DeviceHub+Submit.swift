@@ -102,7 +102,7 @@ extension DeviceHub {
         let now = turn.now.monotonic
         entry.buckets.countMessage(turn.settings.rates, now)
         if submission.topic == nil, let sender = submission.sender {
-            turn.messageBuckets.take(sender, now: now)
+            turn.messageBuckets.consume(sender, now: now)
         }
     }
 
@@ -201,7 +201,11 @@ extension DeviceHub {
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }
-        answer(message, to: replyTo, canonical: canonical, entry, &turn)
+        if message.apns == nil {
+            turn.accept(replyTo, message.persistentID, canonical: canonical)
+        } else {
+            answerForGateway(message, to: replyTo, canonical: canonical, entry, &turn)
+        }
         turn.traceMessage(message, .stored)
         turn.traceMessage(message, .accepted)
         messageStored(message, entry, &turn)

@@ -41,8 +41,8 @@ struct DeviceTable {
 
     /// Removes a device from the idle ones. Returns `false` if the count of idle devices has become negative.
     @discardableResult mutating func wake(_ entry: DeviceEntry) -> Bool {
-        guard entry.idleStamp != 0 else { return true }
-        entry.idleStamp = 0
+        guard entry.idleStamp != nil else { return true }
+        entry.idleStamp = nil
         if entry.isTransient { transient.count -= 1 } else { idle.count -= 1 }
         return transient.count >= 0 && idle.count >= 0
     }
@@ -51,10 +51,10 @@ struct DeviceTable {
     /// many and none can be evicted.
     @discardableResult mutating func markIfIdle(_ entry: DeviceEntry) -> Bool {
         // A device that several events waited for gets here after each event, and once more when all are handled.
-        guard entry.idleStamp == 0, !entry.isEvicted, entry.isIdle else { return true }
+        guard entry.idleStamp == nil, !entry.isEvicted, entry.isIdle else { return true }
         stamp += 1
         entry.idleStamp = stamp
-        if entry.isTransient { transient.append(entry) } else { idle.append(entry) }
+        if entry.isTransient { transient.append(entry, stamp) } else { idle.append(entry, stamp) }
         while transient.count > transientLimit {
             guard evict(transient.popOldest()) else { return false }
         }
@@ -88,8 +88,8 @@ private struct IdleDevices {
     var count = 0
 
     /// Adds a device that has just become idle.
-    mutating func append(_ entry: DeviceEntry) {
-        items.append(Item(number: entry.device.number, stamp: entry.idleStamp))
+    mutating func append(_ entry: DeviceEntry, _ stamp: UInt64) {
+        items.append(Item(number: entry.device.number, stamp: stamp))
         count += 1
     }
 

@@ -6,13 +6,14 @@ import Basics
 extension DeviceHub {
     // MARK: Submissions
 
-    /// Answers a submission of a stored message: at once, or with Apple's verdict if that is likely to come soon (apns 4.1).
-    mutating func answer(
+    /// Answers a submission of a stored message to an iOS app: at once, or with Apple's verdict if that is likely to come soon
+    /// (apns 4.1).
+    mutating func answerForGateway(
         _ message: borrowing StoredMessage, to replyTo: ReplyTo, canonical: RegistrationName?,
         _ entry: DeviceEntry, _ turn: inout Turn
     ) {
         let id = message.persistentID
-        guard message.apns != nil, replyTo.waitsForVerdict, let at = entry.index(of: message.registration),
+        guard replyTo.waitsForVerdict, let at = entry.index(of: message.registration),
             entry.mailbox.index(of: message.sequence) != nil,
             gateway.verdicts.count < turn.shares.waitingVerdicts
         else { return turn.accept(replyTo, id, canonical: canonical) }

@@ -16,15 +16,15 @@ struct VerdictDeadlines {
         var name: RegistrationName
         var sequence: SequenceNumber
         var generation: UInt32 = 0
-        /// The neighbours in the list; -1 if there is none.
-        var previous: Int32 = -1
-        var next: Int32 = -1
+        /// The neighbours in the list.
+        var previous: Int32?
+        var next: Int32?
     }
 
     private var entries: [Entry] = []
     private var vacant: [Int32] = []
-    private var first: Int32 = -1
-    private var last: Int32 = -1
+    private var first: Int32?
+    private var last: Int32?
 
     /// The number of submissions.
     var count: Int { entries.count - vacant.count }
@@ -41,7 +41,7 @@ struct VerdictDeadlines {
             position = Int32(entries.count)
             entries.append(entry)
         }
-        if last >= 0 { entries[Int(last)].next = position } else { first = position }
+        if let last { entries[Int(last)].next = position } else { first = position }
         last = position
         return Handle(position: position, generation: entry.generation)
     }
@@ -51,15 +51,15 @@ struct VerdictDeadlines {
         let at = Int(handle.position)
         guard entries[at].generation == handle.generation else { return }
         let (previous, next) = (entries[at].previous, entries[at].next)
-        if previous >= 0 { entries[Int(previous)].next = next } else { first = next }
-        if next >= 0 { entries[Int(next)].previous = previous } else { last = previous }
+        if let previous { entries[Int(previous)].next = next } else { first = next }
+        if let next { entries[Int(next)].previous = previous } else { last = previous }
         entries[at].generation &+= 1
         vacant.append(handle.position)
     }
 
     /// Removes and returns the first submission whose time is over.
     mutating func popOverdue(_ now: Instant) -> (name: RegistrationName, sequence: SequenceNumber)? {
-        guard first >= 0, entries[Int(first)].due <= now else { return nil }
+        guard let first, entries[Int(first)].due <= now else { return nil }
         let entry = entries[Int(first)]
         remove(Handle(position: first, generation: entry.generation))
         return (entry.name, entry.sequence)

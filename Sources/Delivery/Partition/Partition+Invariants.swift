@@ -44,7 +44,7 @@ extension DeviceEntry {
             return "a message is marked as sent without a connection"
         }
         if countedBusyQueues != expectedBusyQueues { return "wrong count of registrations at the gateway" }
-        if idleStamp != 0, !isIdle { return "listed as idle while active" }
+        if idleStamp != nil, !isIdle { return "listed as idle while active" }
         return violationOfRegistrations
     }
 

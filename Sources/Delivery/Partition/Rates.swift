@@ -48,7 +48,7 @@ struct SenderBuckets {
     }
 
     /// Counts one use of the sender's rate.
-    mutating func take(_ sender: SenderID, now: Instant) {
+    mutating func consume(_ sender: SenderID, now: Instant) {
         if rate.isLimited { buckets[sender, default: TokenBucket()].consume(rate, now: now) }
     }
 

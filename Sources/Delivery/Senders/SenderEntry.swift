@@ -110,7 +110,7 @@ struct AppServerSessionState {
 /// Bodies are in memory only between the store's answer and delivery: at most a page of them (`backlog`).
 final class SenderEntry {
     /// A read of a page of the mailbox.
-    struct Load {
+    struct PageRead {
         /// The cursor when the read started.
         let after: SequenceNumber
         /// The newest message known to be on disk when the read started.
@@ -129,7 +129,8 @@ final class SenderEntry {
     var newest = SequenceNumber(0)
     /// Whether there may be messages on disk after `cursor`.
     var isBehind = true
-    var load: Load?
+    /// The read of the next page, while the store has not answered it.
+    var pageRead: PageRead?
     /// The session that has a device's outstanding messages, so that their order is preserved.
     var sticky: [UInt64: Sticky] = [:]
     /// Messages whose removal the store has not confirmed: a page may still contain them.

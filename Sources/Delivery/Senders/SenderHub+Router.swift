@@ -92,13 +92,13 @@ extension SenderHub {
     mutating func pump(_ entry: SenderEntry, _ turn: inout Turn) {
         guard entry.hasReadySession else { return }
         if !entry.backlog.isEmpty { deliverBacklog(entry, &turn) }
-        guard entry.isBehind, entry.load == nil, entry.backlog.count <= turn.settings.mailboxPage / 2,
+        guard entry.isBehind, entry.pageRead == nil, entry.backlog.count <= turn.settings.mailboxPage / 2,
             entry.leastOutstanding(window: turn.settings.pendingWindow) != nil
         else { return }
         turn.demand(
             entry.backlog.last.map { $0.sequence <= entry.cursor } ?? true,
             "the backlog extends beyond the cursor", of: entry)
-        entry.load = SenderEntry.Load(after: entry.cursor, target: entry.newest)
+        entry.pageRead = SenderEntry.PageRead(after: entry.cursor, target: entry.newest)
         turn.load(.upstream(entry.sender, after: entry.cursor, limit: turn.settings.mailboxPage))
     }
 
@@ -125,14 +125,14 @@ extension SenderHub {
     mutating func pageLoaded(
         _ sender: SenderID, _ messages: [StoredUpstream], isLast: Bool, _ turn: inout Turn
     ) {
-        guard let (entry, load) = pageAnswered(sender, &turn) else { return }
+        guard let (entry, read) = pageAnswered(sender, &turn) else { return }
         turn.demand(
             messages.count <= turn.settings.mailboxPage, "a page has more messages than its limit",
             of: entry)
         turn.demand(
             isLast || !messages.isEmpty, "an empty page is not the last page", of: entry)
         // No session is ready, or the cursor was moved back meanwhile: the page is read again.
-        guard entry.hasReadySession, load.after == entry.cursor else { return pump(entry, &turn) }
+        guard entry.hasReadySession, read.after == entry.cursor else { return pump(entry, &turn) }
         for message in messages {
             guard turn.demand(message.sender == sender, "a page has a message of another sender", of: entry),
                 turn.demand(message.sequence > entry.cursor, "a page is out of order", of: entry)
@@ -147,7 +147,7 @@ extension SenderHub {
         }
         if isLast {
             // Every message known before the read is in the answer or has been removed.
-            entry.cursor = max(entry.cursor, load.target)
+            entry.cursor = max(entry.cursor, read.target)
             entry.isBehind = entry.newest > entry.cursor
         }
         turn.demand(
@@ -160,17 +160,18 @@ extension SenderHub {
     mutating func pageLoadFailed(_ sender: SenderID, _ turn: inout Turn) { _ = pageAnswered(sender, &turn) }
 
     /// Marks the read of a page as answered. Returns the sender and the read, or `nil` if no read was outstanding.
-    private func pageAnswered(_ sender: SenderID, _ turn: inout Turn) -> (SenderEntry, SenderEntry.Load)? {
+    private func pageAnswered(_ sender: SenderID, _ turn: inout Turn) -> (SenderEntry, SenderEntry.PageRead)?
+    {
         let entry = turn.demand(
             table[sender], "a page was read for a sender that is not in memory", owner: .sender(sender))
         guard let entry,
-            let load = turn.demand(entry.load, "a page was read that was not requested", of: entry)
+            let read = turn.demand(entry.pageRead, "a page was read that was not requested", of: entry)
         else {
             return nil
         }
-        turn.demand(load.target <= entry.newest, "the newest known message has moved backward", of: entry)
-        entry.load = nil
-        return (entry, load)
+        turn.demand(read.target <= entry.newest, "the newest known message has moved backward", of: entry)
+        entry.pageRead = nil
+        return (entry, read)
     }
 
     // MARK: Leaving

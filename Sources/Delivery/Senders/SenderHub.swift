@@ -138,7 +138,7 @@ struct SenderHub: ~Copyable {
 
     /// Removes a deleted sender from memory once it has no sessions and no outstanding operations.
     private mutating func forgetIfUnneeded(_ entry: SenderEntry, _ turn: inout Turn) {
-        guard entry.sessions.isEmpty, entry.leaving.isEmpty, entry.load == nil,
+        guard entry.sessions.isEmpty, entry.leaving.isEmpty, entry.pageRead == nil,
             turn.directory[entry.sender] == nil
         else { return }
         turn.demand(

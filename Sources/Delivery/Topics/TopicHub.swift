@@ -41,7 +41,7 @@ struct TopicHub: ~Copyable {
         guard !content.isDryRun else {
             return turn.reply(.accepted(id: nil, canonical: nil), to: requester)
         }
-        turn.messageBuckets.take(sender, now: turn.now.monotonic)
+        turn.messageBuckets.consume(sender, now: turn.now.monotonic)
         let lifetime = Int64(min(max(content.lifetimeSeconds, 0), Limits.Message.lifetimeSeconds))
         let job = TopicJob(
             name: TopicJobName(sender: sender, sequence: turn.nextSequence()), salt: turn.salt,

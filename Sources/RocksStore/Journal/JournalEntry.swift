@@ -127,10 +127,10 @@ struct JournalReader {
             let messageKey = try messageKey(kind == .removeUpstream ? .upstream : .message, file)
             return .remove(messageKey, end: Int64(bitPattern: try word(file)))
         case .seen:
-            let key = try take(JournalEntry.seenKey)
-            return .seen(key: key, time: try take(JournalEntry.seenTime))
+            let key = try advance(by: JournalEntry.seenKey)
+            return .seen(key: key, time: try advance(by: JournalEntry.seenTime))
         case .putRow, .removeRow:
-            let byte = try take(1)
+            let byte = try advance(by: 1)
             guard let family = Family(rawValue: Int(file.byte(at: byte.lowerBound))) else { throw .version }
             let key = try sized(file)
             return .row(family, key: key, value: kind == .putRow ? try sized(file) : nil)
@@ -151,15 +151,15 @@ struct JournalReader {
     }
 
     private mutating func word(_ file: borrowing RawSpan) throws(RecordFault) -> UInt64 {
-        file.word(at: try take(8).lowerBound)
+        file.word(at: try advance(by: 8).lowerBound)
     }
 
     private mutating func sized(_ file: borrowing RawSpan) throws(RecordFault) -> Range<Int> {
         guard let count = Int(exactly: try word(file)) else { throw .value }
-        return try take(count)
+        return try advance(by: count)
     }
 
-    private mutating func take(_ count: Int) throws(RecordFault) -> Range<Int> {
+    private mutating func advance(by count: Int) throws(RecordFault) -> Range<Int> {
         guard count <= end - at else { throw .length }
         defer { at += count }
         return at..<at + count

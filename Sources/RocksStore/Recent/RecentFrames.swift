@@ -6,16 +6,15 @@ import Store
 /// Records are read from the bytes that were written to the journal, so that no message is kept twice. Reference-counted objects
 /// per message took a fifth of the committing thread's time.
 struct RecentFrames: Sendable {
-    private struct Frame: Sendable {
+    struct Frame: Sendable {
         var bytes: [UInt8]
         /// Number of messages that use the frame.
         var uses: Int
     }
 
-    private var frames: [Frame] = []
-    private var free: [Int32] = []
-    /// Number of frames.
-    var count: Int { frames.count - free.count }
+    private(set) var frames: [Frame] = []
+    /// The numbers of entries without a frame, used again by the next ones.
+    private(set) var free: [Int32] = []
 
     /// Keeps a copy of a frame with one use. Returns its number.
     mutating func keep(_ bytes: borrowing RawSpan) -> Int32 {

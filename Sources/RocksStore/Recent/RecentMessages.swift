@@ -44,11 +44,9 @@ struct RecentMessages: Sendable {
     }
 
     var parts: [Part]
-    private var frames = RecentFrames()
+    private(set) var frames = RecentFrames()
     /// The tallies of the partitions as of the last commit.
     private(set) var tallies: [Tally]
-    /// Number of frames in memory.
-    var frameCount: Int { frames.count }
 
     /// Creates a state without messages, with the tallies of the partitions.
     init(tallies: [Tally]) {

@@ -9,7 +9,7 @@ import Transport
 /// leads to the defaults.
 public struct ConfigLoader {
     private var configuration = Configuration()
-    private var places: [ConfigKey: ConfigProblem.Place] = [:]
+    private var locations: [ConfigKey: ConfigProblem.Location] = [:]
     private var problems = ConfigProblems()
 
     private var faulty: Set<ConfigKey> = []
@@ -38,7 +38,7 @@ public struct ConfigLoader {
         for (key, value) in flags { loader.apply(key, value, at: .flag(key.flag)) }
         loader.checkTogether()
         return LoadedConfiguration(
-            configuration: loader.configuration, places: loader.places, faulty: loader.faulty,
+            configuration: loader.configuration, locations: loader.locations, faulty: loader.faulty,
             problems: loader.problems, isReadable: loader.isReadable)
     }
 
@@ -63,15 +63,15 @@ public struct ConfigLoader {
     }
 
     private mutating func apply(_ bytes: [UInt8], file: String) {
-        let whole = ConfigProblem.Place.file(file, line: 1, column: 1)
+        let whole = ConfigProblem.Location.file(file, line: 1, column: 1)
         let root: YAMLNode?
         do throws(YAMLError) {
             root = try YAMLReader.read(bytes)
         } catch {
             let (line, column) = error.position(in: bytes)
-            let place = ConfigProblem.Place.file(file, line: line, column: column)
+            let location = ConfigProblem.Location.file(file, line: line, column: column)
             isReadable = false
-            return add("", error.message, "keys and values look like  format: 1", at: place)
+            return add("", error.message, "keys and values look like  format: 1", at: location)
         }
         guard let root, !root.isNull else {
             isReadable = false
@@ -79,9 +79,10 @@ public struct ConfigLoader {
         }
         guard case .mapping(let pairs) = root.content else {
             isReadable = false
-            let place = ConfigProblem.Place.file(file, line: root.line, column: root.column)
+            let location = ConfigProblem.Location.file(file, line: root.line, column: root.column)
             return add(
-                "", "is \(root.kind), not a table of keys", "keys and values look like  format: 1", at: place)
+                "", "is \(root.kind), not a table of keys", "keys and values look like  format: 1",
+                at: location)
         }
         var seen: [String: Int] = [:]
         for (key, value) in pairs { apply(key, value, file, &seen) }
@@ -95,24 +96,24 @@ public struct ConfigLoader {
     private mutating func apply(
         _ key: YAMLNode, _ value: YAMLNode, _ file: String, _ seen: inout [String: Int]
     ) {
-        let keyPlace = ConfigProblem.Place.file(file, line: key.line, column: key.column)
+        let keyLocation = ConfigProblem.Location.file(file, line: key.line, column: key.column)
         guard case .scalar(let name, _) = key.content else {
-            return add("", "\(key.kind) instead of a key", "write a key such as  format: 1", at: keyPlace)
+            return add("", "\(key.kind) instead of a key", "write a key such as  format: 1", at: keyLocation)
         }
         if let line = seen[name] {
-            return add(shown(name), "is a duplicate of line \(line)", "remove one of them", at: keyPlace)
+            return add(shown(name), "is a duplicate of line \(line)", "remove one of them", at: keyLocation)
         }
         seen[name] = key.line
         guard let known = ConfigKey(rawValue: name) else {
-            return add(shown(name), "is not a known key", Self.nearest(name), at: keyPlace)
+            return add(shown(name), "is not a known key", Self.nearest(name), at: keyLocation)
         }
         do throws(LocatedConfigMistake) {
             configuration[known] = try Self.value(of: known, value)
-            places[known] = .file(file, line: value.line, column: value.column)
+            locations[known] = .file(file, line: value.line, column: value.column)
         } catch {
-            let place = ConfigProblem.Place.file(file, line: error.node.line, column: error.node.column)
+            let location = ConfigProblem.Location.file(file, line: error.node.line, column: error.node.column)
             faulty.insert(known)
-            add(name, error.mistake.problem, error.mistake.hint, at: place)
+            add(name, error.mistake.problem, error.mistake.hint, at: location)
         }
     }
 
@@ -180,14 +181,14 @@ public struct ConfigLoader {
         apply(key, value, at: .variable(name))
     }
 
-    private mutating func apply(_ key: ConfigKey, _ text: String, at place: ConfigProblem.Place) {
+    private mutating func apply(_ key: ConfigKey, _ text: String, at location: ConfigProblem.Location) {
         do throws(ConfigMistake) {
             configuration[key] = try key.value(of: text)
-            places[key] = place
+            locations[key] = location
             faulty.remove(key)
         } catch {
             faulty.insert(key)
-            add("", error.problem, error.hint, at: place)
+            add("", error.problem, error.hint, at: location)
         }
     }
 
@@ -241,7 +242,7 @@ public struct ConfigLoader {
         for key in keys {
             guard case .integer(let port) = configuration[key], port != 0 else { continue }
             if let other = users[port] {
-                let later = places[key] == nil ? other : key
+                let later = locations[key] == nil ? other : key
                 addTo(
                     later, "\(port) is also \((later == key ? other : key).rawValue)", "use different ports"
                 )
@@ -252,14 +253,15 @@ public struct ConfigLoader {
 
     private mutating func addTo(_ key: ConfigKey, _ problem: String, _ hint: String) {
         faulty.insert(key)
-        let place = places[key] ?? .flag(key.flag)
-        if case .file = place { return add(key.rawValue, problem, hint, at: place) }
-        add("", problem, hint, at: place)
+        let location = locations[key] ?? .flag(key.flag)
+        if case .file = location { return add(key.rawValue, problem, hint, at: location) }
+        add("", problem, hint, at: location)
     }
 
-    private mutating func add(_ key: String, _ problem: String, _ hint: String, at place: ConfigProblem.Place)
-    {
-        problems.add(ConfigProblem(place: place, key: key, problem: problem, hint: hint))
+    private mutating func add(
+        _ key: String, _ problem: String, _ hint: String, at location: ConfigProblem.Location
+    ) {
+        problems.add(ConfigProblem(location: location, key: key, problem: problem, hint: hint))
     }
 
     private static func nearest(_ name: String) -> String {
@@ -273,7 +275,7 @@ struct LoadedConfiguration {
     /// The valid values, and the defaults of all other keys.
     var configuration: Configuration
     /// Where values were given.
-    var places: [ConfigKey: ConfigProblem.Place] = [:]
+    var locations: [ConfigKey: ConfigProblem.Location] = [:]
     /// Keys with invalid values.
     var faulty: Set<ConfigKey> = []
     var problems = ConfigProblems()

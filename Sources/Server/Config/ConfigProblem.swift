@@ -1,6 +1,6 @@
 import Basics
 
-/// A mistake in the configuration, with its place.
+/// A mistake in the configuration, with its location.
 public struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
     /// Where a value was given.
     public enum Place: Sendable, Equatable {
@@ -13,7 +13,7 @@ public struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Where the value was given.
-    public var place: Place
+    public var location: Location
     /// The key as written; may be empty.
     public var key: String
     public var problem: String
@@ -23,7 +23,7 @@ public struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
     /// `FILE:LINE:COLUMN: key: problem (hint)`.
     public var description: String {
         let start =
-            switch place {
+            switch location {
             case .file(let file, let line, let column): line > 0 ? "\(file):\(line):\(column)" : file
             case .flag(let name), .variable(let name): name
             }

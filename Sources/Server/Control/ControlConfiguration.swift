@@ -20,7 +20,7 @@ extension ControlServer {
             key: key.rawValue, value: located.values[key].plain, preset: entry.preset.plain, source: .preset,
             isReloadable: entry.isReloadable, inUse: meaning(of: key, located.values),
             pending: located.pending[key]?.plain)
-        switch located.places[key] {
+        switch located.locations[key] {
         case .file(let file, let line, _):
             row.source = .file
             row.file = file

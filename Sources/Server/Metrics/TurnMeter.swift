@@ -25,9 +25,9 @@ final class TurnMeter {
     /// Records the messages that a session has acknowledged.
     func acknowledged(_ messages: inout StartTimes, isUpstream: Bool) {
         if isUpstream {
-            acknowledgedUpstream.take(&messages)
+            acknowledgedUpstream.move(from: &messages)
         } else {
-            acknowledgedDownstream.take(&messages)
+            acknowledgedDownstream.move(from: &messages)
         }
     }
 
@@ -39,7 +39,7 @@ final class TurnMeter {
 
     /// Takes the figures of a partition for this turn.
     func collect(_ effects: inout Effects) {
-        delivered.take(&effects.delivered)
+        delivered.move(from: &effects.delivered)
         guard !effects.senders.rows.isEmpty else { return }
         tally.add(effects.senders)
         effects.senders.removeAll()

@@ -54,17 +54,18 @@ struct CommitQueue {
     /// Returns the next step of the committing thread: the entries of the next commit, no entries at the end, or waiting.
     mutating func next() -> Monitor<CommitQueue>.Step<[Entry]> {
         if entries.isEmpty { return isStopping ? .done([]) : .wait(until: .distantFuture) }
-        if isStopping { return .done(take()) }
+        if isStopping { return .done(popCommit()) }
         if pausedUntil > .distantPast {
             if Now.read().monotonic < pausedUntil { return .wait(until: pausedUntil) }
             pausedUntil = .distantPast
         }
         let isWaiting = durable == 0 && waitingWrites < Limits.Store.writesPerCommit
         if isWaiting, Now.read().monotonic < lazyEnd { return .wait(until: lazyEnd) }
-        return .done(take())
+        return .done(popCommit())
     }
 
-    private mutating func take() -> [Entry] {
+    /// Removes and returns the entries of the next commit.
+    private mutating func popCommit() -> [Entry] {
         var count = 0
         var weight = 0
         while count < entries.count,

@@ -193,7 +193,7 @@ public final class StoreThreads: Sendable {
     }
 
     /// Counts and logs a broken invariant.
-    private func noteInvariant(_ error: StoreError) {
+    private func recordInvariant(_ error: StoreError) {
         metrics.add(1, to: .invariantFailures, 1)
         log.repeating(
             .error, "invariant_broken", by: error.description,
@@ -201,7 +201,7 @@ public final class StoreThreads: Sendable {
     }
 
     private func recordFailure(_ error: StoreError) {
-        if error.kind.isInvariant { noteInvariant(error) }
+        if error.kind.isInvariant { recordInvariant(error) }
         metrics.add(1, to: .storeFailures)
         log.repeating(
             .error, "store_failed", by: error.kind.rawValue,
@@ -298,6 +298,7 @@ public final class StoreThreads: Sendable {
             metrics.set(.messagesWaiting, to: figures.waitingUpstream, 1)
             metrics.set(.storeBytes, to: figures.bytes)
             metrics.set(.journalBytes, to: figures.journalBytes)
+            metrics.set(.storeSkippedRecords, to: figures.skippedRecords)
             let part = try store.census(after: census.after, examine: Limits.Registry.censusRows)
             if let total = census.add(part) {
                 metrics.set(.devices, to: total.devices)
@@ -322,7 +323,7 @@ public final class StoreThreads: Sendable {
     }
 
     private func recordFailedRead(_ error: StoreError) {
-        if error.kind.isInvariant { noteInvariant(error) }
+        if error.kind.isInvariant { recordInvariant(error) }
         metrics.add(1, to: .storeFailures)
         log.repeating(
             .error, "store_read_failed", by: error.kind.rawValue,

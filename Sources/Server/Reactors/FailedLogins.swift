@@ -15,19 +15,19 @@ final class FailedLogins: Sendable {
         var perAddress = Limits.Login.failuresPerAddressAndMinute
     }
 
-    private struct Place: Hashable {
+    private struct Source: Hashable {
         var network: SocketAddress
         var listener: Link.Kind
     }
 
     private struct Identity: Hashable {
-        var place: Place
+        var source: Source
         var claim: UInt64
     }
 
     private struct Counts {
         var bounds: Bounds
-        var places: MinuteTable<Place>
+        var sources: MinuteTable<Source>
         var identities: MinuteTable<Identity>
     }
 
@@ -38,7 +38,7 @@ final class FailedLogins: Sendable {
     init(_ bounds: Bounds = Bounds(), capacity: Int = Limits.Login.failuresRemembered) {
         counts = Mutex(
             Counts(
-                bounds: bounds, places: MinuteTable(capacity: capacity),
+                bounds: bounds, sources: MinuteTable(capacity: capacity),
                 identities: MinuteTable(capacity: capacity)))
     }
 
@@ -48,24 +48,24 @@ final class FailedLogins: Sendable {
     /// Counts a failure; `claim` is the number of the sender or device that the peer claimed to be.
     func record(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) {
         guard let network = peer.network else { return }
-        let place = Place(network: network, listener: listener)
+        let source = Source(network: network, listener: listener)
         counts.withLock { counts in
-            counts.places.add(place, now: now)
-            counts.identities.add(Identity(place: place, claim: claim), now: now)
+            counts.sources.add(source, now: now)
+            counts.identities.add(Identity(source: source, claim: claim), now: now)
         }
     }
 
     /// Returns whether an identity has failed too often from this address in this minute.
     func refuses(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) -> Bool {
         guard let network = peer.network else { return false }
-        let identity = Identity(place: Place(network: network, listener: listener), claim: claim)
+        let identity = Identity(source: Source(network: network, listener: listener), claim: claim)
         return counts.withLock { $0.identities.isFull(identity, bound: $0.bounds.perIdentity, now: now) }
     }
 
     /// Returns whether an address has failed too often in this minute, with any identity.
     func refuses(_ peer: SocketAddress, _ listener: Link.Kind, now: Instant) -> Bool {
         guard let network = peer.network else { return false }
-        let place = Place(network: network, listener: listener)
-        return counts.withLock { $0.places.isFull(place, bound: $0.bounds.perAddress, now: now) }
+        let source = Source(network: network, listener: listener)
+        return counts.withLock { $0.sources.isFull(source, bound: $0.bounds.perAddress, now: now) }
     }
 }

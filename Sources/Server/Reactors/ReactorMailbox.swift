@@ -20,7 +20,7 @@ struct Parcel: Sendable {
     var count: Int { events.count + reports.count + commands.count + jobs.count }
 
     /// Appends the items of another parcel, without copying if this one is empty.
-    mutating func take(_ other: consuming Parcel) {
+    mutating func append(_ other: consuming Parcel) {
         if isEmpty {
             self = other
             return
@@ -66,7 +66,7 @@ final class ReactorMailbox: Sendable {
     func post(_ parcel: Parcel) {
         depth.add(parcel.count, ordering: .relaxed)
         let mustWake = inbox.withLock { inbox in
-            inbox.parcel.take(parcel)
+            inbox.parcel.append(parcel)
             defer { inbox.isAwake = true }
             return !inbox.isAwake
         }

@@ -3,14 +3,14 @@ import Basics
 /// A queue of the messages received while the window was full, as JSON text, oldest first.
 struct AppServerInboundQueue: ~Copyable {
     private struct Entry {
-        /// Bytes of the stanza's ID; -1 if it has none.
-        var idLength: Int
+        /// Bytes of the stanza's ID. `nil` if it has none.
+        var idLength: Int?
         var textLength: Int
         /// The number of the stanza in a managed stream.
         var number: UInt32
         /// When the message arrived.
         var receivedAt: Instant
-        var length: Int { max(idLength, 0) + textLength }
+        var length: Int { (idLength ?? 0) + textLength }
     }
 
     private var bytes = ByteBuffer()
@@ -32,7 +32,7 @@ struct AppServerInboundQueue: ~Copyable {
         bytes.append(text)
         entries.append(
             Entry(
-                idLength: id?.utf8.count ?? -1, textLength: text.byteCount, number: number,
+                idLength: id?.utf8.count, textLength: text.byteCount, number: number,
                 receivedAt: receivedAt))
     }
 
@@ -40,15 +40,15 @@ struct AppServerInboundQueue: ~Copyable {
     var first: RawSpan {
         @_lifetime(borrow self)
         get {
-            let start = headOffset + max(entries[head].idLength, 0)
+            let start = headOffset + (entries[head].idLength ?? 0)
             return bytes.bytes.extracting(start..<start + entries[head].textLength)
         }
     }
 
     /// The ID of the oldest message's stanza; `nil` if it has none.
     var firstID: String? {
-        guard entries[head].idLength >= 0 else { return nil }
-        let id = bytes.bytes.extracting(headOffset..<headOffset + entries[head].idLength)
+        guard let length = entries[head].idLength else { return nil }
+        let id = bytes.bytes.extracting(headOffset..<headOffset + length)
         return String(decoding: [UInt8](copying: id), as: UTF8.self)
     }
 

@@ -40,25 +40,25 @@ struct HTTPDescription: Sendable {
 
     /// A parameter; those of the path are derived from the table of endpoints.
     struct Parameter: Sendable {
-        enum Place: String, Sendable {
+        enum Location: String, Sendable {
             case path
             case query
             case header
         }
 
-        var place: Place
+        var location: Location
         var name: String
         var meaning: String
         var schema: JSONValue
         var isRequired = false
 
         static func query(_ name: String, _ meaning: String, _ schema: JSONValue) -> Parameter {
-            Parameter(place: .query, name: name, meaning: meaning, schema: schema)
+            Parameter(location: .query, name: name, meaning: meaning, schema: schema)
         }
         static func header(
             _ name: String, _ meaning: String, _ schema: JSONValue, isRequired: Bool = false
         ) -> Parameter {
-            Parameter(place: .header, name: name, meaning: meaning, schema: schema, isRequired: isRequired)
+            Parameter(location: .header, name: name, meaning: meaning, schema: schema, isRequired: isRequired)
         }
     }
 

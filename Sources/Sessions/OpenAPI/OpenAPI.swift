@@ -153,7 +153,7 @@ public enum OpenAPI {
 
     private static func parameter(_ parameter: HTTPDescription.Parameter) -> JSONValue {
         var members: [JSONValue.Member] = [
-            .init("name", .string(parameter.name)), .init("in", .string(parameter.place.rawValue)),
+            .init("name", .string(parameter.name)), .init("in", .string(parameter.location.rawValue)),
             .init("description", .string(parameter.meaning)), .init("schema", parameter.schema),
         ]
         if parameter.isRequired { members.append(.init("required", true)) }
@@ -196,7 +196,7 @@ extension HTTPEndpoint {
             guard case .any(let name, _) = segment else { return nil }
             let (meaning, schema) = Self.meaning(ofPathParameter: name)
             return HTTPDescription.Parameter(
-                place: .path, name: name, meaning: meaning, schema: schema, isRequired: true)
+                location: .path, name: name, meaning: meaning, schema: schema, isRequired: true)
         }
     }
 

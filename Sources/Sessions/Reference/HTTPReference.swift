@@ -72,7 +72,7 @@ public enum HTTPReference {
         }
         for parameter in description.parameters {
             text +=
-                "- \(parameter.place.rawValue) `\(parameter.name)`\(parameter.isRequired ? "" : " (optional)"): "
+                "- \(parameter.location.rawValue) `\(parameter.name)`\(parameter.isRequired ? "" : " (optional)"): "
             text += "\(parameter.meaning)\n"
         }
         for content in description.content {

@@ -28,6 +28,8 @@ public enum Recipient: Sendable, Equatable {
 }
 
 /// A validated request to send a message, common to XMPP, legacy HTTP, HTTP v1 and `ccsctl`.
+///
+/// Only a web push is submitted without one (`HTTPWebPush`): a key entitles it, not a sender, and its recipient is a registration.
 public struct SendRequest: Sendable {
     /// The account under which the message is submitted.
     public var sender: SenderID

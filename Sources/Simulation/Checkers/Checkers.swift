@@ -26,9 +26,11 @@ final class Checkers {
 
     func submitted(_ draft: DownstreamDraft, _ sender: SenderID, _ link: Int, _ world: World) {
         world.countMessage()
-        if draft.topic != nil { return fanOuts.submitted(draft, sender, world) }
+        guard case .registration(let target) = draft.target else {
+            return fanOuts.submitted(draft, sender, world)
+        }
         var message = Truth.Downstream(
-            draft: draft, sender: sender, link: link, submittedAt: world.clock.honest,
+            draft: draft, target: target, sender: sender, link: link, submittedAt: world.clock.honest,
             submittedNanoseconds: world.clock.nanoseconds, isCalm: draft.number >= 1_000_000)
         if let before = truth.downstream[draft.number] {
             message = before

@@ -109,8 +109,8 @@ struct EndingChecker {
         }
         if known.puts >= known.submissions { world.fail("endings", "m\(number) was stored too often") }
         let isOfApp =
-            message.name == known.draft.target
-            || truth.tokens.newer(than: known.draft.target).contains { $0.name == message.name }
+            message.name == known.target
+            || truth.tokens.newer(than: known.target).contains { $0.name == message.name }
         if !isOfApp { world.fail("endings", "m\(number) was stored for another app") }
         truth.downstream[number]?.puts += 1
         truth.downstream[number]?.registration = message.name

@@ -10,7 +10,7 @@ extension FanOutChecker {
     ) {
         var message = FanOut(
             draft: DownstreamDraft(
-                number: draft.number, target: members[0], collapseKey: nil,
+                number: draft.number, target: .registration(members[0]), collapseKey: nil,
                 lifetimeSeconds: draft.lifetimeSeconds),
             sender: draft.sender, members: members, submittedNanoseconds: world.clock.nanoseconds,
             submissions: 0, isCalm: false)

@@ -55,6 +55,6 @@ struct ProgressChecker {
 
     private func isOwed(_ message: Truth.Downstream, _ truth: Truth) -> Bool {
         message.draft.lifetimeSeconds >= 3_600 && !message.draft.isDryRun && message.draft.collapseKey == nil
-            && !message.isMarked && !truth.mayBeGone(message.registration ?? message.draft.target)
+            && !message.isMarked && !truth.mayBeGone(message.registration ?? message.target)
     }
 }

@@ -117,7 +117,7 @@ struct RateChecker {
     ) {
         categories[name] = upstream.category
         waiting[Upstream(device: upstream.device, category: upstream.category), default: 0] += 1
-        if !deviceUpstream.take(upstream.device, now: step.now.monotonic), isExact {
+        if !deviceUpstream.consume(upstream.device, now: step.now.monotonic), isExact {
             world.fail("rates", "\(upstream.device.number) sent more than its rate")
         }
     }
@@ -126,7 +126,7 @@ struct RateChecker {
     private mutating func changed(_ made: Subscription, _ step: CoreStep, _ world: World) {
         guard made.topic.bytes.first == UInt8(ascii: "x") else { return }
         let share = Share(partition: step.partition, sender: made.sender)
-        if !topicChanges.take(share, now: step.now.monotonic) {
+        if !topicChanges.consume(share, now: step.now.monotonic) {
             world.fail("rates", "sender \(made.sender.number) changed more subscriptions than its rate")
         }
     }
@@ -155,7 +155,7 @@ struct RateChecker {
             let message = delivery.message
             let name = RegistrationName(device: message.device, number: message.registration)
             let isNew = counted.insert(Given(device: message.device, sequence: message.sequence)).inserted
-            if isNew, !collapsible.take(name, now: step.now.monotonic), isExact {
+            if isNew, !collapsible.consume(name, now: step.now.monotonic), isExact {
                 world.fail("rates", "an app was sent more messages with a collapse key than its rate")
             }
         case .reply(let requestID, .token), .reply(let requestID, .tokenRefused):
@@ -175,12 +175,12 @@ struct RateChecker {
     }
 
     private mutating func accepted(_ device: DeviceID, _ from: SenderID, _ step: CoreStep, _ world: World) {
-        let isWithin = short.take(device, now: step.now.monotonic)
-        let isWithinLong = long.take(device, now: step.now.monotonic)
+        let isWithin = short.consume(device, now: step.now.monotonic)
+        let isWithinLong = long.consume(device, now: step.now.monotonic)
         if !isWithin || !isWithinLong, isExact {
             world.fail("rates", "\(device.number) was sent more than its rate")
         }
-        if !sender.take(Share(partition: step.partition, sender: from), now: step.now.monotonic) {
+        if !sender.consume(Share(partition: step.partition, sender: from), now: step.now.monotonic) {
             world.fail("rates", "sender \(from.number) sent more than its rate")
         }
     }
@@ -235,7 +235,7 @@ struct RateChecker {
             default: break
             }
         }
-        if !senderUpstream.take(upstream.sender, now: now) {
+        if !senderUpstream.consume(upstream.sender, now: now) {
             world.fail("rates", "sender \(upstream.sender.number) received more than its rate")
         }
     }

@@ -26,7 +26,7 @@ struct ReferenceBucket {
     }
 
     /// Counts one. Returns whether it was allowed.
-    mutating func take(now: Instant) -> Bool {
+    mutating func consume(now: Instant) -> Bool {
         let isAllowed = allows(now: now)
         level = max(0, level - Self.cost(of: rate))
         return isAllowed
@@ -50,8 +50,8 @@ struct ReferenceBuckets<Key: Hashable> {
     mutating func forget(_ key: Key) { buckets[key] = nil }
 
     /// Counts one. Returns whether it was allowed.
-    mutating func take(_ key: Key, now: Instant) -> Bool {
+    mutating func consume(_ key: Key, now: Instant) -> Bool {
         guard rate.isLimited else { return true }
-        return buckets[key, default: ReferenceBucket(rate, now: now)].take(now: now)
+        return buckets[key, default: ReferenceBucket(rate, now: now)].consume(now: now)
     }
 }

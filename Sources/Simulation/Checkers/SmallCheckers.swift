@@ -24,7 +24,7 @@ struct IdentityChecker {
         if delivered.from != Array("\(message.sender.number)".utf8) {
             world.fail("identity", "m\(number) was received from another sender")
         }
-        if truth.tokens.app(of: message.draft.target)?.audience.first != message.sender {
+        if truth.tokens.app(of: message.target)?.audience.first != message.sender {
             world.reached(.sharedTokenDelivered)
         }
         guard message.draft.lifetimeSeconds > 0 else {

@@ -78,7 +78,7 @@ struct TokenChecker {
         _ message: Truth.Downstream, _ number: Int, canonical: RegistrationName?, _ truth: Truth,
         _ world: World
     ) {
-        let target = message.draft.target
+        let target = message.target
         guard let app = truth.tokens.app(of: target) else {
             return world.fail("tokens", "m\(number) was accepted for a token that was never created")
         }
@@ -110,7 +110,7 @@ struct TokenChecker {
     func refused(
         _ message: Truth.Downstream, _ number: Int, isStranger: Bool, _ truth: Truth, _ world: World
     ) {
-        let target = message.draft.target
+        let target = message.target
         let app = truth.tokens.app(of: target)
         if isStranger {
             world.reached(.strangerRefused)

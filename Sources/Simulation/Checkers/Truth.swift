@@ -6,6 +6,8 @@ final class Truth {
     /// A downstream message.
     struct Downstream {
         var draft: DownstreamDraft
+        /// The registration that it was sent to.
+        let target: RegistrationName
         var sender: SenderID
         /// The connection on which it was last submitted.
         var link: Int

@@ -41,7 +41,8 @@ extension AppServerClient {
         let group = groups[place]
         groups[place].sends += 1
         let draft = DownstreamDraft(
-            number: number, target: group.record.members[0], collapseKey: nil, lifetimeSeconds: 3_600)
+            number: number, target: .registration(group.record.members[0]), collapseKey: nil,
+            lifetimeSeconds: 3_600)
         let body = world.body(draft.messageID)
         world.checkers.fanOuts.submitted(draft, sender, members: group.record.members, world)
         world.request(

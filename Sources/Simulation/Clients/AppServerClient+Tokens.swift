@@ -15,7 +15,7 @@ extension AppServerClient {
         let target = imported[Int(world.random(0...Int64(imported.count - 1)))]
         send(
             DownstreamDraft(
-                number: number, target: target,
+                number: number, target: .registration(target),
                 collapseKey: world.chance(1, in: 3) ? UInt8(world.random(0...2)) : nil,
                 lifetimeSeconds: world.chance(1, in: 4) ? 10 : 3_600))
     }

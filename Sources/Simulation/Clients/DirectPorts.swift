@@ -8,7 +8,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
     private unowned let link: AppServerClient.Link
     private let world: World
     private var pipe: Pipe?
-    private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
+    private var id: ConnectionID?
     var end: ServerEnd? { pipe?.serverEnd }
     /// Managed streams exist only in sessions.
     var stream: ManagedStream? { nil }
@@ -25,9 +25,15 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
         self.pipe = pipe
     }
 
+    /// Sends an event of this connection, if it exists.
+    private func send(_ event: (ConnectionID) -> Event) {
+        guard let pipe, let id else { return }
+        pipe.sendToServer(.event(event(id)))
+    }
+
     func login() {
         let key = SimulatedHost.digest(client.password(link))
-        pipe?.sendToServer(.event(.appServerLogin(id, client.sender, key: key)))
+        send { .appServerLogin($0, client.sender, key: key) }
     }
 
     func submit(_ draft: DownstreamDraft) {
@@ -36,21 +42,23 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
             lifetimeSeconds: draft.lifetimeSeconds, wantsReceipt: draft.wantsReceipt,
             delaysWhileIdle: draft.delaysWhileIdle, isDryRun: draft.isDryRun, body: draft.messageID)
         let recipient: Recipient =
-            draft.topic.map { .topic(TopicTarget($0)) } ?? .registration(draft.target)
+            switch draft.target {
+            case .registration(let name): .registration(name)
+            case .topic(let name): .topic(TopicTarget(name))
+            }
         let request = SendRequest(sender: client.sender, recipient: recipient, content: content)
-        pipe?.sendToServer(
-            .event(request.event(replyTo: Requester(connection: id, requestID: UInt32(draft.number)))))
+        send { request.event(replyTo: Requester(connection: $0, requestID: UInt32(draft.number))) }
     }
 
     func resolve(_ handle: UpstreamHandle, isRefused: Bool) {
         guard case .sequence(let sequence) = handle else { return }
         let outcome: UpstreamOutcome = isRefused ? .refused : .acknowledged
-        pipe?.sendToServer(.event(.upstreamFinished(id, client.sender, sequence, outcome)))
+        send { .upstreamFinished($0, client.sender, sequence, outcome) }
     }
 
     func acknowledgeUnknown() {
         let sequence = SequenceNumber(UInt64(world.random(1...(.max))))
-        pipe?.sendToServer(.event(.upstreamFinished(id, client.sender, sequence, .acknowledged)))
+        send { .upstreamFinished($0, client.sender, sequence, .acknowledged) }
     }
 
     func close() {
@@ -66,7 +74,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
         guard case .command(let command) = cargo else { return }
         switch command {
         case .appServer(.loginAccepted):
-            pipe?.sendToServer(.event(.appServerBound(id, client.sender)))
+            send { .appServerBound($0, client.sender) }
             client.receive(.loggedIn, link)
         case .appServer(.loginRefused): client.receive(.refusedLogin, link)
         case .submission(let requestID, .accepted(_, let canonical)):
@@ -81,7 +89,7 @@ final class DirectAppServerPort: AppServerPort, ClientEnd {
                     ? .upstream(number: number, handle: handle) : .receipt(number: number, handle: handle),
                 link)
         case .appServer(.release(let receipt)):
-            pipe?.sendToServer(.event(.upstreamFinished(id, client.sender, receipt, .unanswered)))
+            send { .upstreamFinished($0, client.sender, receipt, .unanswered) }
         case .connection(.drain): client.receive(.draining, link)
         default: break
         }
@@ -98,8 +106,9 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     private unowned let client: DeviceClient
     private let world: World
     private var pipe: Pipe?
-    private var id = ConnectionID(reactor: 0, slot: 0, generation: 0)
-    private var device = DeviceID(0)
+    private var id: ConnectionID?
+    /// The device as which it has logged in.
+    private var device: DeviceID?
 
     init?(_ world: World, _ client: DeviceClient) {
         self.world = world
@@ -112,18 +121,24 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         self.pipe = pipe
     }
 
+    /// Sends an event of this connection, if it exists and has logged in.
+    private func send(_ event: (ConnectionID, DeviceID) -> Event) {
+        guard let pipe, let id, let device else { return }
+        pipe.sendToServer(.event(event(id, device)))
+    }
+
     func login(_ identity: DeviceIdentity, received: [PersistentID]) {
         device = identity.device
-        pipe?.sendToServer(
-            .event(
-                .deviceLogin(
-                    DeviceLogin(
-                        connection: id, device: device, token: SimulatedHost.digest(identity.token),
-                        received: received))))
+        send {
+            .deviceLogin(
+                DeviceLogin(
+                    connection: $0, device: $1, token: SimulatedHost.digest(identity.token),
+                    received: received))
+        }
     }
 
     func acknowledge(_ ids: [PersistentID]) {
-        pipe?.sendToServer(.event(.deviceAcknowledged(id, device, ids.map(\.sequence))))
+        send { .deviceAcknowledged($0, $1, ids.map(\.sequence)) }
     }
 
     /// Acknowledges a report with some probability: an unacknowledged one is sent again.
@@ -137,22 +152,24 @@ final class DirectDevicePort: DevicePort, ClientEnd {
     func acknowledgeForeign(_ ids: [PersistentID]) {
         // Sequence numbers of two partitions may be equal; the full IDs, which sessions compare, are not.
         let sequences = ids.map { SequenceNumber($0.sequence.number ^ 1 << 60) }
-        pipe?.sendToServer(.event(.deviceAcknowledged(id, device, sequences)))
+        send { .deviceAcknowledged($0, $1, sequences) }
     }
 
     func setIdle(_ isIdle: Bool) {
-        pipe?.sendToServer(.event(.deviceIdleChanged(id, device, isIdle: isIdle)))
+        send { .deviceIdleChanged($0, $1, isIdle: isIdle) }
     }
 
     func send(_ draft: UpstreamDraft) {
-        var upstream = UpstreamSubmission(
-            requester: Requester(connection: id, requestID: UInt32(draft.number)), device: device,
-            sender: draft.sender,
-            isFCMDomain: false, category: draft.category, messageID: draft.messageID,
-            persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.content)
-        upstream.group = draft.group
-        upstream.sentAt = world.clock.honest
-        pipe?.sendToServer(.event(.upstreamReceived(upstream)))
+        send { id, device in
+            var upstream = UpstreamSubmission(
+                requester: Requester(connection: id, requestID: UInt32(draft.number)), device: device,
+                sender: draft.sender,
+                isFCMDomain: false, category: draft.category, messageID: draft.messageID,
+                persistentID: draft.persistentID, lifetimeSeconds: draft.lifetimeSeconds, body: draft.content)
+            upstream.group = draft.group
+            upstream.sentAt = world.clock.honest
+            return .upstreamReceived(upstream)
+        }
     }
 
     func close() {

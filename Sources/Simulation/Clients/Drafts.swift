@@ -4,15 +4,21 @@ import Wire
 
 /// A message that an app server will send; `number` is unique in the world.
 struct DownstreamDraft {
+    enum Target {
+        case registration(RegistrationName)
+        case topic(TopicName)
+    }
+
     var number: Int
-    var target: RegistrationName
+    var target: Target
     var collapseKey: UInt8?
     var lifetimeSeconds: Int
     var wantsReceipt = false
     var isDryRun = false
     var delaysWhileIdle = false
-    /// The topic to send to; `nil` to send to `target`.
-    var topic: TopicName?
+
+    /// The topic that it is sent to. `nil` if it is sent to a registration.
+    var topic: TopicName? { if case .topic(let name) = target { name } else { nil } }
 
     /// `m` and the number: the message ID and the only pair of its body.
     var messageID: [UInt8] { Array("m\(number)".utf8) }

@@ -83,8 +83,10 @@ final class WireAppServerPort: AppServerPort, ClientEnd {
 
     func submit(_ draft: DownstreamDraft) {
         let token =
-            draft.topic.map { "/topics/" + String(decoding: $0.bytes, as: UTF8.self) }
-            ?? world.token(draft.target)
+            switch draft.target {
+            case .registration(let name): world.token(name)
+            case .topic(let name): "/topics/" + String(decoding: name.bytes, as: UTF8.self)
+            }
         var message = Downstream(to: Array(token.utf8), messageID: draft.messageID)
         message.data = [(Array("n".utf8), draft.messageID)]
         message.collapseKey = draft.collapseKey.map { "k\($0)" }

@@ -74,7 +74,7 @@ final class SimulatedServer {
     private func planTick(_ partition: Int) {
         world.after(world.random(400_000_000...500_000_000)) { [self] in
             guard isAlive else { return }
-            take([.tick], partition)
+            wake(partition, with: [.tick])
             planTick(partition)
         }
     }
@@ -110,12 +110,12 @@ final class SimulatedServer {
     func receive(_ events: [Event], _ partition: Int) {
         let lane = World.Lane.store(map.reactor(of: partition))
         world.after(world.random(0...world.faults.crossingMicroseconds * 1_000), lane: lane) { [self] in
-            if isAlive { take(events, partition) }
+            if isAlive { wake(partition, with: events) }
         }
     }
 
     /// Delivers events to a partition and wakes its reactor.
-    private func take(_ events: [Event], _ partition: Int) {
+    private func wake(_ partition: Int, with events: [Event]) {
         let number = map.reactor(of: partition)
         for event in events { reactors[number].inbox.append((partition, event)) }
         if !reactors[number].isTurnPlanned { turn(number) }

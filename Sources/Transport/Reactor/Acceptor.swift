@@ -1,6 +1,5 @@
 import Basics
 import CLinux
-import Glibc
 
 /// One listener of one reactor, with its limits.
 final class Acceptor {
@@ -19,9 +18,8 @@ final class Acceptor {
     var connections = 0
     /// Whether it is paused until descriptors become free.
     var isPaused = false
-    /// An error number with which the next `injectedFailures` accepts fail; for tests.
-    var injectedFailure: Int32 = 0
-    var injectedFailures = Int.max
+    /// Accepts a waiting connection of a listener. Returns -1 with `errno` set if there is none or it fails.
+    var acceptCall: (_ listener: Int32) -> (socket: Int32, peer: SocketAddress) = Acceptor.systemCall
     private(set) var anonymous: [SocketAddress: Int] = [:]
 
     init(
@@ -42,17 +40,14 @@ final class Acceptor {
         descriptor = -1
     }
 
-    /// Returns the next waiting connection, or -1 with `errno` set.
-    func next() -> (socket: Int32, peer: SocketAddress) {
-        guard injectedFailure == 0 || injectedFailures == 0 else {
-            injectedFailures -= 1
-            errno = injectedFailure
-            return (-1, .unix(path: ""))
-        }
-        let listener = descriptor
+    /// The system call behind `acceptCall`.
+    static func systemCall(_ listener: Int32) -> (socket: Int32, peer: SocketAddress) {
         let (result, peer) = unsafe SocketAddress.filled { unsafe clinux_accept(listener, $0, $1) }
         return (result, peer)
     }
+
+    /// Returns the next waiting connection, or -1 with `errno` set.
+    func next() -> (socket: Int32, peer: SocketAddress) { acceptCall(descriptor) }
 
     /// Counts a connection that has not logged in. Returns false if its address has reached the limit.
     func admitAnonymous(_ peer: SocketAddress) -> Bool {

@@ -41,7 +41,7 @@ import Glibc
         }
         _ = unsafe BIO_meth_set_read(method) { bio, room, count in
             unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
-            let taken = unsafe TLSStaging.of(bio) { unsafe $0.take(into: room, atMost: Int(count)) }
+            let taken = unsafe TLSStaging.of(bio) { unsafe $0.read(into: room, atMost: Int(count)) }
             if taken > 0 { return Int32(taken) }
             unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
             return -1
@@ -62,7 +62,7 @@ import Glibc
     }
 
     @inline(__always)
-    private func take(into room: UnsafeMutablePointer<CChar>?, atMost count: Int) -> Int {
+    private func read(into room: UnsafeMutablePointer<CChar>?, atMost count: Int) -> Int {
         let taken = unsafe min(count, unread.count)
         guard taken > 0, let room = unsafe room, let start = unsafe unread.baseAddress else { return 0 }
         unsafe memcpy(room, start, taken)

@@ -2,24 +2,24 @@ import Basics
 
 /// Checks of fields beyond the schema that matter only to the web and to analytics (http 8.2).
 enum V1Checks {
-    private typealias Place = (object: JSONSlice?, path: String)
+    private typealias Section = (object: JSONSlice?, path: String)
 
     /// Checks every `analytics_label` against its pattern.
     static func labels(
         _ message: JSONSlice?, android: JSONSlice?, androidPath: String, in reader: borrowing JSONReader
     ) throws(V1Error) {
-        let places: [Place] = [
+        let sections: [Section] = [
             (message, "message"), (android, androidPath),
             (ProtoJSON.member("webpush", of: message, in: reader), "message.webpush"),
             (ProtoJSON.member("apns", of: message, in: reader), "message.apns"),
         ]
-        for place in places {
-            let options = ProtoJSON.member("fcm_options", of: place.object, in: reader)
+        for section in sections {
+            let options = ProtoJSON.member("fcm_options", of: section.object, in: reader)
             guard let label = ProtoJSON.string("analytics_label", of: options, in: reader), !label.isEmpty
             else { continue }
             guard label.count <= Limits.HTTP.analyticsLabelBytes, label.allSatisfy(isLabel) else {
                 throw V1Error(
-                    invalid: "\(place.path).fcm_options.analytics_label",
+                    invalid: "\(section.path).fcm_options.analytics_label",
                     "The analytics label must match [a-zA-Z0-9-_.~%]{1,\(Limits.HTTP.analyticsLabelBytes)}.")
             }
         }

@@ -3,7 +3,7 @@ public import Basics
 /// Appends JSON to a buffer.
 public enum JSONWriter {
     /// The context of the text, which determines what is escaped.
-    public enum Place: Sendable {
+    public enum Context: Sendable {
         /// A JSON document, such as an HTTP body: only what RFC 8259 requires.
         case document
         /// The text of an XML element that clients read without an XML parser (ccs-xmpp 3.1): also `<`, `>`, `&`, and
@@ -13,23 +13,23 @@ public enum JSONWriter {
 
     /// Appends a string in quotes; bytes that are not UTF-8 become U+FFFD.
     public static func append(
-        string content: RawSpan, in place: Place = .document, to buffer: inout ByteBuffer
+        string content: RawSpan, in context: Context = .document, to buffer: inout ByteBuffer
     ) {
         buffer.append("\"")
-        append(content: content, in: place, to: &buffer)
+        append(content: content, in: context, to: &buffer)
         buffer.append("\"")
     }
 
     /// Appends the content of a string without its quotes.
-    public static func append(content: RawSpan, in place: Place, to buffer: inout ByteBuffer) {
+    public static func append(content: RawSpan, in context: Context, to buffer: inout ByteBuffer) {
         var at = 0
         var copied = 0
         while true {
-            at = afterPlain(content, at, in: place)
+            at = afterPlain(content, at, in: context)
             guard at < content.byteCount else { break }
             let byte = content.byte(at: at)
             if byte < 0x80 {
-                guard needsEscape(byte, in: place) else {
+                guard needsEscape(byte, in: context) else {
                     at &+= 1
                     continue
                 }
@@ -40,7 +40,7 @@ public enum JSONWriter {
                 continue
             }
             let length = UTF8Sequence.length(in: content, at: at)
-            if length > 0, !isNonCharacter(content, at, length) || place == .document {
+            if length > 0, !isNonCharacter(content, at, length) || context == .document {
                 at &+= length
                 continue
             }
@@ -58,19 +58,19 @@ public enum JSONWriter {
 
     /// Appends a string in quotes.
     public static func append(
-        text: String, in place: Place = .document, to buffer: inout ByteBuffer
+        text: String, in context: Context = .document, to buffer: inout ByteBuffer
     ) {
-        append(string: Array(text.utf8).raw, in: place, to: &buffer)
+        append(string: Array(text.utf8).raw, in: context, to: &buffer)
     }
 
     /// Skips ASCII that needs no escape, eight bytes at a time.
     @inline(__always)
-    private static func afterPlain(_ content: RawSpan, _ offset: Int, in place: Place) -> Int {
+    private static func afterPlain(_ content: RawSpan, _ offset: Int, in context: Context) -> Int {
         var at = offset
         while content.byteCount &- at >= 8 {
             let word = content.word(at: at)
             var special = JSONBytes.special(word)
-            if place == .element {
+            if context == .element {
                 // `<` and `>` differ in one bit only.
                 special |= JSONBytes.equal(word | 0x0202_0202_0202_0202, 0x3E) | JSONBytes.equal(word, 0x26)
             }
@@ -81,10 +81,10 @@ public enum JSONWriter {
     }
 
     @inline(__always)
-    private static func needsEscape(_ byte: UInt8, in place: Place) -> Bool {
+    private static func needsEscape(_ byte: UInt8, in context: Context) -> Bool {
         switch byte {
         case ..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): true
-        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"): place == .element
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"): context == .element
         default: false
         }
     }

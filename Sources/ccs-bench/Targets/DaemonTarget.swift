@@ -13,18 +13,22 @@ final class DaemonTarget: Target {
     static let category = "org.example.bench"
     let bench: Bench
     private var child: Child
-    private(set) var appServers = SocketAddress.loopback(port: 0)
-    private(set) var devices = SocketAddress.loopback(port: 0)
+    var appServers: SocketAddress { address("app_server") }
+    var devices: SocketAddress { address("device") }
     /// The address of the HTTPS listener.
-    private(set) var https = SocketAddress.loopback(port: 0)
-    private(set) var credential = StreamCredential(sender: "0", key: "")
-    private(set) var sender = SenderID(0)
-    private(set) var key: [UInt8] = []
+    var https: SocketAddress { address("https") }
+    /// The sender of the bench, and its key.
+    let sender: SenderID
+    let key: [UInt8]
+    var credential: StreamCredential {
+        StreamCredential(sender: String(sender.number), key: String(decoding: key, as: UTF8.self))
+    }
     private let reactors: Int
     private let flags: [String]
     /// The directory of its store.
     var dataDirectory: String { Self.folder(bench, name) }
-    private var ports: [String: UInt16] = [:]
+    /// The ports of its listeners, by name.
+    private var ports: [String: UInt16]
     var process: Int32 { child.process }
     /// Whether it is running.
     var isRunning: Bool { child.isRunning }
@@ -40,17 +44,16 @@ final class DaemonTarget: Target {
         self.flags = flags
         child = try Self.start(
             bench, name, reactors, flags, ports: [:], descriptors: descriptors)
-        try findPorts()
-        let (id, key) = try addSender("bench")
-        sender = id
-        self.key = Array(key.utf8)
-        credential = StreamCredential(sender: String(id.number), key: key)
+        ports = try Self.findPorts(bench, name, child)
+        let answer = try Self.control(AddSender(label: "bench"), Self.controlPath(bench, name))
+        sender = answer.sender
+        key = Array(answer.key.revealed.utf8)
     }
 
-    /// Creates a sender with a key.
-    func addSender(_ label: String) throws(BenchError) -> (id: SenderID, key: String) {
-        let answer = try control(AddSender(label: label))
-        return (answer.sender, answer.key.revealed)
+    /// Returns the address of a listener, which every ccsd of the bench has.
+    private func address(_ listener: String) -> SocketAddress {
+        guard let port = ports[listener] else { preconditionFailure("ccsd has no listener \(listener)") }
+        return .loopback(port: port)
     }
 
     private static func folder(_ bench: Bench, _ name: String) -> String {
@@ -96,7 +99,7 @@ final class DaemonTarget: Target {
     /// Starts it with the same data.
     func startAgain() throws(BenchError) {
         child = try Self.start(bench, name, reactors, flags, ports: [:])
-        try findPorts()
+        ports = try Self.findPorts(bench, name, child)
     }
 
     /// Restarts it as an operator does: one SIGTERM, whose drain takes its time, then a start on the same ports.
@@ -115,7 +118,7 @@ final class DaemonTarget: Target {
         }
         let ended = Now.read().monotonic
         child = try Self.start(bench, name, reactors, flags, ports: ports)
-        try findPorts()
+        ports = try Self.findPorts(bench, name, child)
         return (
             ended.milliseconds(since: begin), Now.read().monotonic.milliseconds(since: ended)
         )
@@ -126,7 +129,10 @@ final class DaemonTarget: Target {
         try control(AuditStore()).holds
     }
 
-    private func findPorts() throws(BenchError) {
+    /// Waits until a ccsd has started. Returns the ports of its listeners.
+    private static func findPorts(
+        _ bench: Bench, _ name: String, _ child: Child
+    ) throws(BenchError) -> [String: UInt16] {
         var last = BenchError("ccsd did not start", code: .unavailable)
         let end = Now.read().monotonic.advanced(seconds: 20)
         while Now.read().monotonic < end {
@@ -135,17 +141,9 @@ final class DaemonTarget: Target {
                     "ccsd ended; see \(bench.scratch)/\(name).log", code: .unavailable)
             }
             do throws(BenchError) {
-                for listener in try control(ShowStatus()).listeners {
-                    let address = SocketAddress.loopback(port: UInt16(clamping: listener.port))
-                    ports[listener.name] = UInt16(clamping: listener.port)
-                    switch listener.name {
-                    case "app_server": appServers = address
-                    case "device": devices = address
-                    case "https": https = address
-                    default: break
-                    }
-                }
-                return
+                let listeners = try control(ShowStatus(), controlPath(bench, name)).listeners
+                return Dictionary(
+                    listeners.map { ($0.name, UInt16(clamping: $0.port)) }, uniquingKeysWith: { $1 })
             } catch { last = error }
             _ = usleep(20_000)
         }
@@ -158,7 +156,11 @@ final class DaemonTarget: Target {
     }
 
     /// The path of the control socket.
-    var controlPath: String { dataDirectory + "/control.sock" }
+    var controlPath: String { Self.controlPath(bench, name) }
+
+    private static func controlPath(_ bench: Bench, _ name: String) -> String {
+        folder(bench, name) + "/control.sock"
+    }
 
     /// Sends a command to a control socket, on any thread.
     static func control<Command: OperatorCommand>(

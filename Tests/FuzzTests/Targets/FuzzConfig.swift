@@ -31,8 +31,8 @@ private func check(_ problems: ConfigProblems, of input: [UInt8]) throws(Violati
     // Besides line feeds, YAML has carriage returns and three Unicode line ends.
     let lines = 2 + input.count { $0 == 0x0A || $0 == 0x0D || $0 == 0x85 || $0 == 0xA8 || $0 == 0xA9 }
     for problem in problems.list {
-        if case .file(_, let line, let column) = problem.place {
-            try demand(line <= lines && column <= input.count + 2, "a place beyond the file: \(problem)")
+        if case .file(_, let line, let column) = problem.location {
+            try demand(line <= lines && column <= input.count + 2, "a location beyond the file: \(problem)")
         }
     }
     for line in problems.lines {

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import CryptoSupport
 
 private let pair = KeyPair(privateKey: [UInt8](repeating: 1, count: 32))
 private let auth = [UInt8](repeating: 9, count: WebPush.authBytes)

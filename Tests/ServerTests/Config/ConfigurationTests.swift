@@ -193,7 +193,7 @@ import Wire
 }
 
 extension Configuration {
-    /// Checks the configuration without the places of its values.
+    /// Checks the configuration without the locations of its values.
     fileprivate func check() -> [ConfigFinding] {
         var check = ConfigCheck(
             LoadedConfiguration(configuration: self), running: nil, now: Now.read().wall)

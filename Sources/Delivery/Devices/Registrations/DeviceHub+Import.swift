@@ -2,21 +2,23 @@ import Basics
 
 /// Import of devices with their registrations and subscriptions.
 extension DeviceHub {
-    /// Takes over rows in order, and answers with the outcome of each when all changes are on disk.
+    /// Imports rows in order, and answers with the outcome of each when all changes are on disk.
     mutating func imported(_ rows: DeviceImport, _ entry: DeviceEntry, _ turn: inout Turn) {
         if let refusal = turn.refusalToAdd(for: entry.record ?? rows.record, rows.requester) {
             return turn.refuseRequest(rows.requester, refusal)
         }
         var outcomes: [ImportOutcome] = []
-        if let record = rows.record { outcomes.append(take(record, rows.replaces, entry, &turn)) }
+        if let record = rows.record { outcomes.append(importDevice(record, rows.replaces, entry, &turn)) }
         for registration in rows.registrations {
-            outcomes.append(take(registration, rows.replaces, entry, &turn))
+            outcomes.append(importRegistration(registration, rows.replaces, entry, &turn))
         }
-        for subscription in rows.subscriptions { outcomes.append(take(subscription, entry, &turn)) }
+        for subscription in rows.subscriptions {
+            outcomes.append(importSubscription(subscription, entry, &turn))
+        }
         answerOnceCommitted(.imported(outcomes), entry, to: rows.requester, &turn)
     }
 
-    private func take(
+    private func importDevice(
         _ record: DeviceRecord, _ replaces: Bool, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
         guard let known = entry.record else {
@@ -41,7 +43,7 @@ extension DeviceHub {
         turn.touch(entry)
     }
 
-    private mutating func take(
+    private mutating func importRegistration(
         _ registration: Registration, _ replaces: Bool, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
         guard let record = entry.record else { return .noDevice }
@@ -69,7 +71,7 @@ extension DeviceHub {
         return .added
     }
 
-    private func take(
+    private func importSubscription(
         _ subscription: Subscription, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
         guard let at = entry.index(of: subscription.name.number) else { return .noRegistration }

@@ -47,7 +47,7 @@ extension DeviceHub {
         let registration = entry.registrations[at].registration
         if action != .describe {
             guard topicBuckets.allows(sender, now: turn.now.monotonic) else { throw .rateExceeded }
-            topicBuckets.take(sender, now: turn.now.monotonic)
+            topicBuckets.consume(sender, now: turn.now.monotonic)
         }
         switch action {
         case .describe:

@@ -7,7 +7,7 @@ import Transport
 struct ConfigCheck {
     let configuration: Configuration
     /// Where values were given.
-    let places: [ConfigKey: ConfigProblem.Place]
+    let locations: [ConfigKey: ConfigProblem.Location]
     /// Keys whose values are invalid, for which no further checks are made.
     let faulty: Set<ConfigKey>
     /// The daemon that runs with this configuration or an earlier version of it.
@@ -17,7 +17,7 @@ struct ConfigCheck {
 
     init(_ loaded: LoadedConfiguration, running: DetectedDaemon?, now: UnixMilliseconds) {
         configuration = loaded.configuration
-        places = loaded.places
+        locations = loaded.locations
         faulty = loaded.faulty
         self.running = running
         self.now = now
@@ -41,7 +41,7 @@ struct ConfigCheck {
     mutating func add(
         _ severity: ConfigFinding.Severity, _ key: ConfigKey, _ problem: String, _ hint: String = ""
     ) {
-        findings.append(ConfigFinding(severity, key, at: places[key], problem, hint))
+        findings.append(ConfigFinding(severity, key, at: locations[key], problem, hint))
     }
 
     /// Checks for values that are valid but rarely intended.

@@ -10,7 +10,7 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
     /// How serious the finding is.
     public var severity: Severity
     /// Where the value was given; `nil` for a default.
-    public var place: ConfigProblem.Place?
+    public var location: ConfigProblem.Location?
     /// The key with the value; `nil` if the finding is not about a key.
     public var key: ConfigKey?
     /// The key as written, for the text.
@@ -25,15 +25,15 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
 
     /// Creates a finding about the value of a key.
     init(
-        _ severity: Severity, _ key: ConfigKey, at place: ConfigProblem.Place?, _ problem: String,
+        _ severity: Severity, _ key: ConfigKey, at location: ConfigProblem.Location?, _ problem: String,
         _ hint: String = ""
     ) {
         self.severity = severity
-        self.place = place
+        self.location = location
         self.key = key
         name = key.rawValue
-        if let place {
-            switch place {
+        if let location {
+            switch location {
             case .file: break
             // The name of the flag or variable already identifies the key.
             case .flag, .variable: name = ""
@@ -46,7 +46,7 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
     /// Creates a finding from a mistake in the configuration.
     init(_ problem: ConfigProblem) {
         severity = .error
-        place = problem.place
+        location = problem.location
         key = ConfigKey(rawValue: problem.key)
         name = problem.key
         self.problem = problem.problem
@@ -55,8 +55,8 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
 
     /// `FILE:LINE:COLUMN: key: problem (hint)`.
     public var description: String {
-        if let place {
-            return ConfigProblem(place: place, key: name, problem: problem, hint: hint).description
+        if let location {
+            return ConfigProblem(location: location, key: name, problem: problem, hint: hint).description
         }
         return "\(name): \(problem)" + (hint.isEmpty ? "" : " (\(hint))")
     }
@@ -65,7 +65,7 @@ public struct ConfigFinding: Sendable, Equatable, CustomStringConvertible {
     var row: CheckConfiguration.Finding {
         var row = CheckConfiguration.Finding(
             severity: severity, key: key?.rawValue, problem: problem, hint: hint, text: description)
-        switch place {
+        switch location {
         case .file(let file, let line, let column)?:
             row.file = file
             if line > 0 { (row.line, row.column) = (line, column) }

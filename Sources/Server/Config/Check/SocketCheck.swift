@@ -11,7 +11,8 @@ extension ConfigCheck {
         let path = configuration.controlSocket
         // The length of the default path depends on data_directory, so a mistake is reported there.
         let key: ConfigKey =
-            places[.controlSocket] == nil && places[.dataDirectory] != nil ? .dataDirectory : .controlSocket
+            locations[.controlSocket] == nil && locations[.dataDirectory] != nil
+            ? .dataDirectory : .controlSocket
         guard path.utf8.count <= Limits.Config.socketPathBytes else {
             return add(
                 .error, key, "the control socket \(path) has \(path.utf8.count) bytes",

@@ -13,23 +13,23 @@ extension ControlServer {
         var page = ImportPage(command)
         for (line, row) in page.rows {
             switch row {
-            case .secret(let secret): page.count(try take(secret), at: line)
-            case .sender(let sender): page.count(try take(sender, command.replaces), at: line)
-            case .installation(let row): page.count(try take(row, command.replaces), at: line)
+            case .secret(let secret): page.count(try importSecret(secret), at: line)
+            case .sender(let sender): page.count(try importSender(sender, command.replaces), at: line)
+            case .installation(let row): page.count(try importInstallation(row, command.replaces), at: line)
             case .device, .registration, .subscription, .group: break
             }
         }
-        try takeDevices(&page, command.replaces, call)
+        try importDevices(&page, command.replaces, call)
         for case (let line, .group(let group)) in page.rows {
-            page.count(try take(group, command.replaces, call), at: line)
+            page.count(try importGroup(group, command.replaces, call), at: line)
         }
         return page.answer(needsRestart: try !usesStoredSecret())
     }
 
     // MARK: Secrets
 
-    /// Takes over the secret of another server, if this one has handed out nothing that depends on its own.
-    private func take(_ secret: ExportedSecret) throws(OperatorProblem) -> ImportOutcome {
+    /// Imports the secret of another server, if this one has handed out nothing that depends on its own.
+    private func importSecret(_ secret: ExportedSecret) throws(OperatorProblem) -> ImportOutcome {
         let (name, value) = (secret.name.rawValue, secret.value.revealed)
         let known = try reading { () throws(StoreError) in try daemon.store.setting(name) }
         guard known.map({ !ConstantTime.equal($0, value) }) ?? true else { return .unchanged }
@@ -60,13 +60,15 @@ extension ControlServer {
 
     // MARK: Senders and installations
 
-    private func take(_ row: ExportedSender, _ replaces: Bool) throws(OperatorProblem) -> ImportOutcome {
+    private func importSender(_ row: ExportedSender, _ replaces: Bool) throws(OperatorProblem)
+        -> ImportOutcome
+    {
         try changing { () throws(Senders.Problem) in
-            try daemon.senders.take(SenderRecord(row), replaces: replaces)
+            try daemon.senders.importSender(SenderRecord(row), replaces: replaces)
         }
     }
 
-    private func take(
+    private func importInstallation(
         _ row: ExportedInstallation, _ replaces: Bool
     ) throws(OperatorProblem) -> ImportOutcome {
         var record = InstallationRecord(row)
@@ -95,7 +97,7 @@ extension ControlServer {
 
     // MARK: Devices and groups
 
-    private func takeDevices(
+    private func importDevices(
         _ page: inout ImportPage, _ replaces: Bool, _ call: Call
     ) throws(OperatorProblem) {
         let imports = page.devices(replaces) { requester(of: call.connection) }
@@ -118,7 +120,7 @@ extension ControlServer {
     private static let registryFull = OperatorProblem(
         "the registry is full", hint: "raise registry_bytes, reload, and import again")
 
-    private func take(
+    private func importGroup(
         _ row: ExportedGroup, _ replaces: Bool, _ call: Call
     ) throws(OperatorProblem) -> ImportOutcome {
         let group = GroupRecord(row)

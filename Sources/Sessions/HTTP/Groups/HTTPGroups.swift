@@ -36,12 +36,10 @@ extension HTTPSession {
                         continue
                     }
                     let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
+                    let content = MessageContent(messageID: [], isDryRun: true, body: [])
                     io.events.append(
-                        .submitted(
-                            Submission(
-                                requester: Requester(connection: connection, requestID: requestID),
-                                entitlement: .account(sender), target: name,
-                                content: MessageContent(messageID: [], isDryRun: true, body: []))))
+                        SendRequest(sender: sender, recipient: .registration(name), content: content)
+                            .event(replyTo: Requester(connection: connection, requestID: requestID)))
                 }
                 return check.pending == 0
                     ? try submitChecked(check, requester, &io) : .wait(.groupMembers(check))

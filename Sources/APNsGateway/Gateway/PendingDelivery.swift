@@ -2,7 +2,7 @@ import Basics
 import Delivery
 
 /// A delivery that the gateway has not answered yet.
-struct Ticket {
+struct PendingDelivery {
     enum State {
         /// The entry is free.
         case vacant
@@ -66,8 +66,8 @@ struct Ticket {
     var tokenSerial: UInt32 = 0
     /// Counts the requests that this entry of the table was used for.
     var generation: UInt32 = 0
-    /// The next ticket of the queue or lane that it waits in; -1 if there is none.
-    var next: Int32 = -1
+    /// The next delivery of the queue or lane that it waits in.
+    var next: Int32?
 
     init(_ delivery: GatewayDelivery, _ request: consuming APNsRequest, _ now: Now) {
         registration = delivery.registration
@@ -88,9 +88,9 @@ struct Ticket {
     var bytes: Int { request.payload.count }
 }
 
-/// All tickets, in entries that are used again.
-struct TicketTable {
-    private var entries: [Ticket] = []
+/// All pending deliveries, in entries that are used again.
+struct PendingDeliveries {
+    private var entries: [PendingDelivery] = []
     private var vacant: [Int32] = []
 
     /// Deliveries without an answer.
@@ -98,18 +98,18 @@ struct TicketTable {
     /// The entries, vacant ones included.
     var indices: Range<Int32> { 0..<Int32(entries.count) }
 
-    subscript(index: Int32) -> Ticket {
+    subscript(index: Int32) -> PendingDelivery {
         get { entries[Int(index)] }
         _modify { yield &entries[Int(index)] }
     }
 
-    mutating func add(_ ticket: consuming Ticket) -> Int32 {
+    mutating func add(_ delivery: consuming PendingDelivery) -> Int32 {
         guard let index = vacant.popLast() else {
-            entries.append(ticket)
+            entries.append(delivery)
             return Int32(entries.count - 1)
         }
-        ticket.generation = entries[Int(index)].generation
-        entries[Int(index)] = ticket
+        delivery.generation = entries[Int(index)].generation
+        entries[Int(index)] = delivery
         return index
     }
 
@@ -128,7 +128,7 @@ struct TicketTable {
         return UInt64(entries[Int(index)].generation) << 32 | UInt64(UInt32(bitPattern: index))
     }
 
-    /// Returns the ticket whose request has a number and is in flight, or `nil` if it has been answered since.
+    /// Returns the delivery whose request has a number and is in flight, or `nil` if it has been answered since.
     func find(_ number: UInt64) -> Int32? {
         let index = Int32(truncatingIfNeeded: number)
         guard indices.contains(index), entries[Int(index)].generation == UInt32(number >> 32),
@@ -138,34 +138,33 @@ struct TicketTable {
     }
 }
 
-/// Tickets in the order in which they will be sent, linked through the table.
-struct TicketQueue {
-    private(set) var first: Int32 = -1
-    private var last: Int32 = -1
+/// Pending deliveries in the order in which they will be sent, linked through the table.
+struct PendingQueue {
+    private(set) var first: Int32?
+    private var last: Int32?
     private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { first == nil }
 
-    mutating func append(_ index: Int32, _ tickets: inout TicketTable) {
-        tickets[index].next = -1
-        if isEmpty { first = index } else { tickets[last].next = index }
+    mutating func append(_ index: Int32, _ pending: inout PendingDeliveries) {
+        pending[index].next = nil
+        if let last { pending[last].next = index } else { first = index }
         last = index
         count += 1
     }
 
-    mutating func prepend(_ index: Int32, _ tickets: inout TicketTable) {
-        tickets[index].next = first
+    mutating func prepend(_ index: Int32, _ pending: inout PendingDeliveries) {
+        pending[index].next = first
         if isEmpty { last = index }
         first = index
         count += 1
     }
 
-    mutating func popFirst(_ tickets: inout TicketTable) -> Int32? {
-        guard !isEmpty else { return nil }
-        let index = first
-        first = tickets[index].next
+    mutating func popFirst(_ pending: inout PendingDeliveries) -> Int32? {
+        guard let index = first else { return nil }
+        first = pending[index].next
         count -= 1
-        if isEmpty { last = -1 }
+        if isEmpty { last = nil }
         return index
     }
 }

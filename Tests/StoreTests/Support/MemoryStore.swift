@@ -1,10 +1,11 @@
 public import Basics
 public import Delivery
+public import Store
 import Synchronization
 
 /// A store in memory: `MemoryState`, which the simulation uses as its disk, behind the store contract.
 ///
-/// No program opens it. The contract tests compare it with RocksStore, and tests of the server use it where no disk is needed.
+/// The contract tests compare it with RocksStore, and tests of the server use it where no disk is needed.
 public final class MemoryStore: Store {
     public let partitions: Int
     private let state: Mutex<MemoryState>
@@ -92,4 +93,17 @@ public final class MemoryStore: Store {
     public func audit() throws(StoreError) -> StoreAudit { state.withLock { $0.audit() } }
 
     public func close() throws(StoreError) {}
+}
+
+/// What stores of tests need not implement themselves.
+extension Store {
+    /// No syncs: a store in memory needs none.
+    public var syncTimes: SyncTimes { SyncTimes() }
+
+    /// Does nothing: in a store in memory removed rows take no space.
+    public func reclaimRegistry() {}
+
+    public func load(_ loads: [StoreQuery]) -> [Result<StoreResult, StoreError>] {
+        loads.map { query in Result { () throws(StoreError) in try load(query) } }
+    }
 }
