@@ -3,7 +3,7 @@ import Basics
 /// A mistake in the configuration, with its location.
 public struct ConfigProblem: Sendable, Equatable, CustomStringConvertible {
     /// Where a value was given.
-    public enum Place: Sendable, Equatable {
+    public enum Location: Sendable, Equatable {
         /// In a file; line and column count from 1, and are 0 for the file as a whole.
         case file(String, line: Int, column: Int)
         /// As a flag of the command line.
