@@ -34,7 +34,7 @@
 #define CACHE(name) static void *name##_cache
 
 // An entry of a trace: this head, then `length` bytes (paths end with a NUL). PowerCut/Trace.swift reads it.
-enum operation { OPEN = 1, WRITE, SYNC, CLOSE, TRUNCATE, RENAME, UNLINK, LINK, NOTE, SYNC_FAILED };
+enum operation { OPEN = 1, WRITE, SYNC, CLOSE, TRUNCATE, RENAME, UNLINK, LINK, NOTE, SYNC_FAILED, MKDIR };
 struct head {
     uint32_t operation;
     int32_t descriptor;
@@ -327,7 +327,10 @@ int link(const char *from, const char *to) {
 
 int mkdir(const char *path, mode_t mode) {
     if (!is_below(path)) return REAL(mkdir)(path, mode);
-    GUARDED(int, C_MKDIR, { result = REAL(mkdir)(path, mode); })
+    GUARDED(int, C_MKDIR, {
+        result = REAL(mkdir)(path, mode);
+        if (result == 0) record(MKDIR, -1, 0, path, strlen(path) + 1);
+    })
 }
 
 ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {

@@ -265,33 +265,41 @@ public final class RocksStore: Store {
         return senders
     }
 
-    public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+    /// Reads a page of a list from one snapshot, and checks it.
+    private func page<Row>(
+        _ read: (inout SnapshotReader) throws(StoreError) -> [Row],
+        check: ([Row]) throws(StoreError) -> Void
+    ) throws(StoreError) -> [Row] {
         try withEngine { (engine) throws(StoreError) in
             var reader = SnapshotReader(engine.snapshot())
             defer { skipped.add(reader.unreadable, ordering: .relaxed) }
-            let devices = try reader.devices(after: after, limit: limit)
-            try ListChecks.demandOrdered(devices, after: after, limit: limit)
-            return devices
+            let rows = try read(&reader)
+            try check(rows)
+            return rows
+        }
+    }
+
+    public func devices(after: DeviceID?, limit: Int) throws(StoreError) -> [DeviceRecord] {
+        try page { (reader) throws(StoreError) in
+            try reader.devices(after: after, limit: limit)
+        } check: { (rows) throws(StoreError) in
+            try ListChecks.demandOrdered(rows, after: after, limit: limit)
         }
     }
 
     public func installations(after: [UInt8]?, limit: Int) throws(StoreError) -> [ListedInstallation] {
-        try withEngine { (engine) throws(StoreError) in
-            var reader = SnapshotReader(engine.snapshot())
-            defer { skipped.add(reader.unreadable, ordering: .relaxed) }
-            let installations = try reader.installations(after: after, limit: limit)
-            try ListChecks.demandOrdered(installations, after: after, limit: limit)
-            return installations
+        try page { (reader) throws(StoreError) in
+            try reader.installations(after: after, limit: limit)
+        } check: { (rows) throws(StoreError) in
+            try ListChecks.demandOrdered(rows, after: after, limit: limit)
         }
     }
 
     public func groups(after: GroupName?, limit: Int) throws(StoreError) -> [GroupRecord] {
-        try withEngine { (engine) throws(StoreError) in
-            var reader = SnapshotReader(engine.snapshot())
-            defer { skipped.add(reader.unreadable, ordering: .relaxed) }
-            let groups = try reader.groups(after: after, limit: limit)
-            try ListChecks.demandOrdered(groups, after: after, limit: limit)
-            return groups
+        try page { (reader) throws(StoreError) in
+            try reader.groups(after: after, limit: limit)
+        } check: { (rows) throws(StoreError) in
+            try ListChecks.demandOrdered(rows, after: after, limit: limit)
         }
     }
 
@@ -306,12 +314,10 @@ public final class RocksStore: Store {
     public func feedback(
         of sender: SenderID, after: FeedbackPosition, limit: Int
     ) throws(StoreError) -> [APNsFeedback] {
-        try withEngine { (engine) throws(StoreError) in
-            var reader = SnapshotReader(engine.snapshot())
-            defer { skipped.add(reader.unreadable, ordering: .relaxed) }
-            let entries = try reader.feedback(of: sender, after: after, limit: limit)
-            try ListChecks.demandOrdered(entries, of: sender, after: after, limit: limit)
-            return entries
+        try page { (reader) throws(StoreError) in
+            try reader.feedback(of: sender, after: after, limit: limit)
+        } check: { (rows) throws(StoreError) in
+            try ListChecks.demandOrdered(rows, of: sender, after: after, limit: limit)
         }
     }
 

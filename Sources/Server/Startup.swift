@@ -21,9 +21,10 @@ extension StartupFailure {
             switch error.kind {
             case .locked:
                 "another ccsd uses this data directory: stop it, or set another one with --data-directory"
-            case .newerFormat: "it was written by a newer version of ccsd: install that version"
+            case .newerFormat:
+                "nothing was changed: it was written by a newer version of ccsd; install that version, or restore a backup that this one has made"
             case .olderFormat:
-                "nothing was changed: it was written by an older version of ccsd and cannot be migrated; use that version, or start with an empty data directory (--data-directory), in which devices register again"
+                "nothing was changed: it was written by an older version of ccsd and cannot be migrated; install that version, run ccsctl export there, and import into an empty data directory of this one (--data-directory)"
             case .full: "free space on the file system of \(configuration.dataDirectory)"
             case .corrupt, .damaged:
                 "nothing was removed: copy the folder, check the disk, and restore a backup of the reported file or of the whole folder"
@@ -131,6 +132,9 @@ struct Startup: ~Copyable {
     // MARK: Store
 
     private func openStore() throws(StartupFailure) -> RocksStore {
+        if let failure = Restore.interruption(of: configuration.dataDirectory) {
+            throw StartupFailure(text: failure.text, hint: failure.hint, exitCode: failure.exitCode)
+        }
         let store: RocksStore
         do throws(StoreError) {
             store = try RocksStore(

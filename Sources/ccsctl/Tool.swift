@@ -102,24 +102,9 @@ enum Tool {
     private static func answer<Command: ReportedCommand>(
         to command: Command, _ invocation: Invocation, _ path: String
     ) throws(Failure) -> Command.Answer {
-        let bar = ProgressBar()
-        let answer: ControlAnswer<Command.Answer>
-        do throws(ControlError) {
-            var client = try ControlClient(path: path)
-            answer = try client.run(
-                command, onProgress: { bar.show($0) },
-                onLine: { line in
-                    bar.finish()
-                    show(OperatorReply(line).json, Command.text(of: line), invocation)
-                })
-        } catch {
-            bar.finish()
-            throw Failure(error, path: path)
-        }
-        bar.finish()
-        switch answer {
-        case .done(let answer): return answer
-        case .refused(let problem): throw Failure(.failure, problem.text, hint: problem.hint)
+        var daemon = try DaemonConnection(path)
+        return try daemon.answer(to: command) { line in
+            show(OperatorReply(line).json, Command.text(of: line), invocation)
         }
     }
 }

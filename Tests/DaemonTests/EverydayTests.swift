@@ -1,4 +1,5 @@
 import Catalogue
+import ClientProtocol
 import Foundation
 import Operator
 import Testing
@@ -13,12 +14,14 @@ struct EverydayTests {
     }
 
     /// Returns the status and body of a legacy request with a server key.
-    private func post(_ daemon: RunningDaemon, key: String, path: String = "/fcm/send") throws -> Tool {
+    private func post(
+        _ daemon: RunningDaemon, key: String, path: String = "/fcm/send", to token: String = "malformed"
+    ) throws -> Tool {
         try Tool.run(
             URL(fileURLWithPath: "/usr/bin/curl"),
             [
                 "--silent", "--cacert", daemon.authority, "-H", "Authorization: key=\(key)", "-H",
-                "Content-Type: application/json", "-d", #"{"to":"malformed"}"#, "-w", "\n%{http_code}",
+                "Content-Type: application/json", "-d", "{\"to\":\"\(token)\"}", "-w", "\n%{http_code}",
                 "https://localhost:\(try daemon.port("https"))\(path)",
             ])
     }
@@ -86,6 +89,30 @@ struct EverydayTests {
         #expect(agreed.code == 0 && agreed.output.contains("Sender 4711 is removed."), "\(agreed)")
         let gone = try run(daemon, ["senders", "remove", "4711", "--yes"])
         #expect(gone.code == 1 && gone.errors.contains("unknown sender 4711"), "\(gone)")
+    }
+
+    @Test("the statistics of a sender have its refused messages by reason, over XMPP and HTTP")
+    func statistics() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        device.stop()
+        let server = try TestAppServer(daemon, sender: sender)
+        #expect(try server.send("m-1", to: device.token) == "ACK")
+        #expect(try server.send("m-2", to: "nonsense") == "BAD_REGISTRATION")
+        #expect(try post(daemon, key: sender.key).output.hasSuffix("\n200"))
+        _ = try daemon.ctl("devices", "forget", "\(device.identity.androidID)", "--yes")
+        #expect(try server.send("m-3", to: device.token) == "DEVICE_UNREGISTERED")
+        for _ in 1...2 {
+            let answer = try post(daemon, key: sender.key, to: device.token)
+            #expect(answer.output.contains("NotRegistered"), "\(answer)")
+        }
+        try eventually("all are counted") {
+            let shown = try daemon.ctl("senders", "stats", sender.id)["senders"] as? [[String: Any]]
+            let down = shown?.first?["downstream"] as? [String: Int]
+            return shown?.first?["refused"] as? [String: Int] == ["invalid_token": 2, "not_registered": 3]
+                && down?["accepted"] == 1 && down?["refused"] == 5
+        }
     }
 
     @Test("the authority is printed, written to a new file, and has the fingerprint that openssl computes")

@@ -117,7 +117,9 @@ struct ExportTests {
         let kept = try ctl(new, "import", file.path)
         #expect(kept.code == 1 && kept.object?["conflicts"] as? Int == 2, "\(kept)")
         #expect(kept.output.contains("it differs from what is here: --replace imports it"), "\(kept)")
-        let replaced = try ctl(new, "import", file.path, "--replace")
+        let unconfirmed = try ctl(new, "import", file.path, "--replace")
+        #expect(unconfirmed.code == 64 && unconfirmed.errors.contains("give --yes"), "\(unconfirmed)")
+        let replaced = try ctl(new, "import", file.path, "--replace", "--yes")
         #expect(replaced.code == 0 && replaced.object?["replaced"] as? Int == 2, "\(replaced)")
         #expect(try ctl(new, "import", file.path).object?["unchanged"] as? Int == 4)
     }

@@ -28,6 +28,7 @@ final class Harness {
     var down = MilestoneCounts()
     var up = MilestoneCounts()
     var senders: [SenderTally.Row] = []
+    var refused: [SenderTally.Refused] = []
     /// When delivered messages were accepted, of devices that were connected all the time.
     var delivered = StartTimes()
     /// What was offered to the APNs gateway and not answered yet.
@@ -125,6 +126,7 @@ final class Harness {
         down.add(effects.downstream)
         up.add(effects.upstream)
         senders += effects.senders.rows
+        refused += effects.senders.refused
         delivered.move(from: &effects.delivered)
         for (connection, command) in effects.commands {
             commands.append((connection, command))

@@ -128,6 +128,80 @@ import Testing
                 }) == ["imported 1 unchanged added full"])
     }
 
+    @Test("Lookup keys are those of the secret that is imported with the rows")
+    func lookupKeys() {
+        let bench = Harness.withDevice()
+        let imported = TokenSeal(secret: [UInt8](repeating: 9, count: 32))
+        var apple = registration(fresh, 1)
+        apple.apnsToken = bytes("a1b2")
+        func take(_ requestID: UInt32, replaces: Bool = false) -> [String] {
+            words(
+                bench,
+                rows(requestID, of: fresh, replaces: replaces) {
+                    $0.seal = imported
+                    $0.record = record(fresh)
+                    $0.registrations = [apple]
+                })
+        }
+        #expect(take(1) == ["imported 1 added added"])
+        let first = imported.indexKey(ofBundle: bytes("app"), token: bytes("a1b2"))
+        #expect(bench.store.installations[first] == [apple.name])
+        apple.apnsToken = bytes("c3d4")
+        #expect(take(2, replaces: true) == ["imported 2 unchanged replaced"])
+        let second = imported.indexKey(ofBundle: bytes("app"), token: bytes("c3d4"))
+        #expect(bench.store.installations[second] == [apple.name] && bench.store.installations[first] == [])
+    }
+
+    @Test(
+        "An installation is added, kept if it differs, and replaced on request, in order with other changes")
+    func installations() {
+        let bench = Harness.withDevice()
+        let id = bytes("cGFzc3dvcmQ_aGVsbG8tdw")
+        func request(_ requestID: UInt32, _ action: InstallationRequest.Action) -> Event {
+            .installation(
+                InstallationRequest(
+                    requester: Requester(connection: web, requestID: requestID), installation: id,
+                    sender: Harness.sender, action: action))
+        }
+        func imported(
+            _ requestID: UInt32, _ refresh: UInt8, used: UnixMilliseconds, replaces: Bool = false
+        ) -> Event {
+            request(
+                requestID,
+                .imported(
+                    InstallationRecord(
+                        id: id, sender: Harness.sender,
+                        refresh: SecretDigest(bytes: [UInt8](repeating: refresh, count: 32)), createdAt: 1,
+                        usedAt: used), replaces: replaces))
+        }
+        func stored() -> InstallationRecord? { bench.store.installationRecords[id] }
+        #expect(words(bench, imported(1, 1, used: 5)) == ["imported 1 added"])
+        #expect(words(bench, imported(2, 1, used: 3)) == ["imported 2 unchanged"])
+        #expect(stored()?.usedAt == 5, "never set back")
+        #expect(words(bench, imported(3, 1, used: 9)) == ["imported 3 unchanged"])
+        #expect(stored()?.usedAt == 9)
+        #expect(words(bench, imported(4, 2, used: 1)) == ["imported 4 differs"])
+        #expect(stored()?.refresh?.bytes.first == 1)
+        #expect(words(bench, imported(5, 2, used: 1, replaces: true)) == ["imported 5 replaced"])
+        #expect(stored()?.refresh?.bytes.first == 2 && stored()?.usedAt == 9)
+        // The import starts from the result of the revocation before it.
+        bench.post(request(6, .revoke))
+        let both = words(bench, imported(7, 2, used: 9))
+        #expect(both.last == "imported 7 differs" && both.count == 2, "\(both)")
+        #expect(stored()?.refresh == nil)
+        var full = Requester(connection: web, requestID: 8)
+        full.growth = .full
+        let other = InstallationRecord(
+            id: bytes("dGFzc3dvcmQ_aGVsbG8tdw"), sender: nil, refresh: nil, createdAt: 1, usedAt: 1)
+        let refused = words(
+            bench,
+            .installation(
+                InstallationRequest(
+                    requester: full, installation: other.id, sender: nil,
+                    action: .imported(other, replaces: false))))
+        #expect(refused == ["REGISTRY_FULL 8"] && bench.store.installationRecords.count == 1)
+    }
+
     @Test("A full registry refuses all rows")
     func registryFull() {
         let bench = Harness.withDevice()

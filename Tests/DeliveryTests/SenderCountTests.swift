@@ -29,6 +29,9 @@ import Testing
         bench.settle()
         #expect(counts(bench) == [.accepted: 2, .expired: 1, .delivered: 1])
         #expect(counts(bench, Harness.otherSender) == [.refused: 1])
+        #expect(
+            bench.refused.map { "\($0.sender.number) \($0.reason.word) \($0.count)" }
+                == ["\(Harness.otherSender.number) sender_mismatch 1"])
     }
 
     @Test("messages of devices count for the sender that they are for")

@@ -29,6 +29,8 @@ import Wire
         #expect(DrainSessions(.sender(sender)).consequence == nil)
         #expect(ForgetDevice(device: DeviceID(7)).consequence?.contains("Device 7") == true)
         #expect(SuspendSender(sender: sender).consequence == nil, "it can be resumed")
+        #expect(ImportRecords(rows: [], replaces: true).consequence != nil)
+        #expect(ImportRecords(rows: []).consequence == nil, "it only adds")
     }
 
     @Test("a duration is a number of seconds, minutes, hours or days")

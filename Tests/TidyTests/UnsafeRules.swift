@@ -51,7 +51,7 @@ enum UnsafeRules {
         ("Sources/ccsctl/CommandArguments.swift", "getcwd"),
         ("Sources/ccsctl/Everyday/AuthorityReport.swift", "open, unlink"),
         ("Sources/ccsctl/ServiceAccountFile.swift", "open, unlink"),
-        ("Sources/ccsctl/SocketPath.swift", "getenv, stat"),
+        ("Sources/ccsctl/Connection/SocketPath.swift", "getenv, stat"),
         ("Sources/ccsctl/Tool.swift", "access"),
         ("Sources/ccsctl/Top/TerminalScreen.swift", "the settings and size of a terminal; signals"),
         ("Sources/ccsctl/Transfer/ExportFile.swift", "open, unlink"),

@@ -190,6 +190,7 @@ struct HTTPDialect: TranscriptDialect {
         case .refresh(let digest): "refresh \(text(digest.bytes))"
         case .end(let digest): "end \(text(digest.bytes))"
         case .revoke: "revoke"
+        case .imported(let record, let replaces): "import \(text(record.id)) \(replaces)"
         case .address(let action): shown(action)
         case .send(let message):
             AppServerDialect.shown(message, requestID: "in").replacing("submitted #in id=", with: "send")

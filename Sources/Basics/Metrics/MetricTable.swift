@@ -62,7 +62,7 @@ extension Metric {
         Row(
             metric: .senderMessages, name: "ccs_sender_messages_total", kind: .counter,
             help:
-                "Messages by sender, for the busiest senders; `other` has the messages of a sender while it is not one of them.",
+                "Messages by sender, for the busiest senders; `other` has the messages of a sender while it is not one of them. `refused` has all refused requests, also those that never became a message.",
             labels: [label("sender", []), label("direction", []), label("milestone", [])]),
         Row(
             metric: .messagesWaiting, name: "ccs_messages_waiting", kind: .gauge,

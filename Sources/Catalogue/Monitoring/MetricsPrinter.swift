@@ -42,10 +42,17 @@ public enum MetricsPrinter {
     /// The values of the labels with a few fixed values.
     private static func labels() -> String {
         var text = "\n## Labels\n\n| label | values |\n|---|---|\n"
+        let pairs = Metric.allCases.flatMap { metric in metric.labels.map { (metric, $0) } }
         var seen: Set<String> = []
-        for label in Metric.allCases.flatMap(\.labels) where !label.values.isEmpty {
+        for (metric, label) in pairs where !label.values.isEmpty {
             guard label.values.count <= 13, seen.insert("\(label)").inserted else { continue }
-            text += "| `\(label.name)` | \(label.values.map { "`\($0)`" }.joined(separator: ", ")) |\n"
+            // A label may have other values with other metrics.
+            let isShared = pairs.allSatisfy {
+                $1.name != label.name || $1.values.isEmpty || $1.values == label.values
+            }
+            let owner = isShared ? "" : " of `\(metric.name)`"
+            let values = label.values.map { "`\($0)`" }.joined(separator: ", ")
+            text += "| `\(label.name)`\(owner) | \(values) |\n"
         }
         text += "\nThe values of `reason` and `milestone` are explained by `ccsctl explain`; "
         return text + "`endpoint` is a method and path of `/openapi.json`.\n"

@@ -7,7 +7,7 @@ extension DeviceHub {
         switch event {
         case .submitted(let submission):
             turn.refuse(submission.replyTo, .unavailable)
-            turn.countRefused(submission.sender)
+            turn.countRefused(.unavailable, of: submission.sender)
         case .login(let login): turn.send(DeviceCommand.loginRefused(.unavailable), to: login.connection)
         case .upstreamReceived(let upstream): turn.refuseUpstream(upstream.requester, .unavailable)
         case .checkIn(let request): turn.refuseRequest(request.requester, .serviceNotAvailable)

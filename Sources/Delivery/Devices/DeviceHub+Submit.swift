@@ -34,7 +34,7 @@ extension DeviceHub {
         } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
             turn.refuse(replyTo, error)
-            turn.countRefused(submission.sender)
+            turn.countRefused(error, of: submission.sender)
         }
     }
 
@@ -197,7 +197,7 @@ extension DeviceHub {
         turn.demand(message.device == entry.device, "a message was stored for another device", of: entry)
         guard !hasFailed else {
             turn.refuse(replyTo, .unavailable)
-            turn.countRefused(message.sender)
+            turn.countRefused(.unavailable, of: message.sender)
             turn.traceMessage(message, .refused, detail: Refusal.unavailable.word)
             return
         }

@@ -64,8 +64,9 @@ extension DeviceHub {
         _ message: borrowing StoredMessage, _ replyTo: ReplyTo, _ turn: inout Turn
     ) {
         turn.traceMessage(message, .refused, detail: "now_or_never")
-        turn.refuse(replyTo, .apns(APNsRefusal(.unavailable)))
-        turn.countRefused(message.sender)
+        let refusal = Refusal.apns(APNsRefusal(.unavailable))
+        turn.refuse(replyTo, refusal)
+        turn.countRefused(refusal, of: message.sender)
     }
 
     /// Returns how many messages of one registration may wait for the gateway.

@@ -149,6 +149,8 @@ struct InstallationHub: ~Copyable {
                 guard var record else { throw .notRegistered }
                 record.refresh = nil
                 return put(record, of: names, for: request, &turn)
+            case .imported(let row, let replaces):
+                if try imported(row, replaces: replaces, record, for: request, &turn) { return }
             case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple:
                 turn.demand(
                     false, "a request that changes no installation was queued as a change",
@@ -253,16 +255,24 @@ struct InstallationHub: ~Copyable {
         endTurn(of: record.id, &turn)
     }
 
-    /// Writes a record, and answers when it is on disk.
+    /// Writes a record, and answers with it when it is on disk.
     private mutating func put(
         _ record: InstallationRecord, of names: [RegistrationName], for request: InstallationRequest,
+        _ turn: inout Turn
+    ) {
+        put(record, for: request, answer: .installation(record, registrations: names.count), &turn)
+    }
+
+    /// Writes a record, and answers when it is on disk.
+    mutating func put(
+        _ record: InstallationRecord, for request: InstallationRequest, answer: RequestReply,
         _ turn: inout Turn
     ) {
         turn.demand(
             record.id == request.installation, "a write concerns another installation",
             owner: .installation(request.installation))
         turn.write(.putInstallation(record))
-        turn.replyWhenStored(.installation(record, registrations: names.count), to: request.requester)
+        turn.replyWhenStored(answer, to: request.requester)
         turn.wait(.installation(record.id))
     }
 

@@ -29,13 +29,15 @@ public struct InstallationRequest: Sendable {
         case end(SecretDigest)
         /// Revoke its tokens on behalf of an operator.
         case revoke
+        /// Take over the record of an export on behalf of an operator.
+        indirect case imported(InstallationRecord, replaces: Bool)
         /// Record the app's APNs device token.
         case apple(AppleRegistration)
 
         /// Whether it changes the record of the installation.
         var isChange: Bool {
             switch self {
-            case .create, .refresh, .end, .revoke: true
+            case .create, .refresh, .end, .revoke, .imported: true
             case .subscribe, .unsubscribe, .address, .send, .remove, .vouch, .claim, .vouched, .apple: false
             }
         }

@@ -12,7 +12,7 @@ extension Turn {
     /// Refuses a message to an installation.
     mutating func refuseSend(_ request: InstallationRequest, _ refusal: Refusal) {
         reply(.refused(refusal), to: request.requester)
-        countRefused(request.sender)
+        countRefused(refusal, of: request.sender)
     }
 
     /// Returns a request to the partition of its installation after the check-in pair was verified.

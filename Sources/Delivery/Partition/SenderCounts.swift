@@ -90,8 +90,17 @@ public struct SenderTally: Sendable {
         public var counts = SenderCounts()
     }
 
+    /// Refused messages of a sender.
+    public struct Refused: Sendable {
+        public var sender: SenderID
+        public var reason: RefusalReason
+        public var count: Int
+    }
+
     /// The rows, at most one for each message of the turn.
     public private(set) var rows: [Row] = []
+    /// The reasons of the refused messages, which are in `rows` as well.
+    public private(set) var refused: [Refused] = []
     private static let searched = 8
 
     /// Creates an empty tally.
@@ -123,8 +132,20 @@ public struct SenderTally: Sendable {
         rows.append(row)
     }
 
+    /// Counts messages that were refused for a reason; those without a sender are not counted.
+    public mutating func countRefused(_ reason: RefusalReason, of sender: SenderID?, _ amount: Int = 1) {
+        guard let sender else { return }
+        count(.refused, of: sender, amount)
+        if let last = refused.last, last.sender == sender, last.reason == reason {
+            refused[refused.count - 1].count += amount
+        } else {
+            refused.append(Refused(sender: sender, reason: reason, count: amount))
+        }
+    }
+
     /// Adds the rows of another tally.
     public mutating func add(_ other: SenderTally) {
+        refused += other.refused
         for row in other.rows {
             guard rows.last?.sender == row.sender else {
                 rows.append(row)
@@ -135,5 +156,8 @@ public struct SenderTally: Sendable {
     }
 
     /// Removes the rows and keeps their storage.
-    public mutating func removeAll() { rows.removeAll(keepingCapacity: true) }
+    public mutating func removeAll() {
+        rows.removeAll(keepingCapacity: true)
+        if !refused.isEmpty { refused.removeAll() }
+    }
 }

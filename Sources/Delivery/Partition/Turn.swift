@@ -191,10 +191,10 @@ struct Turn: ~Copyable {
         }
     }
 
-    /// Counts a refused downstream message of a sender, if it is known.
-    mutating func countRefused(_ sender: SenderID?) {
+    /// Counts a refused downstream message, and for its sender if that is known.
+    mutating func countRefused(_ refusal: Refusal, of sender: SenderID?) {
         effects.downstream.refused += 1
-        effects.senders.count(.refused, of: sender)
+        effects.senders.countRefused(.refusal(refusal), of: sender)
     }
 
     /// Refuses an upstream message.

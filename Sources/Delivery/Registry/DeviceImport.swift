@@ -11,12 +11,15 @@ public struct DeviceImport: Sendable {
     public var subscriptions: [Subscription]
     /// Whether rows replace those that differ.
     public var replaces: Bool
+    /// The seal for lookup keys, if it is not yet the one in use: that of a secret which was imported before.
+    public var seal: TokenSeal?
 
     /// Creates an import without rows.
-    public init(requester: Requester, device: DeviceID, replaces: Bool) {
+    public init(requester: Requester, device: DeviceID, replaces: Bool, seal: TokenSeal? = nil) {
         self.requester = requester
         self.device = device
         self.replaces = replaces
+        self.seal = seal
         registrations = []
         subscriptions = []
     }

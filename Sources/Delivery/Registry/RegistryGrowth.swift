@@ -66,7 +66,7 @@ extension Event {
             case .subscribe, .create: true
             // An import comes from an app server, which has authenticated.
             case .apple(let address): !address.isImport
-            case .unsubscribe, .address, .send, .remove, .vouched, .refresh, .end, .revoke: false
+            case .unsubscribe, .address, .send, .remove, .vouched, .refresh, .end, .revoke, .imported: false
             }
         default: false
         }
@@ -82,6 +82,7 @@ extension DeviceEvent {
             case .registerWeb(let request): request.requester.growth
             case .subscribe(let request) where !request.isEnd: request.requester.growth
             case .token(let request) where request.action.addsRows: request.requester.growth
+            case .imported(let rows): rows.requester.growth
             default: nil
             }
         }
@@ -103,6 +104,9 @@ extension DeviceEvent {
             case .token(var request):
                 request.requester.growth = newValue
                 self = .token(request)
+            case .imported(var rows):
+                rows.requester.growth = newValue
+                self = .imported(rows)
             case let other: self = other
             }
         }
@@ -131,7 +135,7 @@ extension InstallationRequest.Action {
     /// Whether it adds rows itself, apart from the request that it wraps.
     fileprivate var addsRows: Bool {
         switch self {
-        case .subscribe, .create, .apple: true
+        case .subscribe, .create, .apple, .imported: true
         case .address(let action): action.addsRows
         case .unsubscribe, .send, .remove, .vouch, .claim, .vouched, .refresh, .end, .revoke: false
         }

@@ -26,7 +26,7 @@ struct TopicHub: ~Copyable {
     /// Refuses an event that cannot be handled, if its sender waits for an answer.
     func refuse(_ event: TopicEvent, _ turn: inout Turn) {
         guard case .submitted(let submission) = event else { return }
-        turn.countRefused(submission.sender)
+        turn.countRefused(.unavailable, of: submission.sender)
         turn.reply(.refused(.unavailable), to: submission.requester)
     }
 
@@ -35,7 +35,7 @@ struct TopicHub: ~Copyable {
         do throws(Refusal) {
             try check(sender, turn)
         } catch {
-            turn.countRefused(sender)
+            turn.countRefused(error, of: sender)
             return turn.reply(.refused(error), to: requester)
         }
         guard !content.isDryRun else {
@@ -90,7 +90,7 @@ struct TopicHub: ~Copyable {
             begin(job, requester, &turn)
             return askForTopicPages(&turn)
         }
-        turn.countRefused(job.name.sender)
+        turn.countRefused(.unavailable, of: job.name.sender)
         turn.reply(.refused(.unavailable), to: requester)
         // It may be on disk nevertheless, although its submitter has been refused.
         runs.failed.append(.removeTopicJob(job.name, marked: []))

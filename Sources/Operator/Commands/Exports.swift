@@ -71,12 +71,18 @@ public struct ImportRecords: OperatorCommand {
         self.replaces = replaces
     }
 
-    public static let summary = OperationSummary.changing(
+    public static let summary = OperationSummary.destroying(
         .importRecords, "Import the JSON lines of an export.",
         details: [
             "An import can be repeated: rows that are here already count as unchanged. A row that differs from what is here is reported with its line and kept out, unless --replace is given. Invalid rows are reported with their line and field, and the others are imported.",
             "A server without devices takes over the secret that authenticates tokens, and needs a restart then. A server with devices and another secret refuses the import: its own tokens would become invalid.",
         ])
+
+    public var consequence: String? {
+        guard replaces else { return nil }
+        return
+            "Senders with their keys, devices, registrations, installations and groups that differ from the file are replaced by those in it."
+    }
     public static let fields = Fields(
         ImportRecords.init(rows:line:replaces:),
         .required("rows", .list(.pairs), \.rows, "The rows, each an object with its kind."),

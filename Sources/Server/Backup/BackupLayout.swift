@@ -5,6 +5,8 @@ import Wire
 
 /// The files of a backup, which has the layout of a data directory.
 enum BackupLayout {
+    /// The end of the name of a folder whose backup is not complete.
+    static let partial = ".partial"
     static let manifest = "backup.json"
     /// The digests of all files, for `sha256sum --check`.
     static let sums = "SHA256SUMS"

@@ -17,12 +17,16 @@ struct BackupReader {
         guard BackupFiles.kind(folder) != nil else {
             throw .system("read", folder, hint: "give the folder of a backup")
         }
+        // By its name alone: its content may look complete before it is durable.
+        guard folder.split(separator: "/").last?.hasSuffix(BackupLayout.partial) != true else {
+            throw BackupFailure(
+                "\(folder) is a backup that was interrupted", hint: "use another one, and remove this one",
+                .badData)
+        }
         guard BackupFiles.kind("\(folder)/\(BackupLayout.manifest)") != nil else {
             throw BackupFailure(
                 "\(folder) is not a backup: it has no \(BackupLayout.manifest)",
-                hint: folder.hasSuffix(".partial")
-                    ? "this backup was interrupted: use another one"
-                    : "give the folder that ccsctl backup has made", .badData)
+                hint: "give the folder that ccsctl backup has made", .badData)
         }
         let content = try Self.read("\(folder)/\(BackupLayout.manifest)")
         let sums = try Self.read("\(folder)/\(BackupLayout.sums)")

@@ -9,7 +9,7 @@ struct BackupTarget {
 
     let path: String
     /// The name until the backup is complete.
-    var partial: String { path + ".partial" }
+    var partial: String { path + BackupLayout.partial }
     /// The folder that contains it.
     let parent: String
 
@@ -28,6 +28,11 @@ struct BackupTarget {
             throw BackupFailure(
                 "invalid folder \"\(Printable.text(given))\": expected the path of a new folder, without ..",
                 hint: "give a path such as \(Self.serviceFolder)/monday", .usage)
+        }
+        guard !name.hasSuffix(BackupLayout.partial) else {
+            throw BackupFailure(
+                "invalid folder \"\(Printable.text(given))\": \(BackupLayout.partial) is the end of an interrupted backup's name",
+                hint: "give another name", .usage)
         }
         guard let parent = Self.real("/" + parts.dropLast().joined(separator: "/")) else {
             throw .system(

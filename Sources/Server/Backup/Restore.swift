@@ -63,15 +63,24 @@ struct Restore {
         try backup.transfer(to: partial, report: report)
         let audit = try audit(backup)
         try giveToOwner()
-        let aside = try moveAside(old)
-        // The store last: without it a start would create a new one, but never use half of this one.
-        let names = try BackupFiles.names(in: partial)
-        for name in names.filter({ $0 != BackupLayout.store }) + [BackupLayout.store] {
-            try move("\(partial)/\(name)", to: "\(dataDirectory)/\(name)")
+        for name in ["/\(BackupLayout.store)", "/\(BackupLayout.apns)", ""] {
+            try BackupFiles.sync(folder: partial + name)
         }
+        let aside = try exchange(old)
         try BackupFiles.remove(partial)
         try BackupFiles.sync(folder: dataDirectory)
         return Restored(backup: backup, audit: audit, replaced: aside)
+    }
+
+    /// Returns the failure of a start in a data directory whose restore was interrupted while files were moved. `nil` if none was.
+    static func interruption(of dataDirectory: String) -> BackupFailure? {
+        guard BackupFiles.kind("\(dataDirectory)/\(draft)") != nil,
+            BackupFiles.kind("\(dataDirectory)/\(BackupLayout.store)") == nil
+        else { return nil }
+        return BackupFailure(
+            "a restore to \(dataDirectory) was interrupted, and its store is not there",
+            hint: "run ccsd restore --replace again; the previous content is in a folder replaced-TIME there",
+            .inputOutput)
     }
 
     /// Takes the lock of the store in the data directory. Throws if a ccsd uses it.
@@ -102,18 +111,29 @@ struct Restore {
 
     private static let aside = "replaced-"
 
-    private func moveAside(_ names: [String]) throws(BackupFailure) -> String? {
-        guard !names.isEmpty else { return nil }
+    /// Moves the old content of the data directory to a folder, and the restored content to its place. Returns that folder, or `nil`
+    /// if there was no old content.
+    private func exchange(_ old: [String]) throws(BackupFailure) -> String? {
+        var moves: [(from: String, to: String)] = []
         let time = Timestamp.text(now).filter { $0 != ":" && $0 != "." && $0 != "-" }
         let folder = "\(dataDirectory)/\(Self.aside)\(time)"
-        try BackupFiles.makeFolder(folder)
-        try give(folder)
-        for name in names { try move("\(dataDirectory)/\(name)", to: "\(folder)/\(name)") }
-        return folder
-    }
-
-    private func move(_ path: String, to target: String) throws(BackupFailure) {
-        guard unsafe rename(path, target) == 0 else { throw .system("move \(path) to", target) }
+        if !old.isEmpty {
+            try BackupFiles.makeFolder(folder)
+            try give(folder)
+            moves += old.map { ("\(dataDirectory)/\($0)", "\(folder)/\($0)") }
+        }
+        // The store last: without it ccsd does not start (`interruption`), and it never uses half of this one.
+        let names = try BackupFiles.names(in: partial)
+        moves += (names.filter { $0 != BackupLayout.store } + [BackupLayout.store]).map {
+            ("\(partial)/\($0)", "\(dataDirectory)/\($0)")
+        }
+        for (at, move) in moves.enumerated() where unsafe rename(move.from, move.to) != 0 {
+            let failure = BackupFailure.system("move \(move.from) to", move.to)
+            for done in moves[..<at].reversed() { _ = unsafe rename(done.to, done.from) }
+            if !old.isEmpty { _ = unsafe rmdir(folder) }
+            throw failure
+        }
+        return old.isEmpty ? nil : folder
     }
 
     /// Opens the copy, which replays its journal, and counts its messages.

@@ -10,6 +10,8 @@ import Wire
 final class ControlLink: Link {
     private let control: ControlServer
     private var input = ByteBuffer()
+    /// The bytes of `input` that have no end of a line: a long request arrives in many parts.
+    private var searched = 0
     private var isBusy = false
     private var latches: [UInt32: Latch<SessionCommand>] = [:]
     private var trace: RunningTrace?
@@ -58,10 +60,12 @@ final class ControlLink: Link {
     }
 
     private func takeLine() -> [UInt8]? {
-        let text = input.copied()
-        guard let newline = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        input.removeFirst(newline + 1)
-        return Array(text[..<newline])
+        while searched < input.count, input.bytes.byte(at: searched) != UInt8(ascii: "\n") { searched += 1 }
+        guard searched < input.count else { return nil }
+        let line = [UInt8](copying: input.bytes.extracting(0..<searched))
+        input.removeFirst(searched + 1)
+        searched = 0
+        return line
     }
 
     private func reply(_ reply: OperatorReply) {

@@ -8,18 +8,14 @@ extension ControlServer {
         if let sender = command.sender { try requireSender(sender) }
         let only = command.sender
         var sessions: [SenderID: SenderSessions] = [:]
-        var refused: [SenderID: [Int]] = [:]
-        for part in try ask({ ($0.senderSessions(of: only), $0.refusals(of: only)) }) {
-            for (sender, counts) in part.0 { sessions[sender, default: SenderSessions()].add(counts) }
-            for (sender, counts) in part.1 {
-                refused[sender] = refused[sender].map { zip($0, counts).map(+) } ?? counts
-            }
+        for part in try ask({ $0.senderSessions(of: only) }) {
+            for (sender, counts) in part { sessions[sender, default: SenderSessions()].add(counts) }
         }
         let window = daemon.configuration.pendingWindow
         var rows: [SenderStatistics.Row] = []
         for record in daemon.senders.directory.all where only == nil || record.sender == only {
             let own = sessions[record.sender] ?? SenderSessions()
-            let counts = daemon.senderFigures.counts(of: record.sender) ?? SenderCounts()
+            let sums = daemon.senderFigures.sums(of: record.sender) ?? SenderFigures.Sums()
             let waiting = try waiting(for: record.sender)
             rows.append(
                 SenderStatistics.Row(
@@ -27,12 +23,10 @@ extension ControlServer {
                     sessions: own.sessions, draining: own.draining,
                     window: (own.sessions - own.draining) * window, unacknowledged: own.unacknowledged,
                     waiting: waiting, isWaitingCounted: waiting < Limits.Operator.countedUpstream,
-                    downstream: Self.words(counts, isUpstream: false),
-                    upstream: Self.words(counts, isUpstream: true),
-                    refused: zip(Metric.refusalReasons, refused[record.sender] ?? []).map {
-                        WordCount($0, $1)
-                    }
-                    .filter { $0.count > 0 }))
+                    downstream: Self.words(sums.counts, isUpstream: false),
+                    upstream: Self.words(sums.counts, isUpstream: true),
+                    refused: zip(Metric.refusalReasons, sums.refused).map { WordCount($0, $1) }
+                        .filter { $0.count > 0 }))
         }
         return SenderStatistics.Answer(since: daemon.startedAt.wall, senders: rows)
     }
@@ -53,13 +47,5 @@ extension ControlServer {
             WordCount($0.meaning.milestone.rawValue, counts[$0])
         }
         .filter { $0.count > 0 || $0.word == Milestone.accepted.rawValue }
-    }
-}
-
-extension ReactorHost {
-    /// Returns the refusals of one sender or of all on this reactor.
-    fileprivate func refusals(of sender: SenderID?) -> [SenderID: [Int]] {
-        guard let sender else { return senderRefusals.all }
-        return senderRefusals.counts(of: sender).map { [sender: $0] } ?? [:]
     }
 }

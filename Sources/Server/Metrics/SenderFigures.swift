@@ -15,6 +15,8 @@ struct SenderRanking {
         var named = SenderCounts()
         /// Counted in all, for operators.
         var all = SenderCounts()
+        /// Refused messages in the order of `Metric.refusalReasons`; empty if there are none.
+        var refused: [Int] = []
         var isNamed: Bool
         /// Messages since the last ranking.
         var recent = 0
@@ -50,6 +52,15 @@ struct SenderRanking {
         if entries[at].isNamed { entries[at].named.add(counts) } else { others.add(counts) }
     }
 
+    /// Counts the reason of refused messages, which are also among the counts of the sender.
+    mutating func add(_ row: SenderTally.Refused) {
+        guard let at = place(of: row.sender) else { return }
+        if entries[at].refused.isEmpty {
+            entries[at].refused = Array(repeating: 0, count: Metric.refusalReasons.count)
+        }
+        entries[at].refused[row.reason.position] += row.count
+    }
+
     /// Returns the index of a sender, which is added if there is room.
     private mutating func place(of sender: SenderID) -> Int? {
         if let at = places[sender] { return at }
@@ -79,7 +90,9 @@ struct SenderRanking {
     }
 
     /// The messages of a sender. Returns `nil` if there are none, or too many other senders had some before.
-    func counts(of sender: SenderID) -> SenderCounts? { places[sender].map { entries[$0].all } }
+    func sums(of sender: SenderID) -> SenderFigures.Sums? {
+        places[sender].map { SenderFigures.Sums(counts: entries[$0].all, refused: entries[$0].refused) }
+    }
 
     /// The rows of the named senders by ID, then that of all others.
     var rows: [Row] {
@@ -92,20 +105,23 @@ struct SenderRanking {
 final class SenderFigures: Sendable {
     private let ranking = Mutex(SenderRanking())
 
-    /// Adds the messages of a turn.
-    func add(_ tally: SenderTally) {
-        ranking.withLock { ranking in for row in tally.rows { ranking.add(row.counts, of: row.sender) } }
+    /// The messages of a sender since the start.
+    struct Sums {
+        var counts = SenderCounts()
+        /// Refused messages in the order of `Metric.refusalReasons`; empty if there are none.
+        var refused: [Int] = []
     }
 
-    /// Adds messages of one kind.
-    func add(_ kind: SenderCount, _ count: Int, of sender: SenderID) {
-        var counts = SenderCounts()
-        counts[kind] = count
-        ranking.withLock { $0.add(counts, of: sender) }
+    /// Adds the messages of a turn.
+    func add(_ tally: SenderTally) {
+        ranking.withLock { ranking in
+            for row in tally.rows { ranking.add(row.counts, of: row.sender) }
+            for row in tally.refused { ranking.add(row) }
+        }
     }
 
     /// The messages of a sender. Returns `nil` if there are none, or too many other senders had some before.
-    func counts(of sender: SenderID) -> SenderCounts? { ranking.withLock { $0.counts(of: sender) } }
+    func sums(of sender: SenderID) -> Sums? { ranking.withLock { $0.sums(of: sender) } }
 
     /// Returns the rows of the busiest senders and of all others.
     func rows(now: Instant) -> [SenderRanking.Row] {

@@ -31,11 +31,16 @@ final class TurnMeter {
         }
     }
 
-    /// Records the responses of an HTTP session.
-    func responded(_ records: [HTTPResponseRecord]) { responses += records }
+    /// Takes the responses of an HTTP session, and empties the array.
+    func responded(_ records: inout [HTTPResponseRecord]) {
+        if responses.isEmpty { swap(&responses, &records) } else { responses += records }
+        records.removeAll(keepingCapacity: true)
+    }
 
     /// Counts messages of a sender that a session has refused.
-    func refused(_ count: Int, of sender: SenderID) { senders.add(.refused, count, of: sender) }
+    func refused(_ reason: RefusalReason, _ count: Int, of sender: SenderID) {
+        tally.countRefused(reason, of: sender, count)
+    }
 
     /// Takes the figures of a partition for this turn.
     func collect(_ effects: inout Effects) {
@@ -58,6 +63,7 @@ final class TurnMeter {
         }
         guard !responses.isEmpty else { return }
         for response in responses {
+            shard.add(to: .httpResponses, response.endpoint, response.status.position)
             let span = max(0, end.nanoseconds - response.start.nanoseconds)
             shard.observe(
                 microseconds: Int(span / 1_000), in: .httpTimes, response.endpoint,
@@ -68,6 +74,15 @@ final class TurnMeter {
 }
 
 extension HTTPStatus {
+    /// The position in `Metric.httpStatuses`.
+    fileprivate var position: Int {
+        // Nearly every answer is 200: no search.
+        switch self {
+        case .ok: 0
+        default: Metric.httpStatuses.firstIndex(of: rawValue) ?? 0
+        }
+    }
+
     /// The position of its class in `Metric.statusClasses`.
     fileprivate var classPosition: Int {
         switch rawValue {

@@ -32,8 +32,6 @@ public final class StoreThreads: Sendable {
     private let loads = Monitor(QueryQueue())
     private let failing = Atomic<Bool>(false)
     private let failure = Mutex<StoreError?>(nil)
-    /// The syncs up to the last commit.
-    private let syncTimes = Mutex(SyncTimes())
     private let threads = Mutex<[Transport.Thread]>([])
 
     /// Starts the threads of a store; from then on all commits must go through this object. Throws if a thread cannot be created.
@@ -137,13 +135,14 @@ public final class StoreThreads: Sendable {
     // MARK: Committing
 
     private func runCommits() {
+        var synced = SyncTimes()
         while true {
             let entries = commits.wait { $0.next() }
             guard !entries.isEmpty else { return }
             let listeners = entries.map(\.listener)
             let batches = entries.map(\.batch)
             _ = consume entries
-            let outcomes = commit(batches)
+            let outcomes = commit(batches, &synced)
             // Releases our references before the reports, so that each partition frees its objects on its own thread.
             _ = consume batches
             metrics.add(-listeners.count, to: .storeWaitingWrites)
@@ -151,36 +150,37 @@ public final class StoreThreads: Sendable {
         }
     }
 
-    private func commit(_ batches: [WriteBatch]) -> [CommitOutcome] {
+    /// Commits batches. `synced` has the syncs up to the last commit.
+    private func commit(_ batches: [WriteBatch], _ synced: inout SyncTimes) -> [CommitOutcome] {
         let start = Now.read().monotonic.nanoseconds
         do throws(StoreError) {
             let outcomes = try write(batches)
-            observeCommit(since: start)
+            observeCommit(since: start, &synced)
             metrics.add(batches.count, to: .storeWrites)
             if !isHealthy { recovered() }
             return outcomes
         } catch {
             // An unreadable or occupied key fails only its own batch, so each batch is retried separately.
-            if error.kind.isOfOneBatch, batches.count > 1 { return batches.flatMap { commit([$0]) } }
+            if error.kind.isOfOneBatch, batches.count > 1 {
+                return batches.flatMap { commit([$0], &synced) }
+            }
             recordFailure(error)
             return batches.map { CommitOutcome(batchNumber: $0.batchNumber, hasFailed: true) }
         }
     }
 
     /// Measures a commit and its syncs.
-    private func observeCommit(since start: Int64) {
+    private func observeCommit(since start: Int64, _ synced: inout SyncTimes) {
         let nanoseconds = Now.read().monotonic.nanoseconds - start
         metrics.observe(microseconds: Int(nanoseconds / 1_000), in: .storeCommitTimes)
         let times = store.syncTimes
-        let before = syncTimes.withLock { last in
-            defer { last = times }
-            return last
+        let count = times.count - synced.count
+        if count > 0 {
+            metrics.observe(
+                microseconds: (times.nanoseconds - synced.nanoseconds) / 1_000 / count, in: .storeSyncTimes,
+                count: count)
         }
-        let count = times.count - before.count
-        guard count > 0 else { return }
-        metrics.observe(
-            microseconds: (times.nanoseconds - before.nanoseconds) / 1_000 / count, in: .storeSyncTimes,
-            count: count)
+        synced = times
     }
 
     /// Writes batches, together with a new sequence mark if they pass the current one.

@@ -158,7 +158,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         var io = host.takeIO()
         session.ended(reason, now: now, io: &io)
         host.accept(&io.events, from: self, now: now)
-        if !io.responses.isEmpty { recordResponses(&io.responses) }
+        if !io.responses.isEmpty { host.meter.responded(&io.responses) }
         if !io.refusals.isEmpty { recordRefusals(&io.refusals) }
         io.out.removeAll()
         io.hostRequests.removeAll()
@@ -186,7 +186,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         if !io.acknowledged.isEmpty {
             host.meter.acknowledged(&io.acknowledged, isUpstream: kind == .device)
         }
-        if !io.responses.isEmpty { recordResponses(&io.responses) }
+        if !io.responses.isEmpty { host.meter.responded(&io.responses) }
         if !io.refusals.isEmpty { recordRefusals(&io.refusals) }
         swap(&io.out, &connection.outbox)
         isReadingWanted = io.isReading
@@ -285,13 +285,6 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         }
     }
 
-    /// Counts the responses of an HTTP session, and empties the array.
-    private func recordResponses(_ responses: inout [HTTPResponseRecord]) {
-        host.tally.collect(responses)
-        host.meter.responded(responses)
-        responses.removeAll(keepingCapacity: true)
-    }
-
     /// Counts and logs the refusals made by the session itself, and empties the array.
     private func recordRefusals(_ refusals: inout [RefusalRecord]) {
         for note in refusals {
@@ -302,7 +295,7 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
             row.messageID = note.messageID
             host.refused(row)
             let sender = note.sender ?? (kind.isAppServer && isLoggedIn ? peerNumber.map(SenderID.init) : nil)
-            if let sender { host.meter.refused(note.count, of: sender) }
+            if let sender { host.meter.refused(note.reason, note.count, of: sender) }
         }
         refusals.removeAll(keepingCapacity: true)
     }

@@ -26,8 +26,6 @@ final class ReactorHost: ReactorDelegate {
     let admission: Admission
     private var backpressured: [Link] = []
     private var refusals = TurnRefusals()
-    /// The refusals of each sender since the start.
-    private(set) var senderRefusals = SenderRefusals()
     /// Bytes buffered by all unauthenticated HTTP connections together.
     var unauthenticatedBytes = 0
     private var closes = CloseSchedule()
@@ -381,7 +379,6 @@ final class ReactorHost: ReactorDelegate {
     func refused(_ refusal: TurnRefusals.Row) {
         tally.refused(refusal.interface, refusal.reason, refusal.count)
         refusals.add(refusal)
-        senderRefusals.add(refusal)
     }
 
     // MARK: Session I/O buffers

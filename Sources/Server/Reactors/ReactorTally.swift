@@ -2,7 +2,6 @@ import Basics
 import Delivery
 import Sessions
 import Transport
-import Wire
 
 /// The counters of one reactor, in its own shard of the metrics.
 struct ReactorTally {
@@ -67,11 +66,6 @@ struct ReactorTally {
         shard.add(count, to: .refusals, interface.position, reason.position)
     }
 
-    /// Counts an HTTP response.
-    func responded(_ response: HTTPResponseRecord) {
-        shard.add(to: .httpResponses, response.endpoint, response.status.position)
-    }
-
     /// Counts received bytes.
     func received(_ count: Int, _ kind: Link.Kind) { shard.add(count, to: .receivedBytes, kind.position) }
 
@@ -104,9 +98,6 @@ struct ReactorTally {
         effects.topicMembers = 0
     }
 
-    /// Counts the responses of an HTTP session.
-    func collect(_ responses: [HTTPResponseRecord]) { for response in responses { responded(response) } }
-
     /// Counts violated invariants for which a batch was refused.
     func invariantFailures(_ count: Int) { shard.add(count, to: .invariantFailures, 1) }
 
@@ -119,16 +110,5 @@ struct ReactorTally {
         shard.add(counts.inconsistentLogins, to: .inconsistentLogins)
         shard.add(counts.misdirectedCommands, to: .invariantFailures, 0)
         counts = SessionCounts()
-    }
-}
-
-extension HTTPStatus {
-    /// The position in `Metric.httpStatuses`.
-    fileprivate var position: Int {
-        // Nearly every answer is 200: no search.
-        switch self {
-        case .ok: 0
-        default: Metric.httpStatuses.firstIndex(of: rawValue) ?? 0
-        }
     }
 }

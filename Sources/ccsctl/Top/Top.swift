@@ -66,12 +66,7 @@ struct Top {
     }
 
     private func figures() throws(Failure) -> ShowFigures.Answer {
-        do throws(ControlError) {
-            var client = try ControlClient(path: path)
-            switch try client.run(ShowFigures()) {
-            case .done(let answer): return answer
-            case .refused(let problem): throw ControlError.malformed(problem.text)
-            }
-        } catch { throw Failure(error, path: path) }
+        var daemon = try DaemonConnection(path)
+        return try daemon.answer(to: ShowFigures())
     }
 }

@@ -10,17 +10,13 @@ enum ExportFile {
     /// Runs the command. A failed export leaves no file.
     static func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
         let path = invocation.arguments[0]
-        let socket = try SocketPath.find(invocation.text("--socket"))
-        var client: ControlClient
-        do throws(ControlError) { client = try ControlClient(path: socket) } catch {
-            throw Failure(error, path: socket)
-        }
+        var daemon = try DaemonConnection(try SocketPath.find(invocation.text("--socket")))
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
         let rows: Int
         do throws(Failure) {
-            rows = try write(&client, socket, to: descriptor, path)
+            rows = try write(&daemon, to: descriptor, path)
         } catch {
             _ = unsafe unlink(path)
             throw error
@@ -37,7 +33,7 @@ enum ExportFile {
 
     /// Writes all rows. Returns their number.
     private static func write(
-        _ client: inout ControlClient, _ socket: String, to descriptor: Int32, _ path: String
+        _ daemon: inout DaemonConnection, to descriptor: Int32, _ path: String
     ) throws(Failure) -> Int {
         let header = ExportHeader(version: Program.version, createdAt: Now.read().wall)
         try write([ExportedRow.json(.header, header)], to: descriptor, path)
@@ -46,7 +42,7 @@ enum ExportFile {
         for part in ExportRecords.Part.allCases {
             var after: String?
             repeat {
-                let page = try page(&client, socket, ExportRecords(part: part, after: after))
+                let page = try daemon.answer(to: ExportRecords(part: part, after: after))
                 try write(page.rows.map { .object($0) }, to: descriptor, path)
                 rows += page.rows.count
                 after = page.next
@@ -57,19 +53,6 @@ enum ExportFile {
         try write([ExportedRow.json(.end, ExportEnd(rows: rows))], to: descriptor, path)
         guard fsync(descriptor) == 0 else { throw failure(path) }
         return rows
-    }
-
-    private static func page(
-        _ client: inout ControlClient, _ socket: String, _ command: ExportRecords
-    ) throws(Failure) -> ExportRecords.Answer {
-        let answer: ControlAnswer<ExportRecords.Answer>
-        do throws(ControlError) { answer = try client.run(command) } catch {
-            throw Failure(error, path: socket)
-        }
-        switch answer {
-        case .done(let page): return page
-        case .refused(let problem): throw Failure(.failure, problem.text, hint: problem.hint)
-        }
     }
 
     private static func write(_ rows: [JSONValue], to descriptor: Int32, _ path: String) throws(Failure) {

@@ -7,9 +7,8 @@ import Wire
 /// The command `ccsctl import`: checks the file, then sends its rows to the daemon, many in each request.
 struct ImportFile: ~Copyable {
     private let path: String
-    private let socket: String
     private let replaces: Bool
-    private var client: ControlClient
+    private var daemon: DaemonConnection
     private var result = ImportResult()
     private var rows: [[JSONValue.Member]] = []
     private var firstLine = 0
@@ -20,6 +19,8 @@ struct ImportFile: ~Copyable {
         var run = try ImportFile(invocation)
         var file = try LineFile(run.path)
         let count = try run.check(&file)
+        try Confirmation.require(
+            .importRecords(ImportRecords(rows: [], replaces: run.replaces)), invocation)
         try run.send(&file, count)
         let result = run.result
         Output.write(
@@ -29,18 +30,9 @@ struct ImportFile: ~Copyable {
     }
 
     private init(_ invocation: Invocation) throws(Failure) {
-        let socket = try SocketPath.find(invocation.text("--socket"))
-        let client = try Self.connect(to: socket)
+        daemon = try DaemonConnection(try SocketPath.find(invocation.text("--socket")))
         path = invocation.arguments[0]
         replaces = invocation.has("--replace")
-        self.socket = socket
-        self.client = client
-    }
-
-    private static func connect(to socket: String) throws(Failure) -> ControlClient {
-        do throws(ControlError) {
-            return try ControlClient(path: socket)
-        } catch { throw Failure(error, path: socket) }
     }
 
     // MARK: Checking
@@ -131,16 +123,8 @@ struct ImportFile: ~Copyable {
         guard !rows.isEmpty else { return }
         let command = ImportRecords(rows: rows, line: firstLine, replaces: replaces)
         (rows, bytes) = ([], 0)
-        let answer: ControlAnswer<ImportRecords.Answer>
-        do throws(ControlError) { answer = try client.run(command) } catch {
-            throw Failure(error, path: socket)
-        }
-        switch answer {
-        case .done(let done): result.add(done)
-        case .refused(let problem):
-            throw Failure(
-                .failure, "\(path): the rows from line \(firstLine) on are refused: \(problem.text)",
-                hint: problem.hint)
-        }
+        result.add(
+            try daemon.answer(
+                to: command, context: "\(path): the rows from line \(firstLine) on are refused: "))
     }
 }

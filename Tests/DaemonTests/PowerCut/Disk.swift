@@ -76,7 +76,7 @@ struct Disk {
         case .rename(let from, let to): change(.move(name(from), name(to)))
         case .unlink(let path): change(.remove(name(path)))
         case .link(let from, let to): if let file = names[name(from)] { change(.put(name(to), file)) }
-        case .note: break
+        case .makeFolder, .note: break
         }
     }
 

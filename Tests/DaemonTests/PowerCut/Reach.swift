@@ -56,7 +56,7 @@ struct JournalWatch {
         case .close(let descriptor): journals.remove(descriptor)
         case .unlink(let path): if path.contains("/journal-") { reached.record(.retirement) }
         case .note(let text): if text.hasPrefix("written ") { unsynced += 1 }
-        case .truncate, .rename, .link, .syncFailed: break
+        case .truncate, .rename, .link, .makeFolder, .syncFailed: break
         }
     }
 }

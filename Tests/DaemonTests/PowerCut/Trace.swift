@@ -11,6 +11,7 @@ enum Step {
     case rename(String, String)
     case unlink(String)
     case link(String, String)
+    case makeFolder(String)
     case note(String)
 }
 
@@ -59,6 +60,7 @@ struct Trace {
         case 8: .link(first, second)
         case 9: .note(first)
         case 10: .syncFailed(descriptor: descriptor)
+        case 11: .makeFolder(first)
         default: nil
         }
     }

@@ -72,6 +72,7 @@ import Wire
             ("monday", "invalid folder \"monday\": expected an absolute path", "another working folder"),
             ("/", "expected the path of a new folder", "/var/lib/ccsd-backup"),
             ("\(bench.root)/a/../b", "without ..", "/var/lib/ccsd-backup"),
+            ("\(bench.root)/monday.partial", "an interrupted backup's name", "another name"),
             ("\(bench.root)/none/monday", "No such file or directory", "create this folder first"),
             ("\(bench.root)/full", "is not empty", "a new folder for each backup"),
             ("\(bench.root)/full/file", "is not a folder", "a new folder"),

@@ -103,6 +103,30 @@ import Wire
         }
     }
 
+    @Test("A restore that cannot move a file moves everything back")
+    func movedBack() throws {
+        let bench = try BackupBench()
+        try bench.make()
+        try bench.store.close()
+        let before = try bench.files(bench.data)
+        let obstacle = "\(bench.data)/ca.pem/file"
+        // What is created meanwhile is not moved aside, and a file cannot replace a folder.
+        let error = #expect(throws: BackupFailure.self) {
+            try bench.restore(bench.data, replaces: true).run { _, _ in
+                guard !FileManager.default.fileExists(atPath: obstacle) else { return }
+                try? FileManager.default.moveItem(
+                    atPath: "\(bench.data)/ca.pem", toPath: "\(bench.root)/ca.pem")
+                try? FileManager.default.createDirectory(
+                    atPath: obstacle, withIntermediateDirectories: true)
+            }
+        }
+        #expect(error?.text.hasPrefix("cannot move") == true, "\(error?.text ?? "none")")
+        try FileManager.default.removeItem(atPath: "\(bench.data)/ca.pem")
+        try FileManager.default.moveItem(atPath: "\(bench.root)/ca.pem", toPath: "\(bench.data)/ca.pem")
+        #expect(try bench.files(bench.data) == before)
+        #expect(try RocksStore(path: "\(bench.data)/store").audit().downstreamPending == 20)
+    }
+
     @Test("A damaged, truncated or incomplete backup is refused by name")
     func damaged() throws {
         try expectRefused("the content of ca.pem does not match its digest") {
@@ -129,6 +153,21 @@ import Wire
         try expectRefused("cannot read", code: .inputOutput) {
             try FileManager.default.removeItem(atPath: $0)
         }
+    }
+
+    @Test("An interrupted backup is refused by its name, whatever it contains")
+    func interrupted() throws {
+        let bench = try BackupBench()
+        try bench.make()
+        let partial = bench.target + ".partial"
+        try FileManager.default.moveItem(atPath: bench.target, toPath: partial)
+        for name in [partial, partial + "/"] {
+            let error = #expect(throws: BackupFailure.self) {
+                try bench.restore("\(bench.root)/new", from: name).run { _, _ in }
+            }
+            #expect(error?.text == "\(name) is a backup that was interrupted" && error?.exitCode == .badData)
+        }
+        #expect(!FileManager.default.fileExists(atPath: "\(bench.root)/new"))
     }
 
     @Test("A hostile manifest reaches no file outside of the backup and the data directory")

@@ -65,6 +65,24 @@ import Testing
         #expect(seen.values.reduce(0, +) == total, "hidden series keep what they counted")
     }
 
+    @Test("refused messages are counted by reason, and together with the other messages")
+    func reasons() {
+        let figures = SenderFigures()
+        for _ in 1...2 {
+            var tally = SenderTally()
+            tally.countRefused(.refusal(.notRegistered), of: SenderID(5), 3)
+            tally.countRefused(.malformed, of: SenderID(5))
+            tally.countRefused(.malformed, of: SenderID(6))
+            tally.countRefused(.malformed, of: nil)
+            figures.add(tally)
+        }
+        let sums = figures.sums(of: SenderID(5))
+        let found = zip(Metric.refusalReasons, sums?.refused ?? []).filter { $1 > 0 }.map { "\($0) \($1)" }
+        #expect(found == ["not_registered 6", "malformed 2"])
+        #expect(sums?.counts[.refused] == 8 && figures.sums(of: SenderID(6))?.counts[.refused] == 2)
+        #expect(figures.sums(of: SenderID(7)) == nil)
+    }
+
     @Test("canary: a table that forgot a message would be found")
     func canary() {
         var ranking = SenderRanking(names: 1)

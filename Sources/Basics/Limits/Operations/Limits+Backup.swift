@@ -9,8 +9,8 @@ extension Limits {
         public static let reports = 100
         /// Entries of one page of an export, which is one line of a response.
         public static let exportedEntries = 5_000
-        /// Rows after which a page of an export ends early: devices with many subscriptions.
-        public static let exportedRows = 10_000
+        /// Bytes of rows after which a page of an export ends early: a device may have a gigabyte of subscriptions.
+        public static let exportedBytes = 4_194_304
         /// Bytes of the rows in one request of an import: few enough for a request, many enough to share commits.
         public static let importedBytes = 524_288
         /// Rows in one request of an import.

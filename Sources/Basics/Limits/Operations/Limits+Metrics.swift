@@ -1,10 +1,10 @@
 extension Limits {
     /// Limits of the metrics and of the checks of `ccsctl health`.
     public enum Metrics {
-        /// Senders that have series of their own. Each has nine, so that a scrape stays below 20 KB for all of them; a server with
+        /// Senders that have series of their own. Each has 13, so that a scrape stays below 30 KB for all of them; a server with
         /// more senders is read by its busiest ones.
         public static let namedSenders = 20
-        /// Senders whose messages are remembered to find the busiest: some 150 bytes each. Those beyond count as `other`.
+        /// Senders whose messages are remembered to find the busiest: some 300 bytes each, more if messages are refused. Those beyond count as `other`.
         public static let countedSenders = 10_000
         /// Seconds between two rankings of the senders: longer than a scrape interval, so that a series is seen more than once.
         public static let rankingSeconds = 60

@@ -48,8 +48,6 @@ extension Limits {
         public static let messagesPerRead = 1_000
         /// Upstream messages of one sender that are counted for its statistics: more is a backlog of any size.
         public static let countedUpstream = 10_000
-        /// Senders whose refusals one reactor counts: more than any directory has, so that only a bug reaches it.
-        public static let countedSenders = 100_000
         /// Seconds for which an operator may change the log level: a week, after which a forgotten change ends.
         public static let logLevelSeconds = 604_800
         /// Bytes of the audit log at which it is rotated: some 40,000 commands.

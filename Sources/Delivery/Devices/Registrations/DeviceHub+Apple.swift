@@ -83,7 +83,8 @@ extension DeviceHub {
 
     /// Replaces a registration and its lookup keys in the store, if it differs.
     mutating func change(
-        _ at: Int, of entry: DeviceEntry, to registration: Registration, _ turn: inout Turn
+        _ at: Int, of entry: DeviceEntry, to registration: Registration, seal: TokenSeal? = nil,
+        _ turn: inout Turn
     ) {
         let old = entry.registrations[at].registration
         guard registration != old else { return }
@@ -91,7 +92,8 @@ extension DeviceHub {
         entry.registrations[at].registration = registration
         entry.registrations[at].batch = turn.ledger.nextBatchNumber
         turn.write(.putRegistration(registration))
-        let (before, after) = (turn.settings.lookupKeys(of: old), turn.settings.lookupKeys(of: registration))
+        let seal = seal ?? turn.settings.seal
+        let (before, after) = (old.lookupKeys(seal), registration.lookupKeys(seal))
         for place in before where !after.contains(place) {
             turn.write(.unlinkInstallation(place, registration.name))
         }
@@ -102,14 +104,11 @@ extension DeviceHub {
     }
 }
 
-extension DeliverySettings {
-    /// Returns the keys under which a registration is found without its token: its installation and its APNs device token.
-    func lookupKeys(of registration: Registration) -> [[UInt8]] {
-        var places = registration.installation.map { [$0] } ?? []
-        if !registration.apnsToken.isEmpty {
-            places.append(
-                seal.indexKey(ofBundle: registration.category, token: registration.apnsToken))
-        }
+extension Registration {
+    /// Returns the keys under which it is found without its token: its installation and its APNs device token.
+    func lookupKeys(_ seal: TokenSeal) -> [[UInt8]] {
+        var places = installation.map { [$0] } ?? []
+        if !apnsToken.isEmpty { places.append(seal.indexKey(ofBundle: category, token: apnsToken)) }
         return places
     }
 }

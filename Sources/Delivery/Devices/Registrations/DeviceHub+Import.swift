@@ -10,7 +10,7 @@ extension DeviceHub {
         var outcomes: [ImportOutcome] = []
         if let record = rows.record { outcomes.append(importDevice(record, rows.replaces, entry, &turn)) }
         for registration in rows.registrations {
-            outcomes.append(importRegistration(registration, rows.replaces, entry, &turn))
+            outcomes.append(importRegistration(registration, rows, entry, &turn))
         }
         for subscription in rows.subscriptions {
             outcomes.append(importSubscription(subscription, entry, &turn))
@@ -18,11 +18,11 @@ extension DeviceHub {
         answerOnceCommitted(.imported(outcomes), entry, to: rows.requester, &turn)
     }
 
-    private func importDevice(
+    private mutating func importDevice(
         _ record: DeviceRecord, _ replaces: Bool, _ entry: DeviceEntry, _ turn: inout Turn
     ) -> ImportOutcome {
         guard let known = entry.record else {
-            put(record, entry, &turn)
+            write(record, of: entry, &turn)
             return .added
         }
         let isSame = known.token == record.token && known.createdAt == record.createdAt
@@ -33,18 +33,13 @@ extension DeviceHub {
         merged.hasLoggedIn = known.hasLoggedIn || record.hasLoggedIn
         merged.seenAt = max(known.seenAt, record.seenAt)
         guard merged != known else { return .unchanged }
-        put(merged, entry, &turn)
+        write(merged, of: entry, &turn)
         return isSame ? .unchanged : .replaced
     }
 
-    private func put(_ record: DeviceRecord, _ entry: DeviceEntry, _ turn: inout Turn) {
-        entry.record = record
-        turn.write(.putDevice(record))
-        turn.touch(entry)
-    }
-
     private mutating func importRegistration(
-        _ registration: Registration, _ replaces: Bool, _ entry: DeviceEntry, _ turn: inout Turn
+        _ registration: Registration, _ rows: DeviceImport, _ entry: DeviceEntry,
+        _ turn: inout Turn
     ) -> ImportOutcome {
         guard let record = entry.record else { return .noDevice }
         let number = registration.name.number
@@ -54,20 +49,13 @@ extension DeviceHub {
             // What APNs has reported here is newer.
             fresh.apnsState = entry.registrations[at].registration.apnsState
             guard fresh != entry.registrations[at].registration else { return .unchanged }
-            guard replaces else { return .differs }
-            change(at, of: entry, to: fresh, &turn)
+            guard rows.replaces else { return .differs }
+            change(at, of: entry, to: fresh, seal: rows.seal, &turn)
             return .replaced
         }
         guard entry.registrations.count < turn.settings.registrationsPerDevice else { return .full }
         let at = entry.registrations.firstIndex { $0.registration.name.number > number }
-        entry.registrations.insert(
-            RegistrationState(registration, batch: turn.ledger.nextBatchNumber),
-            at: at ?? entry.registrations.count)
-        turn.write(.putRegistration(registration))
-        for place in turn.settings.lookupKeys(of: registration) {
-            turn.write(.linkInstallation(place, registration.name))
-        }
-        turn.touch(entry)
+        insert(registration, at: at ?? entry.registrations.count, entry, seal: rows.seal, &turn)
         return .added
     }
 

@@ -15,7 +15,7 @@ extension DeviceHub {
         case .address(let action): token(action, names, of: entry, for: request, &turn)
         case .send(let content): send(content, names, of: entry, for: request, &turn)
         case .create(let offer): vouch(offer, entry, for: request, &turn)
-        case .vouch, .claim, .vouched, .refresh, .end, .revoke:
+        case .vouch, .claim, .vouched, .refresh, .end, .revoke, .imported:
             turn.demand(false, "a device received an installation request that it cannot perform", of: entry)
             turn.refuseInstallation(request, .serviceNotAvailable)
         }

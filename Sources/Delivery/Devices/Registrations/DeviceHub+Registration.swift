@@ -85,16 +85,24 @@ extension DeviceHub {
         var record = record
         record.nextRegistration += 1
         record.seenAt = turn.contactTime
-        entry.record = record
-        entry.registrations.append(RegistrationState(registration, batch: turn.ledger.nextBatchNumber))
-        turn.write(.putDevice(record))
+        write(record, of: entry, &turn)
+        insert(registration, at: entry.registrations.count, entry, &turn)
+        turn.replyWhenStored(.registered(registration.name), to: requester)
+        removeReplaced(by: registration, entry, &turn)
+    }
+
+    /// Writes a new registration with its lookup keys.
+    mutating func insert(
+        _ registration: Registration, at: Int, _ entry: DeviceEntry, seal: TokenSeal? = nil,
+        _ turn: inout Turn
+    ) {
+        entry.registrations.insert(
+            RegistrationState(registration, batch: turn.ledger.nextBatchNumber), at: at)
         turn.write(.putRegistration(registration))
-        for place in turn.settings.lookupKeys(of: registration) {
+        for place in registration.lookupKeys(seal ?? turn.settings.seal) {
             turn.write(.linkInstallation(place, registration.name))
         }
         turn.touch(entry)
-        turn.replyWhenStored(.registered(registration.name), to: requester)
-        removeReplaced(by: registration, entry, &turn)
     }
 
     /// Answers at once if the registration is on disk, else when it is.

@@ -119,7 +119,7 @@ extension DeviceHub {
         for subscription in entry.registrations[at].topics.all(of: registration.name) {
             turn.write(.removeSubscription(subscription))
         }
-        for place in turn.settings.lookupKeys(of: registration) {
+        for place in registration.lookupKeys(turn.settings.seal) {
             turn.write(.unlinkInstallation(place, registration.name))
         }
         if let feedback = APNsFeedback(registration) { turn.write(.removeFeedback(feedback)) }

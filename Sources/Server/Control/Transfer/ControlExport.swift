@@ -6,67 +6,125 @@ import Wire
 
 /// The export: pages of rows, each read at once.
 extension ControlServer {
-    func exportRecords(_ command: ExportRecords) throws(OperatorProblem) -> ExportRecords.Answer {
-        let page = try reading { () throws(StoreError) -> Page in try self.page(of: command) }
-        return ExportRecords.Answer(rows: page.rows.map { $0.json.members ?? [] }, next: page.next)
-    }
-
-    private func page(of command: ExportRecords) throws(StoreError) -> Page {
-        switch command.part {
-        case .secrets: return (try secretRows(), nil)
-        case .senders:
-            let senders = try daemon.store.senders()
-            return (senders.map { ExportedRow.sender(ExportedSender($0)) }, nil)
-        case .devices: return try deviceRows(after: command.after, command.limit)
-        case .installations: return try installationRows(after: command.after, command.limit)
-        case .groups: return try groupRows(after: command.after, command.limit)
-        }
-    }
-
-    private typealias Page = (rows: [ExportedRow], next: String?)
-
-    private func secretRows() throws(StoreError) -> [ExportedRow] {
-        try daemon.store.setting(ExportedSecret.Name.token.rawValue).map {
-            [.secret(ExportedSecret(name: .token, value: Redacted($0)))]
-        } ?? []
-    }
-
-    private func deviceRows(after: String?, _ limit: Int) throws(StoreError) -> Page {
-        let start = after.flatMap { UInt64($0) }.map { DeviceID($0) }
-        var rows: [ExportedRow] = []
-        let devices = try daemon.store.devices(after: start, limit: limit)
-        for (at, device) in devices.enumerated() {
-            // One device may have many rows: the page ends early then.
-            guard rows.count < Limits.Backup.exportedRows else {
-                return (rows, "\(devices[at - 1].device.number)")
+    /// Returns a page, which ends early when its rows have so many bytes.
+    func exportRecords(
+        _ command: ExportRecords, bytes: Int = Limits.Backup.exportedBytes
+    ) throws(OperatorProblem) -> ExportRecords.Answer {
+        var page = ExportPage(limit: bytes)
+        try reading { () throws(StoreError) in
+            switch command.part {
+            case .secrets: try fillSecrets(&page)
+            case .senders: try fillSenders(&page, after: command.after)
+            case .devices: try fillDevices(&page, from: command.after, command.limit)
+            case .installations: try fillInstallations(&page, after: command.after, command.limit)
+            case .groups: try fillGroups(&page, after: command.after, command.limit)
             }
-            guard case .device(let state) = try daemon.store.load(.device(device.device)),
-                let record = state.record
-            else { continue }
-            rows.append(.device(ExportedDevice(record)))
-            rows += state.registrations.map { .registration(ExportedRegistration($0)) }
-            rows += state.subscriptions.map { .subscription(ExportedSubscription($0)) }
         }
-        return (rows, devices.count == limit ? devices.last.map { "\($0.device.number)" } : nil)
+        return ExportRecords.Answer(rows: page.rows, next: page.next)
     }
 
-    private func installationRows(after: String?, _ limit: Int) throws(StoreError) -> Page {
+    private func fillSecrets(_ page: inout ExportPage) throws(StoreError) {
+        for name in ExportedSecret.Name.allCases {
+            guard let value = try daemon.store.setting(name.rawValue) else { continue }
+            page.add(.secret(ExportedSecret(name: name, value: Redacted(value))))
+        }
+    }
+
+    private func fillSenders(_ page: inout ExportPage, after: String?) throws(StoreError) {
+        let start = after.flatMap { UInt64($0) } ?? 0
+        let senders = try daemon.store.senders().filter { $0.sender.number > start }
+        page.add(
+            senders, isLast: true, { .sender(ExportedSender($0)) }, position: { "\($0.sender.number)" })
+    }
+
+    /// Fills a page with devices and all their rows. `5` stands for the devices after number 5, `5/300` for device 5 from its row
+    /// 300 on: one device may have more rows than a page.
+    private func fillDevices(
+        _ page: inout ExportPage, from position: String?, _ limit: Int
+    ) throws(StoreError) {
+        let parts = (position ?? "").split(separator: "/").compactMap { UInt64($0) }
+        let (first, skipped) = (parts.first, parts.count == 2 ? parts[1] : nil)
+        let start = first.flatMap { skipped == nil ? $0 : $0 > 0 ? $0 - 1 : nil }
+        let devices = try daemon.store.devices(after: start.map { DeviceID($0) }, limit: limit)
+        for device in devices.map(\.device) {
+            guard case .device(let state) = try daemon.store.load(.device(device)), let record = state.record
+            else { continue }
+            let count = 1 + state.registrations.count + state.subscriptions.count
+            var at = device.number == first ? Int(clamping: skipped ?? 0) : 0
+            while at < count {
+                guard !page.isFull else {
+                    page.next = "\(device.number)/\(at)"
+                    return
+                }
+                page.add(state.row(at, record))
+                at += 1
+            }
+        }
+        page.next = devices.count == limit ? devices.last.map { "\($0.device.number)" } : nil
+    }
+
+    private func fillInstallations(
+        _ page: inout ExportPage, after: String?, _ limit: Int
+    ) throws(StoreError) {
         let found = try daemon.store.installations(after: after.map { Array($0.utf8) }, limit: limit)
-        let last = found.last.map { String(decoding: $0.record.id, as: UTF8.self) }
-        return (
-            found.map { .installation(ExportedInstallation($0.record)) },
-            found.count == limit ? last : nil
-        )
+        page.add(
+            found, isLast: found.count < limit, { .installation(ExportedInstallation($0.record)) },
+            position: { String(decoding: $0.record.id, as: UTF8.self) })
     }
 
-    private func groupRows(after: String?, _ limit: Int) throws(StoreError) -> Page {
+    private func fillGroups(_ page: inout ExportPage, after: String?, _ limit: Int) throws(StoreError) {
         let parts = (after ?? "").split(separator: "/").compactMap { UInt64($0) }
         let start = parts.count == 2 ? GroupName(sender: SenderID(parts[0]), number: parts[1]) : nil
-        let groups = try daemon.store.groups(after: start, limit: limit)
-        let last = groups.last.map { "\($0.name.sender.number)/\($0.name.number)" }
-        return (groups.map { .group(ExportedGroup($0)) }, groups.count == limit ? last : nil)
+        let found = try daemon.store.groups(after: start, limit: limit)
+        page.add(
+            found, isLast: found.count < limit, { .group(ExportedGroup($0)) },
+            position: { "\($0.name.sender.number)/\($0.name.number)" })
     }
 }
+
+/// The rows of one page of an export.
+private struct ExportPage {
+    private(set) var rows: [[JSONValue.Member]] = []
+    /// Where the next page starts. `nil` after the last one.
+    var next: String?
+    private var bytes = 0
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether no other row may follow: the line of a response is limited.
+    var isFull: Bool { bytes >= limit }
+
+    mutating func add(_ row: ExportedRow) {
+        let json = row.json
+        bytes += json.compact.utf8.count
+        rows.append(json.members ?? [])
+    }
+
+    /// Adds entries, as far as they fit. `position` names an entry, after which the next page starts.
+    mutating func add<Entry>(
+        _ entries: [Entry], isLast: Bool, _ row: (Entry) -> ExportedRow, position: (Entry) -> String
+    ) {
+        for (at, entry) in entries.enumerated() {
+            guard !isFull else { return next = position(entries[at - 1]) }
+            add(row(entry))
+        }
+        next = isLast ? nil : entries.last.map(position)
+    }
+}
+
+extension DeviceState {
+    /// Returns one of its rows: the device, its registrations, then their subscriptions.
+    fileprivate func row(_ at: Int, _ record: DeviceRecord) -> ExportedRow {
+        if at == 0 { return .device(ExportedDevice(record)) }
+        let at = at - 1
+        return at < registrations.count
+            ? .registration(ExportedRegistration(registrations[at]))
+            : .subscription(ExportedSubscription(subscriptions[at - registrations.count]))
+    }
+}
+
+// Rows repeat the fields of records: the module of the rows, which ccsctl shares, does not know the core, and their form is fixed.
 
 extension ExportedSender {
     fileprivate init(_ record: SenderRecord) {

@@ -4,7 +4,7 @@ import Operator
 import Store
 import Wire
 
-/// The import: rows of senders and groups one by one, and all devices of a page at once, so that they share commits.
+/// The import: rows of senders and groups one by one, and all devices and all installations of a page at once, to share commits.
 extension ControlServer {
     func importRecords(
         _ command: ImportRecords, _ call: Call
@@ -15,15 +15,16 @@ extension ControlServer {
             switch row {
             case .secret(let secret): page.count(try importSecret(secret), at: line)
             case .sender(let sender): page.count(try importSender(sender, command.replaces), at: line)
-            case .installation(let row): page.count(try importInstallation(row, command.replaces), at: line)
-            case .device, .registration, .subscription, .group: break
+            case .device, .registration, .subscription, .installation, .group: break
             }
         }
-        try importDevices(&page, command.replaces, call)
+        let seal = try importedSeal()
+        try importInstallations(&page, command.replaces, call)
+        try importDevices(&page, command.replaces, seal, call)
         for case (let line, .group(let group)) in page.rows {
             page.count(try importGroup(group, command.replaces, call), at: line)
         }
-        return page.answer(needsRestart: try !usesStoredSecret())
+        return page.answer(needsRestart: seal != nil)
     }
 
     // MARK: Secrets
@@ -49,13 +50,16 @@ extension ControlServer {
         return .replaced
     }
 
-    /// Whether the running server uses the stored secret: an imported one is used after a restart.
-    private func usesStoredSecret() throws(OperatorProblem) -> Bool {
+    /// Returns the seal of an imported secret, which the server uses only after a restart. Returns `nil` if it uses the stored one.
+    private func importedSeal() throws(OperatorProblem) -> TokenSeal? {
         let name = RegistrationName(device: DeviceID(1), number: RegistrationNumber(1))
         let stored = try reading { () throws(StoreError) in
             try daemon.store.setting(ExportedSecret.Name.token.rawValue)
         }
-        return stored.map { TokenSeal(secret: $0).token(for: name) == daemon.seal.token(for: name) } ?? true
+        guard let seal = stored.map({ TokenSeal(secret: $0) }),
+            seal.token(for: name) != daemon.seal.token(for: name)
+        else { return nil }
+        return seal
     }
 
     // MARK: Senders and installations
@@ -68,52 +72,56 @@ extension ControlServer {
         }
     }
 
-    private func importInstallation(
-        _ row: ExportedInstallation, _ replaces: Bool
-    ) throws(OperatorProblem) -> ImportOutcome {
-        var record = InstallationRecord(row)
-        let loaded = try reading { () throws(StoreError) in
-            try daemon.store.load(.installation(record.id, limit: 0, isForChange: false))
+    /// Takes over installations: as with any change of one, its hub puts it in order with the others.
+    private func importInstallations(
+        _ page: inout ImportPage, _ replaces: Bool, _ call: Call
+    ) throws(OperatorProblem) {
+        var lines: [Int] = []
+        var events: [(requestID: UInt32, event: Event)] = []
+        for case (let line, .installation(let row)) in page.rows {
+            let record = InstallationRecord(row)
+            let requester = requester(of: call.connection)
+            lines.append(line)
+            events.append(
+                (
+                    requester.requestID,
+                    .installation(
+                        InstallationRequest(
+                            requester: requester, installation: record.id, sender: record.sender,
+                            action: .imported(record, replaces: replaces)))
+                ))
         }
-        guard case .installation(_, let known?, _, _) = loaded else {
-            try commit([.putInstallation(record)])
-            return .added
+        for (line, answer) in zip(lines, try submit(from: call.connection, events)) {
+            page.count(try outcomes(answer, of: "an installation", count: 1)[0], at: line)
         }
-        record.usedAt = max(known.usedAt, record.usedAt)
-        var same = known
-        same.usedAt = record.usedAt
-        guard same != record else { return .unchanged }
-        guard replaces else { return .differs }
-        try commit([.putInstallation(record)])
-        return .replaced
     }
 
-    private func commit(_ mutations: [Mutation]) throws(OperatorProblem) {
-        guard let outcome = daemon.storeThreads.commitAndWait(mutations), !outcome.hasFailed else {
+    /// Returns the outcomes in an answer of the core.
+    private func outcomes(
+        _ answer: SessionCommand, of what: String, count: Int
+    ) throws(OperatorProblem) -> [ImportOutcome] {
+        switch answer {
+        case .reply(_, .imported(let outcomes)) where outcomes.count == count: return outcomes
+        case .reply(_, .registrationRefused(.registryFull)), .reply(_, .groupRefused(.registryFull)):
+            throw Self.registryFull
+        default:
             throw OperatorProblem(
-                "the store did not accept the change", hint: "see the log of ccsd, then import again")
+                "the store did not accept \(what)", hint: "see the log of ccsd, then import again")
         }
     }
 
     // MARK: Devices and groups
 
     private func importDevices(
-        _ page: inout ImportPage, _ replaces: Bool, _ call: Call
+        _ page: inout ImportPage, _ replaces: Bool, _ seal: TokenSeal?, _ call: Call
     ) throws(OperatorProblem) {
-        let imports = page.devices(replaces) { requester(of: call.connection) }
+        let imports = page.devices(replaces, seal) { requester(of: call.connection) }
         let answers = try submit(
             from: call.connection,
             imports.map { (requestID: $0.rows.requester.requestID, event: Event.imported($0.rows)) })
         for (rows, answer) in zip(imports, answers) {
-            switch answer {
-            case .reply(_, .imported(let outcomes)) where outcomes.count == rows.lines.count:
-                for (line, outcome) in zip(rows.lines, outcomes) { page.count(outcome, at: line) }
-            case .reply(_, .registrationRefused(.registryFull)):
-                throw Self.registryFull
-            default:
-                throw OperatorProblem(
-                    "the store did not accept a device", hint: "see the log of ccsd, then import again")
-            }
+            let outcomes = try outcomes(answer, of: "a device", count: rows.lines.count)
+            for (line, outcome) in zip(rows.lines, outcomes) { page.count(outcome, at: line) }
         }
     }
 

@@ -5,10 +5,34 @@ import Wire
 
 /// The rows of an import request, and what has been done with them.
 struct ImportPage {
-    /// Rows of one device, with their lines in the order of the outcomes.
+    /// Rows of one device, with their lines.
     struct Device {
         var rows: DeviceImport
-        var lines: [Int]
+        private var record: [Int] = []
+        private var registrations: [Int] = []
+        private var subscriptions: [Int] = []
+
+        init(_ rows: DeviceImport) { self.rows = rows }
+
+        /// The lines in the order of the outcomes.
+        var lines: [Int] { record + registrations + subscriptions }
+
+        /// Adds a row of the device.
+        mutating func add(_ row: ExportedRow, at line: Int) {
+            switch row {
+            case .device(let row):
+                rows.record = DeviceRecord(row)
+                record = [line]
+            case .registration(let row):
+                rows.registrations.append(Registration(row))
+                registrations.append(line)
+            case .subscription(let row):
+                guard let subscription = Subscription(row) else { return }
+                rows.subscriptions.append(subscription)
+                subscriptions.append(line)
+            case .secret, .sender, .installation, .group: break
+            }
+        }
     }
 
     /// The valid rows with their lines.
@@ -33,36 +57,23 @@ struct ImportPage {
     }
 
     /// Returns the rows of devices, grouped by device. `requester` makes the address of an answer.
-    func devices(_ replaces: Bool, requester: () -> Requester) -> [Device] {
+    func devices(_ replaces: Bool, _ seal: TokenSeal?, requester: () -> Requester) -> [Device] {
         var found: [Device] = []
         var places: [DeviceID: Int] = [:]
-        var later: [DeviceID: (registrations: [Int], subscriptions: [Int])] = [:]
         for (line, row) in rows {
             guard let device = row.device else { continue }
-            let at = places[device] ?? found.count
-            if at == found.count {
-                places[device] = at
+            let isRecord = if case .device = row { true } else { false }
+            // A device that is there twice is imported twice, so that each of its lines is counted.
+            let known = places[device].flatMap { isRecord && found[$0].rows.record != nil ? nil : $0 }
+            let at = known ?? found.count
+            if known == nil {
                 found.append(
                     Device(
-                        rows: DeviceImport(requester: requester(), device: device, replaces: replaces),
-                        lines: []))
+                        DeviceImport(
+                            requester: requester(), device: device, replaces: replaces, seal: seal)))
+                places[device] = at
             }
-            switch row {
-            case .device(let row):
-                found[at].rows.record = DeviceRecord(row)
-                found[at].lines = [line]
-            case .registration(let row):
-                found[at].rows.registrations.append(Registration(row))
-                later[device, default: ([], [])].registrations.append(line)
-            case .subscription(let row):
-                if let subscription = Subscription(row) { found[at].rows.subscriptions.append(subscription) }
-                later[device, default: ([], [])].subscriptions.append(line)
-            case .secret, .sender, .installation, .group: break
-            }
-        }
-        for at in found.indices {
-            guard let lines = later[found[at].rows.device] else { continue }
-            found[at].lines += lines.registrations + lines.subscriptions
+            found[at].add(row, at: line)
         }
         return found
     }
