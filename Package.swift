@@ -70,6 +70,7 @@ let package = Package(
         module("Compression", ["Basics", "CZlib"]),
         module("Wire", ["Basics", "XMLStream", "HTTP2Engine", "Compression"]),
         module("Delivery", ["Basics"]),
+        module("ClusterLog", ["Basics"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
@@ -121,6 +122,7 @@ let package = Package(
             ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
+        tests("ClusterLog", ["ClusterLog", "Basics"]),
         tests("APNsGateway", ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics"]),
         tests(
             "Sessions",
