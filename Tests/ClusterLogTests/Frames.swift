@@ -7,4 +7,7 @@ extension FrameHeader {
 
     /// Reads the bytes of a record.
     static func read(bytes: [UInt8], in log: LogKey) -> LogRecord { read(bytes.raw, in: log) }
+
+    /// The hash of a record of `LogReaderTests.log` after its first eight bytes.
+    static func hash(_ bytes: [UInt8]) -> UInt64 { SipHash(key: (7, 2)).hash(bytes.raw) }
 }

@@ -205,6 +205,20 @@ struct LogOwnerTests {
         #expect(desk.handle(.record(frame, at: at(3))) == [.confirmed(Self.frame(3), at: at(4))])
     }
 
+    @Test("a copy that was read as void is not taken for the one that counts when its answer arrives")
+    func voidCopy() {
+        var desk = OwnerDesk.owning
+        _ = (desk.make(), desk.make())
+        #expect(desk.handle(.refused(Self.frame(2))) == [.read(at(2))])
+        // The second frame was stored without the first.
+        let second = desk.record(3)
+        #expect(desk.handle(.record(second, at: at(2))) == [.read(at(3))])
+        #expect(desk.handle(.end(at(2))) == [.append(Self.frame(2)), .append(Self.frame(3))])
+        #expect(desk.handle(.stored(Self.frame(3), at: at(2))) == [])
+        #expect(desk.handle(.stored(Self.frame(2), at: at(3))) == [.confirmed(Self.frame(2), at: at(3))])
+        #expect(desk.handle(.stored(Self.frame(3), at: at(4))) == [.confirmed(Self.frame(3), at: at(4))])
+    }
+
     @Test("without a connection nothing is asked for; with one again, the log is read")
     func connection() {
         var desk = OwnerDesk.owning

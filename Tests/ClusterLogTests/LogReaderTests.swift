@@ -135,6 +135,15 @@ struct FrameHeaderTests {
                 .frame(with: [], in: LogReaderTests.log)
             #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .damaged, "\(epoch) \(number)")
         }
+        // A mark that says that it has entries, and a commit with the number of a mark.
+        for kind in [FrameHeader.Kind.mark, .commit] {
+            var frame = FrameHeader(term: Term(Epoch(1), Claim(1)), number: kind == .mark ? 2 : 1, time: 0)
+                .frame(with: [], in: LogReaderTests.log)
+            frame[8] = kind.rawValue
+            let hash = FrameHeader.hash(Array(frame[8...]))
+            for index in 0..<8 { frame[index] = UInt8(truncatingIfNeeded: hash >> (8 * UInt64(index))) }
+            #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .damaged)
+        }
         let mark = FrameHeader(term: Term(Epoch(1), Claim(1)), number: 1, time: 0)
         #expect(
             FrameHeader.read(bytes: mark.frame(with: [1], in: LogReaderTests.log), in: LogReaderTests.log)
