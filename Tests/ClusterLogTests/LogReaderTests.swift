@@ -48,11 +48,12 @@ struct LogReaderTests {
         let (winner, loser) = (Self.term(1, 10), Self.term(1, 11))
         let verdicts = verdicts([
             Self.frame(winner, 1), Self.frame(loser, 1), Self.frame(loser, 2), Self.frame(winner, 2),
+            Self.frame(Self.term(2, 10), 3),
         ])
         #expect(
             verdicts == [
                 .begins(winner), .void(.lateMark), .void(.otherTerm),
-                .applies(FrameHeader(term: winner, number: 2, time: 1)),
+                .applies(FrameHeader(term: winner, number: 2, time: 1)), .void(.otherTerm),
             ])
     }
 
