@@ -62,7 +62,7 @@ public struct LogOwner: Sendable {
     var frames: [UnconfirmedFrame] = []
     /// How often the unconfirmed frames were appended again since the last one was confirmed.
     var repetitions: Int64 = 0
-    /// When the log was last heard of while no frame was unconfirmed.
+    /// When the log was last read or confirmed while no frame was unconfirmed.
     var quietSince: Instant
 
     /// Claims a partition in the epoch after the reader's, and appends the mark.

@@ -136,7 +136,7 @@ struct FrameHeaderTests {
                 .frame(with: [], in: LogReaderTests.log)
             #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .damaged, "\(epoch) \(number)")
         }
-        // A mark that says that it has entries, and a commit with the number of a mark.
+        // A mark with the number of a commit, and a commit with the number of a mark.
         for kind in [FrameHeader.Kind.mark, .commit] {
             var frame = FrameHeader(term: Term(Epoch(1), Claim(1)), number: kind == .mark ? 2 : 1, time: 0)
                 .frame(with: [], in: LogReaderTests.log)

@@ -154,7 +154,7 @@ struct NATSTests {
         }
     }
 
-    @Test("a stored message is read with its sequence; one that is missing is told from an error")
+    @Test("a stored message is read with its sequence; one that is missing is no error")
     func stored() {
         let message =
             "{\"type\":\"t\",\"message\":{\"subject\":\"s\",\"seq\":5,\"data\":\"AQID\",\"time\":\"t\"}}"

@@ -8,7 +8,7 @@ public struct NATSMessage: Hashable, Sendable {
     public var subscription: UInt64
     /// Where an answer goes, or `nil`.
     public var reply: [UInt8]?
-    /// The status of a message without a publisher, such as 503: nobody has the subject. `nil` for others.
+    /// The status of a message without a publisher, such as 503: no subscriber has the subject. `nil` for others.
     public var status: Int?
     /// The content without headers.
     public var payload: [UInt8]
@@ -27,7 +27,7 @@ public struct NATSMessage: Hashable, Sendable {
 
 /// What a NATS server sends.
 public enum NATSEvent: Hashable, Sendable {
-    /// The description of the server, first at the begin of a connection, later after changes of the cluster: a JSON object.
+    /// The description of the server, first at the start of a connection, later after changes of the cluster: a JSON object.
     case info([UInt8])
     case message(NATSMessage)
     /// The server wants a `PONG`.
@@ -52,7 +52,7 @@ public enum NATSFault: Error, Hashable, Sendable {
     case badMessage
 }
 
-/// Splits the byte stream of a NATS server into what it says (the client protocol of NATS, which is lines of text).
+/// Splits the byte stream of a NATS server into events (the client protocol of NATS, which is lines of text).
 public struct NATSReader: ~Copyable {
     private var buffer = ByteBuffer()
     /// The message whose content is incomplete: its head, and the lengths of headers and of all.
@@ -67,7 +67,7 @@ public struct NATSReader: ~Copyable {
     /// Appends bytes from the server.
     public mutating func append(_ bytes: borrowing RawSpan) { buffer.append(bytes) }
 
-    /// Returns what the server says next, or `nil` if more bytes are needed.
+    /// Returns the next event, or `nil` if more bytes are needed.
     public mutating func next() throws(NATSFault) -> NATSEvent? {
         if head == nil {
             guard let end = try endOfLine() else { return nil }

@@ -1,6 +1,6 @@
 public import Basics
 
-/// What a client says to a NATS server.
+/// What a client sends to a NATS server.
 public enum NATSWriter {
     /// How a client logs in. Secrets go only into the buffer.
     public enum Login: Hashable, Sendable {

@@ -182,7 +182,7 @@ struct LogCanaryTests {
         #expect(findings(of: "") { $0.log.forgets = true })
     }
 
-    @Test("the oracle tells void frames from valid ones")
+    @Test("the oracle separates void frames from valid ones")
     func oracle() {
         let key = LogKey(cluster: 0, partition: 0)
         func frame(_ epoch: UInt64, _ claim: UInt64, _ number: UInt64, _ content: UInt64) -> [UInt8] {

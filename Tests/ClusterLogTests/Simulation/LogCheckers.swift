@@ -33,7 +33,7 @@ struct LogCheckers {
         mustHold(owner == node, "owners: nodes \(owner) and \(node) took epoch \(epoch.number)")
     }
 
-    /// What counts in a log: an oracle that knows the marks first.
+    /// What counts in a log: an oracle that looks for the marks first.
     static func valid(_ records: [[UInt8]], in log: LogKey) -> [Applied] {
         let headers = records.map { record -> FrameHeader? in
             guard case .frame(let header) = FrameHeader.read(bytes: record, in: log) else { return nil }

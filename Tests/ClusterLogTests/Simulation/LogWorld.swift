@@ -24,7 +24,7 @@ final class LogWorld {
     var log: SimulatedLog
     var checkers = LogCheckers()
     var nodes: [LogNode]
-    /// Microseconds since the begin.
+    /// Microseconds since the start.
     private(set) var time: Int64 = 0
     private var agenda: [(at: Int64, order: Int, action: (LogWorld) -> Void)] = []
     private var order = 0

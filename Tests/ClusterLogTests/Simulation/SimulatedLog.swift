@@ -50,7 +50,7 @@ struct SimulatedLog {
         guard isFaulty else { return .stored(after: latency, answer: 200) }
         func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         if time < electionUntil {
-            // Some servers keep a record for the next leader, whose answer nobody gets.
+            // Some servers keep a record for the next leader, whose answer is lost.
             let rest = electionUntil - time + Int64.random(in: 0...500_000, using: &random)
             return happens(50) ? .lost : .stored(after: rest, answer: nil)
         }

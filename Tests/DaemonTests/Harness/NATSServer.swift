@@ -74,7 +74,7 @@ final class NATSConnection {
         }
     }
 
-    /// Returns what the server says next.
+    /// Returns the next event.
     func next() throws -> NATSEvent {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
