@@ -70,6 +70,7 @@ let package = Package(
         module("Compression", ["Basics", "CZlib"]),
         module("Wire", ["Basics", "XMLStream", "HTTP2Engine", "Compression"]),
         module("Delivery", ["Basics"]),
+        module("ClusterLog", ["Basics"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
@@ -129,6 +130,7 @@ let package = Package(
             ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
+        tests("ClusterLog", ["ClusterLog", "Basics"]),
         tests("APNsGateway", ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics"]),
         tests(
             "Sessions",
@@ -192,6 +194,7 @@ let package = Package(
                 "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
                 "Wire", "Basics",
                 "Transport", "Operator", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
+                "ClusterLog",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(

@@ -10,6 +10,7 @@ enum ImportRules {
         "Compression": ["Basics", "CZlib"],
         "Wire": ["Basics", "XMLStream", "HTTP2Engine", "Compression"],
         "Delivery": ["Basics"],
+        "ClusterLog": ["Basics"],
         "Sessions": ["Basics", "Wire", "Compression", "Delivery"],
         "Store": ["Basics", "Delivery"],
         "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],

@@ -21,14 +21,23 @@ enum PlainHTTP {
         return connects(descriptor, port: port)
     }
 
+    /// Returns a descriptor that is connected to a loopback port.
+    static func connected(port: UInt16) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard connects(descriptor, port: port) else {
+            close(descriptor)
+            throw HarnessFailure("cannot connect to port \(port)")
+        }
+        return descriptor
+    }
+
     /// Sends a GET request and returns the response, read until the server closes.
     static func get(_ path: String, port: UInt16) throws -> String { try ask("GET", path, port: port) }
 
     /// Sends a request and returns the response, read until the server closes.
     static func ask(_ method: String, _ path: String, body: String = "", port: UInt16) throws -> String {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = try connected(port: port)
         defer { close(descriptor) }
-        guard connects(descriptor, port: port) else { throw HarnessFailure("cannot connect to port \(port)") }
         let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
         let request = Array(
             "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(length)\r\n\(body)".utf8)

@@ -32,6 +32,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case config
     /// Headers of the PROXY protocol.
     case proxy
+    /// The stream of a NATS server, and answers of JetStream.
+    case nats
     /// Records of the store.
     case records
     /// A planted fault outside of ccsd, to check that the fuzzer finds it.
@@ -59,6 +61,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .webpush: try fuzzWebPush(input)
         case .config: try fuzzConfig(input)
         case .proxy: try fuzzProxy(input)
+        case .nats: try fuzzNATS(input)
         case .records: try fuzzRecords(input)
         case .canary: try fuzzCanary(input)
         }

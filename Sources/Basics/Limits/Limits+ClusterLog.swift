@@ -1,0 +1,18 @@
+extension Limits {
+    /// Limits of the replicated log of a cluster.
+    public enum ClusterLog {
+        /// Unconfirmed frames of one partition: more gained no rate in the measurements, and all are sent again after a doubt.
+        public static let unconfirmedFrames = 16
+        /// Bytes of one frame: the default limit of a message in NATS.
+        public static let frameBytes = 1_048_576
+        /// Milliseconds that an owner waits for the answer to a frame or a read: ten times the slowest usual sync.
+        public static let answerMilliseconds: Int64 = 500
+        /// Milliseconds that it waits at most once frames were sent again: an election takes 4 to 9 s, and each repetition stays in
+        /// the log.
+        public static let longestAnswerMilliseconds: Int64 = 4_000
+        /// Milliseconds after which an owner without unconfirmed frames reads on, to learn of its successor.
+        public static let probeMilliseconds: Int64 = 1_000
+        /// Milliseconds until a read is repeated that failed or whose answer was out of date.
+        public static let rereadMilliseconds: Int64 = 100
+    }
+}

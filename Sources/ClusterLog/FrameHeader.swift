@@ -1,0 +1,111 @@
+public import Basics
+
+/// The header of a frame: 48 bytes before the entries.
+///
+/// | bytes | content |
+/// |---|---|
+/// | 0–7 | hash of all that follows, keyed with the log |
+/// | 8–15 | magic, version and kind |
+/// | 16–23 | epoch |
+/// | 24–31 | number within the epoch |
+/// | 32–39 | claim |
+/// | 40–47 | wall clock of the owner in milliseconds since 1970, for people |
+///
+/// All numbers are little-endian.
+public struct FrameHeader: Hashable, Sendable {
+    /// What a frame is.
+    public enum Kind: UInt8, Sendable {
+        /// The first frame of a term; it has no entries.
+        case mark = 1
+        /// The entries of a commit.
+        case commit = 2
+    }
+
+    /// Length of the header in bytes.
+    public static let length = 48
+    /// The newest version that this build reads and writes.
+    public static let newestVersion: UInt8 = 1
+    /// "CCSF" and two zero bytes, above version and kind.
+    private static let magic: UInt64 = 0x0000_4653_4343_0000
+
+    /// The version of the entries.
+    public let version: UInt8
+    /// The term of its owner.
+    public let term: Term
+    /// The number within the term; the mark has 1.
+    public let number: UInt64
+    /// The owner's wall clock when it made the frame.
+    public let time: UnixMilliseconds
+
+    /// Creates a header.
+    public init(version: UInt8 = newestVersion, term: Term, number: UInt64, time: UnixMilliseconds) {
+        self.version = version
+        self.term = term
+        self.number = number
+        self.time = time
+    }
+
+    /// The name of the frame.
+    public var name: FrameName { FrameName(claim: term.claim, number: number) }
+
+    /// What the frame is.
+    public var kind: Kind { number == 1 ? .mark : .commit }
+
+    /// Returns a frame: the header, and then the entries.
+    public func frame(_ entries: borrowing RawSpan, in log: LogKey) -> [UInt8] {
+        var buffer = ByteBuffer()
+        buffer.append(word: 0)
+        buffer.append(word: Self.magic | UInt64(version) << 8 | UInt64(kind.rawValue))
+        buffer.append(word: term.epoch.number)
+        buffer.append(word: number)
+        buffer.append(word: term.claim.number)
+        buffer.append(word: UInt64(bitPattern: time))
+        buffer.append(entries)
+        buffer.set(word: log.hash(buffer.bytes.extracting(8..<buffer.count)), at: 0)
+        return buffer.copied()
+    }
+
+    /// Reads a record of a log.
+    public static func read(_ record: borrowing RawSpan, in log: LogKey) -> LogRecord {
+        guard record.byteCount >= length, record.word(at: 8) & ~0xffff == magic else { return .foreign }
+        guard record.word(at: 0) == log.hash(record.extracting(8..<record.byteCount)) else { return .damaged }
+        let version = record.byte(at: 9)
+        guard (1...newestVersion).contains(version) else { return .newer(version: version) }
+        let header = FrameHeader(
+            version: version, term: Term(Epoch(record.word(at: 16)), Claim(record.word(at: 32))),
+            number: record.word(at: 24), time: Int64(bitPattern: record.word(at: 40)))
+        let isWhole = header.kind == .commit || record.byteCount == length
+        let epochs = Epoch(1)...Epoch.highest
+        guard header.number > 0, epochs.contains(header.term.epoch), isWhole,
+            header.kind.rawValue == record.byte(at: 8)
+        else { return .damaged }
+        return .frame(header)
+    }
+}
+
+/// What the hashes of a log are keyed with, so that a frame of another cluster or partition is not taken for one of this log. It is
+/// no secret.
+public struct LogKey: Hashable, Sendable {
+    private let cluster: UInt64
+    private let partition: UInt64
+
+    /// The key of the log of a partition.
+    public init(cluster: UInt64, partition: Int) {
+        self.cluster = cluster
+        self.partition = UInt64(partition)
+    }
+
+    func hash(_ bytes: borrowing RawSpan) -> UInt64 { SipHash(key: (cluster, partition)).hash(bytes) }
+}
+
+/// A record of a log, as it was read.
+public enum LogRecord: Hashable, Sendable {
+    /// A frame of this log.
+    case frame(FrameHeader)
+    /// No frame at all: a stranger wrote it.
+    case foreign
+    /// A frame whose hash is wrong: it is damaged, or belongs to another log.
+    case damaged
+    /// A frame of a version that this build cannot read.
+    case newer(version: UInt8)
+}

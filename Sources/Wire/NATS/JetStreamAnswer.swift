@@ -1,0 +1,113 @@
+import Basics
+
+/// What JetStream answers to a published message: `{"stream":"S","seq":7}`.
+public enum JetStreamPublishAnswer: Hashable, Sendable {
+    /// The message is stored at this sequence on a majority of replicas.
+    case stored(UInt64)
+    /// It was refused; whether a copy is stored is unknown to the publisher.
+    case refused(JetStreamError)
+    /// No stream has the subject, or its leader is gone (status 503).
+    case noResponder
+    /// The answer could not be read.
+    case unreadable
+
+    /// Reads the answer.
+    public init(_ message: NATSMessage) {
+        guard message.status == nil else {
+            self = .noResponder
+            return
+        }
+        guard let answer = JetStreamError.object(message.payload) else {
+            self = .unreadable
+            return
+        }
+        if let error = JetStreamError(of: answer) {
+            self = .refused(error)
+        } else if let sequence = answer["seq"]?.integer, sequence > 0, answer["stream"]?.text != nil {
+            self = .stored(UInt64(sequence))
+        } else {
+            self = .unreadable
+        }
+    }
+}
+
+/// What JetStream answers when a stored message is asked for (`$JS.API.STREAM.MSG.GET.STREAM`).
+public enum JetStreamMessageAnswer: Hashable, Sendable {
+    /// The message at a sequence.
+    case message(sequence: UInt64, payload: [UInt8])
+    /// The stream has none at this sequence: it is not stored yet, or was removed.
+    case none
+    /// An error.
+    case refused(JetStreamError)
+    /// No server answers for the stream.
+    case noResponder
+    /// The answer could not be read.
+    case unreadable
+
+    /// Code of JetStream for "no message found".
+    private static let notFound = 10_037
+
+    /// The subject of the request for messages of a stream.
+    public static func subject(stream: String) -> [UInt8] { Array("$JS.API.STREAM.MSG.GET.\(stream)".utf8) }
+
+    /// The request for the message at a sequence.
+    public static func request(_ sequence: UInt64) -> [UInt8] { Array("{\"seq\":\(sequence)}".utf8) }
+
+    /// Reads the answer.
+    public init(_ message: NATSMessage) {
+        guard message.status == nil else {
+            self = .noResponder
+            return
+        }
+        guard let answer = JetStreamError.object(message.payload) else {
+            self = .unreadable
+            return
+        }
+        if let error = JetStreamError(of: answer) {
+            self = error.code == Self.notFound ? .none : .refused(error)
+        } else if let stored = answer["message"], let sequence = stored["seq"]?.integer, sequence > 0,
+            let payload = Self.payload(stored)
+        {
+            self = .message(sequence: UInt64(sequence), payload: payload)
+        } else {
+            self = .unreadable
+        }
+    }
+
+    /// The content; a message without one has no `data`.
+    private static func payload(_ stored: JSONValue) -> [UInt8]? {
+        guard let data = stored["data"] else { return [] }
+        return data.text.flatMap { Base64.bytes(Array($0.utf8).raw) }
+    }
+}
+
+/// An error of JetStream: `{"error":{"code":503,"err_code":10077,"description":"…"}}`.
+public struct JetStreamError: Hashable, Sendable {
+    /// The status, as of HTTP.
+    public var status: Int
+    /// The code of JetStream; 0 if there is none.
+    public var code: Int
+    /// A text for people.
+    public var description: String
+
+    /// Creates an error.
+    public init(status: Int, code: Int, description: String) {
+        self.status = status
+        self.code = code
+        self.description = description
+    }
+
+    /// Returns the error in an answer, or `nil`.
+    init?(of answer: JSONValue) {
+        guard let error = answer["error"] else { return nil }
+        self.init(
+            status: error["code"]?.integer ?? 0, code: error["err_code"]?.integer ?? 0,
+            description: error["description"]?.text ?? "")
+    }
+
+    /// Returns the JSON object of an answer.
+    static func object(_ payload: [UInt8]) -> JSONValue? {
+        guard let value = try? JSONValue(parsing: payload.raw), value.members != nil else { return nil }
+        return value
+    }
+}
