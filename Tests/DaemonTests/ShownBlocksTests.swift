@@ -27,7 +27,7 @@ struct ShownBlocksTests {
 
     /// Code blocks that are not run, by file and first line.
     static let notRun: [(file: String, firstLine: String, reason: String)] = [
-        ("README.md", "Scripts/quickstart", "installs packages and builds for release"),
+        ("README.md", "Scripts/quickstart", "builds for release; ShownOutputTests runs it without a build"),
         (
             "README.md",
             " app servers ── XMPP, TLS 5235 ──►┌──────────────────┐◄─ MCS, TLS 5228 ── devices",
@@ -47,8 +47,12 @@ struct ShownBlocksTests {
         ("docs/install.md", "sudo apt install ./ccsd_*_amd64.deb", "InstallTests runs it in a container"),
         (
             "docs/install.md",
-            "podman build --build-arg COMMIT=\"$(git rev-parse --short=12 HEAD)\" --build-arg TIME=\"$(git log -1 --format=%ct)\" --tag ccsd .",
+            "podman build --format docker --build-arg COMMIT=\"$(git rev-parse --short=12 HEAD)\" --build-arg TIME=\"$(git log -1 --format=%ct)\" --tag ccsd .",
             "needs a container engine; Scripts/package-check executes the Containerfile without one"
+        ),
+        (
+            "docs/install.md", "sudo systemctl daemon-reload",
+            "needs the service; SystemdUnitTests restarts both units after the drop-in"
         ),
         ("docs/install.md", "Scripts/bootstrap --package", "installs packages and builds for release"),
         (
@@ -70,7 +74,10 @@ struct ShownBlocksTests {
             "ccs-device many --sender 100000000001 --devices 10000 --tokens tokens --count 10000 --seconds 120 --json",
             "ten thousand devices wait two minutes for messages"
         ),
-        ("docs/first-app.md", "pip install slixmpp firebase-admin", "the libraries are in .venv"),
+        (
+            "docs/first-app.md", "python3 -m venv libraries && . libraries/bin/activate",
+            "downloads libraries, which the tests have in .venv"
+        ),
         (
             "docs/operations.md", "ccsd check --config /etc/ccsd/ccsd.yaml",
             "needs a configuration in /etc; SystemdUnitTests has one"
@@ -80,13 +87,17 @@ struct ShownBlocksTests {
             "ccsctl reload --certificate /etc/ccsd/certificate.pem --private-key /etc/ccsd/key.pem",
             "needs a certificate in /etc; SystemdUnitTests runs it"
         ),
-        ("docs/metrics.md", "# prometheus.yml", "a part of the configuration of Prometheus"),
+        (
+            "docs/metrics.md", "# prometheus.yml",
+            "a configuration of Prometheus, which MonitoringTests checks with promtool"
+        ),
         ("docs/testing.md", "Scripts/test", "runs this test"),
     ]
 
     /// Languages of blocks that are no commands, with their check.
     static let languages = [
         "python": "equal to a file of docs/examples: DocumentTests",
+        "ini": "equal to the comments of a unit: SystemdTests",
         "xml": "printed by ccsd reference: ReferencePageTests",
         "promql": "checked by promtool with the alert rules: MonitoringTests",
     ]
@@ -188,7 +199,7 @@ struct ShownBlocksTests {
         let script = """
             set -em
             cd '\(scratch.url.path)'
-            cp -r '\(TestPaths.root.appendingPathComponent("docs").path)' .
+            cp -r '\(TestPaths.root.path)/docs' '\(TestPaths.root.path)/systemd' .
             python3() { '\(TestPaths.python.path)' "$@"; }
             unset PYTHONUNBUFFERED
             PATH='\(TestPaths.programs.path)':$PATH

@@ -44,26 +44,26 @@ struct ShownOutputTests {
         }.map(String.init)
     }
 
-    @Test("README shows what the daemon, the conversation and the audit print")
+    @Test("README shows what Scripts/quickstart prints, which stops its daemon and removes its data")
     func readme() throws {
-        let daemon = try RunningDaemon()
-        let sender = try daemon.firstSender
-        let key = daemon.directory.appendingPathComponent("data/first-sender.key").path
-        let conversation = try Tool.run(
-            "ccs-device",
-            [
-                "converse", "--json=false", "--sender", sender.id, "--key-file", key, "--server", "127.0.0.1",
-                "--app-server-port", String(daemon.port("app_server")), "--device-port",
-                String(daemon.port("device")),
-                "--https-port", String(daemon.port("https")), "--ca", daemon.authority,
-            ])
-        #expect(conversation.code == 0, "\(conversation)")
-        let audit = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "audit"])
-        let printed = daemon.greeting.joined(separator: "\n") + "\n" + conversation.output + audit.output
+        let scratch = try Scratch()
+        let temporary = scratch.url.appendingPathComponent("tmp")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        // In place of a build for release, which takes minutes: the programs of this build.
+        let swift = scratch.url.appendingPathComponent("swift")
+        let folder = TestPaths.programs.path
+        try Data("#!/bin/sh\ncase $* in *--show-bin-path*) echo '\(folder)' ;; esac\n".utf8).write(to: swift)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: swift.path)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let tool = try Tool.run(
+            TestPaths.root.appendingPathComponent("Scripts/quickstart"), [],
+            environment: ["PATH": "\(scratch.url.path):\(path)", "TMPDIR": temporary.path])
+        #expect(tool.code == 0 && tool.output.hasSuffix("ccsd stopped cleanly.\n"), "\(tool)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
         let blocks = ShownBlocksTests.all.filter { $0.file == "README.md" && Self.shown.contains($0.place) }
         #expect(blocks.count == 3)
         for block in blocks {
-            #expect(Self.missing(block.text, in: printed) == [], "\(block.testDescription)")
+            #expect(Self.missing(block.text, in: tool.output) == [], "\(block.testDescription): \(tool)")
         }
     }
 

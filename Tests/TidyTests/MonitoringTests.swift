@@ -74,6 +74,24 @@ import Testing
     }
 
     @Test(
+        "promtool accepts the configuration of Prometheus in docs/metrics.md, with the printed alert rules",
+        .enabled(if: hasPromtool, "promtool is not installed"))
+    func configuration() throws {
+        let page = try #require(SourceTree.read("docs/metrics.md"))
+        let start = try #require(page.firstRange(of: "```yaml\n")).upperBound
+        let end = try #require(page[start...].firstRange(of: "```")).lowerBound
+        let folder = Folder()
+        func check(_ text: String) -> (text: String, code: Int32) {
+            SourceTree.output(of: "promtool check config \(folder.write(text, "prometheus.yml"))")
+        }
+        #expect(check(String(page[start..<end])).code != 0, "canary: the file of the rules is missing")
+        _ = folder.write(AlertPrinter.rules(), "ccsd-alerts.yaml")
+        let checked = check(String(page[start..<end]))
+        #expect(
+            checked.code == 0 && checked.text.contains("\(Alert.all.count) rules found"), "\(checked.text)")
+    }
+
+    @Test(
         "promtool accepts every query of the dashboard",
         .enabled(if: hasPromtool, "promtool is not installed"))
     func dashboard() {

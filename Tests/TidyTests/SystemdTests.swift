@@ -56,6 +56,21 @@ import Testing
         }
     }
 
+    /// Returns the lines of the first block in a page that starts with a line.
+    private static func block(_ first: String, in page: String) -> [Substring] {
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+        return Array(lines.drop { $0 != first }.prefix { $0 != "```" })
+    }
+
+    @Test("docs/install.md shows the drop-in that the socket unit describes")
+    func openPorts() throws {
+        let unit = try #require(SourceTree.read("systemd/ccsd.socket"))
+        let described = unit.split(separator: "\n").filter { $0.hasPrefix("#   ") }.map { $0.dropFirst(4) }
+        let page = try #require(SourceTree.read("docs/install.md"))
+        #expect(described.count == 7 && Self.block("[Socket]", in: page) == described)
+        #expect(Self.block("[Socket]", in: "[Socket]\nListenStream=1\n```\n") != described, "canary")
+    }
+
     @Test(
         "canary: a unit without hardening has a high exposure level",
         .enabled(if: hasSystemdAnalyze, "systemd-analyze is not installed"))

@@ -20,6 +20,7 @@ struct InstallTests {
     @Test("the commands of docs/install.md lead from a machine without Swift to messages in both directions")
     func newcomer() throws {
         let system = try TestPackages.boot()
+        let before = try namedFiles(system)
         let dynamic = try system.run("/opt/ccsd-tests/ccsctl", "--version")
         #expect(
             dynamic.code != 0 && dynamic.errors.contains("libswift"),
@@ -56,6 +57,13 @@ struct InstallTests {
         try system.waitForReplacement(of: process)
         #expect(ConnectionProbe.now - start < 35)
         try system.output("ccsctl", "audit")
+
+        // Without a backup, its folder goes.
+        try purge(
+            system,
+            keeps: [
+                "/var/lib/private/ccsd", "/etc/ccsd", "/etc/systemd/system/ccsd.service.d", "/var/lib/ccsd",
+            ], before: before)
     }
 
     /// A certificate passed as a credential is renewed by a reload, and a bad one changes nothing.
@@ -75,7 +83,9 @@ struct InstallTests {
         #expect(try system.servedSubject().hasSuffix("third"))
     }
 
-    @Test("an upgrade keeps the data and refuses no connection; remove keeps the data, and so does purge")
+    @Test(
+        "an upgrade keeps the data and refuses no connection; remove keeps data and backups, and so does purge"
+    )
     func upgrade() throws {
         let packages = try TestPackages.made.get()
         let system = try TestPackages.boot()
@@ -90,6 +100,8 @@ struct InstallTests {
         let process = try system.property("MainPID")
         let probe = try system.probe()
         try probe.expectServed(2)
+        let backup = "/var/lib/ccsd-backup/before-the-upgrade"
+        try system.output("ccsctl", "backup", backup)
 
         _ = try apt("install", "./\(packages.package.lastPathComponent)")
         #expect(try system.property("ActiveState") == "active")
@@ -99,6 +111,7 @@ struct InstallTests {
         try probe.expectServed(2)
         let failures = try probe.failures()
         #expect(failures.isEmpty, "\(failures)")
+        try system.output("ccsd", "restore", "--verify", backup)
 
         _ = try apt("remove", "ccsd")
         #expect(try system.run("systemctl", "is-active", "ccsd.socket").code != 0)
@@ -109,11 +122,20 @@ struct InstallTests {
         #expect(try system.output("ccsctl", "senders", "list").contains("100000000001"))
 
         try system.write("/etc/ccsd/own.pem", "a certificate of the operator\n")
-        let report = try apt("purge", "ccsd")
-        let command = "rm -r /var/lib/private/ccsd /etc/ccsd /var/lib/ccsd"
+        try purge(
+            system,
+            keeps: [
+                "/var/lib/private/ccsd", "/var/lib/private/ccsd-backup", "/etc/ccsd", "/var/lib/ccsd",
+                "/var/lib/ccsd-backup",
+            ], before: before)
+    }
+
+    /// Purges the package, which must report the paths that it keeps and keep no other, and removes them with the reported command.
+    private func purge(_ system: BootedSystem, keeps paths: [String], before: Set<String>) throws {
+        let report = try system.output("apt-get", "purge", "ccsd")
+        let command = "rm -r \(paths.joined(separator: " "))"
         #expect(report.split(whereSeparator: \.isNewline).contains("  \(command)"), "\(report)")
-        let kept = try namedFiles(system).subtracting(before)
-        #expect(kept == ["/var/lib/private/ccsd", "/etc/ccsd", "/var/lib/ccsd"])
+        #expect(try namedFiles(system).subtracting(before) == Set(paths))
         try system.output("sh", "-c", command)
         #expect(try namedFiles(system) == before)
     }
@@ -121,7 +143,7 @@ struct InstallTests {
     /// Returns the paths that are named after ccsd or its tools, without what systemd keeps at run time.
     private func namedFiles(_ system: BootedSystem) throws -> Set<String> {
         let find =
-            "find /etc /usr /var /run \\( -path /run/systemd -o -path /var/tmp -o -path /var/lib/private/ccsd/\\* \\) -prune -o \\( "
+            "find /etc /usr /var /run \\( -path /run/systemd -o -path /var/tmp -o -path '/var/lib/private/ccsd*/*' \\) -prune -o \\( "
             + "-name '*ccsd*' -o -name '*ccsctl*' -o -name '*ccs-device*' \\) ! -name 99ccsd-tests -print"
         return Set(try system.output("sh", "-c", find).split(separator: "\n").map(String.init))
     }

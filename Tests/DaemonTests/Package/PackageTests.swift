@@ -33,8 +33,21 @@ struct PackageTests {
             "/lib/systemd/system/ccsd.service", "/lib/systemd/system/ccsd.socket", "/etc/ccsd/ccsd.yaml",
             "/usr/share/zsh/vendor-completions/_ccsd", "/usr/share/doc/ccsd/copyright",
             "/usr/share/doc/ccsd/changelog.gz", "/usr/share/doc/ccsd/changelog.Debian.gz",
-            "/usr/share/doc/ccsd/install.md",
+            "/usr/share/doc/ccsd/install.md", "/usr/share/doc/ccsd/SECURITY.md",
+            "/usr/share/doc/ccsd/examples/kubernetes.yaml",
+            "/usr/share/doc/ccsd/monitoring/ccsd-alerts.yaml",
         ] { #expect(files.contains(file), "\(file)") }
+    }
+
+    @Test("the archive contains the files of the package in one folder")
+    func archive() throws {
+        let made = try TestPackages.made.get()
+        let name = made.archive.lastPathComponent.dropLast(".tar.gz".count)
+        let tool = try Tool.run(URL(fileURLWithPath: "/usr/bin/tar"), ["-tzf", made.archive.path])
+        let files = tool.output.split(separator: "\n").map(String.init)
+        #expect(files.allSatisfy { $0.hasPrefix(name + "/") })
+        #expect(Set(files.map { String($0.dropFirst(name.count)) }) == Set(try contents(made.package)))
+        #expect(files.contains("\(name)/usr/bin/ccsd"), "canary")
     }
 
     @Test("it depends on the libraries of Debian, and no program on a library of Swift")
