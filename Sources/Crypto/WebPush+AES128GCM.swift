@@ -38,7 +38,7 @@ extension WebPush {
         return nil
     }
 
-    private static func bodyKeys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
+    static func bodyKeys(_ agreement: Agreement, auth: [UInt8], salt: [UInt8]) -> MessageKeys {
         let secret = HKDF.derive(
             salt: auth, secret: agreement.secret,
             info: Array("WebPush: info\0".utf8) + agreement.receiver + agreement.sender, count: 32)
