@@ -147,7 +147,7 @@ struct RegistryScaleTests {
         // The most of all programs that the tests have run: only that of ccsctl if they have run nothing else.
         guard Self.asked != nil else { return }
         var usage = rusage()
-        getrusage(RUSAGE_CHILDREN, &usage)
+        getrusage(Int32(RUSAGE_CHILDREN.rawValue), &usage)
         report("ccsctl up to \(usage.ru_maxrss >> 10) MiB")
         #expect(usage.ru_maxrss << 10 < Self.mostToolBytes)
     }
