@@ -81,7 +81,8 @@ final class NATSConnection {
             if let event = try reader.next() { return event }
             let count = read(descriptor, &chunk, chunk.count)
             guard count > 0 else { throw HarnessFailure("nats-server has closed the connection") }
-            reader.append(chunk[..<count].span.bytes)
+            let part = Array(chunk[..<count])
+            reader.append(part.span.bytes)
         }
     }
 
