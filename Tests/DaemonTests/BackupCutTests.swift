@@ -6,7 +6,7 @@ import Testing
 /// Power cuts during a backup of the real daemon: a backup under its final name is whole, any other one is refused by name.
 @Suite("Power cuts during a backup", .enabled(if: DiskLibrary.canBeBuilt, "gcc is missing"))
 struct BackupCutTests {
-    /// What a restore says of the folders after the cuts.
+    /// What a restore reports for the folders after the cuts.
     private struct Verdicts {
         var whole = 0
         var interrupted = 0

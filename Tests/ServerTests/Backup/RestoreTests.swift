@@ -108,21 +108,17 @@ import Wire
         let bench = try BackupBench()
         try bench.make()
         try bench.store.close()
+        try FileManager.default.removeItem(atPath: "\(bench.data)/server.pem")
         let before = try bench.files(bench.data)
-        let obstacle = "\(bench.data)/ca.pem/file"
         // What is created meanwhile is not moved aside, and a file cannot replace a folder.
         let error = #expect(throws: BackupFailure.self) {
             try bench.restore(bench.data, replaces: true).run { _, _ in
-                guard !FileManager.default.fileExists(atPath: obstacle) else { return }
-                try? FileManager.default.moveItem(
-                    atPath: "\(bench.data)/ca.pem", toPath: "\(bench.root)/ca.pem")
                 try? FileManager.default.createDirectory(
-                    atPath: obstacle, withIntermediateDirectories: true)
+                    atPath: "\(bench.data)/server.pem/file", withIntermediateDirectories: true)
             }
         }
         #expect(error?.text.hasPrefix("cannot move") == true, "\(error?.text ?? "none")")
-        try FileManager.default.removeItem(atPath: "\(bench.data)/ca.pem")
-        try FileManager.default.moveItem(atPath: "\(bench.root)/ca.pem", toPath: "\(bench.data)/ca.pem")
+        try FileManager.default.removeItem(atPath: "\(bench.data)/server.pem")
         #expect(try bench.files(bench.data) == before)
         #expect(try RocksStore(path: "\(bench.data)/store").audit().downstreamPending == 20)
     }
@@ -155,7 +151,7 @@ import Wire
         }
     }
 
-    @Test("An interrupted backup is refused by its name, whatever it contains")
+    @Test("An interrupted backup is refused by its name, regardless of its content")
     func interrupted() throws {
         let bench = try BackupBench()
         try bench.make()

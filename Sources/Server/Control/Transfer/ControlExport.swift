@@ -6,7 +6,7 @@ import Wire
 
 /// The export: pages of rows, each read at once.
 extension ControlServer {
-    /// Returns a page, which ends early when its rows have so many bytes.
+    /// Returns a page, which ends early when its rows reach this number of bytes.
     func exportRecords(
         _ command: ExportRecords, bytes: Int = Limits.Backup.exportedBytes
     ) throws(OperatorProblem) -> ExportRecords.Answer {
