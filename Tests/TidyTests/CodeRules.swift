@@ -24,6 +24,7 @@ enum CodeRules {
     /// Returns lines with a forced unwrap, `try!` or `as!`.
     static func forcing(_ file: SourceFile) -> [String] {
         found(file) { line in
+            guard line.utf8.contains(UInt8(ascii: "!")) else { return nil }
             if line.contains("try!") { return "try!" }
             if line.contains("as! ") { return "as!" }
             let characters = Array(line)

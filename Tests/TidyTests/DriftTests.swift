@@ -36,7 +36,9 @@ import Testing
     private static func spellings(_ file: SourceFile) -> [String] {
         guard file.path != "Sources/Operator/OperationName.swift" else { return [] }
         // Words such as "send" and "check" have other uses.
-        let names = OperationName.allCases.map(\.rawValue).filter { $0.contains(" ") }
+        let names = OperationName.allCases.map(\.rawValue).filter {
+            $0.contains(" ") && file.mentions("\"\($0)\"")
+        }
         let lines = file.lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }
         return names.filter { name in lines.contains { $0.contains("\"\(name)\"") } }
             .map { "\(file.path) spells \"\($0)\"" }

@@ -25,11 +25,11 @@ enum LimitRules {
         }
     }
 
-    /// Returns the constants that no product code uses.
-    static func unused(_ file: SourceFile, in others: [SourceFile]) -> [String] {
+    /// Returns the constants that files use, each with its domain.
+    static func used(in files: [SourceFile]) -> Set<String> {
         var used: Set<String> = []
-        for other in others {
-            for line in other.code where line.contains("Limits.") || other.path == file.path {
+        for file in files where file.mentions("Limits.") {
+            for line in file.code where line.contains("Limits.") {
                 for part in line.split(separator: "Limits.", omittingEmptySubsequences: false).dropFirst() {
                     used.insert(
                         part.split(separator: ".", maxSplits: 2).prefix(2)
@@ -37,9 +37,12 @@ enum LimitRules {
                 }
             }
         }
-        return constants(file).filter { !used.contains($0.name) }.map {
-            "\(file.path): \($0.name) is not used"
-        }
+        return used
+    }
+
+    /// Returns the constants of a file that are not used.
+    static func unused(_ file: SourceFile, used: Set<String>) -> [String] {
+        constants(file).filter { !used.contains($0.name) }.map { "\(file.path): \($0.name) is not used" }
     }
 
     private static func word(after keyword: String, in line: Substring) -> String? {

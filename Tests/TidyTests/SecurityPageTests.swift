@@ -11,9 +11,8 @@ import Testing
 
     /// Returns the names without a test.
     static func missing(_ page: String) -> [Substring] {
-        proofs(in: page).filter { proof in
-            !SourceTree.tests.contains { $0.text.contains("\"\(proof)\"") }
-        }
+        let tests = SourceTree.tests
+        return proofs(in: page).filter { proof in !tests.contains { $0.mentions("\"\(proof)\"") } }
     }
 
     @Test("every test that docs/security-evidence.md names exists")

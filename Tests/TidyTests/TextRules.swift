@@ -17,7 +17,12 @@ enum TextRules {
 
     /// Returns the lines with marks of unfinished work or paths of a machine.
     static func bannedWords(_ file: SourceFile) -> [String] {
-        found(file) { line in
+        let lowercased = file.text.lowercased()
+        guard
+            words.contains(where: file.mentions)
+                || phrases.contains(where: { lowercased.mentions($0.lowercased()) })
+        else { return [] }
+        return found(file) { line in
             for word in words where hasWord(word, in: line) { return "contains \(word)" }
             let lower = line.lowercased().split(separator: "now or never").joined()
             for phrase in phrases where lower.contains(phrase.lowercased()) {

@@ -161,7 +161,7 @@ import Testing
                 "Sources/Basics/Limits/Limits+A.swift: A.bare has no reason"
             ])
         #expect(
-            LimitRules.unused(limits, in: [user]) == [
+            LimitRules.unused(limits, used: LimitRules.used(in: [user])) == [
                 "Sources/Basics/Limits/Limits+A.swift: B.used is not used"
             ])
     }

@@ -7,14 +7,17 @@ import Foundation
 struct TestPackages: Sendable {
     /// The package of this version.
     var package: URL
-    /// The same programs in a package with a lower version.
-    var older: URL
     /// The archive beside the package.
     var archive: URL
+    /// The same programs in a package with a lower version, and its archive.
+    var older: URL
+    var olderArchive: URL
 
     /// The commit in packages of this build.
     static let commit = "0123456789ab"
     static let olderVersion = "0.0.1"
+    /// The time of the commit in packages of this build.
+    static let time = 1_790_000_000
 
     static let made = Result { try make(in: folder.get().url) }
 
@@ -35,7 +38,7 @@ struct TestPackages: Sendable {
     private static let folder = Result { try Scratch() }
 
     /// Runs Scripts/package. Throws `HarnessFailure` if it fails.
-    static func run(_ arguments: [String], time: Int = 1_790_000_000) throws -> [URL] {
+    static func run(_ arguments: [String], time: Int = time) throws -> [URL] {
         let script = TestPaths.root.appendingPathComponent("Scripts/package")
         let environment = ["CCS_COMMIT": commit, "SOURCE_DATE_EPOCH": String(time)]
         let tool = try Tool.run(script, arguments + ["--quick"], environment: environment)
@@ -56,8 +59,13 @@ struct TestPackages: Sendable {
             made = try run(["--relink", TestPaths.built.path, "--out", folder.path])
             programs = folder.path + "/programs"
         }
-        let older = try run(["--programs", programs, "--out", folder.path, "--version", olderVersion])
-        return TestPackages(package: made[0], older: older[0], archive: made[1])
+        let older = try runOlder(programs, out: folder)
+        return TestPackages(package: made[0], archive: made[1], older: older[0], olderArchive: older[1])
+    }
+
+    /// Packages programs with the lower version. Returns the package and its archive.
+    static func runOlder(_ programs: String, out folder: URL, time: Int = time) throws -> [URL] {
+        try run(["--programs", programs, "--out", folder.path, "--version", olderVersion], time: time)
     }
 
     /// The folder of the programs in the packages.
