@@ -20,11 +20,11 @@ extension Bench {
                 "\(backup.moment.answer.bytes / 1_048_576)", "\(backup.moment.acknowledged)",
                 "\(backup.audit.downstream.accepted)", "\(backup.moment.sent)",
                 backup.audit.holds ? "holds" : "BROKEN",
-            ].map { Figure.padLeft($0, 12) }.joined()
+            ].map { Figure.padLeft($0, 13) }.joined()
         }
         let head = [
             "backup", "commit", "ms", "MiB", "acked before", "accepted", "sent by end", "audit",
-        ].map { Figure.padLeft($0, 12) }.joined()
+        ].map { Figure.padLeft($0, 13) }.joined()
         let json = JSONValue.object([
             .init("seed", .string("\(seed)")), .init("load", load.json),
             .init("refused_onto_running", .boolean(isRefused)),
