@@ -35,10 +35,12 @@ struct RegistryScaleTests {
         return Step(seconds: seconds, peak: peak)
     }
 
+    /// The time of all rows: devices that were not seen for long would expire during the test.
+    private static let now = "\"" + Date().formatted(.iso8601) + "\""
+
     /// Writes an export of the devices with these numbers, each with a registration.
     private func write(_ numbers: ClosedRange<Int>, to file: URL) throws {
-        // Devices that were not seen for long would expire during the test.
-        let time = "\"" + Date().formatted(.iso8601) + "\""
+        let time = Self.now
         let digest = Data(repeating: 7, count: 32).base64EncodedString()
         let head = [
             "{\"kind\":\"header\",\"format\":1,\"ccsd\":\"0.1.0\",\"created_at\":\(time)}",
