@@ -99,6 +99,7 @@ struct LogOwnerTests {
         #expect(desk.handle(.record(LogReaderTests.frame(other, 1), at: at(1))) == [.lost(to: other)])
         #expect(desk.owner.state == .lost(to: other) && desk.owner.reader.term == other)
         #expect(desk.handle(.stored(Self.frame(1), at: at(2))) == [] && desk.owner.nextTick == .distantFuture)
+        #expect(desk.handle(.disconnected) == [] && desk.handle(.connected) == [])
     }
 
     @Test("a mark that is read before its answer takes the partition")
@@ -180,6 +181,11 @@ struct LogOwnerTests {
         // No answer at all.
         #expect(desk.wait(500) == [.read(at(2))])
         #expect(desk.handle(.end(at(0))) == [] && desk.wait(100) == [.read(at(2))])
+        // An end before what was read, without any answer.
+        var other = OwnerDesk.owning
+        _ = other.make()
+        #expect(other.wait(500) == [.read(at(2))] && other.handle(.end(at(0))) == [])
+        #expect(other.wait(100) == [.read(at(2))])
     }
 
     @Test("answers to the frames of an earlier claim mean nothing")
