@@ -13,20 +13,16 @@ public enum JetStreamPublishAnswer: Hashable, Sendable {
 
     /// Reads the answer.
     public init(_ message: NATSMessage) {
-        guard message.status == nil else {
-            self = .noResponder
-            return
-        }
-        guard let answer = JetStreamError.object(message.payload) else {
-            self = .unreadable
-            return
-        }
-        if let error = JetStreamError(of: answer) {
-            self = .refused(error)
-        } else if let sequence = answer["seq"]?.integer, sequence > 0, answer["stream"]?.text != nil {
+        switch JetStreamReply(message) {
+        case .noResponder: self = .noResponder
+        case .unreadable: self = .unreadable
+        case .refused(let error): self = .refused(error)
+        case .object(let answer):
+            guard let sequence = answer["seq"]?.integer, sequence > 0, answer["stream"]?.text != nil else {
+                self = .unreadable
+                return
+            }
             self = .stored(UInt64(sequence))
-        } else {
-            self = .unreadable
         }
     }
 }
@@ -55,22 +51,18 @@ public enum JetStreamMessageAnswer: Hashable, Sendable {
 
     /// Reads the answer.
     public init(_ message: NATSMessage) {
-        guard message.status == nil else {
-            self = .noResponder
-            return
-        }
-        guard let answer = JetStreamError.object(message.payload) else {
-            self = .unreadable
-            return
-        }
-        if let error = JetStreamError(of: answer) {
-            self = error.code == Self.notFound ? .none : .refused(error)
-        } else if let stored = answer["message"], let sequence = stored["seq"]?.integer, sequence > 0,
-            let payload = Self.payload(stored)
-        {
+        switch JetStreamReply(message) {
+        case .noResponder: self = .noResponder
+        case .unreadable: self = .unreadable
+        case .refused(let error): self = error.code == Self.notFound ? .none : .refused(error)
+        case .object(let answer):
+            guard let stored = answer["message"], let sequence = stored["seq"]?.integer, sequence > 0,
+                let payload = Self.payload(stored)
+            else {
+                self = .unreadable
+                return
+            }
             self = .message(sequence: UInt64(sequence), payload: payload)
-        } else {
-            self = .unreadable
         }
     }
 
@@ -98,16 +90,28 @@ public struct JetStreamError: Hashable, Sendable {
     }
 
     /// Returns the error in an answer, or `nil`.
-    init?(of answer: JSONValue) {
+    fileprivate init?(of answer: JSONValue) {
         guard let error = answer["error"] else { return nil }
         self.init(
             status: error["code"]?.integer ?? 0, code: error["err_code"]?.integer ?? 0,
             description: error["description"]?.text ?? "")
     }
+}
 
-    /// Returns the JSON object of an answer.
-    static func object(_ payload: [UInt8]) -> JSONValue? {
-        guard let value = try? JSONValue(parsing: payload.raw), value.members != nil else { return nil }
-        return value
+/// What all answers of JetStream have in common.
+private enum JetStreamReply {
+    case object(JSONValue)
+    case refused(JetStreamError)
+    case noResponder
+    case unreadable
+
+    init(_ message: NATSMessage) {
+        if message.status != nil {
+            self = .noResponder
+        } else if let answer = try? JSONValue(parsing: message.payload.raw), answer.members != nil {
+            self = JetStreamError(of: answer).map { .refused($0) } ?? .object(answer)
+        } else {
+            self = .unreadable
+        }
     }
 }

@@ -81,7 +81,7 @@ public struct NATSReader: ~Copyable {
 
     /// The length of the first line without CR LF, or `nil` while it is incomplete.
     private func endOfLine() throws(NATSFault) -> Int? {
-        let isInfo = buffer.count >= 4 && Self.isWord("INFO", buffer.bytes.extracting(0..<4))
+        let isInfo = buffer.count >= 4 && ASCII.equals(buffer.bytes.extracting(0..<4), ignoringCase: "info")
         let limit = isInfo ? Limits.NATS.infoBytes : Limits.NATS.lineBytes
         var at = 0
         while at + 1 < buffer.count, at <= limit {
@@ -90,17 +90,6 @@ public struct NATSReader: ~Copyable {
         }
         guard buffer.count <= limit + 1 else { throw .lineTooLong }
         return nil
-    }
-
-    /// Whether bytes are a word of the protocol, in upper or lower case.
-    private static func isWord(_ word: StaticString, _ bytes: borrowing RawSpan) -> Bool {
-        guard bytes.byteCount == word.utf8CodeUnitCount else { return false }
-        for at in 0..<bytes.byteCount {
-            let byte = bytes.byte(at: at)
-            let upper = (0x61...0x7A).contains(byte) ? byte - 0x20 : byte
-            guard upper == word.byte(at: at) else { return false }
-        }
-        return true
     }
 
     /// Splits a line at its first blank.
@@ -112,16 +101,17 @@ public struct NATSReader: ~Copyable {
     /// Reads a line that is no head of a message. Returns `nil` for others.
     private static func event(_ line: [UInt8]) throws(NATSFault) -> NATSEvent? {
         let (word, rest) = split(line)
-        if isWord("PING", word.raw) { return .ping }
-        if isWord("PONG", word.raw) { return .pong }
-        if isWord("+OK", word.raw) { return .ok }
-        if isWord("INFO", word.raw) { return .info(rest) }
-        if isWord("-ERR", word.raw) {
+        if ASCII.equals(word.raw, ignoringCase: "ping") { return .ping }
+        if ASCII.equals(word.raw, ignoringCase: "pong") { return .pong }
+        if ASCII.equals(word.raw, ignoringCase: "+ok") { return .ok }
+        if ASCII.equals(word.raw, ignoringCase: "info") { return .info(rest) }
+        if ASCII.equals(word.raw, ignoringCase: "-err") {
             let quote = UInt8(ascii: "'")
             let isQuoted = rest.count >= 2 && rest.first == quote && rest.last == quote
             return .error(isQuoted ? Array(rest.dropFirst().dropLast()) : rest)
         }
-        guard isWord("MSG", word.raw) || isWord("HMSG", word.raw) else { throw .unknownLine }
+        guard ASCII.equals(word.raw, ignoringCase: "msg") || ASCII.equals(word.raw, ignoringCase: "hmsg")
+        else { throw .unknownLine }
         return nil
     }
 
@@ -162,7 +152,9 @@ public struct NATSReader: ~Copyable {
     private static func status(_ headers: borrowing RawSpan) -> Int? {
         let line = [UInt8](copying: headers).prefix { $0 != 0x0D }
         let words = line.split(separator: 0x20)
-        guard words.count >= 2, isWord("NATS/1.0", Array(words[0]).raw) else { return nil }
+        guard words.count >= 2, ASCII.equals(Array(words[0]).raw, ignoringCase: "nats/1.0") else {
+            return nil
+        }
         return number(Array(words[1])).map { Int(clamping: $0) }
     }
 
