@@ -65,14 +65,4 @@ import Testing
         #expect(Containerfile(bad).violations().count == 13, "\(Containerfile(bad).violations())")
         #expect(Self.unknown(["CCSD_DATA_DIRECTORY", "CCSD_CONFIG", "CCSD_DATA"]) == ["CCSD_DATA"])
     }
-
-    /// Returns the documents of a YAML file as objects.
-    private func documents(_ path: String) throws -> [[String: Any]] {
-        let script = "import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))"
-        let tool = try Tool.run(
-            TestPaths.python, ["-c", script, TestPaths.root.appendingPathComponent(path).path])
-        #expect(tool.code == 0, "\(tool)")
-        return try #require(
-            JSONSerialization.jsonObject(with: Data(tool.output.utf8)) as? [[String: Any]])
-    }
 }
