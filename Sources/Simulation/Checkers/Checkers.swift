@@ -153,8 +153,11 @@ final class Checkers {
 
     // MARK: Registrations
 
-    func registered(_ name: RegistrationName, _ world: World) {
-        if truth.gone.contains(name) {
+    /// Checks the answer to a registration that was requested at a time of the simulated clock.
+    ///
+    /// An answer that was given before the removal of its registration may arrive after the answer to that, over another connection.
+    func registered(_ name: RegistrationName, requestedAt: Int64, _ world: World) {
+        if let removedAt = truth.gone[name], removedAt < requestedAt {
             world.fail("registrations", "\(name.device.number)/\(name.number.number) was reused")
         }
         truth.registered.insert(name)
@@ -173,7 +176,10 @@ final class Checkers {
         for app in truth.tokens.apps.keys where app.device == device { _ = unregistering(app) }
     }
 
-    func unregistered(_ names: [RegistrationName]) { truth.gone.formUnion(names) }
+    /// Records that a removal was confirmed.
+    func unregistered(_ names: [RegistrationName], _ world: World) {
+        for name in names where truth.gone[name] == nil { truth.gone[name] = world.clock.nanoseconds }
+    }
 
     // MARK: Disk
 

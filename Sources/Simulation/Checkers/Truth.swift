@@ -87,8 +87,8 @@ final class Truth {
     var unregistered: Set<RegistrationName> = []
     /// Devices that an operator removes.
     var forgotten: Set<DeviceID> = []
-    /// Registrations whose removal was confirmed.
-    var gone: Set<RegistrationName> = []
+    /// When the removal of each registration was confirmed.
+    var gone: [RegistrationName: Int64] = [:]
 
     /// Returns whether a registration and its messages may be removed.
     func mayBeGone(_ name: RegistrationName) -> Bool {

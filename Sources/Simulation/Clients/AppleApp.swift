@@ -58,6 +58,7 @@ final class AppleApp {
             bundle: bundle, token: token, freshDevice: fresh,
             freshDigest: SimulatedHost.digest(UInt64(world.random(1...(.max)))), isImport: isImport)
         world.checkers.truth.tokens.requested(AppName(device: fresh, category: bundle), audience: [sender])
+        let requestedAt = world.clock.nanoseconds
         world.request(
             { requester in
                 .installation(
@@ -66,7 +67,7 @@ final class AppleApp {
             },
             { [self] answer in
                 guard case .reply(_, .registered(let name)) = answer else { return }
-                world.checkers.registered(name, world)
+                world.checkers.registered(name, requestedAt: requestedAt, world)
                 answered(name)
             })
     }

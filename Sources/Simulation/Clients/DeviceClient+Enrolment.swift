@@ -15,6 +15,7 @@ extension DeviceClient {
         }
         world.checkers.truth.tokens.requested(appName(app, identity), audience: apps[app].audience)
         let senderText = apps[app].senderText
+        let requestedAt = world.clock.nanoseconds
         world.request(
             { [self] in .register(request($0, app, identity, senderText: senderText)) },
             { [self] answer in
@@ -25,7 +26,7 @@ extension DeviceClient {
                     return vanish()
                 }
                 if case .reply(_, .registered(let name)) = answer, self.identity?.device == name.device {
-                    world.checkers.registered(name, world)
+                    world.checkers.registered(name, requestedAt: requestedAt, world)
                     if apps[app].name == nil { apps[app].name = name }
                     if !apps[app].known.contains(name) { apps[app].known.append(name) }
                 }
@@ -85,7 +86,7 @@ extension DeviceClient {
         world.request(
             { [self] in .unregister(request($0, app, identity, senderText: senderText)) },
             { [self] answer in
-                if case .reply(_, .unregistered) = answer { world.checkers.unregistered(names) }
+                if case .reply(_, .unregistered) = answer { world.checkers.unregistered(names, world) }
                 start()
             })
     }

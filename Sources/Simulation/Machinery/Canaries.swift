@@ -133,6 +133,10 @@ struct Canaries {
             .submission(requestID: requestID, .refused(.notRegistered))
         case (.acceptsStranger, .submission(let requestID, .refused(.senderMismatch))):
             .submission(requestID: requestID, .accepted(id: nil, canonical: nil))
+        case (.reusesRegistrations, .reply(let requestID, .registered(let name))):
+            .reply(
+                requestID: requestID,
+                .registered(world.checkers.truth.gone.keys.first { $0.device == name.device } ?? name))
         case (.keepsReplaced, .connection(.close(.replacedByNewerLogin))): nil
         case (.acceptsGroupStranger, .device(.upstreamRefused(let requestID, .invalidParameters))):
             .device(.upstreamStored(requestID: requestID))

@@ -105,6 +105,8 @@ extension WorldSettings {
         case ignoresTopicRate
         /// A clock in doubt is believed after a second.
         case believesClock
+        /// A registration of an app that was removed gets the name of the removed one.
+        case reusesRegistrations
     }
 
     /// Returns whether a canary can be detected in a kind of world: without sessions no client waits for answers before an end, or
