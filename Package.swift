@@ -71,6 +71,7 @@ let package = Package(
         module("Wire", ["Basics", "XMLStream", "HTTP2Engine", "Compression"]),
         module("Delivery", ["Basics"]),
         module("ClusterLog", ["Basics"]),
+        module("Cluster", ["Basics", "ClusterLog"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),

@@ -11,6 +11,7 @@ enum ImportRules {
         "Wire": ["Basics", "XMLStream", "HTTP2Engine", "Compression"],
         "Delivery": ["Basics"],
         "ClusterLog": ["Basics"],
+        "Cluster": ["Basics", "ClusterLog"],
         "Sessions": ["Basics", "Wire", "Compression", "Delivery"],
         "Store": ["Basics", "Delivery"],
         "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],

@@ -1,0 +1,93 @@
+public import Basics
+public import ClusterLog
+
+/// What a node sends to all others five times a second.
+public struct Heartbeat: Hashable, Sendable {
+    /// The cluster.
+    public var cluster: ClusterID
+    /// The node, and the process that runs it.
+    public var node: NodeNumber
+    public var incarnation: Incarnation
+    /// Counts the heartbeats of the process, from 1: an earlier one that arrives later is ignored.
+    public var count: UInt64
+    /// The name of the node, for people: 1 to 64 bytes.
+    public var name: String
+    /// The version of the software, for people: 1 to 64 bytes.
+    public var software: String
+    /// The versions of frames that the node reads.
+    public var frameVersions: ClosedRange<UInt8>
+    /// Where other nodes reach it: host and port, at most 261 bytes.
+    public var linkAddress: String
+    /// The wall clock of the node.
+    public var wall: UnixMilliseconds
+    /// Whether the node is about to stop, and takes no partition.
+    public var isDraining: Bool
+    /// Its replicas, by partition.
+    public var partitions: [PartitionReport]
+
+    /// Creates a heartbeat.
+    public init(
+        cluster: ClusterID, node: NodeNumber, incarnation: Incarnation, count: UInt64, name: String,
+        software: String, frameVersions: ClosedRange<UInt8>, linkAddress: String, wall: UnixMilliseconds,
+        isDraining: Bool, partitions: [PartitionReport]
+    ) {
+        self.cluster = cluster
+        self.node = node
+        self.incarnation = incarnation
+        self.count = count
+        self.name = name
+        self.software = software
+        self.frameVersions = frameVersions
+        self.linkAddress = linkAddress
+        self.wall = wall
+        self.isDraining = isDraining
+        self.partitions = partitions
+    }
+}
+
+/// The state of a node's replica of a partition.
+public struct PartitionReport: Hashable, Sendable {
+    /// What the node is to the partition.
+    public enum Role: Hashable, Sendable {
+        /// It has no replica that can be used: it copies a checkpoint.
+        case absent
+        /// It applies what the owner writes.
+        case following
+        /// Its mark is on the way.
+        case claiming
+        /// It is the owner.
+        case owning
+        /// It is the owner, has nothing unconfirmed and writes nothing more: the successor is to claim.
+        case releasing(to: NodeNumber)
+        /// It can apply nothing more before an operator has acted.
+        case halted
+
+        /// Whether the node is the owner by its own account.
+        public var isOwner: Bool {
+            switch self {
+            case .owning, .releasing: true
+            case .absent, .following, .claiming, .halted: false
+            }
+        }
+    }
+
+    /// What the node is to the partition.
+    public var role: Role
+    /// The epoch of the last mark that it has applied; 0 before the first.
+    public var epoch: Epoch
+    /// The position of the last record of the log that it has applied or skipped.
+    public var applied: LogPosition
+    /// The position up to which its store needs no log after a power cut; never after `applied`.
+    public var durable: LogPosition
+
+    /// Creates a report.
+    public init(
+        role: Role = .absent, epoch: Epoch = Epoch(0), applied: LogPosition = .start,
+        durable: LogPosition = .start
+    ) {
+        self.role = role
+        self.epoch = epoch
+        self.applied = applied
+        self.durable = durable
+    }
+}
