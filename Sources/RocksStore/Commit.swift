@@ -114,14 +114,27 @@ struct Commit: ~Copyable {
 
     /// Counts a message that passes a milestone.
     private mutating func count(_ milestone: Milestone, at messageKey: MessageKey, in partition: Int) {
-        if counting.insert(partition) {
-            countedBefore.append(tallies[partition])
-            unrecorded.insert(partition)
-        }
+        touchTally(of: partition)
         if messageKey.kind == .message {
             tallies[partition].downstream[milestone] += 1
         } else {
             tallies[partition].upstream[milestone] += 1
+        }
+    }
+
+    private mutating func advanceLog(
+        of partition: Int, to progress: LogProgress, _ checks: BatchChecks
+    ) throws(StoreError) {
+        try checks.advanceLog(of: partition)
+        touchTally(of: partition)
+        tallies[partition].log = progress
+    }
+
+    /// Has the commit write the tally of a partition.
+    private mutating func touchTally(of partition: Int) {
+        if counting.insert(partition) {
+            countedBefore.append(tallies[partition])
+            unrecorded.insert(partition)
         }
     }
 
@@ -162,6 +175,7 @@ struct Commit: ~Copyable {
         case .putFeedback(let entry): put(entry)
         case .removeFeedback(let entry): remove(entry)
         case .putMark(let mark, let number): put(setting: mark.rawValue, StoreMark.bytes(number))
+        case .advanceLog(let partition, let progress): try advanceLog(of: partition, to: progress, checks)
         case .putGroup(let group): try put(group)
         case .removeGroup(let name, let label): remove(name, label: label)
         case .putSubscription(let subscription):

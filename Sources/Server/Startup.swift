@@ -254,7 +254,8 @@ struct Startup: ~Copyable {
             }
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
-                store: storeThreads, apns: apns, clock: clock, admission: admission,
+                store: storeThreads, batches: storeThreads, cluster: nil, apns: apns, clock: clock,
+                admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]),
                 meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)
             reactor.delegate = host

@@ -112,6 +112,7 @@ public struct MemoryState: Sendable {
             feedback.append(entry)
         case .removeFeedback(let entry): remove(entry)
         case .putMark(let mark, let number): settings[mark.rawValue] = StoreMark.bytes(number)
+        case .advanceLog(let partition, let progress): tallies[partition].log = progress
         case .putGroup(let group): groups.put(group)
         case .removeGroup(let name, let label): groups.remove(name, label: label)
         case .putSender(let record): senderRecords[record.sender] = record

@@ -135,10 +135,22 @@ extension Tally {
         try demand(
             Milestone.allCases.allSatisfy { upstream[$0] >= before.upstream[$0] },
             "an upstream count decreases", "partition \(partition)")
+        try demand(
+            log?.follows(before.log) ?? (before.log == nil), "the progress in a log decreases",
+            "partition \(partition)")
     }
 
     /// Number of pending messages in both directions, by the counts.
     public var expectedPending: Int { downstream.expectedPending + upstream.expectedPending }
+}
+
+extension LogProgress {
+    /// Whether a store can advance to this progress from another one, or from none.
+    func follows(_ before: LogProgress?) -> Bool {
+        guard let before else { return true }
+        return (epoch, position, batches) >= (before.epoch, before.position, before.batches)
+            && position >= before.position
+    }
 }
 
 /// Checks that the messages of one batch ascend and belong to the partition that wrote the batch.
@@ -195,6 +207,13 @@ public struct BatchChecks: Sendable {
             "a batch removes a message that another partition owns",
             "\(owner)")
     }
+
+    /// Checks the partition whose log the batch comes from.
+    public func advanceLog(of log: Int) throws(StoreError) {
+        try demand(
+            log >= 0 && log < partitions && log == partition ?? log,
+            "a batch advances the log of another partition", "partition \(log)")
+    }
 }
 
 extension MemoryState {
@@ -225,6 +244,11 @@ extension MemoryState {
         case .putUpstream(let message, _):
             try message.demandStorable()
             try checks.put(message)
+        case .advanceLog(let partition, let progress):
+            try checks.advanceLog(of: partition)
+            try demand(
+                progress.follows(tallies[partition].log), "the progress in a log decreases",
+                "partition \(partition)")
         case .removeMessage(let device, _, _, let reason): try checks.remove(.device(device), reason)
         case .removeUpstream(let sender, _, _, let reason): try checks.remove(.sender(sender), reason)
         case .returnUpstream(_, _, _, let report?):

@@ -143,6 +143,8 @@ public protocol Store: AnyObject, Sendable {
     func figures() throws(StoreError) -> StoreFigures
     /// Counts devices and registrations after a device, in the order of their IDs. Reads some `examine` rows.
     func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus
+    /// Returns how much of the replicated log of each partition is applied; `nil` for a partition without one.
+    func logProgress() throws(StoreError) -> [LogProgress?]
     /// The syncs since the store was opened. Read by the committing thread, after a commit.
     var syncTimes: SyncTimes { get }
     /// Reads everything in one snapshot and checks the conservation law.

@@ -3,12 +3,15 @@ public import Delivery
 
 /// The number of messages of one partition that passed each milestone since the store was created.
 ///
-/// It is written in the same commit as the messages that it counts.
+/// It is written in the same commit as the messages that it counts, and so is the progress in the log that they came from.
 public struct Tally: Sendable, Equatable {
     /// Downstream messages.
     public var downstream = MilestoneCounts()
     /// Upstream messages.
     public var upstream = MilestoneCounts()
+
+    /// How much of the partition's replicated log is applied. `nil` if there is none.
+    public var log: LogProgress?
 
     private static let version: UInt8 = 1
     /// The order of the counts in a record. A new milestone is appended.
@@ -26,6 +29,11 @@ public struct Tally: Sendable, Equatable {
         writer.number(UInt64(Self.order.count))
         for milestone in Self.order { writer.signed(Int64(downstream[milestone])) }
         for milestone in Self.order { writer.signed(Int64(upstream[milestone])) }
+        if let log {
+            for number in [log.epoch, log.claim, log.number, log.position, log.batches] {
+                writer.number(number)
+            }
+        }
         buffer = writer.finish()
     }
 
@@ -39,6 +47,11 @@ public struct Tally: Sendable, Equatable {
         }
         for milestone in Self.order.prefix(known) {
             upstream[milestone] = Int(try reader.signed())
+        }
+        if !reader.isAtEnd {
+            log = LogProgress(
+                epoch: try reader.number(), claim: try reader.number(), number: try reader.number(),
+                position: try reader.number(), batches: try reader.number())
         }
         try reader.finish()
     }

@@ -97,6 +97,7 @@ struct FakeStore {
         case .putFeedback(let entry): feedback.append(entry)
         case .removeFeedback(let entry): feedback.removeAll { $0 == entry }
         case .putMark(let mark, let number): marksOfProcess[mark] = number
+        case .advanceLog: break
         case .putGroup(let group):
             groups.removeAll { $0.name == group.name }
             groups.append(group)

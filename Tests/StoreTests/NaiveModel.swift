@@ -74,7 +74,8 @@ struct NaiveModel {
                 reached.record(.messageRemoved)
                 if messages.remove(at: at).kind == .message { down[reason] += 1 }
             // Topic jobs have a suite of their own.
-            case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark: break
+            case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark, .advanceLog:
+                break
             case .putUpstream(let message, let now): put(message, now, &outcome)
             case .removeUpstream(let sender, let sequence, _, let reason):
                 guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })

@@ -141,6 +141,7 @@ final class FaultyStore: Store {
     ) throws(StoreError) -> [APNsFeedback] { try base.feedback(of: sender, after: after, limit: limit) }
     func setting(_ name: String) throws(StoreError) -> [UInt8]? { try base.setting(name) }
     func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) { try base.setSetting(name, value) }
+    func logProgress() throws(StoreError) -> [LogProgress?] { try base.logProgress() }
     func registryBytes() throws(StoreError) -> UInt64 { try base.registryBytes() }
     func audit() throws(StoreError) -> StoreAudit { try base.audit() }
     func close() throws(StoreError) { try base.close() }

@@ -14,5 +14,13 @@ extension Limits {
         public static let probeMilliseconds: Int64 = 1_000
         /// Milliseconds until a read is repeated that failed or whose answer was out of date.
         public static let rereadMilliseconds: Int64 = 100
+        /// Milliseconds without a connection to the log after which an owner gives up: another node has taken over long before.
+        public static let isolationMilliseconds: Int64 = 5_000
+        /// Unconfirmed frames up to which whatever waits is sent at once; beyond, more is gathered, since the cost is per frame.
+        public static let eagerFrames = 2
+        /// Bytes that wait for a frame after which it is sent although others are unconfirmed.
+        public static let gatheredBytes = 65_536
+        /// Bytes of batches of one partition that wait for a frame; further ones are refused, as with a disk that does not keep up.
+        public static let waitingBytes = 64 << 20
     }
 }

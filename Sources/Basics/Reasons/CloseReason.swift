@@ -41,5 +41,6 @@ public enum CloseReason: String, LabelWord, Sendable {
     case operatorRequest = "operator_request"
     case responseComplete = "response_complete"
     case storeFailed = "store_failed"
+    case ownerChanged = "owner_changed"
     case internalError = "internal_error"
 }

@@ -52,6 +52,8 @@ extension CloseReason {
         case .deviceForgotten: "An operator removed the device (ccsctl devices forget)."
         case .operatorRequest: "An operator closed it."
         case .responseComplete: "The HTTP response was the last on this connection."
+        case .ownerChanged:
+            "Another node of the cluster serves the device or sender from now on: the peer connects again."
         case .storeFailed: "The store failed, for example because the disk is full: see the log."
         case .internalError: "A bug in ccsd: please report it with the log."
         }

@@ -75,13 +75,15 @@ public enum Mutation: Sendable, Equatable {
     // Server.
     /// Stores a number for the next process.
     case putMark(StoreMark, UInt64)
+    /// Records how much of the replicated log of a partition is applied: the last mutation of each batch that comes from the log.
+    case advanceLog(partition: Int, LogProgress)
 
     /// Whether an answer depends on it. Mutations that are not durable may be lost in a crash, which then only causes a redelivery.
     public var isDurable: Bool {
         switch self {
         case .removeMessage(_, _, _, let reason): reason != .delivered && reason != .expired
         case .removeUpstream, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putMark,
-            .unmarkForGateway:
+            .unmarkForGateway, .advanceLog:
             false
         default: true
         }

@@ -9,6 +9,17 @@ struct CommitQueue {
         case partition(Int)
         /// A caller that waits for this batch only.
         case caller(@Sendable (CommitOutcome) -> Void)
+        /// The log of a partition, from which the batch comes.
+        case log(LogBatch)
+    }
+
+    /// What a batch of a log is to its replica.
+    struct LogBatch {
+        var partition: Int
+        /// Whether this node has submitted it, so that its partition gets the outcome.
+        var isOwn: Bool
+        /// The position of the frame that it completes. `nil` if others of its frame follow.
+        var completes: UInt64?
     }
 
     /// A batch with the receiver of its outcome.
@@ -17,11 +28,15 @@ struct CommitQueue {
         var listener: Listener
         /// The number of writes that count against the limits; an empty batch counts as one.
         var weight: Int { max(1, batch.mutations.count) }
+        /// Whether the batch is confirmed by a log: it must be written, and waits for nothing.
+        var isConfirmed: Bool { if case .log = listener { true } else { false } }
+        /// Whether its commit must not wait for others.
+        var isPrompt: Bool { batch.isDurable || isConfirmed }
     }
 
     private(set) var entries: [Entry] = []
     private var waitingWrites = 0
-    private var durable = 0
+    private var prompt = 0
     /// When lazy batches stop waiting for a durable one and are committed.
     private var lazyEnd = Instant.distantFuture
     /// The time of the next attempt after a failure.
@@ -31,11 +46,12 @@ struct CommitQueue {
 
     /// Adds a batch. Returns `false` if it is refused.
     mutating func add(_ entry: Entry) -> Bool {
-        guard !isStopping, waitingWrites + entry.weight <= Limits.Store.waitingWrites else { return false }
+        guard !isStopping, entry.isConfirmed || waitingWrites + entry.weight <= Limits.Store.waitingWrites
+        else { return false }
         entries.append(entry)
         waitingWrites += entry.weight
-        if entry.batch.isDurable {
-            durable += 1
+        if entry.isPrompt {
+            prompt += 1
         } else if lazyEnd == .distantFuture {
             lazyEnd = Now.read().monotonic.advanced(milliseconds: Int64(Limits.Store.lazyCommitMilliseconds))
         }
@@ -59,7 +75,7 @@ struct CommitQueue {
             if Now.read().monotonic < pausedUntil { return .wait(until: pausedUntil) }
             pausedUntil = .distantPast
         }
-        let isWaiting = durable == 0 && waitingWrites < Limits.Store.writesPerCommit
+        let isWaiting = prompt == 0 && waitingWrites < Limits.Store.writesPerCommit
         if isWaiting, Now.read().monotonic < lazyEnd { return .wait(until: lazyEnd) }
         return .done(popCommit())
     }
@@ -77,13 +93,13 @@ struct CommitQueue {
         waitingWrites -= weight
         lazyEnd = .distantFuture
         guard count < entries.count else {
-            durable = 0
+            prompt = 0
             defer { entries = [] }
             return entries
         }
         let taken = Array(entries[..<count])
         entries.removeFirst(count)
-        for entry in taken where entry.batch.isDurable { durable -= 1 }
+        for entry in taken where entry.isPrompt { prompt -= 1 }
         // The remaining batches have waited long enough.
         lazyEnd = .distantPast
         return taken

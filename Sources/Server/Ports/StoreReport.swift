@@ -39,6 +39,12 @@ public struct StoreReport: Sendable {
     }
 }
 
+/// The store has applied the frames of a partition's log up to a position.
+public struct AppliedReport: Sendable, Equatable {
+    public var partition: Int
+    public var position: UInt64
+}
+
 /// Posts the store's reports to the reactors: each gets those for its partitions in one parcel.
 struct StoreReports: Sendable {
     let map: PartitionMap

@@ -1,5 +1,7 @@
 public import Basics
+import Catalogue
 public import Delivery
+import Glibc
 public import Store
 import Synchronization
 public import Transport
@@ -9,7 +11,7 @@ public import Transport
 /// Group commit: one commit with one sync covers all batches that arrived during the previous one. Outcomes and results are
 /// reported in the order of submission, on these threads, in one call per round. A query sees every batch whose outcome was
 /// reported before the query was submitted. The querying thread also measures the registry every few seconds.
-public final class StoreThreads: Sendable {
+public final class StoreThreads: CommitLog {
     /// Gets the reports of a round, in order per partition.
     public typealias Report = @Sendable ([StoreReport]) -> Void
 
@@ -25,6 +27,8 @@ public final class StoreThreads: Sendable {
     private let report: Report
     /// Called after each measurement of the store, on the querying thread.
     private let measured: @Sendable () -> Void
+    /// Gets the positions up to which logs are applied.
+    private let applied: @Sendable ([AppliedReport]) -> Void
     private let lease: SequenceLease?
     /// The size and the limit of the registry.
     public let registry: RegistryQuota
@@ -40,8 +44,10 @@ public final class StoreThreads: Sendable {
     public init(
         store: any Store, metrics: MetricShard, log: Log, lease: SequenceLease? = nil,
         registry: RegistryQuota = RegistryQuota(limit: 0), measured: @escaping @Sendable () -> Void = {},
+        applied: @escaping @Sendable ([AppliedReport]) -> Void = { _ in },
         report: @escaping Report
     ) throws(TransportError) {
+        self.applied = applied
         self.lease = lease
         self.registry = registry
         self.store = store
@@ -79,6 +85,12 @@ public final class StoreThreads: Sendable {
         submit([CommitQueue.Entry(batch: batch, listener: .caller(completed))])
     }
 
+    /// Applies batches that the log of a partition has confirmed, in the order of the log. They are never refused. If one cannot be
+    /// written the process ends: other nodes have it, and this one must not go on without.
+    func apply(_ batches: [(batch: WriteBatch, of: CommitQueue.LogBatch)]) {
+        submit(batches.map { CommitQueue.Entry(batch: $0.batch, listener: .log($0.of)) })
+    }
+
     private func submit(_ entries: [CommitQueue.Entry]) {
         let refused = commits.change { queue in entries.filter { !queue.add($0) } }
         if refused.count < entries.count {
@@ -89,13 +101,6 @@ public final class StoreThreads: Sendable {
         notify(
             refused.map(\.listener),
             refused.map { CommitOutcome(batchNumber: $0.batch.batchNumber, hasFailed: true) })
-    }
-
-    /// Writes changes durably and waits for the outcome. Returns `nil` after the deadline. For the control plane only.
-    func commitAndWait(_ mutations: [Mutation]) -> CommitOutcome? {
-        let latch = Latch<CommitOutcome>()
-        submit(WriteBatch(batchNumber: 0, mutations: mutations, isDurable: true)) { latch.fulfil($0) }
-        return latch.wait()
     }
 
     /// Submits the queries of one reactor's partitions.
@@ -141,8 +146,9 @@ public final class StoreThreads: Sendable {
             guard !entries.isEmpty else { return }
             let listeners = entries.map(\.listener)
             let batches = entries.map(\.batch)
+            let isConfirmed = entries.contains { $0.isConfirmed }
             _ = consume entries
-            let outcomes = commit(batches, &synced)
+            let outcomes = commit(batches, isConfirmed: isConfirmed, &synced)
             // Releases our references before the reports, so that each partition frees its objects on its own thread.
             _ = consume batches
             metrics.add(-listeners.count, to: .storeWaitingWrites)
@@ -151,7 +157,9 @@ public final class StoreThreads: Sendable {
     }
 
     /// Commits batches. `synced` has the syncs up to the last commit.
-    private func commit(_ batches: [WriteBatch], _ synced: inout SyncTimes) -> [CommitOutcome] {
+    private func commit(
+        _ batches: [WriteBatch], isConfirmed: Bool, _ synced: inout SyncTimes
+    ) -> [CommitOutcome] {
         let start = Now.read().monotonic.nanoseconds
         do throws(StoreError) {
             let outcomes = try write(batches)
@@ -162,9 +170,11 @@ public final class StoreThreads: Sendable {
         } catch {
             // An unreadable or occupied key fails only its own batch, so each batch is retried separately.
             if error.kind.isOfOneBatch, batches.count > 1 {
-                return batches.flatMap { commit([$0], &synced) }
+                return batches.flatMap { commit([$0], isConfirmed: isConfirmed, &synced) }
             }
             recordFailure(error)
+            // A batch that collides or breaks an invariant does so on every node.
+            if isConfirmed, error.kind != .occupied, error.kind != .invariant { endProcess(error) }
             return batches.map { CommitOutcome(batchNumber: $0.batchNumber, hasFailed: true) }
         }
     }
@@ -219,6 +229,15 @@ public final class StoreThreads: Sendable {
         if isAdded { metrics.add(1, to: .storeWaitingWrites) }
     }
 
+    /// Ends the process, since the store does not have what the log has confirmed: the next one continues from the log.
+    private func endProcess(_ error: StoreError) {
+        log.error(
+            "store_behind_log",
+            ["problem": .text(error.description), "hint": .text("this node starts again and reads its log")])
+        log.flushRepeated()
+        _exit(ExitCode.inputOutput.rawValue)
+    }
+
     private func recovered() {
         failure.withLock { $0 = nil }
         failing.store(false, ordering: .relaxed)
@@ -229,14 +248,23 @@ public final class StoreThreads: Sendable {
 
     private func notify(_ listeners: [CommitQueue.Listener], _ outcomes: [CommitOutcome]) {
         var reports: [StoreReport] = []
+        var positions: [AppliedReport] = []
         reports.reserveCapacity(outcomes.count)
         for (listener, outcome) in zip(listeners, outcomes) {
             switch listener {
             case .partition(let partition):
                 reports.append(StoreReport(partition: partition, .committed(outcome)))
             case .caller(let completed): completed(outcome)
+            case .log(let batch):
+                if batch.isOwn {
+                    reports.append(StoreReport(partition: batch.partition, .committed(outcome)))
+                }
+                if let position = batch.completes {
+                    positions.append(AppliedReport(partition: batch.partition, position: position))
+                }
             }
         }
+        if !positions.isEmpty { applied(positions) }
         if !reports.isEmpty { report(reports) }
     }
 

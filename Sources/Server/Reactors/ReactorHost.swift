@@ -18,11 +18,18 @@ final class ReactorHost: ReactorDelegate {
     private var tickPart = 0
     private var links: [Link?] = []
     private var spareIO: SessionIO?
-    private let mailboxes: [ReactorMailbox]
+    let mailboxes: [ReactorMailbox]
     private var outgoing: [Parcel]
     private let store: StoreThreads
+    private let batches: any CommitLog
     private let apns: APNsPort
-    private let clock: ClockStatus
+    /// The other nodes; `nil` for a daemon that belongs to no cluster.
+    let cluster: ClusterPort?
+    /// What goes to the thread of the cluster in this turn.
+    var toCluster = ClusterParcel()
+    /// The partitions that this node owns; empty without a cluster, since it owns all.
+    var isOurs: [Bool]
+    let clock: ClockStatus
     let admission: Admission
     private var backpressured: [Link] = []
     private var refusals = TurnRefusals()
@@ -40,8 +47,8 @@ final class ReactorHost: ReactorDelegate {
     init(
         index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
         mailboxes: [ReactorMailbox],
-        store: StoreThreads, apns: APNsPort, clock: ClockStatus, admission: Admission, tally: ReactorTally,
-        meter: TurnMeter, log: Log
+        store: StoreThreads, batches: any CommitLog, cluster: ClusterPort?, apns: APNsPort,
+        clock: ClockStatus, admission: Admission, tally: ReactorTally, meter: TurnMeter, log: Log
     ) {
         self.index = index
         self.reactor = reactor
@@ -49,6 +56,9 @@ final class ReactorHost: ReactorDelegate {
         self.partitions = partitions
         self.mailboxes = mailboxes
         self.store = store
+        self.batches = batches
+        self.cluster = cluster
+        isOurs = cluster == nil ? [] : Array(repeating: false, count: map.partitions)
         self.apns = apns
         self.clock = clock
         self.admission = admission
@@ -115,7 +125,9 @@ final class ReactorHost: ReactorDelegate {
         guard let key = event.key else { return partitions.handleInAll(event, now: now) }
         let partition = key.partition(of: map.partitions)
         let owner = map.reactor(of: partition)
-        if owner == index {
+        if !isOurs.isEmpty, !isOurs[partition] || owner == index && !partitions.isServing(partition) {
+            toCluster.events.append(consume event)
+        } else if owner == index {
             partitions.queue(consume event, of: partition)
         } else {
             outgoing[owner].events.append(consume event)
@@ -142,7 +154,7 @@ final class ReactorHost: ReactorDelegate {
             if case .partition(.committed(let outcome)) = report.event, !outcome.duplicates.isEmpty {
                 tally.duplicates(outcome.duplicates.count)
             }
-            partitions.handle(report.event, of: report.partition, now: now)
+            partitions.handle(report: report.event, of: report.partition, now: now)
         }
         for event in parcel.events { accept(event, now: now) }
         perform(&parcel.commands, now)
@@ -152,17 +164,19 @@ final class ReactorHost: ReactorDelegate {
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         applyEffects(now)
-        store.submit(partitions.takeBatches())
+        batches.submit(partitions.takeBatches())
         store.load(partitions.takeLoads())
         var deliveries = partitions.takeDeliveries()
         apns.deliver(&deliveries)
         collectCounters()
         partitions.endTurn()
+        if cluster != nil { partitions.removeLeft() }
         refusals.flush(to: log)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
             mailboxes[peer].post(outgoing[peer])
             outgoing[peer] = Parcel()
         }
+        if let cluster { cluster.post(&toCluster) }
         meter.endTurn(from: now.monotonic, to: Now.read().monotonic)
     }
 
@@ -244,7 +258,11 @@ final class ReactorHost: ReactorDelegate {
     private func perform(_ commands: inout [(ConnectionID, SessionCommand)], _ now: Now) {
         var round = CommandRound(&commands)
         while let connection = round.next() {
-            if Int(connection.reactor) == index, let link = link(connection) {
+            if connection.node != reactor.node {
+                if let command = round.take(for: connection) {
+                    toCluster.commands.append((connection, command))
+                }
+            } else if Int(connection.reactor) == index, let link = link(connection) {
                 link.perform(&round, now: now)
             } else if let command = round.take(for: connection), Int(connection.reactor) != index {
                 outgoing[Int(connection.reactor)].commands.append((connection, command))
@@ -252,6 +270,9 @@ final class ReactorHost: ReactorDelegate {
         }
         commands = round.storage()
     }
+
+    /// Runs a job in the next turn.
+    func repeatNextTurn(_ job: @escaping @Sendable (ReactorHost) -> Void) { mailboxes[index].post(job) }
 
     /// Sends a command to a session at the end of this turn.
     func answer(_ command: SessionCommand, to connection: ConnectionID) {
@@ -290,27 +311,6 @@ final class ReactorHost: ReactorDelegate {
         if expired > 0 { log.notice("devices_expired", ["devices": LogValue(expired)]) }
         // Unauthenticated peers create them, so they must not determine the number of log lines.
         if unused > 0 { log.repeating(.info, "devices_unused", occurrences: unused) }
-    }
-
-    /// Publishes the state of the clock, as the first partition sees it for all; logs an error while the clock is in doubt.
-    func publishClock() {
-        guard index == 0, let core = partitions.leader else { return }
-        let before = clock.current
-        let state = core.core.clockDoubt.map {
-            ClockStatus.State(doubt: $0, graceEnds: core.core.clockGraceEnds)
-        }
-        if state != before { clock.update(state) }
-        if let state {
-            log.repeating(.error, "clock_in_doubt", ["problem": .text(state.doubt.text)])
-        } else if before != nil {
-            log.notice("clock_trusted")
-        }
-    }
-
-    /// Accepts the clock because a device that connected before the doubt has the same time.
-    private func confirmClock() {
-        log.repeating(.notice, "clock_confirmed_by_device")
-        for mailbox in mailboxes { mailbox.post(Parcel(events: [.clockAccepted])) }
     }
 
     /// Accepts the clock at the operator's command.

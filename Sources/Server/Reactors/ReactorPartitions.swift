@@ -18,6 +18,10 @@ final class ReactorPartitions {
         }
         /// Whether the partition had an event in this turn.
         fileprivate var isActive = false
+        /// Whether another node is to own the partition: it gets only the reports for what it has asked the store.
+        fileprivate var isLeaving = false
+        /// Batches and queries without a report.
+        fileprivate var openRequests = 0
 
         fileprivate init(_ number: Int, _ core: consuming Partition) {
             self.number = number
@@ -50,31 +54,39 @@ final class ReactorPartitions {
 
     /// The number of the first partition.
     private let first: Int
-    private let all: [Hosted]
+    /// The partitions of this reactor's range that this node owns.
+    private var all: [Hosted?]
     /// The partitions with an event in this turn, in the order of their first event.
     private(set) var active: [Hosted] = []
 
-    /// Creates the partitions of a range, which may be empty.
-    init(_ range: Range<Int>, make: (Int) -> Partition) {
+    /// Creates the partitions of a range, which may be empty. `make` returns `nil` for those that another node owns.
+    init(_ range: Range<Int>, make: (Int) -> Partition?) {
         first = range.lowerBound
-        all = range.map { Hosted($0, make($0)) }
+        all = range.map { number in
+            if let core = make(number) { Hosted(number, core) } else { nil }
+        }
         active.reserveCapacity(all.count)
     }
 
-    /// The number of partitions.
+    /// The number of partitions of the range.
     var count: Int { all.count }
 
     /// The first partition, which represents all where they must agree; `nil` if there are no partitions.
-    var leader: Hosted? { all.first }
+    var leader: Hosted? { all.lazy.compactMap { $0 }.first }
 
-    /// Handles an event of a partition of this reactor at once.
-    func handle(_ event: consuming Event, of partition: Int, now: Now) {
-        handle(event, all[partition - first], now)
+    /// Handles a report of the store to a partition of this reactor at once. A partition that has left gets none.
+    func handle(report event: consuming Event, of partition: Int, now: Now) {
+        guard let hosted = all[partition - first] else { return }
+        hosted.openRequests -= 1
+        handle(event, hosted, now)
     }
 
-    /// Queues an event of a partition of this reactor for `handleQueued`.
+    /// Whether events can be queued for a partition of this reactor.
+    func isServing(_ partition: Int) -> Bool { all[partition - first].map { !$0.isLeaving } ?? false }
+
+    /// Queues an event of a partition that is being served, for `handleQueued`.
     func queue(_ event: consuming Event, of partition: Int) {
-        let hosted = all[partition - first]
+        guard let hosted = all[partition - first] else { return }
         activate(hosted)
         hosted.events.append(consume event)
     }
@@ -108,12 +120,15 @@ final class ReactorPartitions {
 
     /// Handles an event for all partitions.
     func handleInAll(_ event: Event, now: Now) {
-        for hosted in all { handle(event, hosted, now) }
+        for case let hosted? in all { handle(event, hosted, now) }
     }
 
     /// Ticks one of `parts` parts of the partitions.
     func tick(_ part: Int, of parts: Int, now: Now) {
-        for at in stride(from: part, to: all.count, by: parts) { handle(.tick, all[at], now) }
+        for at in stride(from: part, to: all.count, by: parts) {
+            guard let hosted = all[at], !hosted.isLeaving else { continue }
+            handle(.tick, hosted, now)
+        }
     }
 
     private func activate(_ hosted: Hosted) {
@@ -138,6 +153,7 @@ final class ReactorPartitions {
         var batches: [PartitionBatch] = []
         for hosted in active where !hosted.effects.mutations.isEmpty {
             if let batch = hosted.core.endTurn() {
+                hosted.openRequests += 1
                 batches.append(PartitionBatch(partition: hosted.number, batch))
             }
         }
@@ -158,6 +174,7 @@ final class ReactorPartitions {
     func takeLoads() -> [PartitionQuery] {
         var loads: [PartitionQuery] = []
         for hosted in active where !hosted.effects.loads.isEmpty {
+            hosted.openRequests += hosted.effects.loads.count
             for load in hosted.effects.loads { loads.append(PartitionQuery(partition: hosted.number, load)) }
             hosted.effects.loads.removeAll(keepingCapacity: true)
         }
@@ -173,21 +190,43 @@ final class ReactorPartitions {
         active.removeAll(keepingCapacity: true)
     }
 
+    // MARK: Taking and leaving
+
+    /// Begins to serve a partition of the range. Returns `false` if it is there, which it may be after it has left.
+    func take(_ partition: Int, _ core: consuming Partition) -> Bool {
+        guard all[partition - first] == nil else { return false }
+        all[partition - first] = Hosted(partition, core)
+        return true
+    }
+
+    /// Stops serving a partition; it stays until all its requests to the store have been answered.
+    func leave(_ partition: Int) {
+        all[partition - first]?.isLeaving = true
+    }
+
+    /// Removes the partitions that have left. Called between turns.
+    func removeLeft() {
+        for at in all.indices {
+            guard let hosted = all[at], hosted.isLeaving, hosted.openRequests == 0 else { continue }
+            all[at] = nil
+        }
+    }
+
     /// Calls a closure with each partition, for queries of operators.
     func forEach(_ body: (borrowing Partition) -> Void) {
-        for hosted in all { body(hosted.core) }
+        for case let hosted? in all { body(hosted.core) }
     }
 
     /// Calls a closure with a partition of this reactor. Returns `nil` if the partition belongs to another one.
     func query<Answer>(_ partition: Int, _ body: (borrowing Partition) -> Answer) -> Answer? {
-        guard all.indices.contains(partition - first) else { return nil }
-        return body(all[partition - first].core)
+        guard all.indices.contains(partition - first), let hosted = all[partition - first] else { return nil }
+        return body(hosted.core)
     }
 
     /// Returns up to `limit` messages to topics that are being sent, and the number of all.
     func runningTopics(limit: Int) -> (jobs: [TopicJob], count: Int) {
         var found: (jobs: [TopicJob], count: Int) = ([], 0)
-        for hosted in all {
+        for case let hosted? in all {
             let running = hosted.core.runningTopics(limit: limit)
             found.jobs += running.jobs
             found.count += running.count

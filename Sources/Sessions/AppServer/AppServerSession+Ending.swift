@@ -43,6 +43,7 @@ extension AppServerSession {
         case .systemShutdown where !isDraining || state.isOpening || submissions.count > 0:
             fail(.systemShutdown, reason, &io)
         case .credentialsRevoked, .senderSuspended: fail(.reset, reason, &io)
+        case .ownerChanged: fail(.systemShutdown, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
         case .streamResumed:

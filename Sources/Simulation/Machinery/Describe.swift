@@ -105,6 +105,7 @@ enum Describe {
         case .putSubscription(let made): "subscribe \(name(made.name)) \(text(made.topic.bytes))"
         case .removeSubscription(let gone): "unsubscribe \(name(gone.name)) \(text(gone.topic.bytes))"
         case .putMark(let mark, let number): "\(mark) \(number)"
+        case .advanceLog(let partition, let progress): "log \(partition) to \(progress.position)"
         case .markForGateway(let device): "mark device \(short(device.number)) for the gateway"
         case .unmarkForGateway(let device): "unmark device \(short(device.number)) for the gateway"
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putSender, .removeSender,

@@ -72,6 +72,9 @@ struct RecordReader: ~Escapable {
         return text
     }
 
+    /// Whether the whole record was read.
+    var isAtEnd: Bool { at >= end }
+
     /// Throws unless the whole record was read.
     func finish() throws(RecordFault) {
         guard at == end else { throw .length }

@@ -54,6 +54,9 @@ import Glibc
     var reserve: Int32
     private var isStopping = false
 
+    /// The node of the cluster that the IDs of connections name; 0 for a daemon that belongs to no cluster.
+    public var node: UInt16 = 0
+
     /// Creates the loop without running it.
     public init(index: Int) throws(TransportError) {
         self.index = index

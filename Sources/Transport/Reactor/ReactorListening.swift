@@ -133,7 +133,7 @@ extension Reactor {
             slot = UInt32(connections.count)
             connections.append(nil)
         }
-        let id = ConnectionID(reactor: UInt16(index), slot: slot, generation: generation)
+        let id = ConnectionID(node: node, reactor: UInt16(index), slot: slot, generation: generation)
         let connection = Connection(
             id: id, socket: socket, peer: peer, tls: tls, reactor: self, acceptor: acceptor, pace: pace,
             state: state)

@@ -84,6 +84,7 @@ final class GatedStore: Store {
         if let failure { throw failure }
         try base.setSetting(name, value)
     }
+    func logProgress() throws(StoreError) -> [LogProgress?] { try base.logProgress() }
     func registryBytes() throws(StoreError) -> UInt64 {
         guard let bytes = state.change({ $0.registryBytes }) else {
             throw StoreError(.inputOutput, "measure the registry")

@@ -49,6 +49,7 @@ import Testing
         ) throws(StoreError) -> [APNsFeedback] { [] }
         func setting(_ name: String) throws(StoreError) -> [UInt8]? { nil }
         func setSetting(_ name: String, _ value: [UInt8]) throws(StoreError) {}
+        func logProgress() throws(StoreError) -> [LogProgress?] { try base.logProgress() }
         func registryBytes() throws(StoreError) -> UInt64 { 0 }
         func audit() throws(StoreError) -> StoreAudit { try base.audit() }
         func close() throws(StoreError) {}

@@ -76,6 +76,10 @@ public final class MemoryStore: Store {
         state.withLock { $0.settings[name] = value }
     }
 
+    public func logProgress() throws(StoreError) -> [LogProgress?] {
+        state.withLock { $0.tallies.map(\.log) }
+    }
+
     public func registryBytes() throws(StoreError) -> UInt64 {
         state.withLock { UInt64($0.registryRows * Limits.Registry.rowBytes) }
     }

@@ -1,0 +1,150 @@
+public import Basics
+import ClusterLog
+
+/// Claims, and the batches of the owner.
+extension Replica {
+    /// Adds a batch that `write` encodes, and returns its number. Returns `nil` if the partition is not owned or too much waits.
+    public mutating func submit(
+        now: Now, effects: inout [ReplicaEffect], _ write: (inout ByteBuffer) -> Void
+    ) -> UInt64? {
+        guard isOwning, waiting.count < Limits.ClusterLog.waitingBytes else { return nil }
+        write(&waiting)
+        ends.append(waiting.count)
+        let number = nextSubmission
+        nextSubmission += 1
+        makeFrames(now, &effects)
+        return number
+    }
+
+    mutating func claim(_ claim: Claim, _ now: Now, _ effects: inout [ReplicaEffect]) {
+        guard case .following = role, isConnected else { return }
+        role = .claiming
+        effects.append(.stopFollowing)
+        var made: [OwnerEffect] = []
+        owner = LogOwner(claim: claim, after: following, in: log, now: now, effects: &made)
+        perform(made, reading: [], &effects)
+        effects.append(.changed)
+    }
+
+    mutating func release(to node: NodeNumber, _ effects: inout [ReplicaEffect]) {
+        guard case .owning = role else { return }
+        role = .releasing(to: node)
+        effects.append(.changed)
+    }
+
+    /// Passes an event to the owner's rule, if there is a claim or an ownership.
+    mutating func own(
+        _ event: OwnerEvent, reading record: [UInt8] = [], _ now: Now, _ effects: inout [ReplicaEffect]
+    ) {
+        guard owner != nil else { return }
+        var made: [OwnerEffect] = []
+        owner?.handle(event, now: now, effects: &made)
+        perform(made, reading: record, &effects)
+        makeFrames(now, &effects)
+    }
+
+    private mutating func perform(
+        _ made: [OwnerEffect], reading record: [UInt8], _ effects: inout [ReplicaEffect]
+    ) {
+        for effect in made {
+            switch effect {
+            case .append(let name): effects.append(.append(name))
+            case .read(let position): effects.append(.read(position))
+            case .apply(let position):
+                guard case .frame(let header) = FrameHeader.read(record.raw, in: log) else {
+                    return halt(.inconsistent(at: position), &effects)
+                }
+                apply(record, header, position, &effects)
+            case .took:
+                role = .entering
+                parts = []
+                enterIfApplied(&effects)
+            case .confirmed(let name, let position): confirmed(name, position, &effects)
+            case .lost: giveUp(&effects)
+            case .halted(let reason): halt(reason, &effects)
+            }
+        }
+    }
+
+    /// Serves once the store has everything that was written before.
+    mutating func enterIfApplied(_ effects: inout [ReplicaEffect]) {
+        guard case .entering = role, applied >= passed, let term = owner?.term else { return }
+        role = .owning
+        effects.append(contentsOf: [.took(term), .changed])
+    }
+
+    private mutating func confirmed(
+        _ name: FrameName, _ position: LogPosition, _ effects: inout [ReplicaEffect]
+    ) {
+        guard let frame = ownFrames.first, frame.number == name.number, let term = owner?.term else {
+            return halt(.inconsistent(at: position), &effects)
+        }
+        ownFrames.removeFirst()
+        switch frame.content {
+        // If the rest is stored after this node has given up, it completes the content.
+        case .more(let part): parts.append(contentsOf: part)
+        case .last(let batches):
+            parts = []
+            firstUnresolved = batches.upperBound
+            pass(.own(batches), term, name.number, position, &effects)
+        }
+    }
+
+    /// Makes frames of what waits. While some frames are unconfirmed, more is gathered for the next one.
+    private mutating func makeFrames(_ now: Now, _ effects: inout [ReplicaEffect]) {
+        var made: [OwnerEffect] = []
+        while let owner, owner.canMake, sending != nil || startSending(besides: owner.unconfirmed),
+            let next = sending
+        {
+            let end = min(next.content.count, next.sent + FramePart.bytes)
+            let isLast = end == next.content.count
+            let part = Array(next.content[next.sent..<end])
+            let entries = [isLast ? FramePart.last : FramePart.more] + part
+            guard let name = self.owner?.make(entries.raw, now: now, effects: &made) else { return }
+            ownFrames.append(
+                OwnFrame(number: name.number, content: isLast ? .last(of: next.submissions) : .more(part)))
+            if isLast { sending = nil } else { sending?.sent = end }
+        }
+        perform(made, reading: [], &effects)
+    }
+
+    /// Takes what waits as the content of the next frames.
+    private mutating func startSending(besides unconfirmed: Int) -> Bool {
+        let isDue =
+            unconfirmed < Limits.ClusterLog.eagerFrames || waiting.count >= Limits.ClusterLog.gatheredBytes
+        guard !ends.isEmpty, isDue else { return false }
+        // All that fits into one frame, and at least one.
+        let count = max(1, ends.firstIndex { $0 > FramePart.bytes } ?? ends.count)
+        let bytes = ends[count - 1]
+        let first = nextSubmission - UInt64(ends.count)
+        sending = Sending(
+            submissions: first..<first + UInt64(count),
+            content: [UInt8](copying: waiting.bytes.extracting(0..<bytes)))
+        waiting.removeFirst(bytes)
+        ends.removeFirst(count)
+        for index in ends.indices { ends[index] -= bytes }
+        return true
+    }
+
+    /// Ends a claim or an ownership, and follows again.
+    mutating func giveUp(_ effects: inout [ReplicaEffect]) {
+        failAll(&effects)
+        following = reader
+        owner = nil
+        role = .following
+        effects.append(.lost)
+        if isConnected { effects.append(.follow(after: following.position)) }
+        effects.append(.changed)
+    }
+
+    /// Reports all batches without an outcome as failed: whether those in flight count, the readers learn.
+    mutating func failAll(_ effects: inout [ReplicaEffect]) {
+        waiting.removeAll()
+        ends = []
+        sending = nil
+        ownFrames = []
+        guard firstUnresolved < nextSubmission else { return }
+        effects.append(.fail(firstUnresolved..<nextSubmission))
+        firstUnresolved = nextSubmission
+    }
+}

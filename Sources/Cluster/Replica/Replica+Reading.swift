@@ -1,0 +1,75 @@
+import Basics
+import ClusterLog
+
+/// Reading of what others write.
+extension Replica {
+    /// A record that was followed.
+    mutating func followed(
+        _ record: [UInt8], _ position: LogPosition, _ effects: inout [ReplicaEffect]
+    ) {
+        // What was followed before a claim.
+        guard owner == nil, case .following = role else { return }
+        let epoch = following.term?.epoch
+        switch following.read(FrameHeader.read(record.raw, in: log), at: position) {
+        case .begins:
+            parts = []
+            if following.term?.epoch != epoch { effects.append(.changed) }
+        case .applies(let header): apply(record, header, position, &effects)
+        case .void: voids += 1
+        case .repeated: break
+        case .gap: effects.append(.follow(after: following.position))
+        case .unreadable(let problem): halt(.unreadable(problem, at: position), &effects)
+        }
+    }
+
+    /// A record that the owner's rule has asked for.
+    mutating func read(
+        _ record: [UInt8], _ position: LogPosition, _ now: Now, _ effects: inout [ReplicaEffect]
+    ) {
+        own(
+            .record(FrameHeader.read(record.raw, in: log), at: position), reading: record, now, &effects)
+    }
+
+    /// A valid frame of another owner.
+    mutating func apply(
+        _ record: [UInt8], _ header: FrameHeader, _ position: LogPosition, _ effects: inout [ReplicaEffect]
+    ) {
+        let entries = record.dropFirst(FrameHeader.length)
+        guard let flag = entries.first, flag <= FramePart.more else {
+            return halt(.inconsistent(at: position), &effects)
+        }
+        parts.append(contentsOf: entries.dropFirst())
+        guard flag == FramePart.last else { return }
+        var content: [UInt8] = []
+        swap(&content, &parts)
+        pass(.foreign(content), header.term, header.number, position, &effects)
+    }
+
+    mutating func pass(
+        _ content: AppliedFrame.Content, _ term: Term, _ number: UInt64, _ position: LogPosition,
+        _ effects: inout [ReplicaEffect]
+    ) {
+        passed = position
+        effects.append(
+            .apply(
+                AppliedFrame(
+                    content: content, term: term, number: number, position: position, skips: appliedBatches)))
+        appliedBatches = 0
+    }
+
+    mutating func halt(_ reason: LogHalt, _ effects: inout [ReplicaEffect]) {
+        failAll(&effects)
+        following = reader
+        owner = nil
+        role = .halted(reason)
+        effects.append(contentsOf: [.stopFollowing, .lost, .halted(reason), .changed])
+    }
+}
+
+/// The first byte of the entries of a frame: whether its content is complete.
+enum FramePart {
+    static let last: UInt8 = 0
+    static let more: UInt8 = 1
+    /// The most bytes of content in a frame.
+    static var bytes: Int { Limits.ClusterLog.frameBytes - FrameHeader.length - 1 }
+}

@@ -1,0 +1,171 @@
+public import Basics
+public import ClusterLog
+
+/// A node's replica of a partition: what it reads from the log, and as the owner writes to it.
+///
+/// Every node applies the same frames in the same order. The owner submits batches, which become frames; a batch is applied and its
+/// outcome reported only once its frame is confirmed. A content that is longer than a frame is spread over several; it counts with
+/// the last one.
+public struct Replica: ~Copyable {
+    /// What this node is to the partition.
+    enum Role: Sendable {
+        case following
+        case claiming
+        /// It owns the partition, and applies what was written before.
+        case entering
+        case owning
+        case releasing(to: NodeNumber)
+        case halted(LogHalt)
+    }
+
+    /// Batches that are on their way into frames.
+    struct Sending: Sendable {
+        var submissions: Range<UInt64>
+        var content: [UInt8]
+        /// How much of the content has been made into frames.
+        var sent = 0
+    }
+
+    /// A frame that this node has made.
+    struct OwnFrame: Sendable {
+        /// A part of a content, or the last one of the content with these batches.
+        enum Content: Sendable {
+            case more([UInt8])
+            case last(of: Range<UInt64>)
+        }
+
+        var number: UInt64
+        var content: Content
+    }
+
+    let log: LogKey
+    var role = Role.following
+    /// The claim in progress, or the ownership.
+    var owner: LogOwner?
+    /// Where this node is in the log, while it has no `owner`.
+    var following: LogReader
+    /// The parts of a content whose last part has not been read.
+    var parts: [UInt8] = []
+    var isConnected = false
+    /// When the connection was lost.
+    var disconnectedSince: Instant?
+    /// How many batches of the next frame an earlier process has applied.
+    var appliedBatches: UInt64
+
+    // Batches of this node.
+    var waiting = ByteBuffer()
+    /// Where each waiting batch ends in `waiting`.
+    var ends: [Int] = []
+    /// The numbers of the next batch to be submitted, and of the first one that has no outcome.
+    var nextSubmission: UInt64 = 0
+    var firstUnresolved: UInt64 = 0
+    var sending: Sending?
+    var ownFrames: [OwnFrame] = []
+
+    /// The last frame that was passed to the store, the last one that it has applied, and the last one that it has synced.
+    var passed: LogPosition
+    var applied: LogPosition
+    var durable: LogPosition
+    /// Records that were skipped.
+    public internal(set) var voids = 0
+
+    /// Starts where the store is: `batches` of the frame after it are applied as well.
+    public init(log: LogKey, at reader: LogReader, batches: UInt64 = 0) {
+        self.log = log
+        following = reader
+        appliedBatches = batches
+        passed = reader.position
+        applied = reader.position
+        durable = reader.position
+    }
+
+    /// Where this node is in the log.
+    public var reader: LogReader { owner?.reader ?? following }
+
+    /// Whether batches can be submitted.
+    public var isOwning: Bool { if case .owning = role { true } else { false } }
+
+    /// Whether no batch is without an outcome.
+    public var isIdle: Bool { firstUnresolved == nextSubmission && applied >= passed }
+
+    /// Frames that were passed to the store and are not applied.
+    public var lag: UInt64 { passed.number - min(applied, passed).number }
+
+    /// The state for the membership.
+    public var report: PartitionReport {
+        let role: PartitionReport.Role =
+            switch self.role {
+            case .following: .following
+            case .claiming, .entering: .claiming
+            case .owning: .owning
+            case .releasing(let node): isIdle ? .releasing(to: node) : .owning
+            case .halted: .halted
+            }
+        let position = applied < passed ? applied : reader.position
+        return PartitionReport(
+            role: role, epoch: reader.term?.epoch ?? Epoch(0), applied: position,
+            durable: min(durable, position))
+    }
+
+    /// Returns a frame that was to be appended. Returns `nil` if it is confirmed.
+    public func frame(_ name: FrameName) -> [UInt8]? { owner?.frame(name) }
+
+    /// When `tick` is due.
+    public var nextTick: Instant {
+        let isolation =
+            disconnectedSince.map { $0.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds) }
+        return min(
+            owner?.nextTick ?? .distantFuture, owner == nil ? .distantFuture : isolation ?? .distantFuture)
+    }
+
+    /// Handles an event.
+    public mutating func handle(_ event: ReplicaEvent, now: Now, effects: inout [ReplicaEffect]) {
+        switch event {
+        case .followed(let record, let position): followed(record, position, &effects)
+        case .record(let record, let position): read(record, position, now, &effects)
+        case .stored(let name, let position): own(.stored(name, at: position), now, &effects)
+        case .refused(let name): own(.refused(name), now, &effects)
+        case .end(let position): own(.end(position), now, &effects)
+        case .readFailed: own(.readFailed, now, &effects)
+        case .applied(let position):
+            applied = max(applied, position)
+            enterIfApplied(&effects)
+            if case .releasing = role, isIdle { effects.append(.changed) }
+        case .synced(let position): durable = max(durable, position)
+        case .disconnected: disconnect(now, &effects)
+        case .connected: connect(now, &effects)
+        case .claim(let claim): self.claim(claim, now, &effects)
+        case .abandon: if case .claiming = role { giveUp(&effects) }
+        case .release(let node): release(to: node, &effects)
+        case .resume:
+            guard case .releasing = role else { return }
+            role = .owning
+            effects.append(.changed)
+        case .tick: tick(now, &effects)
+        }
+    }
+
+    private mutating func disconnect(_ now: Now, _ effects: inout [ReplicaEffect]) {
+        guard isConnected else { return }
+        isConnected = false
+        disconnectedSince = now.monotonic
+        own(.disconnected, now, &effects)
+    }
+
+    private mutating func connect(_ now: Now, _ effects: inout [ReplicaEffect]) {
+        guard !isConnected else { return }
+        isConnected = true
+        disconnectedSince = nil
+        if owner != nil { return own(.connected, now, &effects) }
+        if case .halted = role { return }
+        effects.append(.follow(after: following.position))
+    }
+
+    private mutating func tick(_ now: Now, _ effects: inout [ReplicaEffect]) {
+        own(.tick, now, &effects)
+        guard let since = disconnectedSince, owner != nil,
+            now.monotonic >= since.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds)
+        else { return }
+        giveUp(&effects)
+    }
+}

@@ -1,0 +1,80 @@
+public import Basics
+public import ClusterLog
+
+/// What the shell reports to a `Replica`.
+public enum ReplicaEvent: Sendable {
+    /// A record that the followed log has at a position.
+    case followed([UInt8], at: LogPosition)
+    /// The log has stored a frame of this node.
+    case stored(FrameName, at: LogPosition)
+    /// The log has refused a frame of this node, or its answer could not be read.
+    case refused(FrameName)
+    /// A record that was read for `ReplicaEffect.read`.
+    case record([UInt8], at: LogPosition)
+    /// The log has no record after this position, for `ReplicaEffect.read`.
+    case end(LogPosition)
+    /// A read has failed.
+    case readFailed
+    /// The store has applied a frame and everything before it.
+    case applied(LogPosition)
+    /// The store needs no log up to this position, even after a power cut.
+    case synced(LogPosition)
+    /// The connection to the log is lost.
+    case disconnected
+    /// There is a connection to the log.
+    case connected
+    /// Claim the partition.
+    case claim(Claim)
+    /// Drop a claim that has not succeeded.
+    case abandon
+    /// Give the partition to another node: it accepts no more batches.
+    case release(to: NodeNumber)
+    /// The successor did not claim: accept batches again.
+    case resume
+    /// Time has passed.
+    case tick
+}
+
+/// What a `Replica` wants the shell to do, in this order.
+public enum ReplicaEffect: Hashable, Sendable {
+    /// Append the frame of this name (`Replica.frame`).
+    case append(FrameName)
+    /// Read the record at a position from the leader of the log.
+    case read(LogPosition)
+    /// Report every record after a position, in place of what was followed before.
+    case follow(after: LogPosition)
+    /// Report no more records.
+    case stopFollowing
+    /// Apply a frame to the store, and report `applied`.
+    case apply(AppliedFrame)
+    /// These batches are in no frame that this node confirms: report each as failed.
+    case fail(Range<UInt64>)
+    /// This node owns the partition, and its store has everything before.
+    case took(Term)
+    /// This node does not own the partition any more.
+    case lost
+    /// The role or the epoch has changed: report it to the membership.
+    case changed
+    /// Nothing more can be applied until an operator has acted.
+    case halted(LogHalt)
+}
+
+/// A frame that counts, for the store.
+public struct AppliedFrame: Hashable, Sendable {
+    /// Where the batches come from.
+    public enum Content: Hashable, Sendable {
+        /// Batches that this node submitted.
+        case own(Range<UInt64>)
+        /// The batches of another owner, one after the other as they were submitted.
+        case foreign([UInt8])
+    }
+
+    /// The batches.
+    public var content: Content
+    /// The term, the number and the position of the frame, or of the last one if its content needed several.
+    public var term: Term
+    public var number: UInt64
+    public var position: LogPosition
+    /// The first batches, which the store has already.
+    public var skips: UInt64
+}

@@ -1,0 +1,42 @@
+import Basics
+import Delivery
+import Transport
+
+/// Partitions that come from other nodes of a cluster, and leave to them.
+extension ReactorHost {
+    /// Serves a partition from now on. Called on every reactor; the one that the partition is assigned to gets `make`.
+    func take(_ partition: Int, make: @escaping @Sendable () -> Partition) {
+        guard map.reactor(of: partition) == index else {
+            isOurs[partition] = true
+            return
+        }
+        guard partitions.take(partition, make()) else {
+            // The store has not answered all that it was asked before the partition left.
+            return repeatNextTurn { $0.take(partition, make: make) }
+        }
+        isOurs[partition] = true
+    }
+
+    /// Stops serving a partition, and closes the sessions of its devices and senders. Called on every reactor.
+    func leave(_ partition: Int) {
+        isOurs[partition] = false
+        if map.reactor(of: partition) == index { partitions.leave(partition) }
+        closeSessions(of: partition)
+    }
+
+    /// Closes the sessions of the devices and senders of a partition: its new owner does not know them.
+    func closeSessions(of partition: Int) {
+        for link in allLinks where link.key?.partition(of: map.partitions) == partition {
+            answer(.connection(.close(.ownerChanged)), to: link.connection.id)
+        }
+    }
+}
+
+extension Link {
+    /// The device or sender that has logged in.
+    var key: PartitionKey? {
+        guard isLoggedIn, let peerNumber else { return nil }
+        if kind == .device { return .device(DeviceID(peerNumber)) }
+        return kind.isAppServer ? .sender(SenderID(peerNumber)) : nil
+    }
+}
