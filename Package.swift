@@ -131,8 +131,16 @@ let package = Package(
             ["Wire", "Basics", "Compression", "CLibXML2", "HTTP2Peer", "BasicsSupport", "WireSupport"],
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
-        tests("ClusterLog", ["ClusterLog", "Basics"]),
-        tests("APNsGateway", ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics"]),
+        // A replicated log with faults.
+        .target(
+            name: "ClusterLogSupport", dependencies: ["ClusterLog", "Basics"],
+            path: "Tests/ClusterLogTests/Support", swiftSettings: strict),
+        tests(
+            "ClusterLog", ["ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"],
+            exclude: ["Support"]),
+        tests(
+            "APNsGateway",
+            ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
         tests(
             "Sessions",
             [

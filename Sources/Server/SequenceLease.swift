@@ -41,6 +41,9 @@ public final class SequenceLease: Sendable {
         }
     }
 
+    /// No stored sequence is above this mark, in microseconds since 1970.
+    public var current: UInt64 { state.withLock { max(watermark, $0.highest) } }
+
     /// Records that the commit with a mark has succeeded.
     public func written(_ mark: UInt64) { state.withLock { $0.mark = max($0.mark, mark) } }
 }

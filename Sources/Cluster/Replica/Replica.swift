@@ -131,6 +131,7 @@ public struct Replica: ~Copyable {
             applied = max(applied, position)
             enterIfApplied(&effects)
             if case .releasing = role, isIdle { effects.append(.changed) }
+        case .unreadable(let position): halt(.unreadable(.damaged, at: position), &effects)
         case .synced(let position): durable = max(durable, position)
         case .disconnected: disconnect(now, &effects)
         case .connected: connect(now, &effects)

@@ -15,6 +15,8 @@ public enum ReplicaEvent: Sendable {
     case end(LogPosition)
     /// A read has failed.
     case readFailed
+    /// The content of the frame at a position, which was to be applied, cannot be read.
+    case unreadable(LogPosition)
     /// The store has applied a frame and everything before it.
     case applied(LogPosition)
     /// The store needs no log up to this position, even after a power cut.

@@ -24,3 +24,14 @@ extension ClusterPort: CommitLog {
         mailbox.post(ClusterParcel(writes: [ControlWrite(batch: batch, completed: completed)]))
     }
 }
+
+extension Mutation {
+    /// The sender whose record it changes. `nil` for other mutations.
+    var sender: SenderID? {
+        switch self {
+        case .putSender(let record): record.sender
+        case .removeSender(let sender): sender
+        default: nil
+        }
+    }
+}

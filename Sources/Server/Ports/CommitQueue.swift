@@ -20,6 +20,8 @@ struct CommitQueue {
         var isOwn: Bool
         /// The position of the frame that it completes. `nil` if others of its frame follow.
         var completes: UInt64?
+        /// Somebody else who gets the outcome.
+        var completed: (@Sendable (CommitOutcome) -> Void)?
     }
 
     /// A batch with the receiver of its outcome.

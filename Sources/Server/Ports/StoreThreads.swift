@@ -259,6 +259,7 @@ public final class StoreThreads: CommitLog {
                 if batch.isOwn {
                     reports.append(StoreReport(partition: batch.partition, .committed(outcome)))
                 }
+                batch.completed?(outcome)
                 if let position = batch.completes {
                     positions.append(AppliedReport(partition: batch.partition, position: position))
                 }

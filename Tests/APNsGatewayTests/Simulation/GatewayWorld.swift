@@ -1,5 +1,6 @@
 import APNsGateway
 import Basics
+import BasicsSupport
 import Delivery
 
 /// The core, where a world has a real one.
@@ -71,8 +72,7 @@ final class GatewayWorld {
     var refusesAll = false
     var isOutage = false
     var tokenTimes: [[UInt8]: UnixMilliseconds] = [:]
-    private var agenda: [(at: Int64, order: Int, action: (GatewayWorld) -> Void)] = []
-    private var order = 0
+    private var agenda = Agenda<GatewayWorld>()
     private var inbox: [APNsEvent] = []
     private var isFeeding = false
     private var effects = APNsEffects()
@@ -120,15 +120,7 @@ final class GatewayWorld {
     func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
     func after(_ milliseconds: Int64, _ action: @escaping (GatewayWorld) -> Void) {
-        order += 1
-        let entry = (at: time + milliseconds, order: order, action: action)
-        var (low, high) = (0, agenda.count)
-        // The next action is the last element.
-        while low < high {
-            let middle = (low + high) / 2
-            if agenda[middle].at > entry.at { low = middle + 1 } else { high = middle }
-        }
-        agenda.insert(entry, at: low)
+        agenda.add(at: time + milliseconds, action)
     }
 
     /// Runs until everything is answered. Returns what the checkers have found.
@@ -139,7 +131,7 @@ final class GatewayWorld {
         }
         scheduleTick()
         scheduleTrouble()
-        while let next = agenda.popLast(), next.at <= settings.endMilliseconds {
+        while let next = agenda.next(until: settings.endMilliseconds) {
             time = max(time, next.at)
             next.action(self)
             checkers.holds(gateway.unanswered, bound: Limits.APNsGateway.queuedRequests)

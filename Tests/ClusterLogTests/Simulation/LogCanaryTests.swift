@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import ClusterLogSupport
 import Testing
 
 /// Planted faults: each is found in some of the first worlds.

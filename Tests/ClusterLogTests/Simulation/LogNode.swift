@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import ClusterLogSupport
 
 /// A node: what it has applied, and its claim, if it has one.
 struct LogNode {

@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import ClusterLogSupport
 
 /// What owners do to the log, and what comes back.
 extension LogWorld {

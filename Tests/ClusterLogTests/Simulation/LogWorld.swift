@@ -1,5 +1,7 @@
 import Basics
+import BasicsSupport
 import ClusterLog
+import ClusterLogSupport
 
 /// Some nodes that write to one log and read it, in simulated time. A seed repeats a run.
 final class LogWorld {
@@ -26,8 +28,7 @@ final class LogWorld {
     var nodes: [LogNode]
     /// Microseconds since the start.
     private(set) var time: Int64 = 0
-    private var agenda: [(at: Int64, order: Int, action: (LogWorld) -> Void)] = []
-    private var order = 0
+    private var agenda = Agenda<LogWorld>()
     private var contents: UInt64 = 0
     var marks: UInt64 = 0
     /// Confirmed after the end of the faults.
@@ -65,15 +66,7 @@ final class LogWorld {
     func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
     func after(_ microseconds: Int64, _ action: @escaping (LogWorld) -> Void) {
-        order += 1
-        let entry = (at: time + max(0, microseconds), order: order, action: action)
-        var (low, high) = (0, agenda.count)
-        // The next action is the last element.
-        while low < high {
-            let middle = (low + high) / 2
-            if agenda[middle].at > entry.at { low = middle + 1 } else { high = middle }
-        }
-        agenda.insert(entry, at: low)
+        agenda.add(at: time + max(0, microseconds), action)
     }
 
     /// Runs until the faults are over and commits are confirmed again. Returns what the checkers have found.
@@ -83,7 +76,7 @@ final class LogWorld {
         after(50_000) { $0.work() }
         after(100_000) { $0.trouble() }
         after(settings.faultMicroseconds + 1_000_000) { $0.claimCalmly(0) }
-        while let next = agenda.popLast(), next.at <= settings.endMicroseconds {
+        while let next = agenda.next(until: settings.endMicroseconds) {
             time = max(time, next.at)
             next.action(self)
             if isDone || checkers.found.count >= 5 { break }

@@ -1,48 +1,64 @@
-import Basics
-import ClusterLog
+public import Basics
+public import ClusterLog
 
 /// A replicated log, with the faults that were seen of a real one: records that appear late, twice or never, refusals, lost answers, reads
 /// that miss the newest records, and times without a leader.
-struct SimulatedLog {
+public struct SimulatedLog {
     /// What becomes of a record that a node appends.
-    enum Fate {
+    public enum Fate {
         case stored(after: Int64, answer: Int64?)
         case lost
         case refused(after: Int64)
     }
 
     /// What a read answers.
-    enum Reading {
+    public enum Reading {
         case record([UInt8], at: LogPosition)
         case end(LogPosition)
         case failed
     }
 
     /// Chances of faults in percent.
-    struct Faults {
-        var late = 0
-        var lost = 0
-        var refused = 0
-        var lostAnswer = 0
-        var staleRead = 0
-        var failedRead = 0
+    public struct Faults {
+        public var late = 0
+        public var lost = 0
+        public var refused = 0
+        public var lostAnswer = 0
+        public var staleRead = 0
+        public var failedRead = 0
+
+        /// Creates chances, by default none.
+        public init(
+            late: Int = 0, lost: Int = 0, refused: Int = 0, lostAnswer: Int = 0, staleRead: Int = 0,
+            failedRead: Int = 0
+        ) {
+            self.late = late
+            self.lost = lost
+            self.refused = refused
+            self.lostAnswer = lostAnswer
+            self.staleRead = staleRead
+            self.failedRead = failedRead
+        }
     }
 
     let faults: Faults
-    private(set) var records: [[UInt8]] = []
+    /// What is stored, in order.
+    public private(set) var records: [[UInt8]] = []
     /// Until when there is no leader, in microseconds.
-    var electionUntil: Int64 = 0
+    public var electionUntil: Int64 = 0
     /// When the last record of each node arrived in order.
     private var arrivals: [Int: Int64] = [:]
     /// Whether records are lost at times that were stored: what the real log must not do.
-    var forgets = false
+    public var forgets = false
 
-    init(_ faults: Faults) { self.faults = faults }
+    /// Creates an empty log.
+    public init(_ faults: Faults) { self.faults = faults }
 
-    var end: LogPosition { LogPosition(UInt64(records.count)) }
+    /// The position of the last record.
+    public var end: LogPosition { LogPosition(UInt64(records.count)) }
 
     /// Decides what becomes of a record; times in microseconds from now.
-    mutating func fate(of node: Int, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom) -> Fate {
+    public mutating func fate(of node: Int, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom) -> Fate {
         // One connection keeps the order.
         let arrival = max(arrivals[node] ?? 0, time + Int64.random(in: 100...2_000, using: &random))
         arrivals[node] = arrival
@@ -64,14 +80,14 @@ struct SimulatedLog {
     }
 
     /// Stores a record. Returns its position.
-    mutating func store(_ record: [UInt8], _ random: inout SeededRandom) -> LogPosition {
+    public mutating func store(_ record: [UInt8], _ random: inout SeededRandom) -> LogPosition {
         if forgets, records.count > 8, Int.random(in: 0..<50, using: &random) == 0 { records.removeLast(2) }
         records.append(record)
         return end
     }
 
     /// Answers a read.
-    func read(_ position: LogPosition, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom)
+    public func read(_ position: LogPosition, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom)
         -> Reading
     {
         var seen = records.count

@@ -1,0 +1,42 @@
+import Basics
+import Delivery
+
+/// Events for partitions whose owner is unknown or is changing, until there is one or their time is over.
+struct HeldEvents {
+    private struct Held {
+        var event: Event
+        var until: Instant
+    }
+
+    private var byPartition: [Int: [Held]] = [:]
+    private(set) var count = 0
+
+    /// Adds an event. Returns `false` if too many wait.
+    mutating func add(_ event: Event, of partition: Int, now: Instant) -> Bool {
+        guard count < Limits.Cluster.heldEvents else { return false }
+        count += 1
+        byPartition[partition, default: []].append(
+            Held(event: event, until: now.advanced(milliseconds: Limits.Cluster.heldMilliseconds)))
+        return true
+    }
+
+    /// Removes and returns the events of a partition, in order.
+    mutating func take(_ partition: Int) -> [Event] {
+        guard let held = byPartition.removeValue(forKey: partition) else { return [] }
+        count -= held.count
+        return held.map(\.event)
+    }
+
+    /// Removes and returns the events whose time is over.
+    mutating func takeOverdue(_ now: Instant) -> [Event] {
+        var overdue: [Event] = []
+        for (partition, held) in byPartition {
+            let late = held.prefix { $0.until <= now }
+            guard !late.isEmpty else { continue }
+            overdue += late.map(\.event)
+            count -= late.count
+            byPartition[partition] = late.count == held.count ? nil : Array(held.dropFirst(late.count))
+        }
+        return overdue
+    }
+}

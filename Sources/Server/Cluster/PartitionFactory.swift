@@ -1,0 +1,43 @@
+import Basics
+import Delivery
+import Synchronization
+import Transport
+
+/// Makes the partitions that a node takes: as at a start of the process, they have nothing in memory.
+final class PartitionFactory: Sendable {
+    private struct Changing {
+        var settings: DeliverySettings
+        var directory: SenderDirectory
+    }
+
+    private let partitions: Int
+    private let hashKey = (SecureRandom.number(), SecureRandom.number())
+    private let lease: SequenceLease
+    private let changing: Mutex<Changing>
+
+    init(
+        partitions: Int, settings: DeliverySettings, directory: SenderDirectory, lease: SequenceLease
+    ) {
+        self.partitions = partitions
+        self.lease = lease
+        changing = Mutex(Changing(settings: settings, directory: directory))
+    }
+
+    /// Makes a partition with the current settings and senders.
+    func make(_ partition: Int) -> Partition {
+        var (settings, directory) = changing.withLock { ($0.settings, $0.directory) }
+        settings.sequenceWatermark = max(settings.sequenceWatermark, lease.current)
+        var core = Partition(
+            partition: partition, of: partitions, seed: SecureRandom.number(), hashKey: hashKey,
+            settings: settings)
+        core.handle(.senders(directory), now: Now.read())
+        core.effects = Effects()
+        return core
+    }
+
+    /// Uses other senders for later partitions.
+    func use(_ directory: SenderDirectory) { changing.withLock { $0.directory = directory } }
+
+    /// Uses other settings for later partitions.
+    func use(_ running: RunningSettings) { changing.withLock { $0.settings.running = running } }
+}

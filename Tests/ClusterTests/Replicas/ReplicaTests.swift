@@ -1,0 +1,79 @@
+import Basics
+import Cluster
+import ClusterLog
+import Foundation
+import Testing
+
+/// Replicas of a partition in simulated worlds: `CCS_CLUSTER_SEEDS` sets how many.
+@Suite("replicas") struct ReplicaTests {
+    private static let seeds =
+        ProcessInfo.processInfo.environment["CCS_CLUSTER_SEEDS"].flatMap { UInt64($0) } ?? 200
+
+    @Test("stores stay the same, and no batch that succeeded is lost")
+    func worlds() {
+        var (submitted, succeeded, failed, handovers) = (0, 0, 0, 0)
+        for seed in 0..<Self.seeds {
+            let world = ReplicaWorld(seed: seed)
+            let found = world.run()
+            #expect(found.isEmpty, "seed \(seed): \(found)")
+            submitted += Int(world.submitted)
+            succeeded += world.succeeded.count
+            failed += world.failed.count
+            handovers += world.handovers
+        }
+        #expect(submitted > 100 && succeeded > submitted / 2 && failed > 10 && handovers > 10)
+    }
+
+    private func findings(of kind: String, _ plant: (ReplicaWorld) -> Void) -> Bool {
+        (0..<80 as Range<UInt64>).contains { seed in
+            let world = ReplicaWorld(seed: seed)
+            plant(world)
+            return world.run().contains { $0.hasPrefix(kind) }
+        }
+    }
+
+    @Test("a store that drops a frame of another node is found")
+    func dropped() {
+        #expect(
+            findings(of: "stores") { world in
+                world.tamper = { effect, node in
+                    guard case .apply(let frame) = effect, case .foreign = frame.content, node.number == 1,
+                        frame.number % 7 == 0
+                    else { return effect }
+                    var empty = frame
+                    empty.content = .foreign([])
+                    return .apply(empty)
+                }
+            })
+    }
+
+    @Test("a batch that is reported as applied without a frame that counts is found")
+    func lost() {
+        #expect(
+            findings(of: "outcomes") { world in
+                world.tamper = { effect, node in
+                    guard case .fail(let range) = effect else { return effect }
+                    for number in range {
+                        if let batch = node.open[number] { world.succeeded.insert(batch) }
+                    }
+                    return effect
+                }
+            })
+    }
+
+    @Test("a store that applies a batch again after a restart is found")
+    func repeated() { #expect(findings(of: "stores") { world in world.skips = { _ in 0 } }) }
+
+    @Test("an owner that serves before its store has everything is found")
+    func early() {
+        #expect(
+            findings(of: "serving") { world in
+                world.tamper = { effect, node in
+                    if case .apply(let frame) = effect, !node.isServing, node.replica.report.role == .claiming {
+                        world.perform([.took(frame.term)], node)
+                    }
+                    return effect
+                }
+            })
+    }
+}

@@ -1,0 +1,234 @@
+import Basics
+import BasicsSupport
+import Cluster
+import ClusterLog
+import ClusterLogSupport
+
+/// Some nodes with a replica of a partition, each with a store, in simulated time. A seed repeats a run.
+final class ReplicaWorld {
+    /// What the store of a node has: the batches of all frames in order, and where that is in the log.
+    struct SimulatedStore {
+        var applied: [UInt64] = []
+        var reader = LogReader()
+        /// How many batches of the next frame it has.
+        var batches: UInt64 = 0
+    }
+
+    /// A node. A new process begins from its store.
+    final class Node {
+        let number: Int
+        var replica: Replica
+        var store = SimulatedStore()
+        /// What a power cut leaves.
+        var synced = SimulatedStore()
+        /// The frames that the store has not applied.
+        var frames: [AppliedFrame] = []
+        var open: [UInt64: UInt64] = [:]
+        var process = 0
+        var pausedUntil: Int64 = 0
+        var cutUntil: Int64 = 0
+        var inbox: [ReplicaEvent] = []
+        var isServing = false
+        /// Where the follower is; `nil` if nothing is followed.
+        var follows: LogPosition?
+
+        init(_ number: Int, _ key: LogKey) {
+            self.number = number
+            replica = Replica(log: key, at: LogReader())
+        }
+    }
+
+    let key = LogKey(cluster: 7, partition: 2)
+    let isFaultyWorld: Bool
+    var random: SeededRandom
+    var log: SimulatedLog
+    var nodes: [Node] = []
+    var time: Int64 = 0
+    var agenda = Agenda<ReplicaWorld>()
+    var found: [String] = []
+    /// Batches by number: reported as applied, and reported as failed.
+    var succeeded: Set<UInt64> = []
+    var failed: Set<UInt64> = []
+    var submitted: UInt64 = 0
+    var handovers = 0
+    /// Changes what a node does, to check the checkers.
+    var tamper: ((ReplicaEffect, Node) -> ReplicaEffect?)?
+    /// Changes what a store applies of a frame.
+    var skips: (AppliedFrame) -> UInt64 = { $0.skips }
+
+    static let faultMicroseconds: Int64 = 10_000_000
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+        isFaultyWorld = seed % 4 != 0
+        log = SimulatedLog(
+            isFaultyWorld
+                ? SimulatedLog.Faults(
+                    late: 3, lost: 3, refused: 2, lostAnswer: 3, staleRead: 10, failedRead: 5)
+                : SimulatedLog.Faults())
+        nodes = (0..<3).map { Node($0, key) }
+    }
+
+    var isFaulty: Bool { isFaultyWorld && time < Self.faultMicroseconds }
+
+    var now: Now {
+        Now(
+            monotonic: Instant(nanoseconds: (time + 1_000_000) * 1_000), wall: 1_700_000_000_000 + time / 1_000)
+    }
+
+    func draw(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
+    func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+    func fail(_ text: String) { if found.count < 5 { found.append(text) } }
+
+    func after(_ microseconds: Int64, _ action: @escaping (ReplicaWorld) -> Void) {
+        agenda.add(at: time + max(0, microseconds), action)
+    }
+
+    /// Runs until the faults are over and batches are applied again. Returns what the checkers have found.
+    func run() -> [String] {
+        for node in nodes {
+            feed(.connected, node, 0)
+            tick(node, 0)
+            follow(node)
+        }
+        after(10_000) { $0.claim($0.nodes[0]) }
+        after(20_000) { $0.work() }
+        after(100_000) { $0.trouble() }
+        after(Self.faultMicroseconds + 6_000_000) { $0.claimCalmly() }
+        while let next = agenda.next(until: 60_000_000) {
+            time = max(time, next.at)
+            next.action(self)
+            if isDone || found.count >= 5 { break }
+        }
+        finish()
+        return found
+    }
+
+    var calm: Int = 0
+
+    private var isDone: Bool {
+        guard time > Self.faultMicroseconds + 8_000_000, calm >= 10 else { return false }
+        for node in nodes where node.replica.reader.position != log.end || !node.frames.isEmpty || !node.open.isEmpty {
+            return false
+        }
+        return true
+    }
+
+    private func finish() {
+        if found.isEmpty, !isDone {
+            let states = nodes.map {
+                "\($0.replica.report.role) at \($0.replica.reader.position.number) open \($0.open.count)"
+            }
+            fail("progress: \(calm) applied after the faults of \(log.end.number): \(states)")
+        }
+        let whole = nodes[0].store.applied
+        for node in nodes.dropFirst() where node.store.applied != whole {
+            fail("stores: node \(node.number) has \(node.store.applied.count) batches, node 0 \(whole.count)")
+        }
+        if Set(whole).count != whole.count { fail("stores: a batch is applied twice") }
+        let lost = succeeded.subtracting(whole)
+        if !lost.isEmpty { fail("outcomes: \(lost.count) batches succeeded and are lost") }
+    }
+
+    // MARK: Load
+
+    private func work() {
+        for node in nodes where node.pausedUntil <= time && node.isServing {
+            for _ in 0..<draw(0...3) { submit(node) }
+        }
+        after(draw(500...30_000)) { $0.work() }
+    }
+
+    private func submit(_ node: Node) {
+        submitted += 1
+        let batch = submitted
+        // Few contents need several frames.
+        let bytes = Int.random(in: 0..<400, using: &random) == 0 ? 2_500_000 : 0
+        var effects: [ReplicaEffect] = []
+        let number = node.replica.submit(now: now, effects: &effects) { buffer in
+            buffer.append(word: batch)
+            buffer.append(word: UInt64(bytes))
+            buffer.append([UInt8](repeating: 7, count: bytes))
+        }
+        if let number { node.open[number] = batch }
+        perform(effects, node)
+    }
+
+    private func claim(_ node: Node) {
+        guard node.pausedUntil <= time else { return }
+        feed(.claim(Claim(random.next())), node, node.process)
+    }
+
+    private func claimCalmly() {
+        if !nodes.contains(where: { $0.isServing }) { claim(nodes[0]) }
+        after(3_000_000) { $0.claimCalmly() }
+    }
+
+    // MARK: Faults
+
+    private func trouble() {
+        guard time < Self.faultMicroseconds else { return }
+        after(100_000) { $0.trouble() }
+        guard let node = nodes.randomElement(using: &random) else { return }
+        if chance(3) { claim(node) }
+        if chance(2), let other = nodes.randomElement(using: &random) { handOver(from: node, to: other) }
+        guard isFaultyWorld else { return }
+        if chance(1) {
+            claim(node)
+            claim(nodes[(node.number + 1) % 3])
+        }
+        if chance(1) { restart(node, losesUnsynced: chance(30)) }
+        if chance(1) { node.pausedUntil = max(node.pausedUntil, time + draw(200_000...4_000_000)) }
+        if chance(1) { cut(node, draw(200_000...8_000_000)) }
+        if chance(1) { log.electionUntil = time + draw(4_000_000...9_000_000) }
+        if chance(20) { sync(node) }
+    }
+
+    /// A planned handover: the owner releases the partition, then the other one claims it.
+    private func handOver(from node: Node, to other: Node) {
+        guard node !== other, node.isServing else { return }
+        feed(.release(to: NodeNumber(UInt16(other.number + 1))), node, node.process)
+        after(50_000) { world in
+            if case .releasing = node.replica.report.role {
+                world.handovers += 1
+                world.claim(other)
+            }
+        }
+        after(2_000_000) { $0.feed(.resume, node, node.process) }
+    }
+
+    private func sync(_ node: Node) {
+        node.synced = node.store
+        feed(.synced(node.store.reader.position), node, node.process)
+    }
+
+    func restart(_ node: Node, losesUnsynced: Bool) {
+        node.process += 1
+        if losesUnsynced { node.store = node.synced }
+        node.frames = []
+        // Whether they count, nobody learns.
+        node.open = [:]
+        node.inbox = []
+        node.isServing = false
+        node.follows = nil
+        node.replica = Replica(log: key, at: node.store.reader, batches: node.store.batches)
+        feed(.connected, node, node.process)
+        tick(node, node.process)
+    }
+
+    private func cut(_ node: Node, _ span: Int64) {
+        node.cutUntil = max(node.cutUntil, time + span)
+        let process = node.process
+        after(draw(0...600_000)) { $0.feed(.disconnected, node, process) }
+        after(span + 700_000) { $0.feed(.connected, node, process) }
+    }
+
+    private func tick(_ node: Node, _ process: Int) {
+        guard node.process == process else { return }
+        let wait = node.replica.nextTick.milliseconds(since: now.monotonic)
+        after(min(max(wait, 1), 100) * 1_000) { world in
+            world.feed(.tick, node, process)
+            world.tick(node, process)
+        }
+    }
+}
