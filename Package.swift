@@ -132,6 +132,7 @@ let package = Package(
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
         tests("ClusterLog", ["ClusterLog", "Basics"]),
+        tests("Cluster", ["Cluster", "ClusterLog", "Basics"]),
         tests("APNsGateway", ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics"]),
         tests(
             "Sessions",
