@@ -142,6 +142,8 @@ let package = Package(
             "APNsGateway",
             ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
         tests(
+            "Cluster", ["Cluster", "ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"]),
+        tests(
             "Sessions",
             [
                 "Sessions", "Wire", "Compression", "Delivery", "Basics", "HTTP2Peer", "BasicsSupport",

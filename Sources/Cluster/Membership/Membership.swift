@@ -1,54 +1,186 @@
 public import Basics
+import ClusterLog
 
 /// Which nodes there are, which of them owns each partition, and what this node is to do about it.
+///
+/// The log decides who owns a partition; this machine decides only who tries, and when. Wrong heartbeats, lost ones and wrong clocks
+/// cost a takeover, never a message.
 public struct Membership: Sendable {
-    /// What this node is, and never changes while it runs.
-    public struct Settings: Sendable {
-        /// The identity that its heartbeats carry.
-        public var cluster: ClusterID
-        public var node: NodeNumber
-        public var incarnation: Incarnation
-        public var name: String
-        public var software: String
-        public var frameVersions: ClosedRange<UInt8>
-        public var linkAddress: String
-        /// How many partitions the cluster has.
-        public var partitions: Int
-        /// How many nodes must have a record durable before it may be purged: 2, or 1 in a cluster of one node.
-        public var copies: Int
+    /// A partition, as this node sees it.
+    struct Partition: Sendable {
+        /// The highest epoch that any node has reported.
+        var highest = Epoch(0)
+        /// When that has risen: whoever has raised it announces itself soon.
+        var rose = Instant.distantPast
+        /// The node that owns it, or `nil`.
+        var owner: NodeNumber?
+        /// Since when the owner is unknown.
+        var unownedSince: Instant?
+        /// Since when another node claims it.
+        var claimedSince: Instant?
+        /// When this node last claimed it.
+        var tried = Instant.distantPast
+        /// When this node may claim it again.
+        var retry = Instant.distantPast
+        /// The pauses between claims since it was last owned.
+        var pauses: Backoff?
+        /// When this node may hand it over again.
+        var handoverRetry = Instant.distantPast
+    }
 
-        /// Creates settings.
-        public init(
-            cluster: ClusterID, node: NodeNumber, incarnation: Incarnation, name: String, software: String,
-            frameVersions: ClosedRange<UInt8>, linkAddress: String, partitions: Int, copies: Int = 2
-        ) {
-            self.cluster = cluster
-            self.node = node
-            self.incarnation = incarnation
-            self.name = name
-            self.software = software
-            self.frameVersions = frameVersions
-            self.linkAddress = linkAddress
-            self.partitions = partitions
-            self.copies = copies
-        }
+    /// A handover that this node has begun.
+    struct Handover: Sendable {
+        let partition: Int
+        let successor: NodeNumber
+        let since: Instant
     }
 
     let settings: Settings
     var random: SeededRandom
+    var rendezvous: Rendezvous
+    var alarms = AlarmTable()
+    /// The other nodes, by number.
+    var peers: [Peer] = []
+    var partitions: [Partition]
+    /// The replicas of this node, and as they were in its last heartbeat: what the others decide by.
+    var own: [PartitionReport]
+    var sent: [PartitionReport]
+    var handovers: [Handover] = []
+    /// Whether this node gives up its partitions, and whether that was reported to be done.
+    var drain = Drain.off
+    /// The version of frames that all nodes read.
+    public private(set) var frameVersion: UInt8?
+
+    /// When this node started, and when it last handled an event.
+    let started: Instant
+    var last: Instant
+    /// When a heartbeat of this node last came back.
+    var echoed: Instant
+    var isDeaf = false
+    /// When this node may judge the others: it was stopped or cut off, and waits for their heartbeats.
+    var settled: Instant
+    /// When nodes last came, went or changed.
+    var changed: Instant
+    var heartbeats: UInt64 = 0
+    var sentAt = Instant.distantPast
+    var isUrgent = true
+    var evaluated = Instant.distantPast
+
+    enum Drain { case off, underway, reported }
 
     /// Starts without any other node. The seed decides the pauses between claims; it must differ between processes.
     public init(_ settings: Settings, seed: UInt64, now: Now) {
+        precondition(
+            (1...Limits.Cluster.partitions).contains(settings.partitions), "a cluster of too many partitions")
         self.settings = settings
         random = SeededRandom(seed: seed)
-        _ = now
+        rendezvous = Rendezvous(cluster: settings.cluster, partitions: settings.partitions)
+        partitions = Array(repeating: Partition(unownedSince: now.monotonic), count: settings.partitions)
+        own = Array(repeating: PartitionReport(), count: settings.partitions)
+        sent = own
+        frameVersion = settings.frameVersions.upperBound
+        (started, last, echoed, changed) = (now.monotonic, now.monotonic, now.monotonic, now.monotonic)
+        settled = now.monotonic.advanced(milliseconds: Limits.Cluster.suspicionMilliseconds)
     }
 
     /// When `tick` is due.
-    public var nextTick: Instant { .distantPast }
+    public var nextTick: Instant {
+        min(heartbeatDue, evaluated.advanced(milliseconds: Limits.Cluster.tickMilliseconds))
+    }
+
+    private var heartbeatDue: Instant {
+        sentAt.advanced(
+            milliseconds: isUrgent
+                ? Limits.Cluster.urgentMilliseconds : Limits.Cluster.heartbeatMilliseconds)
+    }
 
     /// Handles an event.
     public mutating func handle(_ event: MembershipEvent, now: Now, effects: inout [MembershipEffect]) {
-        _ = (event, now)
+        let time = now.monotonic
+        // Time in which this node did not run is no silence of the others.
+        if time.milliseconds(since: last) > Limits.Cluster.pauseMilliseconds { settle(time) }
+        last = max(last, time)
+        switch event {
+        case .heartbeat(let heartbeat): hear(heartbeat, now, &effects)
+        case .local(let partition, let report): localState(report, of: partition, time, &effects)
+        case .drain:
+            if drain == .off { (drain, isUrgent) = (.underway, true) }
+        case .tick: tick(now, &effects)
+        }
+    }
+
+    /// Gives the others time to be noticed before any of them is judged.
+    mutating func settle(_ now: Instant) {
+        settled = now.advanced(milliseconds: Limits.Cluster.suspicionMilliseconds)
+        for index in peers.indices where peers[index].status == .alive {
+            peers[index].heard = max(peers[index].heard, now)
+        }
+    }
+
+    private mutating func tick(_ now: Now, _ effects: inout [MembershipEffect]) {
+        let time = now.monotonic
+        if time.milliseconds(since: evaluated) >= Limits.Cluster.tickMilliseconds {
+            evaluated = time
+            listen(time)
+            judgePeers(time, &effects)
+            undoHandovers(time, &effects)
+            abandonClaims(time, &effects)
+            if !isDeaf, settled <= time {
+                claimPartitions(time, &effects)
+                handOverPartitions(time, &effects)
+            }
+            alarms.expire(time, &effects)
+        }
+        if heartbeatDue <= time { send(now, &effects) }
+    }
+
+    /// Finds out whether this node's own heartbeats come back. Without them, the silence of the others means nothing.
+    private mutating func listen(_ now: Instant) {
+        let isSilent = now.milliseconds(since: echoed) > Limits.Cluster.pauseMilliseconds
+        if isSilent || isDeaf { settle(now) }
+        isDeaf = isSilent
+    }
+
+    private mutating func send(_ now: Now, _ effects: inout [MembershipEffect]) {
+        heartbeats += 1
+        sentAt = now.monotonic
+        isUrgent = false
+        sent = own
+        effects.append(
+            .send(
+                Heartbeat(
+                    cluster: settings.cluster, node: settings.node, incarnation: settings.incarnation,
+                    count: heartbeats, name: settings.name, software: settings.software,
+                    frameVersions: settings.frameVersions, linkAddress: settings.linkAddress, wall: now.wall,
+                    isDraining: drain != .off, partitions: own)))
+    }
+
+    /// The shell has reported the state of a replica.
+    private mutating func localState(
+        _ report: PartitionReport, of partition: Int, _ now: Instant, _ effects: inout [MembershipEffect]
+    ) {
+        precondition(partitions.indices.contains(partition), "a partition that the cluster does not have")
+        precondition(report.durable <= report.applied, "what is durable was not applied")
+        let old = own[partition]
+        own[partition] = report
+        guard old.role != report.role || old.epoch != report.epoch else { return }
+        if old.role != report.role { isUrgent = true }
+        findOwner(of: partition, now, &effects)
+        if !report.role.isOwner { handovers.removeAll { $0.partition == partition } }
+    }
+
+    /// Sets the version of frames to the highest that all nodes read that were not removed: one that is away will read them later.
+    mutating func findFrameVersion(_ now: Instant, _ effects: inout [MembershipEffect]) {
+        let all = peers.map(\.heartbeat.frameVersions) + [settings.frameVersions]
+        let highest = all.map(\.upperBound).min() ?? settings.frameVersions.upperBound
+        let version = all.allSatisfy { $0.contains(highest) } ? highest : nil
+        guard version != frameVersion else { return }
+        frameVersion = version
+        effects.append(.frameVersion(version))
+        if version == nil {
+            alarms.raise(.noFrameVersion, .distantFuture, &effects)
+        } else {
+            alarms.clear(.noFrameVersion, &effects)
+        }
     }
 }

@@ -1,0 +1,21 @@
+/// Why bytes are no heartbeat that this build can use.
+public enum HeartbeatFault: Error, Hashable, Sendable {
+    /// More bytes than a heartbeat may have.
+    case tooLong(bytes: Int)
+    /// No heartbeat at all.
+    case foreign
+    /// A newer build has sent it.
+    case newer(version: UInt8)
+    /// The bytes end too early.
+    case cut
+    /// Bytes follow the end.
+    case trailing(bytes: Int)
+    /// A field has a value that no node sends.
+    case invalid(Field)
+
+    /// The fields that are checked.
+    public enum Field: String, CaseIterable, Sendable {
+        case number, cluster, node, count, name, software, frameVersions, linkAddress, draining, partitions
+        case role, epoch, position
+    }
+}

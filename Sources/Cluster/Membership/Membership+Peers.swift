@@ -1,0 +1,157 @@
+public import Basics
+import ClusterLog
+
+/// Another node.
+struct Peer: Sendable {
+    var heartbeat: Heartbeat
+    /// When its last heartbeat arrived.
+    var heard: Instant
+    var status = NodeStatus.alive
+    /// The processes before this one, the last one first, and when this one replaced them.
+    var earlier: [Incarnation] = []
+    var replaced: Instant
+    /// How many heartbeats in a row had a wrong clock.
+    var wrongClocks = 0
+
+    var node: NodeNumber { heartbeat.node }
+    /// Whether it can take partitions.
+    var isFit: Bool { status == .alive && !heartbeat.isDraining }
+}
+
+/// Which nodes there are.
+extension Membership {
+    func peer(_ node: NodeNumber) -> Int? { peers.firstIndex { $0.node == node } }
+
+    /// A heartbeat has arrived.
+    mutating func hear(_ heartbeat: Heartbeat, _ now: Now, _ effects: inout [MembershipEffect]) {
+        let time = now.monotonic
+        guard heartbeat.cluster == settings.cluster else {
+            return alarms.raise(.foreignCluster(heartbeat.cluster), time, &effects)
+        }
+        guard heartbeat.node != settings.node else { return hearOwn(heartbeat, time, &effects) }
+        guard heartbeat.partitions.count == settings.partitions else {
+            return alarms.raise(.partitions(heartbeat.node), time, &effects)
+        }
+        guard let index = peer(heartbeat.node) else { return add(heartbeat, now, &effects) }
+        let old = peers[index].heartbeat
+        if old.incarnation == heartbeat.incarnation {
+            guard heartbeat.count > old.count else { return }
+        } else {
+            guard replace(index, by: heartbeat, time, &effects) else { return }
+        }
+        accept(heartbeat, index, now, &effects)
+    }
+
+    /// A heartbeat of this node's own number.
+    private mutating func hearOwn(
+        _ heartbeat: Heartbeat, _ now: Instant, _ effects: inout [MembershipEffect]
+    ) {
+        if heartbeat.incarnation == settings.incarnation {
+            echoed = now
+        } else if now.milliseconds(since: started) > Limits.Cluster.suspicionMilliseconds {
+            alarms.raise(.duplicateNode(settings.node), now, &effects)
+        }
+    }
+
+    private mutating func add(_ heartbeat: Heartbeat, _ now: Now, _ effects: inout [MembershipEffect]) {
+        // This node is one of them.
+        guard peers.count < Limits.Cluster.nodes - 1 else {
+            return alarms.raise(.tooManyNodes, now.monotonic, &effects)
+        }
+        let index = peers.firstIndex { $0.node > heartbeat.node } ?? peers.count
+        peers.insert(
+            Peer(heartbeat: heartbeat, heard: now.monotonic, replaced: now.monotonic), at: index)
+        changed = now.monotonic
+        effects.append(.member(heartbeat.node))
+        checkClock(index, now, &effects)
+        findFrameVersion(now.monotonic, &effects)
+        findOwners(now.monotonic, &effects)
+        takeReleased(from: index, now.monotonic, &effects)
+    }
+
+    /// A process with the number of a peer that is not the last one. Returns whether it takes its place.
+    private mutating func replace(
+        _ index: Int, by heartbeat: Heartbeat, _ now: Instant, _ effects: inout [MembershipEffect]
+    ) -> Bool {
+        if peers[index].earlier.contains(heartbeat.incarnation) {
+            // Its last heartbeats may arrive late; later ones mean that it still runs.
+            if now.milliseconds(since: peers[index].replaced) > Limits.Cluster.suspicionMilliseconds {
+                alarms.raise(.duplicateNode(heartbeat.node), now, &effects)
+            }
+            return false
+        }
+        peers[index].earlier.insert(peers[index].heartbeat.incarnation, at: 0)
+        if peers[index].earlier.count > Limits.Cluster.incarnations { peers[index].earlier.removeLast() }
+        peers[index].replaced = now
+        return true
+    }
+
+    /// Takes over what a heartbeat reports.
+    private mutating func accept(
+        _ heartbeat: Heartbeat, _ index: Int, _ now: Now, _ effects: inout [MembershipEffect]
+    ) {
+        let (old, status) = (peers[index].heartbeat, peers[index].status)
+        peers[index].heartbeat = heartbeat
+        peers[index].heard = now.monotonic
+        peers[index].status = .alive
+        let isNew = old.incarnation != heartbeat.incarnation || status != .alive
+        if isNew || old.isDraining != heartbeat.isDraining { changed = now.monotonic }
+        if isNew || old.isDraining != heartbeat.isDraining || old.linkAddress != heartbeat.linkAddress {
+            effects.append(.member(heartbeat.node))
+        }
+        checkClock(index, now, &effects)
+        if old.frameVersions != heartbeat.frameVersions { findFrameVersion(now.monotonic, &effects) }
+        for partition in partitions.indices {
+            let (before, after) = (old.partitions[partition], heartbeat.partitions[partition])
+            if isNew || before.role != after.role || before.epoch != after.epoch {
+                findOwner(of: partition, now.monotonic, &effects)
+            }
+        }
+        takeReleased(from: index, now.monotonic, &effects)
+    }
+
+    /// Suspects the peers that are silent. While this node is cut off, all are.
+    mutating func judgePeers(_ now: Instant, _ effects: inout [MembershipEffect]) {
+        guard !isDeaf else { return }
+        var isChanged = false
+        for index in peers.indices {
+            let silence = now.milliseconds(since: peers[index].heard)
+            let status: NodeStatus =
+                switch peers[index].status {
+                case .alive: silence > Limits.Cluster.suspicionMilliseconds ? .suspected : .alive
+                case .suspected, .gone: silence > Limits.Cluster.goneMilliseconds ? .gone : .suspected
+                }
+            guard status != peers[index].status else { continue }
+            peers[index].status = status
+            effects.append(.member(peers[index].node))
+            isChanged = true
+        }
+        guard isChanged else { return }
+        changed = now
+        findOwners(now, &effects)
+    }
+
+    private mutating func checkClock(_ index: Int, _ now: Now, _ effects: inout [MembershipEffect]) {
+        let (difference, isOver) = peers[index].heartbeat.wall.subtractingReportingOverflow(now.wall)
+        let isWrong = isOver || difference.magnitude > UInt64(Limits.Cluster.clockMilliseconds)
+        guard isWrong else {
+            peers[index].wrongClocks = 0
+            return alarms.clear(.clock(peers[index].node), &effects)
+        }
+        peers[index].wrongClocks = min(peers[index].wrongClocks + 1, Limits.Cluster.clockReadings)
+        if peers[index].wrongClocks == Limits.Cluster.clockReadings {
+            alarms.raise(.clock(peers[index].node), now.monotonic, &effects)
+        }
+    }
+
+    /// Forgets a node that will not return, at the operator's request. Returns whether it was silent, and is forgotten.
+    public mutating func remove(
+        _ node: NodeNumber, now: Now, effects: inout [MembershipEffect]
+    ) -> Bool {
+        guard let index = peer(node), peers[index].status != .alive else { return false }
+        peers.remove(at: index)
+        effects.append(.member(node))
+        findFrameVersion(now.monotonic, &effects)
+        return true
+    }
+}

@@ -1,0 +1,73 @@
+public import Basics
+import ClusterLog
+
+extension Membership {
+    /// What a node is: nothing of it changes while the process runs.
+    public struct Settings: Sendable {
+        /// The cluster.
+        public var cluster: ClusterID
+        /// The node, and the process that runs it.
+        public var node: NodeNumber
+        public var incarnation: Incarnation
+        /// The name of the node, for people: 1 to 64 bytes.
+        public var name: String
+        /// The version of the software, for people: 1 to 64 bytes.
+        public var software: String
+        /// The versions of frames that this build reads.
+        public var frameVersions: ClosedRange<UInt8>
+        /// Where other nodes reach this one: `host:port`.
+        public var linkAddress: String
+        /// How many partitions the cluster has.
+        public var partitions: Int
+        /// How many nodes must have a record durable before it may be purged: 2, or 1 in a cluster of one node.
+        public var copies: Int
+
+        /// Creates settings.
+        public init(
+            cluster: ClusterID, node: NodeNumber, incarnation: Incarnation, name: String, software: String,
+            frameVersions: ClosedRange<UInt8>, linkAddress: String, partitions: Int, copies: Int = 2
+        ) {
+            self.cluster = cluster
+            self.node = node
+            self.incarnation = incarnation
+            self.name = name
+            self.software = software
+            self.frameVersions = frameVersions
+            self.linkAddress = linkAddress
+            self.partitions = partitions
+            self.copies = copies
+        }
+    }
+
+    /// What is known of another node. Returns `nil` if it is unknown.
+    public func member(_ node: NodeNumber) -> Member? {
+        peer(node).map { Member(status: peers[$0].status, heartbeat: peers[$0].heartbeat) }
+    }
+
+    /// The numbers of all other nodes that are known.
+    public var members: [NodeNumber] { peers.map(\.heartbeat.node) }
+
+    /// The owner of a partition, or `nil` while it is unknown.
+    public func owner(of partition: Int) -> NodeNumber? { partitions[partition].owner }
+
+    /// How many partitions this node owns or claims.
+    public var load: Int { own.count { $0.role.isOwner || $0.role == .claiming } }
+
+    /// Whether this node sees its own heartbeats. Otherwise it judges no other node.
+    public var isConnected: Bool { !isDeaf }
+
+    /// Up to where the log of a partition may be purged.
+    public func purge(of partition: Int) -> PurgePositions {
+        var some = own[partition].role == .absent ? [] : [own[partition].durable]
+        var all = [own[partition].durable]
+        for peer in peers where peer.status != .gone {
+            let report = peer.heartbeat.partitions[partition]
+            all.append(report.durable)
+            if peer.status == .alive, report.role != .absent { some.append(report.durable) }
+        }
+        guard some.count >= settings.copies else { return PurgePositions(bySome: .start, byAll: .start) }
+        some.sort(by: >)
+        let bySome = some[max(1, settings.copies) - 1]
+        return PurgePositions(bySome: bySome, byAll: min(bySome, all.min() ?? .start))
+    }
+}
