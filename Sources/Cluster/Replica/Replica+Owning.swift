@@ -60,7 +60,10 @@ extension Replica {
                 parts = []
                 enterIfApplied(&effects)
             case .confirmed(let name, let position): confirmed(name, position, &effects)
-            case .lost: giveUp(&effects)
+            case .lost:
+                // The mark of another term: what is incomplete stays so.
+                parts = []
+                giveUp(&effects)
             case .halted(let reason): halt(reason, &effects)
             }
         }

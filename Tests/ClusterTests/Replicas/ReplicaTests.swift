@@ -7,7 +7,7 @@ import Testing
 /// Replicas of a partition in simulated worlds: `CCS_CLUSTER_SEEDS` sets how many.
 @Suite("replicas") struct ReplicaTests {
     private static let seeds =
-        ProcessInfo.processInfo.environment["CCS_CLUSTER_SEEDS"].flatMap { UInt64($0) } ?? 200
+        ProcessInfo.processInfo.environment["CCS_CLUSTER_SEEDS"].flatMap { UInt64($0) } ?? 60
 
     @Test("stores stay the same, and no batch that succeeded is lost")
     func worlds() {
