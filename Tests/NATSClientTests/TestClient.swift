@@ -74,6 +74,13 @@ final class TestClient {
         return try #require(found)
     }
 
+    /// Returns the events since the last call, and forgets them.
+    func takeEvents() -> [JetStreamEvent] {
+        let taken = events
+        events = []
+        return taken
+    }
+
     /// Waits for the connection. Returns the name of the server.
     @discardableResult
     func connected(_ location: SourceLocation = #_sourceLocation) throws -> String {

@@ -14,6 +14,8 @@ public final class NATSServerProcess {
 
     /// The folder of its configuration and store.
     public let folder: URL
+    /// The name of the server.
+    public let name: String
     /// The port for clients; the same after a restart.
     public private(set) var port: UInt16
     private let configuration: String
@@ -26,24 +28,34 @@ public final class NATSServerProcess {
     /// Whether nats-server is installed (`Scripts/bootstrap --tests`).
     public static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
 
-    /// Starts the server and waits until it listens. `more` is added to its configuration. With `port` 0 it takes a free one.
-    public init(_ more: String = "", name: String = "single", port: UInt16 = 0) throws {
+    /// Prepares a server, and starts it unless it `isIdle`. `more` is added to its configuration. With `port` 0 it takes a free one.
+    public init(
+        _ more: String = "", name: String = "single", port: UInt16 = 0, hasJetStream: Bool = true,
+        isIdle: Bool = false
+    ) throws {
         self.port = port
-        folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("ccs-nats-\(UInt64.random(in: 0...UInt64.max))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        configuration = """
-            server_name: "\(name)"
-            jetstream { store_dir: "\(folder.path)/store", sync_interval: always }
-            \(more)
-            """
-        try start()
+        self.name = name
+        folder = URL(fileURLWithPath: Self.temporaryFolder())
+        let jetStream = "jetstream { store_dir: \"\(folder.path)/store\", sync_interval: always }"
+        configuration = "server_name: \"\(name)\"\n\(hasJetStream ? jetStream : "")\n\(more)"
+        if !isIdle { try start() }
     }
 
     deinit {
         kill()
-        try? FileManager.default.removeItem(at: folder)
+        Self.remove(folder.path)
     }
+
+    /// Makes a temporary folder.
+    public static func temporaryFolder() -> String {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ccs-nats-\(UInt64.random(in: 0...UInt64.max))")
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.path
+    }
+
+    /// Removes a folder with all its content.
+    public static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Starts the server again, with the same port and store, and waits until it listens.
     public func start() throws {
