@@ -78,6 +78,7 @@ let package = Package(
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
+        module("NATSClient", ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"]),
         module("Operator", ["Basics", "Wire"]),
         module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
         module(
@@ -155,6 +156,13 @@ let package = Package(
             exclude: ["Support"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
         tests("Crypto", ["Crypto", "CryptoSupport", "Basics", "Wire", "COpenSSL"], exclude: ["Support"]),
+        // A nats-server, for the tests that need a real one.
+        .target(
+            name: "NATSServerSupport", path: "Tests/NATSClientTests/Support", swiftSettings: strict),
+        tests(
+            "NATSClient",
+            ["NATSClient", "NATSServerSupport", "ClusterLog", "Transport", "Crypto", "Wire", "Basics"],
+            exclude: ["Support"]),
         tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
         tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
         tests(

@@ -18,6 +18,7 @@ enum ImportRules {
         "APNsGateway": ["Basics", "Wire", "Delivery"],
         "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
+        "NATSClient": ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"],
         "Operator": ["Basics", "Wire"],
         // The dashboard and the alerts are printed with the JSON writer of Wire.
         "Catalogue": ["Basics", "Wire", "Operator", "CCommit"],

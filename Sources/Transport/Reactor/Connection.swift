@@ -50,7 +50,8 @@ public final class Connection {
     public internal(set) var failure = ""
 
     let socket: Int32
-    let tls: TLSSession
+    /// Replaced once at most, by `startTLS`.
+    var tls: TLSSession
     let reactor: Reactor
     let acceptor: Acceptor?
     let pace: PaceSettings

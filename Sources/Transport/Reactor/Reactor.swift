@@ -52,6 +52,9 @@ import Glibc
     var hasFollowUp = false
     /// A reserve descriptor, closed to accept and close a connection when all others are in use.
     var reserve: Int32
+    /// What to do with the addresses of host names that are being looked up, by the number of the lookup.
+    var lookups: [UInt64: (Result<[SocketAddress], TransportError>) -> Void] = [:]
+    var lookupCount: UInt64 = 0
     private var isStopping = false
 
     /// The node of the cluster that the IDs of connections name; 0 for a daemon that belongs to no cluster.

@@ -214,7 +214,7 @@ extension Reactor {
         return begin(number, address, tls, pace, delegate, code: 0)
     }
 
-    private func session(
+    func session(
         _ settings: TLSClientSettings?, _ serverName: String?, _ address: SocketAddress
     ) throws(TransportError) -> TLSSession {
         guard let settings else { return .plain }

@@ -15,7 +15,10 @@ extension Reactor {
         }
         readUnfinished()
         fireTimers()
-        if handle.consumeRequest() { delegate?.reactorWoke(self, now: now) }
+        if handle.consumeRequest() {
+            if !lookups.isEmpty { finishLookups() }
+            delegate?.reactorWoke(self, now: now)
+        }
         reap()
         hasFollowUp = false
         delegate?.reactorTurnEnded(self, now: now)

@@ -49,6 +49,11 @@ public enum JetStreamMessageAnswer: Hashable, Sendable {
     /// The request for the message at a sequence.
     public static func request(_ sequence: UInt64) -> [UInt8] { Array("{\"seq\":\(sequence)}".utf8) }
 
+    /// The request for the first message of a subject at a sequence or after it.
+    public static func request(from sequence: UInt64, subject: String) -> [UInt8] {
+        Array("{\"seq\":\(sequence),\"next_by_subj\":\"\(subject)\"}".utf8)
+    }
+
     /// Reads the answer.
     public init(_ message: NATSMessage) {
         switch JetStreamReply(message) {
@@ -99,13 +104,18 @@ public struct JetStreamError: Hashable, Sendable {
 }
 
 /// What all answers of JetStream have in common.
-private enum JetStreamReply {
+public enum JetStreamReply: Equatable, Sendable {
+    /// The answer, a JSON object.
     case object(JSONValue)
+    /// An error.
     case refused(JetStreamError)
+    /// No server answers for the subject.
     case noResponder
+    /// The answer could not be read.
     case unreadable
 
-    init(_ message: NATSMessage) {
+    /// Reads an answer.
+    public init(_ message: NATSMessage) {
         if message.status != nil {
             self = .noResponder
         } else if let answer = try? JSONValue(parsing: message.payload.raw), answer.members != nil {

@@ -10,18 +10,36 @@ public struct NATSMessage: Hashable, Sendable {
     public var reply: [UInt8]?
     /// The status of a message without a publisher, such as 503: no subscriber has the subject. `nil` for others.
     public var status: Int?
+    /// The headers as they were sent, with their first line; empty for a message without headers.
+    public var headers: [UInt8]
     /// The content without headers.
     public var payload: [UInt8]
 
     /// Creates a message.
     public init(
-        subject: [UInt8], subscription: UInt64, reply: [UInt8]? = nil, status: Int? = nil, payload: [UInt8]
+        subject: [UInt8], subscription: UInt64, reply: [UInt8]? = nil, status: Int? = nil,
+        headers: [UInt8] = [], payload: [UInt8]
     ) {
         self.subject = subject
         self.subscription = subscription
         self.reply = reply
         self.status = status
+        self.headers = headers
         self.payload = payload
+    }
+
+    /// Returns the number in a header such as `nats-sequence`, given in lower case. Returns `nil` if there is none.
+    public func number(_ name: StaticString) -> UInt64? {
+        let length = name.utf8CodeUnitCount
+        for line in headers.split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
+            let line = Array(line)
+            guard line.count > length, line[length] == UInt8(ascii: ":"),
+                ASCII.equals(line.raw.extracting(0..<length), ignoringCase: name)
+            else { continue }
+            let value = Array(line[(length + 1)...].drop { $0 == 0x20 || $0 == 0x09 })
+            return NATSReader.number(value)
+        }
+        return nil
     }
 }
 
@@ -55,6 +73,8 @@ public enum NATSFault: Error, Hashable, Sendable {
 /// Splits the byte stream of a NATS server into events (the client protocol of NATS, which is lines of text).
 public struct NATSReader: ~Copyable {
     private var buffer = ByteBuffer()
+    /// Where the unread bytes begin: those before are removed when more arrive, and not with each message.
+    private var start = 0
     /// The message whose content is incomplete: its head, and the lengths of headers and of all.
     private var head: (message: NATSMessage, headers: Int, length: Int)?
 
@@ -62,17 +82,29 @@ public struct NATSReader: ~Copyable {
     public init() {}
 
     /// Bytes of what is incomplete.
-    public var heldBytes: Int { buffer.count }
+    public var heldBytes: Int { buffer.count - start }
 
     /// Appends bytes from the server.
-    public mutating func append(_ bytes: borrowing RawSpan) { buffer.append(bytes) }
+    public mutating func append(_ bytes: borrowing RawSpan) {
+        buffer.removeFirst(start)
+        start = 0
+        buffer.append(bytes)
+    }
+
+    /// Marks the next bytes as read, and frees the memory once all are.
+    private mutating func skip(_ count: Int) {
+        start += count
+        guard start == buffer.count else { return }
+        buffer.removeAll()
+        start = 0
+    }
 
     /// Returns the next event, or `nil` if more bytes are needed.
     public mutating func next() throws(NATSFault) -> NATSEvent? {
         if head == nil {
             guard let end = try endOfLine() else { return nil }
-            let line = [UInt8](copying: buffer.bytes.extracting(0..<end))
-            buffer.removeFirst(end + 2)
+            let line = [UInt8](copying: buffer.bytes.extracting(start..<start + end))
+            skip(end + 2)
             if let event = try Self.event(line) { return event }
             head = try Self.head(line)
         }
@@ -81,14 +113,18 @@ public struct NATSReader: ~Copyable {
 
     /// The length of the first line without CR LF, or `nil` while it is incomplete.
     private func endOfLine() throws(NATSFault) -> Int? {
-        let isInfo = buffer.count >= 4 && ASCII.equals(buffer.bytes.extracting(0..<4), ignoringCase: "info")
+        let isInfo =
+            heldBytes >= 4
+            && ASCII.equals(buffer.bytes.extracting(start..<start + 4), ignoringCase: "info")
         let limit = isInfo ? Limits.NATS.infoBytes : Limits.NATS.lineBytes
         var at = 0
-        while at + 1 < buffer.count, at <= limit {
-            if buffer.bytes.byte(at: at) == 0x0D, buffer.bytes.byte(at: at + 1) == 0x0A { return at }
+        while at + 1 < heldBytes, at <= limit {
+            if buffer.bytes.byte(at: start + at) == 0x0D, buffer.bytes.byte(at: start + at + 1) == 0x0A {
+                return at
+            }
             at += 1
         }
-        guard buffer.count <= limit + 1 else { throw .lineTooLong }
+        guard heldBytes <= limit + 1 else { throw .lineTooLong }
         return nil
     }
 
@@ -136,14 +172,16 @@ public struct NATSReader: ~Copyable {
 
     /// Completes the message whose head was read. Returns `nil` while its content is incomplete.
     private mutating func message() throws(NATSFault) -> NATSEvent? {
-        guard let (head, headers, length) = head, buffer.count >= length + 2 else { return nil }
-        guard buffer.bytes.byte(at: length) == 0x0D, buffer.bytes.byte(at: length + 1) == 0x0A else {
+        guard let (head, headers, length) = head, heldBytes >= length + 2 else { return nil }
+        let end = start + length
+        guard buffer.bytes.byte(at: end) == 0x0D, buffer.bytes.byte(at: end + 1) == 0x0A else {
             throw .badMessage
         }
         var message = head
-        message.status = Self.status(buffer.bytes.extracting(0..<headers))
-        message.payload = [UInt8](copying: buffer.bytes.extracting(headers..<length))
-        buffer.removeFirst(length + 2)
+        message.status = Self.status(buffer.bytes.extracting(start..<start + headers))
+        message.headers = [UInt8](copying: buffer.bytes.extracting(start..<start + headers))
+        message.payload = [UInt8](copying: buffer.bytes.extracting(start + headers..<end))
+        skip(length + 2)
         self.head = nil
         return .message(message)
     }
@@ -158,7 +196,7 @@ public struct NATSReader: ~Copyable {
         return number(Array(words[1])).map { Int(clamping: $0) }
     }
 
-    private static func number(_ digits: [UInt8]) -> UInt64? {
+    static func number(_ digits: [UInt8]) -> UInt64? {
         guard let value = JSONReader.integer(digits.raw), value >= 0 else { return nil }
         return UInt64(value)
     }

@@ -15,10 +15,13 @@ public enum NATSWriter {
     }
 
     /// Appends `CONNECT`, with headers and without verbose mode, so that the server answers only errors.
-    public static func connect(name: String, login: Login, to buffer: inout ByteBuffer) {
+    public static func connect(
+        name: String, login: Login, requiresTLS: Bool = false, to buffer: inout ByteBuffer
+    ) {
         var members: [JSONValue.Member] = [
-            .init("verbose", false), .init("pedantic", false), .init("lang", "swift"), .init("protocol", 1),
-            .init("headers", true), .init("no_responders", true), .init("name", .string(name)),
+            .init("verbose", false), .init("pedantic", false), .init("tls_required", .boolean(requiresTLS)),
+            .init("lang", "swift"), .init("version", "1"), .init("protocol", 1), .init("headers", true),
+            .init("no_responders", true), .init("name", .string(name)),
         ]
         switch login {
         case .none: break

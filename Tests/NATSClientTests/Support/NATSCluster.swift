@@ -1,0 +1,43 @@
+import Foundation
+
+/// Three nats-servers on loopback that form a cluster.
+public final class NATSCluster {
+    /// The servers, named `n1` to `n3`.
+    public let servers: [NATSServerProcess]
+
+    /// Starts the servers.
+    public init() throws {
+        let ports = try Self.freePorts(6)
+        let routes = ports[3...].map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", ")
+        servers = try (0..<3).map { at in
+            try NATSServerProcess(
+                "cluster { name: tests, listen: \"127.0.0.1:\(ports[3 + at])\", routes: [\(routes)] }",
+                name: "n\(at + 1)", port: ports[at], isIdle: true)
+        }
+        for server in servers { try server.start() }
+    }
+
+    /// The server of a name.
+    public subscript(name: String) -> NATSServerProcess? { servers.first { $0.name == name } }
+
+    /// Ports that nothing listens on at the moment.
+    private static func freePorts(_ count: Int) throws -> [UInt16] {
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        return try (0..<count).map { _ in
+            let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            sockets.append(number)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(number, $0, length) == 0 && getsockname(number, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw NATSServerProcess.Failure("no free port") }
+            return UInt16(bigEndian: address.sin_port)
+        }
+    }
+}
