@@ -73,6 +73,7 @@ let package = Package(
         module("ClusterLog", ["Basics"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
+        module("NodeProtocol", ["Basics", "Delivery", "Store"]),
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
@@ -131,6 +132,7 @@ let package = Package(
             exclude: ["HTTP2Peer", "Support"]),
         tests("Delivery", ["Delivery", "Basics"]),
         tests("ClusterLog", ["ClusterLog", "Basics"]),
+        tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "Basics"]),
         tests("APNsGateway", ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics"]),
         tests(
             "Sessions",

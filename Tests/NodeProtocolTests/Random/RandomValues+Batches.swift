@@ -1,0 +1,55 @@
+import Basics
+import Delivery
+
+@testable import NodeProtocol
+
+extension RandomValues {
+    /// A mutation of each case: a case without a generator does not compile.
+    mutating func mutation(_ number: MutationCase) -> Mutation {
+        switch number {
+        case .putDevice: .putDevice(deviceRecord())
+        case .putRegistration: .putRegistration(registration())
+        case .removeRegistration: .removeRegistration(name())
+        case .removeDevice: .removeDevice(device())
+        case .putSubscription: .putSubscription(subscription())
+        case .removeSubscription: .removeSubscription(subscription())
+        case .linkInstallation: .linkInstallation(bytes(), name())
+        case .unlinkInstallation: .unlinkInstallation(bytes(), name())
+        case .putInstallation: .putInstallation(installation())
+        case .removeInstallation: .removeInstallation(bytes())
+        case .putMessage:
+            .putMessage(message(topic: optional { TopicReference(job: $0.job(), path: []) }))
+        case .removeMessage: .removeMessage(device(), sequence(), expiresAt: signed(), reason: one())
+        case .markForGateway: .markForGateway(device())
+        case .unmarkForGateway: .unmarkForGateway(device())
+        case .putFeedback: .putFeedback(feedback())
+        case .removeFeedback: .removeFeedback(feedback())
+        case .putTopicJob: .putTopicJob(topicJob())
+        case .advanceTopicJob: .advanceTopicJob(job(), cursor(), marked: names())
+        case .removeTopicJob: .removeTopicJob(job(), marked: names())
+        case .removeTopicBody: .removeTopicBody(job(), expiresAt: signed())
+        case .putGroup: .putGroup(groupRecord())
+        case .removeGroup: .removeGroup(group(), label: bytes())
+        case .putSender: .putSender(senderRecord())
+        case .removeSender: .removeSender(sender())
+        case .putUpstream: .putUpstream(upstream(), now: signed())
+        case .removeUpstream: .removeUpstream(sender(), sequence(), expiresAt: signed(), reason: one())
+        case .returnUpstream:
+            .returnUpstream(sender(), sequence(), expiresAt: signed(), report: optional { $0.message() })
+        case .putMark: .putMark(one(), self.number())
+        }
+    }
+
+    mutating func batch(_ mutations: [Mutation]) -> WriteBatch {
+        var batch = WriteBatch(
+            batchNumber: number(), mutations: mutations, isDurable: flag(),
+            partition: optional { $0.below(Limits.Partition.maximumCount) })
+        batch.newestSequence = optional { $0.sequence() }
+        return batch
+    }
+
+    mutating func batch() -> WriteBatch {
+        let mutations = list(upTo: 6) { $0.mutation($0.one()) }
+        return batch(mutations)
+    }
+}
