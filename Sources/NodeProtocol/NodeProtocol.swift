@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 public import Delivery
 
 /// The format of what the nodes of a cluster exchange: batches for the log, and events and commands between nodes.
@@ -21,6 +21,22 @@ public enum NodeProtocol {
             batches.append(try reader.batch())
         }
         return batches
+    }
+
+    /// Returns the items of a parcel in their order. Instants in it are relative to `now`. Throws `NodeProtocolFault` if one cannot be
+    /// read: then none counts.
+    public static func items(
+        _ parcel: borrowing RawSpan, now: Instant
+    ) throws(NodeProtocolFault) -> [ParcelItem] {
+        try demand(parcel.byteCount, "a parcel", Limits.NodeProtocol.parcelBytes)
+        var reader = try NodeReader(copy parcel)
+        reader.now = now
+        var items: [ParcelItem] = []
+        while !reader.isAtEnd {
+            try demand(items.count + 1, "the items of a parcel", Limits.NodeProtocol.itemsPerParcel)
+            items.append(try reader.item())
+        }
+        return items
     }
 
     /// Throws if a length exceeds its limit.

@@ -1,12 +1,21 @@
 import Basics
 import Delivery
 import NodeProtocol
+import Testing
 
-/// The entries of a frame with some batches.
-func entries(_ batches: [WriteBatch]) -> [UInt8] {
-    var writer = BatchWriter()
-    for batch in batches { precondition(writer.append(batch), "the batches do not fit into a frame") }
+/// The entries of a frame with some batches of a store with that many partitions.
+func entries(_ batches: [WriteBatch], partitions: Int = 1) throws -> [UInt8] {
+    var writer = BatchWriter(partitions: partitions)
+    for batch in batches {
+        let fits = try writer.append(batch)
+        try #require(fits)
+    }
     return [UInt8](copying: writer.bytes)
+}
+
+/// The batches in the entries of a frame.
+func batches(in entries: [UInt8]) throws(NodeProtocolFault) -> [WriteBatch] {
+    try NodeProtocol.batches(entries.raw)
 }
 
 /// Whether two batches are equal in everything.

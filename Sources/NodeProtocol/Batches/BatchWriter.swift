@@ -1,5 +1,6 @@
 public import Basics
 public import Delivery
+public import Store
 
 /// Writes batches as the entries of a frame, one after another. Its storage is reused for the next frame.
 public struct BatchWriter: ~Copyable {
@@ -8,16 +9,19 @@ public struct BatchWriter: ~Copyable {
     public let version: UInt8
     /// The most bytes of the entries.
     public let limit: Int
+    private let partitions: Int
     /// The number of batches.
     public private(set) var count = 0
 
-    /// Creates a writer of a version that all members of the cluster read.
+    /// Creates a writer for a store with a number of partitions, of a version that all members of the cluster read.
     public init(
-        version: UInt8 = NodeProtocol.newestVersion, limit: Int = Limits.NodeProtocol.entriesBytes
+        partitions: Int, version: UInt8 = NodeProtocol.newestVersion,
+        limit: Int = Limits.NodeProtocol.entriesBytes
     ) {
         precondition(NodeProtocol.versions.contains(version), "this build does not write that version")
         self.version = version
         self.limit = limit
+        self.partitions = partitions
         writer.byte(version)
     }
 
@@ -29,13 +33,19 @@ public struct BatchWriter: ~Copyable {
 
     /// Appends a batch. Returns `false`, and leaves the entries as they were, if they would exceed the limit: the batch belongs
     /// into the next frame. One that does not fit into an empty frame fits into none.
-    public mutating func append(_ batch: borrowing WriteBatch) -> Bool {
-        let start = writer.buffer.count
+    ///
+    /// Throws `StoreError` if no store could take the batch: were it in the log, it would stop every node.
+    public mutating func append(_ batch: borrowing WriteBatch) throws(StoreError) -> Bool {
         guard count < Limits.NodeProtocol.batchesPerFrame,
             batch.mutations.count <= Limits.NodeProtocol.mutationsPerBatch
         else { return false }
+        var checks = try BatchChecks(batch, among: partitions)
+        let mutations = batch.mutations.span
+        for index in mutations.indices { try checks.check(mutations[index]) }
+        let start = writer.buffer.count
+        writer.isUnreadable = false
         writer.write(batch)
-        guard writer.buffer.count <= limit else {
+        guard writer.buffer.count <= limit, !writer.isUnreadable else {
             writer.buffer.truncate(to: start)
             return false
         }

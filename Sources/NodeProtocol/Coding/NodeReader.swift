@@ -10,15 +10,13 @@ struct NodeReader: ~Escapable {
     var now = Instant(nanoseconds: 0)
     /// How many events contain the event that is being read.
     var depth = 0
-    /// The version of the value.
-    let version: UInt8
 
     /// Reads the version.
     @_lifetime(copy bytes)
     init(_ bytes: RawSpan) throws(NodeProtocolFault) {
         self.bytes = bytes
-        version = bytes.byteCount > 0 ? bytes.byte(at: 0) : 0
         guard bytes.byteCount > 0 else { throw .truncated }
+        let version = bytes.byte(at: 0)
         guard NodeProtocol.versions.contains(version) else { throw .version(version) }
     }
 
@@ -26,11 +24,6 @@ struct NodeReader: ~Escapable {
 
     /// How many bytes are left.
     var left: Int { bytes.byteCount &- at }
-
-    /// Throws unless everything was read.
-    func finish() throws(NodeProtocolFault) {
-        guard isAtEnd else { throw .trailing(bytes: left) }
-    }
 
     @_lifetime(self: copy self)
     mutating func byte() throws(NodeProtocolFault) -> UInt8 {

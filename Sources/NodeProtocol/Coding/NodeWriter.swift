@@ -11,6 +11,8 @@ struct NodeWriter: ~Copyable {
     var record = ByteBuffer()
     /// The monotonic clock of this node, to which instants are relative.
     var now = Instant(nanoseconds: 0)
+    /// Whether something was written that cannot be read: a field or a list is longer than its limit, or a digest is no digest.
+    var isUnreadable = false
     /// How many events contain the event that is being written.
     var depth = 0
 
@@ -41,20 +43,27 @@ struct NodeWriter: ~Copyable {
     /// Writes the count of a list.
     mutating func count(_ value: Int) { number(UInt64(value)) }
 
+    /// Writes the length of a field.
+    @inline(__always)
+    private mutating func length(_ value: Int) {
+        if value > Limits.NodeProtocol.fieldBytes { isUnreadable = true }
+        number(UInt64(value))
+    }
+
     mutating func bytes(_ value: [UInt8]) {
-        number(UInt64(value.count))
+        length(value.count)
         buffer.append(value)
     }
 
     mutating func text(_ value: String) {
-        number(UInt64(value.utf8.count))
+        length(value.utf8.count)
         buffer.append(text: value)
     }
 
     /// Writes what is in `record`.
     @inline(__always)
     mutating func appendRecord() {
-        number(UInt64(record.count))
+        length(record.count)
         Self.append(record, to: &buffer)
     }
 
@@ -70,6 +79,7 @@ struct NodeWriter: ~Copyable {
     }
 
     mutating func list<Value>(_ values: [Value], _ write: (inout NodeWriter, Value) -> Void) {
+        if values.count > Limits.NodeProtocol.listItems { isUnreadable = true }
         count(values.count)
         for value in values { write(&self, value) }
     }

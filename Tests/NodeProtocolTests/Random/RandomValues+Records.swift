@@ -23,7 +23,7 @@ extension RandomValues {
         StoredUpstream(
             sender: sender(), sequence: sequence(), kind: flag() ? .message : .receipt(sentAt: signed()),
             from: name(), isFCMDomain: flag(), category: bytes(), messageID: bytes(),
-            persistentID: bytes(), expiresAt: signed(), lifetimeSeconds: integer(), body: bytes())
+            persistentID: bytes(), expiresAt: signed(), lifetimeSeconds: count(), body: bytes())
     }
 
     mutating func deviceRecord() -> DeviceRecord {
@@ -75,7 +75,7 @@ extension RandomValues {
             scram: optional {
                 SCRAMVerifier(
                     storedKey: $0.digest().bytes, serverKey: $0.digest().bytes, salt: $0.bytes(),
-                    iterations: $0.count())
+                    iterations: max(1, $0.count()))
             })
     }
 
@@ -91,7 +91,7 @@ extension RandomValues {
 
     mutating func installation() -> InstallationRecord {
         InstallationRecord(
-            id: bytes(), sender: optional { $0.sender() }, refresh: optional { $0.digest() },
+            id: installationID(), sender: optional { $0.sender() }, refresh: optional { $0.digest() },
             createdAt: signed(), usedAt: signed())
     }
 
@@ -112,13 +112,11 @@ extension RandomValues {
     }
 
     mutating func topicJob() -> TopicJob {
-        var job = TopicJob(
+        TopicJob(
             name: job(), salt: small(), target: target(), messageID: bytes(),
             collapseKey: optional { $0.bytes() }, priority: flag() ? .high : .normal, wantsReceipt: flag(),
-            delaysWhileIdle: flag(), restrictedPackage: optional { $0.bytes() }, acceptedAt: signed(),
-            expiresAt: signed(), body: bytes(upTo: 200), apns: optional { $0.bytes() })
-        job.cursor = cursor()
-        return job
+            delaysWhileIdle: flag(), restrictedPackage: optional { $0.bytes() }, acceptedAt: -5,
+            expiresAt: Int64(count()), body: bytes(upTo: 200), apns: optional { $0.bytes() })
     }
 
     mutating func subscription() -> Subscription {

@@ -54,7 +54,7 @@ struct RandomValues {
 
     mutating func device() -> DeviceID { DeviceID(number()) }
     mutating func sender() -> SenderID { SenderID(max(1, number())) }
-    mutating func sequence() -> SequenceNumber { SequenceNumber(number()) }
+    mutating func sequence() -> SequenceNumber { SequenceNumber(max(1, number())) }
     mutating func registrationNumber() -> RegistrationNumber { RegistrationNumber(number()) }
     mutating func name() -> RegistrationName {
         RegistrationName(device: device(), number: registrationNumber())
@@ -66,6 +66,10 @@ struct RandomValues {
     mutating func digest() -> SecretDigest { SecretDigest(bytes: (0..<32).map { _ in small() }) }
     mutating func connection() -> ConnectionID {
         ConnectionID(node: small(), reactor: small(), slot: small(), generation: small())
+    }
+
+    mutating func installationID() -> [UInt8] {
+        (0..<InstallationToken.idLength).map { _ in small() }
     }
 
     mutating func topic() -> TopicName {

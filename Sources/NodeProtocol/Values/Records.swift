@@ -59,13 +59,13 @@ extension NodeWriter {
         appendRecord()
     }
 
+    /// A new job, whose cursor is at the start.
     mutating func write(_ job: TopicJob) {
         write(job.name)
         TopicRecord.write(job, to: &record)
         appendRecord()
         TopicRecord.writeBody(of: job, to: &record)
         appendRecord()
-        write(job.cursor, of: job.name)
     }
 
     mutating func write(_ cursor: TopicCursor, of job: TopicJobName) {
@@ -157,7 +157,6 @@ extension NodeReader {
         guard shared.reference.path == job.target.path else { throw .value(of: "shared body") }
         job.body = shared.body
         job.apns = shared.apns
-        job.cursor = try cursor(of: name)
         return job
     }
 

@@ -37,7 +37,10 @@ extension NodeWriter {
         number(id.salt)
     }
 
-    mutating func write(_ digest: SecretDigest) { bytes(digest.bytes) }
+    mutating func write(_ digest: SecretDigest) {
+        if digest.bytes.count != 32 { isUnreadable = true }
+        bytes(digest.bytes)
+    }
 
     mutating func write(_ connection: ConnectionID) {
         number(UInt64(connection.node))
