@@ -74,6 +74,7 @@ let package = Package(
         module("Cluster", ["Basics", "ClusterLog"]),
         module("Sessions", ["Basics", "Wire", "Compression", "Delivery"]),
         module("Store", ["Basics", "Delivery"]),
+        module("NodeProtocol", ["Basics", "Delivery", "Store"]),
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
@@ -144,6 +145,7 @@ let package = Package(
             ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
         tests(
             "Cluster", ["Cluster", "ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"]),
+        tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "Basics"]),
         tests(
             "Sessions",
             [

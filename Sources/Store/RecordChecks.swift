@@ -214,21 +214,9 @@ public struct BatchChecks: Sendable {
             log >= 0 && log < partitions && log == partition ?? log,
             "a batch advances the log of another partition", "partition \(log)")
     }
-}
 
-extension MemoryState {
-    /// Returns the first broken invariant of some batches, or their first collision. Returns `nil` if they can be applied.
-    public func refusal(of batches: [WriteBatch]) -> StoreError? {
-        do throws(StoreError) {
-            for batch in batches {
-                var checks = try BatchChecks(batch, among: partitions)
-                for mutation in batch.mutations { try check(mutation, &checks) }
-            }
-        } catch { return error }
-        return collision(in: batches)
-    }
-
-    private func check(_ mutation: Mutation, _ checks: inout BatchChecks) throws(StoreError) {
+    /// Throws unless a mutation can be stored and read back, and is in its place.
+    public mutating func check(_ mutation: borrowing Mutation) throws(StoreError) {
         switch mutation {
         case .putDevice(let record): try record.demandStorable()
         case .putRegistration(let registration): try registration.demandStorable()
@@ -240,22 +228,37 @@ extension MemoryState {
         case .advanceTopicJob(_, let cursor, _): try cursor.demandStorable()
         case .putMessage(let message):
             try message.demandStorable()
-            try checks.put(message)
+            try put(message)
         case .putUpstream(let message, _):
             try message.demandStorable()
-            try checks.put(message)
-        case .advanceLog(let partition, let progress):
-            try checks.advanceLog(of: partition)
-            try demand(
-                progress.follows(tallies[partition].log), "the progress in a log decreases",
-                "partition \(partition)")
-        case .removeMessage(let device, _, _, let reason): try checks.remove(.device(device), reason)
-        case .removeUpstream(let sender, _, _, let reason): try checks.remove(.sender(sender), reason)
+            try put(message)
+        case .advanceLog(let partition, _): try advanceLog(of: partition)
+        case .removeMessage(let device, _, _, let reason): try remove(.device(device), reason)
+        case .removeUpstream(let sender, _, _, let reason): try remove(.sender(sender), reason)
         case .returnUpstream(_, _, _, let report?):
             try report.demandReport()
             try report.demandStorable()
-            try checks.put(report)
+            try put(report)
         default: break
         }
+    }
+}
+
+extension MemoryState {
+    /// Returns the first broken invariant of some batches, or their first collision. Returns `nil` if they can be applied.
+    public func refusal(of batches: [WriteBatch]) -> StoreError? {
+        do throws(StoreError) {
+            for batch in batches {
+                var checks = try BatchChecks(batch, among: partitions)
+                for mutation in batch.mutations {
+                    try checks.check(mutation)
+                    guard case .advanceLog(let log, let progress) = mutation else { continue }
+                    try demand(
+                        progress.follows(tallies[log].log), "the progress in a log decreases",
+                        "partition \(log)")
+                }
+            }
+        } catch { return error }
+        return collision(in: batches)
     }
 }

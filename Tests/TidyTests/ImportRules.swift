@@ -15,6 +15,7 @@ enum ImportRules {
         "Sessions": ["Basics", "Wire", "Compression", "Delivery"],
         "Store": ["Basics", "Delivery"],
         "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],
+        "NodeProtocol": ["Basics", "Delivery", "Store"],
         "APNsGateway": ["Basics", "Wire", "Delivery"],
         "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],

@@ -9,6 +9,9 @@ public struct SipHash: Sendable {
     /// Creates a hash with a key of 128 bits.
     public init(key: (UInt64, UInt64)) { (k0, k1) = key }
 
+    /// The key.
+    var key: (UInt64, UInt64) { (k0, k1) }
+
     /// Returns the 64-bit hash of bytes.
     public func hash(_ bytes: borrowing RawSpan) -> UInt64 {
         var state = State(k0, k1, wide: false)

@@ -40,6 +40,15 @@ public struct TokenSeal: Sendable {
         mask = SipHash(key: (span.word(at: 16), span.word(at: 24)))
     }
 
+    /// The 32 secret bytes that its keys were derived from.
+    public var secret: [UInt8] {
+        var secret: [UInt8] = []
+        for word in [seal.key.0, seal.key.1, mask.key.0, mask.key.1] {
+            withLittleEndian(word) { secret.append(contentsOf: $0) }
+        }
+        return secret
+    }
+
     /// Returns the token of a registration; always the same for the same name and secret.
     public func token(for name: RegistrationName) -> [UInt8] {
         var plain = [Self.version]

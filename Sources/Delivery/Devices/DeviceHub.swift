@@ -60,7 +60,7 @@ struct DeviceHub: ~Copyable {
         case .receiptStored(let sequence): receiptStored(entry, sequence, &turn)
         case .receiptRefused(let sequence): receiptRefused(entry, sequence, &turn)
         case .upstreamReceived(let upstream): upstreamReceived(upstream, entry, &turn)
-        case .upstreamAnswered(let number): entry.countWaiting(number, by: -1)
+        case .upstreamAnswered(let number, _): entry.countWaiting(number, by: -1)
         case .upstreamReturned(let gone): upstreamReturned(gone, entry, &turn)
         case .checkIn(let request): checkIn(request, entry, &turn)
         case .register(let request): register(request, entry, &turn)

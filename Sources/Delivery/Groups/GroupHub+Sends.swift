@@ -140,7 +140,7 @@ extension Turn {
             author.own.last, "a group message has an author without a registration",
             owner: .sender(submission.sender))
         guard let name = own else { return }
-        forward(.upstreamAnswered(name))
+        forward(.upstreamAnswered(name, requester))
     }
 
     /// Returns the refusal to send to the device that submitted a group message; `nil` if all registered members have the message.

@@ -2,8 +2,16 @@ import Basics
 
 /// Identifies one member of a group message: the number of the message, and the index of the member.
 public struct GroupSendMember: Hashable, Sendable {
-    var send: UInt32
-    var index: Int
+    /// The number of the message.
+    public var send: UInt32
+    /// The index of the member in the group.
+    public var index: Int
+
+    /// Creates the name of a member.
+    public init(send: UInt32, index: Int) {
+        self.send = send
+        self.index = index
+    }
 }
 
 /// A message on its way to the members of a group.

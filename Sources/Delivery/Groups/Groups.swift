@@ -57,7 +57,7 @@ public struct GroupRequest: Sendable {
 }
 
 /// Why a group request was refused; each interface words it in its own way (http 6.1).
-public enum GroupRefusal: String, Error, Sendable {
+public enum GroupRefusal: String, Error, Sendable, CaseIterable {
     /// Another group of the sender has the label.
     case labelTaken = "label_taken"
     /// None of the given tokens can be a member.

@@ -1,7 +1,7 @@
 public import Basics
 
 /// The delivery priority of a message (ccs-xmpp 2.2).
-public enum Priority: UInt8, Sendable {
+public enum Priority: UInt8, Sendable, CaseIterable {
     case normal = 0
     case high = 1
 }

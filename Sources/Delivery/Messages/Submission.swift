@@ -26,6 +26,19 @@ public struct Submission: Sendable {
         self.content = content
     }
 
+    /// Creates a submission from its parts.
+    public init(
+        replyTo: ReplyTo, submitter: ConnectionID?, entitlement: Entitlement, target: RegistrationName,
+        content: MessageContent, topic: TopicShare?
+    ) {
+        self.replyTo = replyTo
+        self.submitter = submitter
+        self.entitlement = entitlement
+        self.target = target
+        self.content = content
+        self.topic = topic
+    }
+
     /// Creates one of the submissions of a fan-out, for a member of a group or a subscriber of a topic.
     init(
         replyTo: ReplyTo, submitter: ConnectionID?, sender: SenderID, target: RegistrationName,
@@ -62,7 +75,7 @@ public struct Requester: Hashable, Sendable {
     public var growth = Growth.unbounded
 
     /// The decision of the admission check on a request that may add rows to the registry.
-    public enum Growth: UInt8, Sendable {
+    public enum Growth: UInt8, Sendable, CaseIterable {
         /// It may add rows.
         case unbounded
         /// It may add rows, and counts against the quota of unauthenticated peers; refunded if the peer proves to be known.

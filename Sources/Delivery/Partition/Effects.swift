@@ -28,7 +28,7 @@ public struct DeviceDelivery: Sendable {
 }
 
 /// Why an upstream message was refused: the device receives `send_error` (mcs-device 4.4).
-public enum UpstreamRefusal: String, Sendable {
+public enum UpstreamRefusal: String, Sendable, CaseIterable {
     /// The sender does not exist, or the app is not registered with it.
     case invalidParameters = "invalid_parameters"
     /// Over the payload limit.

@@ -47,8 +47,8 @@ extension Event {
         .device(answer.registration.device, .gatewayAnswered(answer))
     }
 
-    static func upstreamAnswered(_ name: RegistrationName) -> Event {
-        .device(name.device, .upstreamAnswered(name.number))
+    static func upstreamAnswered(_ name: RegistrationName, _ requester: Requester) -> Event {
+        .device(name.device, .upstreamAnswered(name.number, requester))
     }
 
     static func upstreamReturned(_ gone: UpstreamReturn) -> Event {

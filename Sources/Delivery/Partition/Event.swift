@@ -40,8 +40,9 @@ public enum DeviceEvent: Sendable {
     case closed(ConnectionID)
     /// It sent a message to an app server.
     case upstreamReceived(UpstreamSubmission)
-    /// Its upstream message was stored or refused, and no longer counts as waiting for this registration.
-    case upstreamAnswered(RegistrationNumber)
+    /// Its upstream message was stored or refused, and no longer counts as waiting for this registration. The requester is that of
+    /// the message, so that a node can match the answer with the event that it has sent to another node.
+    case upstreamAnswered(RegistrationNumber, Requester)
     /// Its upstream message expired or was refused before an app server acknowledged it: the device receives a report.
     case upstreamReturned(UpstreamReturn)
     /// The receipt of a message is on disk: the message can be removed.
@@ -160,7 +161,7 @@ public enum PartitionEvent: Sendable {
 }
 
 /// How an app server's session finished an upstream message.
-public enum UpstreamOutcome: Sendable {
+public enum UpstreamOutcome: Sendable, CaseIterable {
     /// Acknowledged.
     case acknowledged
     /// The app server answered `nack`: the message is not sent again.

@@ -11,7 +11,7 @@ public enum Channel: Sendable, Equatable {
 }
 
 /// The APNs environment that an app was built for (apns 2).
-public enum APNsEnvironment: String, Sendable {
+public enum APNsEnvironment: String, Sendable, CaseIterable {
     /// Apps from the App Store and TestFlight.
     case production
     /// Apps that run from Xcode.

@@ -110,6 +110,16 @@ public struct Registration: Sendable, Equatable {
         self.createdAt = createdAt
     }
 
+    /// Creates a registration with parameters that may be shared.
+    public init(
+        name: RegistrationName, app: RegisteredApp, sender: SenderID?, createdAt: UnixMilliseconds
+    ) {
+        self.name = name
+        self.app = app
+        self.sender = sender
+        self.createdAt = createdAt
+    }
+
     /// Whether an account may send to it.
     public func allows(_ sender: SenderID) -> Bool {
         self.sender == sender || (!otherSenders.isEmpty && otherSenders.contains(sender))

@@ -85,7 +85,7 @@ public struct SenderDirectory: Sendable {
 }
 
 /// Why a login was refused; each protocol has its own error for it (ccs-xmpp 1.5, mcs-device 3.1).
-public enum LoginRefusal: String, Sendable {
+public enum LoginRefusal: String, Sendable, CaseIterable {
     /// The account or device is unknown, or the secret is wrong: the same answer for both.
     case wrongCredentials = "wrong_credentials"
     /// The key has expired.

@@ -57,7 +57,7 @@ extension SenderHub {
         turn.traceUpstream(upstream, .accepted, detail: "now_or_never")
         let requester = upstream.requester
         turn.send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
-        turn.forward(.upstreamAnswered(message.from))
+        turn.forward(.upstreamAnswered(message.from, requester))
         deliver(message, toSessionAt: at, of: entry, isStored: false, &turn)
     }
 
@@ -66,7 +66,7 @@ extension SenderHub {
         _ turn: inout Turn
     ) {
         turn.refuseUpstream(upstream, refusal)
-        turn.forward(.upstreamAnswered(name))
+        turn.forward(.upstreamAnswered(name, upstream.requester))
     }
 
     /// Answers a message whose batch is on disk or has failed, and routes it.
@@ -86,12 +86,12 @@ extension SenderHub {
             turn.traceUpstream(message, .refused, detail: UpstreamRefusal.unavailable.rawValue)
             turn.effects.senders.count(.upstreamRefused, of: message.sender)
             turn.refuseUpstream(requester, .unavailable)
-            return turn.forward(.upstreamAnswered(message.from))
+            return turn.forward(.upstreamAnswered(message.from, requester))
         }
         // Also if it expired before it was on disk: its retransmissions are acknowledged, so its expiry is reported to the device
         // like that of any other message.
         turn.send(.upstreamStored(requestID: requester.requestID), to: requester.connection)
-        turn.forward(.upstreamAnswered(message.from))
+        turn.forward(.upstreamAnswered(message.from, requester))
         guard !isDuplicate else { return turn.traceUpstream(message, .duplicate) }
         turn.traceUpstream(message, .stored)
         turn.traceUpstream(message, .accepted)

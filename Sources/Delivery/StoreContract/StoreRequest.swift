@@ -103,7 +103,7 @@ extension Mutation {
 }
 
 /// A number that a process leaves for the next one, stored with the settings of the store.
-public enum StoreMark: String, Sendable {
+public enum StoreMark: String, CaseIterable, Sendable {
     /// Watermark: no sequence number in the store exceeds it (microseconds since 1970).
     case sequence = "sequence_mark"
     /// The last believed time of a process (milliseconds since 1970).

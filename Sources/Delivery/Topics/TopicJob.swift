@@ -127,12 +127,22 @@ public final class TopicShare: Sendable {
     /// See `TopicJob`.
     public let expiresAt: UnixMilliseconds
 
-    init(_ job: TopicJob) {
-        reference = TopicReference(job: job.name, path: job.target.path)
-        target = job.target
-        pass = job.cursor.pass
-        acceptedAt = job.acceptedAt
-        expiresAt = job.expiresAt
+    /// Creates the part of a job.
+    public init(
+        job: TopicJobName, target: TopicTarget, pass: Int, acceptedAt: UnixMilliseconds,
+        expiresAt: UnixMilliseconds
+    ) {
+        reference = TopicReference(job: job, path: target.path)
+        self.target = target
+        self.pass = pass
+        self.acceptedAt = acceptedAt
+        self.expiresAt = expiresAt
+    }
+
+    convenience init(_ job: TopicJob) {
+        self.init(
+            job: job.name, target: job.target, pass: job.cursor.pass, acceptedAt: job.acceptedAt,
+            expiresAt: job.expiresAt)
     }
 }
 
@@ -172,7 +182,7 @@ public struct TopicPage: Sendable, Equatable {
 }
 
 /// The answer to a submission to one recipient.
-public enum TopicAnswer: Sendable {
+public enum TopicAnswer: Sendable, CaseIterable {
     /// The message was accepted for it.
     case reached
     /// It is not a recipient, or cannot be sent the message.

@@ -3,7 +3,7 @@ public import Basics
 /// One step of a traced device's message: what happened, never the content of the message.
 public struct TraceRecord: Sendable, Equatable {
     /// The direction of the message.
-    public enum Direction: String, Sendable {
+    public enum Direction: String, Sendable, CaseIterable {
         /// To the device.
         case downstream
         /// From the device.

@@ -74,7 +74,7 @@ struct RateChecker {
         case .device(_, .submitted(let submission)):
             if case .session(let requester) = submission.replyTo { submitted[requester] = submission }
         case .device(_, .upstreamReceived(let upstream)): received[upstream.requester] = upstream
-        case .device(let device, .upstreamAnswered(let number)):
+        case .device(let device, .upstreamAnswered(let number, _)):
             let name = RegistrationName(device: device, number: number)
             if let category = categories[name] {
                 waiting[Upstream(device: name.device, category: category), default: 0] -= 1

@@ -23,7 +23,7 @@ enum Describe {
         case .device(_, .congested(let connection)): "deviceCongested \(connection.generation)"
         case .sender(_, .upstreamFinished(let connection, let sequence, let outcome)):
             "upstreamFinished \(connection.generation): \(short(sequence.number)) \(outcome)"
-        case .device(let device, .upstreamAnswered(let number)):
+        case .device(let device, .upstreamAnswered(let number, _)):
             "upstreamAnswered \(name(RegistrationName(device: device, number: number)))"
         case .sender(_, .receiptDue(let due)):
             "receiptDue \(text(due.messageID)) \(short(due.sequence.number))"

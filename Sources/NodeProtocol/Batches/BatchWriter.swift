@@ -1,0 +1,112 @@
+public import Basics
+public import Delivery
+public import Store
+
+/// Writes batches as the entries of a frame, one after another. Its storage is reused for the next frame.
+public struct BatchWriter: ~Copyable {
+    private var writer = NodeWriter()
+    /// The version of the format.
+    public let version: UInt8
+    /// The most bytes of the entries.
+    public let limit: Int
+    private let partitions: Int
+    /// The number of batches.
+    public private(set) var count = 0
+
+    /// Creates a writer for a store with a number of partitions, of a version that all members of the cluster read.
+    public init(
+        partitions: Int, version: UInt8 = NodeProtocol.newestVersion,
+        limit: Int = Limits.NodeProtocol.entriesBytes
+    ) {
+        precondition(NodeProtocol.versions.contains(version), "this build does not write that version")
+        self.version = version
+        self.limit = limit
+        self.partitions = partitions
+        writer.byte(version)
+    }
+
+    /// The entries.
+    public var bytes: RawSpan {
+        @_lifetime(borrow self)
+        get { writer.buffer.bytes }
+    }
+
+    /// Appends a batch. Returns `false`, and leaves the entries as they were, if they would exceed the limit: the batch belongs
+    /// into the next frame. One that does not fit into an empty frame fits into none.
+    ///
+    /// Throws `StoreError` if no store could take the batch: were it in the log, it would stop every node.
+    public mutating func append(_ batch: borrowing WriteBatch) throws(StoreError) -> Bool {
+        guard count < Limits.NodeProtocol.batchesPerFrame,
+            batch.mutations.count <= Limits.NodeProtocol.mutationsPerBatch
+        else { return false }
+        var checks = try BatchChecks(batch, among: partitions)
+        let mutations = batch.mutations.span
+        for index in mutations.indices { try checks.check(mutations[index]) }
+        let start = writer.buffer.count
+        writer.isUnreadable = false
+        writer.write(batch)
+        guard writer.buffer.count <= limit, !writer.isUnreadable else {
+            writer.buffer.truncate(to: start)
+            return false
+        }
+        count += 1
+        return true
+    }
+
+    /// Removes all batches and keeps the storage.
+    public mutating func removeAll() {
+        writer.buffer.truncate(to: 1)
+        count = 0
+    }
+}
+
+/// What a batch has beside its number and mutations.
+private struct BatchFlags: OptionSet {
+    let rawValue: UInt8
+    static let durable = BatchFlags(rawValue: 1)
+    static let partition = BatchFlags(rawValue: 2)
+    static let newestSequence = BatchFlags(rawValue: 4)
+    static let all: BatchFlags = [.durable, .partition, .newestSequence]
+}
+
+extension NodeWriter {
+    mutating func write(_ batch: borrowing WriteBatch) {
+        var flags: BatchFlags = []
+        if batch.isDurable { flags.insert(.durable) }
+        if batch.partition != nil { flags.insert(.partition) }
+        if batch.newestSequence != nil { flags.insert(.newestSequence) }
+        byte(flags.rawValue)
+        number(batch.batchNumber)
+        if let partition = batch.partition { number(UInt64(partition)) }
+        if let newest = batch.newestSequence { write(newest) }
+        count(batch.mutations.count)
+        // Borrowed, since an iterator copies each mutation.
+        let mutations = batch.mutations.span
+        for index in mutations.indices { write(mutations[index]) }
+    }
+}
+
+extension NodeReader {
+    @_lifetime(self: copy self)
+    mutating func batch() throws(NodeProtocolFault) -> WriteBatch {
+        let flags = BatchFlags(rawValue: try byte())
+        guard BatchFlags.all.isSuperset(of: flags) else { throw .value(of: "flags of a batch") }
+        let number = try number()
+        var partition: Int?
+        if flags.contains(.partition) {
+            let found = try self.number()
+            guard found < UInt64(Limits.Partition.maximumCount) else { throw .value(of: "partition") }
+            partition = Int(found)
+        }
+        let newest = flags.contains(.newestSequence) ? try sequence() : nil
+        let count = try count("mutations", upTo: Limits.NodeProtocol.mutationsPerBatch, least: 2)
+        var mutations: [Mutation] = []
+        mutations.reserveCapacity(count)
+        for _ in 0..<count { mutations.append(try mutation()) }
+        var batch = WriteBatch(
+            batchNumber: number, mutations: mutations, isDurable: flags.contains(.durable),
+            partition: partition, newestSequence: newest ?? SequenceNumber(0))
+        batch.newestSequence = newest
+        return batch
+    }
+}

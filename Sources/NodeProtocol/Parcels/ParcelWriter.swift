@@ -1,0 +1,98 @@
+public import Basics
+public import Delivery
+
+/// An item of a parcel.
+public enum ParcelItem: Sendable {
+    /// An event for the owner that its key names.
+    case event(Event)
+    /// A command for a session.
+    case command(ConnectionID, SessionCommand)
+}
+
+/// The numbers of the items of a parcel. They are part of the format.
+enum ParcelItemCase: UInt8, Numbered {
+    case event = 1
+    case command = 2
+
+    static let kind: StaticString = "item of a parcel"
+    static let table = NumberTable<Self>()
+    var number: UInt8 { rawValue }
+}
+
+/// Writes events and commands as a parcel for another node, one after another. Its storage is reused for the next parcel.
+public struct ParcelWriter: ~Copyable {
+    private var writer = NodeWriter()
+    /// The version of the format.
+    public let version: UInt8
+    /// The most bytes of a parcel.
+    public let limit: Int
+    /// The number of items.
+    public private(set) var count = 0
+
+    /// Creates a writer of a version that all members of the cluster read.
+    public init(
+        version: UInt8 = NodeProtocol.newestVersion, limit: Int = Limits.NodeProtocol.parcelBytes
+    ) {
+        precondition(NodeProtocol.versions.contains(version), "this build does not write that version")
+        self.version = version
+        self.limit = limit
+        writer.byte(version)
+    }
+
+    /// The parcel.
+    public var bytes: RawSpan {
+        @_lifetime(borrow self)
+        get { writer.buffer.bytes }
+    }
+
+    /// Appends an event; one of a partition must not be. Returns `false`, and leaves the parcel as it was, if it would exceed the limit.
+    /// An event that does not fit into an empty parcel fits into none: answer it with `Event.answerWhenUnreached`.
+    public mutating func append(_ event: Event, now: Instant) -> Bool {
+        append(now) {
+            $0.write(ParcelItemCase.event)
+            $0.write(event)
+        }
+    }
+
+    /// Appends a command. Instants in it are relative to `now`. Returns `false`, and leaves the parcel as it was, if it would exceed
+    /// the limit.
+    public mutating func append(_ command: SessionCommand, to connection: ConnectionID, now: Instant) -> Bool
+    {
+        append(now) {
+            $0.write(ParcelItemCase.command)
+            $0.write(connection)
+            $0.write(command)
+        }
+    }
+
+    private mutating func append(_ now: Instant, _ item: (inout NodeWriter) -> Void) -> Bool {
+        guard count < Limits.NodeProtocol.itemsPerParcel else { return false }
+        let start = writer.buffer.count
+        writer.now = now
+        writer.isUnreadable = false
+        item(&writer)
+        guard writer.buffer.count <= limit, !writer.isUnreadable else {
+            writer.buffer.truncate(to: start)
+            return false
+        }
+        count += 1
+        return true
+    }
+
+    /// Removes all items and keeps the storage.
+    public mutating func removeAll() {
+        writer.buffer.truncate(to: 1)
+        count = 0
+    }
+}
+
+extension NodeReader {
+    @_lifetime(self: copy self)
+    mutating func item() throws(NodeProtocolFault) -> ParcelItem {
+        let number: ParcelItemCase = try numbered()
+        switch number {
+        case .event: return .event(try event())
+        case .command: return .command(try connection(), try command())
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Basics
+import Delivery
+
+@testable import NodeProtocol
+
+extension RandomValues {
+    /// A mutation of each case: a case without a generator does not compile.
+    mutating func mutation(_ number: MutationCase) -> Mutation {
+        switch number {
+        case .putDevice: .putDevice(deviceRecord())
+        case .putRegistration: .putRegistration(registration())
+        case .removeRegistration: .removeRegistration(name())
+        case .removeDevice: .removeDevice(device())
+        case .putSubscription: .putSubscription(subscription())
+        case .removeSubscription: .removeSubscription(subscription())
+        case .linkInstallation: .linkInstallation(installationID(), name())
+        case .unlinkInstallation: .unlinkInstallation(bytes(), name())
+        case .putInstallation: .putInstallation(installation())
+        case .removeInstallation: .removeInstallation(bytes())
+        case .putMessage:
+            .putMessage(message(topic: optional { TopicReference(job: $0.job(), path: []) }))
+        case .removeMessage: .removeMessage(device(), sequence(), expiresAt: signed(), reason: ending())
+        case .markForGateway: .markForGateway(device())
+        case .unmarkForGateway: .unmarkForGateway(device())
+        case .putFeedback: .putFeedback(feedback())
+        case .removeFeedback: .removeFeedback(feedback())
+        case .putTopicJob: .putTopicJob(topicJob())
+        case .advanceTopicJob: .advanceTopicJob(job(), cursor(), marked: names())
+        case .removeTopicJob: .removeTopicJob(job(), marked: names())
+        case .removeTopicBody: .removeTopicBody(job(), expiresAt: signed())
+        case .putGroup: .putGroup(groupRecord())
+        case .removeGroup: .removeGroup(group(), label: bytes())
+        case .putSender: .putSender(senderRecord())
+        case .removeSender: .removeSender(sender())
+        case .putUpstream: .putUpstream(upstream(), now: signed())
+        case .removeUpstream: .removeUpstream(sender(), sequence(), expiresAt: signed(), reason: ending())
+        case .returnUpstream:
+            .returnUpstream(sender(), sequence(), expiresAt: signed(), report: optional { $0.report() })
+        case .putMark: .putMark(one(), self.number())
+        }
+    }
+
+    private mutating func ending() -> Milestone {
+        while true {
+            let reason: Milestone = one()
+            if reason.isTerminal, reason != .refused { return reason }
+        }
+    }
+
+    private mutating func report() -> StoredMessage {
+        var report = message()
+        report.kind = .sendError
+        return report
+    }
+
+    /// A batch of the only partition of a store, or of the control plane, whose messages need no order.
+    mutating func batch(_ mutations: [Mutation]) -> WriteBatch {
+        let puts = mutations.count { $0.isPut }
+        var batch = WriteBatch(
+            batchNumber: number(), mutations: mutations, isDurable: flag(),
+            partition: puts <= 1 && flag() ? 0 : nil)
+        batch.newestSequence = optional { $0.sequence() }
+        return batch
+    }
+
+    mutating func batch() -> WriteBatch {
+        let mutations = list(upTo: 6) { $0.mutation($0.one()) }
+        return batch(mutations)
+    }
+}
+
+extension Mutation {
+    fileprivate var isPut: Bool {
+        switch self {
+        case .putMessage, .putUpstream, .returnUpstream: true
+        default: false
+        }
+    }
+}
