@@ -17,7 +17,8 @@ struct HeartbeatTests {
                 role: .claiming, epoch: Epoch(200), applied: LogPosition(128), durable: LogPosition(128)),
             PartitionReport(
                 role: .owning, epoch: Epoch.highest, applied: LogPosition(1 << 62), durable: LogPosition(5)),
-            PartitionReport(role: .releasing(to: NodeNumber(65_535)), epoch: Epoch(3), applied: LogPosition(9)),
+            PartitionReport(
+                role: .releasing(to: NodeNumber(65_535)), epoch: Epoch(3), applied: LogPosition(9)),
             PartitionReport(role: .halted, epoch: Epoch(4), applied: LogPosition(10)),
         ])
 
@@ -97,12 +98,15 @@ struct HeartbeatTests {
 
     @Test(
         "a link address that no node can have is refused",
-        arguments: ["a", "a:", ":1", "a:0", "a:01", "a:65536", "a b:1", "::1:5", "[::1]", "a:+1", "[:1", "ü:1"])
+        arguments: [
+            "a", "a:", ":1", "a:0", "a:01", "a:65536", "a b:1", "::1:5", "[::1]", "a:+1", "[:1", "ü:1",
+        ])
     func addresses(_ address: String) {
         #expect(fault { $0.linkAddress = address } == .invalid(.linkAddress))
     }
 
-    @Test("usual link addresses are accepted", arguments: ["node-1.example:5239", "10.0.0.1:1", "[::1]:65535"])
+    @Test(
+        "usual link addresses are accepted", arguments: ["node-1.example:5239", "10.0.0.1:1", "[::1]:65535"])
     func usualAddresses(_ address: String) {
         #expect(fault { $0.linkAddress = address } == nil)
     }
@@ -110,7 +114,9 @@ struct HeartbeatTests {
     @Test("bytes that no node writes are refused: flags, roles, numbers and lags")
     func forms() {
         var heartbeat = Self.sample
-        heartbeat.partitions = [PartitionReport(role: .following, applied: LogPosition(9), durable: LogPosition(9))]
+        heartbeat.partitions = [
+            PartitionReport(role: .following, applied: LogPosition(9), durable: LogPosition(9))
+        ]
         var bytes = heartbeat.encoded()
         let end = bytes.count
         #expect(Array(bytes[(end - 4)...]) == [1, 0, 9, 0])

@@ -24,6 +24,8 @@ extension Limits {
         /// Milliseconds between two events of this node after which it was itself stopped: with the age of the last heartbeats, still
         /// below the time of suspicion.
         public static let pauseMilliseconds: Int64 = 600
+        /// Milliseconds between two events of this node after which its decisions wait for the heartbeats that wait: two ticks and more.
+        public static let stallMilliseconds: Int64 = 250
         /// Milliseconds that the next candidate waits for the one before it: several times the duration of a claim.
         public static let rankMilliseconds: Int64 = 1_000
         /// Milliseconds that others leave to a node that claims: the longest election of the log's leader.

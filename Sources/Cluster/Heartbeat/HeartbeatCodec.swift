@@ -84,7 +84,8 @@ extension Heartbeat {
         let (host, port) = (text.utf8[..<colon], text.utf8[text.utf8.index(after: colon)...])
         let isHost = host.allSatisfy { (0x21...0x7e).contains($0) } && !host.isEmpty
         let isBracketed = host.first == UInt8(ascii: "[") && host.last == UInt8(ascii: "]")
-        let isOne = isBracketed || !host.contains(UInt8(ascii: ":"))
+        // Colons and brackets occur in the brackets of an IPv6 address only.
+        let isOne = isBracketed || !host.contains { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "[") }
         let digits = port.allSatisfy { (0x30...0x39).contains($0) } && port.first != 0x30
         return isHost && isOne && digits && UInt16(String(Substring(port))) != nil
     }

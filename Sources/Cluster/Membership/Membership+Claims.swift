@@ -106,8 +106,9 @@ extension Membership {
         effects.append(.claim(partition: partition))
     }
 
-    /// Claims what a peer has released to this node.
+    /// Claims what a peer has released to this node. After a pause, the heartbeat may be an old one.
     mutating func takeReleased(from index: Int, _ now: Instant, _ effects: inout [MembershipEffect]) {
+        guard settled <= now else { return }
         let peer = peers[index]
         for partition in partitions.indices {
             guard peer.heartbeat.partitions[partition].role == .releasing(to: settings.node),

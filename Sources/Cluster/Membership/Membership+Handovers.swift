@@ -89,7 +89,9 @@ extension Membership {
         guard isLargest else { return }
         var best: (partition: Int, node: NodeNumber, load: Int, fit: UInt64)?
         for partition in partitions.indices where own[partition].role == .owning && isFree(partition, now) {
-            guard let successor = successors(of: partition).first, successor.load + 2 <= mine else { continue }
+            guard let successor = successors(of: partition).first, successor.load + 2 <= mine else {
+                continue
+            }
             let fit = rendezvous.fit(successor.node, partition)
             if best.map({ ($0.load, fit) > (successor.load, $0.fit) }) ?? true {
                 best = (partition, successor.node, successor.load, fit)
@@ -103,7 +105,9 @@ extension Membership {
         partitions.allSatisfy { $0.owner != nil && $0.claimedSince == nil }
             && peers.allSatisfy { peer in
                 peer.status != .alive
-                    || peer.heartbeat.partitions.allSatisfy { if case .releasing = $0.role { false } else { true } }
+                    || peer.heartbeat.partitions.allSatisfy {
+                        if case .releasing = $0.role { false } else { true }
+                    }
             }
     }
 

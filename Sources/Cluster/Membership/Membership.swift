@@ -97,8 +97,10 @@ public struct Membership: Sendable {
     /// Handles an event.
     public mutating func handle(_ event: MembershipEvent, now: Now, effects: inout [MembershipEffect]) {
         let time = now.monotonic
-        // Time in which this node did not run is no silence of the others.
-        if time.milliseconds(since: last) > Limits.Cluster.pauseMilliseconds { settle(time) }
+        // Time in which this node did not run is no silence of the others, and what they sent meanwhile is to be handled first.
+        let gap = time.milliseconds(since: last)
+        if gap > Limits.Cluster.pauseMilliseconds { settle(time) }
+        if gap > Limits.Cluster.stallMilliseconds { evaluated = time }
         last = max(last, time)
         switch event {
         case .heartbeat(let heartbeat): hear(heartbeat, now, &effects)

@@ -96,4 +96,10 @@ public struct PurgePositions: Hashable, Sendable {
     public var bySome: LogPosition
     /// What all nodes have durable that are not gone: none of them needs a checkpoint.
     public var byAll: LogPosition
+
+    /// Creates positions.
+    public init(bySome: LogPosition, byAll: LogPosition) {
+        self.bySome = bySome
+        self.byAll = byAll
+    }
 }

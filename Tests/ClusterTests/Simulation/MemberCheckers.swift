@@ -55,7 +55,8 @@ struct MemberCheckers {
         let since = world.time - world.nodes[owner].back
         mustHold(
             since < 3_000_000 || world.logs.electionUntil > world.time - 3_000_000,
-            "needless: node \(node) claims \(partition) of node \(owner), well since \(since) us, at \(world.time)")
+            "needless: node \(node) claims \(partition) of node \(owner), well since \(since) us, at \(world.time)"
+        )
     }
 
     /// A draining node has reported that it is done, and stops.
@@ -128,13 +129,16 @@ struct MemberCheckers {
                     "node \(node.index) routes \(partition) to \(node.map[partition].map { "\($0)" } ?? "none"), its owner is \(number)"
             }
         }
-        if let node = running.first(where: \.isDraining) { return "node \(node.index) does not stop" }
+        if let node = running.first(where: \.isDraining) {
+            return "node \(node.index) does not stop"
+        }
         let loads = running.map { node in node.replicas.count { $0.role.isOwner } }
         if let most = loads.max(), let least = loads.min(), most > least + 1 { return "loads \(loads)" }
         let highest = world.nodes.filter { $0.process > 0 || $0.isRunning }
             .map(\.frameVersions.upperBound).min()
         if let node = running.first(where: { $0.frameVersion ?? $0.frameVersions.upperBound != highest }) {
-            return "node \(node.index) writes frames of version \(node.frameVersion.map { "\($0)" } ?? "none")"
+            return
+                "node \(node.index) writes frames of version \(node.frameVersion.map { "\($0)" } ?? "none")"
         }
         return nil
     }

@@ -19,6 +19,8 @@ extension MemberWorld {
             report(partition, node)
         case .release(let partition, let successor): release(partition, to: successor, node)
         case .resume(let partition):
+            // The node may have read the successor's mark.
+            guard nodes[node].replicas[partition].role.isOwner else { return }
             nodes[node].replicas[partition].attempt += 1
             nodes[node].replicas[partition].role = .owning
             nodes[node].replicas[partition].isServing = true
@@ -126,7 +128,9 @@ extension MemberWorld {
         var replica = nodes[node].replicas[partition]
         let old = replica
         let isOwner = replica.role.isOwner && replica.epoch == logs.partitions[partition].epoch
-        if isOwner, replica.isServing { logs.partitions[partition].end += UInt64.random(in: 0...3, using: &random) }
+        if isOwner, replica.isServing {
+            logs.partitions[partition].end += UInt64.random(in: 0...3, using: &random)
+        }
         guard replica.role != .claiming else { return }
         if replica.role.isOwner, !isOwner { (replica.role, replica.isServing) = (.following, false) }
         // A follower may be behind.
@@ -176,7 +180,7 @@ extension MemberWorld {
 
     func drain(_ node: Int) {
         let hasOther = nodes.contains { $0.index != node && $0.isRunning && !$0.isDraining }
-        guard !nodes[node].isDraining, hasOther else { return }
+        guard nodes[node].isRunning, !nodes[node].isDraining, hasOther else { return }
         nodes[node].isDraining = true
         feed(.drain, node, nodes[node].process)
     }
