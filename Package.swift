@@ -79,7 +79,10 @@ let package = Package(
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
+        module("NodeLinks", ["Basics", "Transport"]),
+        
         module("NATSClient", ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"]),
+        module("ClusterSetup", ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog"]),
         module("Operator", ["Basics", "Wire"]),
         module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
         module(
@@ -87,6 +90,7 @@ let package = Package(
             [
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
                 "APNsGateway", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
+                "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
             ]),
         module("ClientProtocol", ["Basics", "Wire"]),
         module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
@@ -94,7 +98,12 @@ let package = Package(
 
         // The programs.
         program("ccsd", ["Server", "Catalogue"]),
-        program("ccsctl", ["Client", "ClientProtocol", "Operator", "Catalogue", "Basics", "Wire"]),
+        program(
+            "ccsctl",
+            [
+                "Client", "ClientProtocol", "ClusterSetup", "NATSClient", "Operator", "Catalogue", "Basics",
+                "Wire", "Transport",
+            ]),
         program("ccs-device", ["Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Transport"]),
         // What ccs-bench compares ccsd with: the least that a C program can do.
         .executableTarget(

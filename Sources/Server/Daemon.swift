@@ -26,6 +26,9 @@ final class Daemon: Sendable {
     let store: any Store
     let backups: Backups
     let storeThreads: StoreThreads
+    /// The other nodes. `nil` for a daemon that belongs to no cluster.
+    let cluster: ClusterPort?
+    private let factory: PartitionFactory
     /// The gateway to Apple.
     let apns: APNsPort
     /// Whether the machine's clock is trusted.
@@ -51,7 +54,7 @@ final class Daemon: Sendable {
 
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
-        apns: APNsPort,
+        cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort,
         clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
@@ -63,6 +66,8 @@ final class Daemon: Sendable {
         self.store = store
         self.backups = backups
         self.storeThreads = storeThreads
+        self.cluster = cluster
+        self.factory = factory
         self.apns = apns
         self.clock = clock
         self.mailboxes = mailboxes
@@ -103,6 +108,7 @@ final class Daemon: Sendable {
         change.jobs.append { $0.changePendingWindow(window) }
         let admission = configuration.admission
         change.jobs.append { $0.changeAdmission(admission) }
+        factory.use(configuration.running)
         for mailbox in mailboxes { mailbox.post(change) }
         apns.apply(configuration)
         storeThreads.registry.limit = configuration.registryLimit

@@ -13,20 +13,26 @@ final class Senders: Sendable {
     }
 
     private let store: any Store
-    private let storeThreads: StoreThreads
+    private let batches: any CommitLog
     private let mailboxes: [ReactorMailbox]
     private let current: Mutex<SenderDirectory>
+    private let observer = Mutex<@Sendable (SenderDirectory) -> Void>({ _ in })
     /// Serialises changes: each is based on the result of the previous one.
     let changes = Mutex(())
 
     init(
-        store: any Store, storeThreads: StoreThreads, mailboxes: [ReactorMailbox],
+        store: any Store, batches: any CommitLog, mailboxes: [ReactorMailbox],
         directory: SenderDirectory
     ) {
         self.store = store
-        self.storeThreads = storeThreads
+        self.batches = batches
         self.mailboxes = mailboxes
         current = Mutex(directory)
+    }
+
+    /// Calls a closure with the senders after each change.
+    func observe(_ changed: @escaping @Sendable (SenderDirectory) -> Void) {
+        observer.withLock { $0 = changed }
     }
 
     /// The current senders.
@@ -114,17 +120,23 @@ final class Senders: Sendable {
     func put(_ record: SenderRecord) throws(Problem) { try commit(.putSender(record)) }
 
     private func commit(_ mutation: Mutation) throws(Problem) {
-        guard let outcome = storeThreads.commitAndWait([mutation]), !outcome.hasFailed else {
+        guard let outcome = batches.commitAndWait([mutation]), !outcome.hasFailed else {
             throw Problem(
                 text: "the store did not accept the change", hint: "see the log of ccsd for the reason")
         }
-        do {
-            let directory = SenderDirectory(try store.senders())
-            current.withLock { $0 = directory }
-            for mailbox in mailboxes { mailbox.post(Parcel(events: [.senders(directory)])) }
-        } catch {
+        do throws(StoreError) { try read() } catch {
             throw Problem(text: "the store cannot be read: \(error.description)", hint: "see ccsctl status")
         }
+    }
+
+    /// Reads the senders again, because another node of the cluster has changed them.
+    func reload() { try? read() }
+
+    private func read() throws(StoreError) {
+        let directory = SenderDirectory(try store.senders())
+        current.withLock { $0 = directory }
+        observer.withLock { $0 }(directory)
+        for mailbox in mailboxes { mailbox.post(Parcel(events: [.senders(directory)])) }
     }
 
     static func unknown(_ sender: SenderID) -> Problem {

@@ -28,7 +28,9 @@ struct Shutdown {
         daemon.drainer.lastCall(seconds: configuration.shutdownSeconds)
         // Before the reactors end: Apple's answers remove messages.
         daemon.apns.drain(seconds: configuration.shutdownSeconds)
+        daemon.cluster?.drain(seconds: configuration.shutdownSeconds)
         stopReactors()
+        daemon.cluster?.stop()
         return closeStore()
     }
 

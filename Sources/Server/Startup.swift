@@ -1,5 +1,7 @@
 import Basics
 import Catalogue
+import Cluster
+import ClusterSetup
 import Delivery
 import Glibc
 import RocksStore
@@ -66,7 +68,9 @@ struct Startup: ~Copyable {
     mutating func run() throws(StartupFailure) -> (Daemon, StartupGreeting) {
         let descriptors = raiseDescriptorLimit()
         try makeDataDirectory()
-        let store = try openStore()
+        let cluster = try readCluster()
+        let store = try openStore(cluster)
+        if let cluster { try join(cluster, store) }
         let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
         let scramSecret = try secret("scram_secret", bytes: 32, in: store)
         let certificates = try makeCertificates()
@@ -76,11 +80,14 @@ struct Startup: ~Copyable {
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
         let lease = try reading(store) { store throws(StoreError) in try SequenceLease(store: store) }
-        let storeThreads = try startStoreThreads(store, lease, StoreReports(map: map, mailboxes: mailboxes))
+        let clusterReactor = try cluster.map { _ throws(StartupFailure) in try makeClusterReactor() }
+        let port = clusterReactor.map { ClusterPort(mailbox: ClusterMailbox(handle: $0.handle)) }
+        let storeThreads = try startStoreThreads(
+            store, lease, StoreReports(map: map, mailboxes: mailboxes), port)
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
-            store: store, storeThreads: storeThreads, mailboxes: mailboxes, directory: directory)
+            store: store, batches: port ?? storeThreads, mailboxes: mailboxes, directory: directory)
         let clock = ClockStatus()
         var delivery = DeliverySettings()
         delivery.clockMark = try reading(store) { store throws(StoreError) in
@@ -90,22 +97,33 @@ struct Startup: ~Copyable {
         delivery.seal = seal
         delivery.running = configuration.running
         let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes))
+        let factory = PartitionFactory(
+            partitions: store.partitions, settings: delivery, directory: directory, lease: lease)
+        senders.observe { factory.use($0) }
+        for reactor in reactors { reactor.node = cluster?.membership.node.number ?? 0 }
         let hosts = makeHosts(
-            reactors, map, mailboxes, storeThreads, gateway.port, clock, directory, delivery)
+            reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
         let sockets = try openSockets()
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: Backups(store: store, log: log),
-            storeThreads: storeThreads, apns: gateway.port,
+            storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
             clock: clock, mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners, senderFigures: senderFigures,
             source: source, configuration: located)
-        let port = gateway.port
-        apnsCredentials.observe { credentials in port.use(credentials.map { APNsMaterial($0) }) }
-        apnsCredentials.selfTester = GatewaySelfTester(port: port)
+        let apns = gateway.port
+        apnsCredentials.observe { credentials in apns.use(credentials.map { APNsMaterial($0) }) }
+        apnsCredentials.selfTester = GatewaySelfTester(port: apns)
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts, gateway)
+        if let cluster, let clusterReactor, let port {
+            try startCluster(
+                clusterReactor, cluster, port,
+                ClusterHost.Surroundings(
+                    log: log, map: map, reactors: mailboxes, store: storeThreads, factory: factory,
+                    sendersChanged: { senders.reload() }))
+        }
         let greeting = try makeFirstSender(daemon)
         return (daemon, greeting)
     }
@@ -131,7 +149,7 @@ struct Startup: ~Copyable {
 
     // MARK: Store
 
-    private func openStore() throws(StartupFailure) -> RocksStore {
+    private func openStore(_ cluster: ClusterSettings?) throws(StartupFailure) -> RocksStore {
         if let failure = Restore.interruption(of: configuration.dataDirectory) {
             throw StartupFailure(text: failure.text, hint: failure.hint, exitCode: failure.exitCode)
         }
@@ -139,7 +157,7 @@ struct Startup: ~Copyable {
         do throws(StoreError) {
             store = try RocksStore(
                 path: configuration.storePath,
-                partitions: configuration.storePartitions ?? Limits.Partition.count)
+                partitions: cluster?.file.partitions ?? configuration.storePartitions ?? Limits.Partition.count)
         } catch { throw StartupFailure(error, opening: configuration) }
         for remark in store.remarks {
             switch remark {
@@ -176,7 +194,7 @@ struct Startup: ~Copyable {
         }
     }
 
-    private func reading<Value>(_ store: any Store, _ body: (any Store) throws(StoreError) -> Value)
+    func reading<Value>(_ store: any Store, _ body: (any Store) throws(StoreError) -> Value)
         throws(StartupFailure) -> Value
     {
         do { return try body(store) } catch {
@@ -187,7 +205,7 @@ struct Startup: ~Copyable {
     }
 
     private func startStoreThreads(
-        _ store: any Store, _ lease: SequenceLease, _ reports: StoreReports
+        _ store: any Store, _ lease: SequenceLease, _ reports: StoreReports, _ cluster: ClusterPort?
     ) throws(StartupFailure) -> StoreThreads {
         do {
             return try StoreThreads(
@@ -195,6 +213,7 @@ struct Startup: ~Copyable {
                 registry: RegistryQuota(limit: configuration.registryLimit),
                 measured: ProcessFigures.measuring(
                     configuration.dataDirectory, in: metrics.shards[configuration.reactorCount]),
+                applied: { cluster?.mailbox.post(ClusterParcel(applied: $0)) },
                 report: { reports.post($0) })
         } catch {
             throw StartupFailure(
@@ -238,23 +257,18 @@ struct Startup: ~Copyable {
 
     private func makeHosts(
         _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
-        _ storeThreads: StoreThreads, _ apns: APNsPort,
-        _ clock: ClockStatus, _ directory: SenderDirectory, _ settings: DeliverySettings
+        _ storeThreads: StoreThreads, _ cluster: ClusterPort?, _ apns: APNsPort,
+        _ clock: ClockStatus, _ factory: PartitionFactory
     ) -> [ReactorHost] {
-        let hashKey = (SecureRandom.number(), SecureRandom.number())
         let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
+            // A node of a cluster takes partitions later.
             let partitions = ReactorPartitions(map.partitions(of: index)) { partition in
-                var core = Partition(
-                    partition: partition, of: map.partitions, seed: SecureRandom.number(), hashKey: hashKey,
-                    settings: settings)
-                core.handle(.senders(directory), now: Now.read())
-                core.effects = Effects()
-                return core
+                if cluster == nil { factory.make(partition) } else { nil }
             }
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
-                store: storeThreads, batches: storeThreads, cluster: nil, apns: apns, clock: clock,
+                store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns, clock: clock,
                 admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]),
                 meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)
@@ -290,7 +304,7 @@ struct Startup: ~Copyable {
         try start("ccsd-apns") { unsafe gateway.run() }
     }
 
-    private func start(_ name: String, _ body: sending @escaping () -> Void) throws(StartupFailure) {
+    func start(_ name: String, _ body: sending @escaping () -> Void) throws(StartupFailure) {
         do { try Threads.start(name: name, body) } catch {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit on processes", exitCode: error.exitCode)
@@ -300,7 +314,7 @@ struct Startup: ~Copyable {
     // MARK: First sender
 
     private func makeFirstSender(_ daemon: Daemon) throws(StartupFailure) -> StartupGreeting {
-        guard daemon.senders.directory.all.isEmpty, source.file == nil else {
+        guard daemon.senders.directory.all.isEmpty, source.file == nil, daemon.cluster == nil else {
             return StartupGreeting(sender: nil)
         }
         do {

@@ -9,6 +9,7 @@ enum Offline {
     static func run(_ invocation: Invocation) -> ExitCode? {
         let isJSON = invocation.has("--json")
         switch invocation.command.name {
+        case "cluster found": return FoundCluster.run(invocation)
         case "config sample": write(ConfigPrinter.sample(), isJSON)
         case "config docs":
             write(ConfigPrinter.reference(), KeysOutput(keys: keys).json, isJSON)

@@ -52,6 +52,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case collapseKeyToAPNs = "collapse_key_to_apns"
     case gcm2015Priority = "gcm_2015_priority"
     case storePartitions = "store_partitions"
+    case clusterDirectory = "cluster_directory"
     case registryBytes = "registry_bytes"
     case unusedDeviceSeconds = "unused_device_seconds"
     case topicChangesPerSecond = "topic_changes_per_second"
@@ -100,4 +101,5 @@ public enum ConfigKey: String, CaseIterable, Sendable {
         .merging(unauthenticated) { first, _ in first }
         .merging(protocols) { first, _ in first }
         .merging(apns) { first, _ in first }
+        .merging(cluster) { first, _ in first }
 }

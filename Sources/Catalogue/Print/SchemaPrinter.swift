@@ -4,6 +4,7 @@ public import Operator
 public enum SchemaPrinter {
     /// The outputs of the commands that need no daemon, or print another output than that of one operation.
     public static let offline: [OutputSchema.Output] = [
+        OutputSchema.output("cluster found", "The new cluster.", FoundedClusterOutput.self),
         text("config sample"),
         OutputSchema.output("config docs", "The configuration keys.", KeysOutput.self),
         OutputSchema.output("operations", "The operations.", OperationsOutput.self),

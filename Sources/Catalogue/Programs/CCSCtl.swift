@@ -1,3 +1,4 @@
+import Basics
 import Operator
 
 extension Program {
@@ -39,6 +40,7 @@ extension Program {
 
     /// The commands that need no daemon.
     private static let offlineCommands = [
+        foundCluster,
         Command(
             "config sample", "Print a configuration file with every key, its default and its description."),
         Command("config docs", "Print the reference of all configuration keys (Markdown)."),
@@ -89,4 +91,46 @@ extension Program {
             ]),
         Command("version", "Print the version of ccsctl, and of the daemon if it is running."),
     ]
+
+    private static let foundCluster = Command(
+        "cluster found", "Found a cluster: create its logs, and a folder for each of its nodes.",
+        details: [
+            "DIRECTORY gets a folder node-1, node-2, … for each --node in their order, and the folder authority, which can add nodes. Copy each node's folder to its machine, readable by the user of ccsd only, and name it there as cluster_directory. Keep the folder authority elsewhere.",
+            "The logs are streams of NATS JetStream, one for each partition. NATS must run with sync_interval: always, on three servers for three replicas.",
+        ],
+        arguments: [Argument("DIRECTORY", "The directory that gets the folders.")],
+        options: [
+            Option(
+                "--node", .text, "HOST:PORT",
+                "Where the other nodes reach a node; once for each node, at least once.", isRepeatable: true,
+                isRequired: true),
+            Option(
+                "--log-server", .text, "HOST:PORT", "A server of NATS; once for each server.",
+                isRepeatable: true, isRequired: true),
+            Option(
+                "--partitions", .integer(1...Limits.Cluster.partitions), "N",
+                "The number of partitions, for ever: some five for each node.",
+                preset: "\(Limits.Partition.count)"),
+            Option(
+                "--replicas", .integer(1...5), "N", "How many servers keep each log: 1, 3 or 5.",
+                preset: "3"),
+            Option(
+                "--log-prefix", .text, "WORD",
+                "What the names of streams and subjects begin with; two clusters in one account need two.",
+                preset: "ccs"),
+            Option("--log-user", .text, "NAME", "The user at NATS; needs --log-password-file."),
+            Option("--log-password-file", .text, "PATH", "The file with the password of --log-user."),
+            Option("--log-token-file", .text, "PATH", "The file with a token for NATS."),
+            Option("--log-nkey-file", .text, "PATH", "The file with an NKey seed for NATS."),
+            Option("--log-credentials-file", .text, "PATH", "A credentials file for NATS."),
+            Option(
+                "--log-ca-file", .text, "PATH",
+                "Use TLS; the PEM file of the authorities of NATS. Empty: those of the system."),
+        ],
+        examples: [
+            Example(
+                "Found a cluster of three machines, on each of which a nats-server runs",
+                "ccsctl cluster found cluster --node 10.0.0.1:5240 --node 10.0.0.2:5240 --node 10.0.0.3:5240 --log-server 10.0.0.1:4222 --log-server 10.0.0.2:4222 --log-server 10.0.0.3:4222"
+            )
+        ])
 }

@@ -3,12 +3,13 @@ import ClusterLog
 
 /// Claims, and the batches of the owner.
 extension Replica {
-    /// Adds a batch that `write` encodes, and returns its number. Returns `nil` if the partition is not owned or too much waits.
+    /// Adds an encoded batch, and returns its number. Returns `nil` if the partition is not owned or too much waits.
     public mutating func submit(
-        now: Now, effects: inout [ReplicaEffect], _ write: (inout ByteBuffer) -> Void
+        _ batch: borrowing RawSpan, now: Now, effects: inout [ReplicaEffect]
     ) -> UInt64? {
         guard isOwning, waiting.count < Limits.ClusterLog.waitingBytes else { return nil }
-        write(&waiting)
+        waiting.append(word: UInt64(batch.byteCount))
+        waiting.append(batch)
         ends.append(waiting.count)
         let number = nextSubmission
         nextSubmission += 1

@@ -67,7 +67,7 @@ public struct AppliedFrame: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// Batches that this node submitted.
         case own(Range<UInt64>)
-        /// The batches of another owner, one after the other as they were submitted.
+        /// The batches of another owner, one after the other as they were submitted (`AppliedFrame.batches`).
         case foreign([UInt8])
     }
 
@@ -79,4 +79,18 @@ public struct AppliedFrame: Hashable, Sendable {
     public var position: LogPosition
     /// The first batches, which the store has already.
     public var skips: UInt64
+
+    /// Returns the ranges of the encoded batches in the content of another owner. Returns `nil` if it is none.
+    public static func batches(in content: [UInt8]) -> [Range<Int>]? {
+        var batches: [Range<Int>] = []
+        var at = 0
+        while at < content.count {
+            guard content.count - at >= 8, let length = Int(exactly: content.raw.word(at: at)),
+                length <= content.count - at - 8
+            else { return nil }
+            batches.append(at + 8..<at + 8 + length)
+            at += 8 + length
+        }
+        return batches
+    }
 }

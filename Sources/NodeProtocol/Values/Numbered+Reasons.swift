@@ -44,6 +44,7 @@ extension CloseReason: Numbered {
         case .responseComplete: 34
         case .storeFailed: 35
         case .internalError: 36
+        case .ownerChanged: 37
         }
     }
 }

@@ -30,6 +30,26 @@ public struct TextOutput: Record {
         .required("text", .text, \.text, "The text that the command prints without --json."))
 }
 
+/// What `ccsctl cluster found --json` prints.
+public struct FoundedClusterOutput: Record {
+    public var cluster: String
+    public var partitions: Int
+    public var folders: [String]
+
+    /// Creates an output.
+    public init(cluster: String, partitions: Int, folders: [String]) {
+        self.cluster = cluster
+        self.partitions = partitions
+        self.folders = folders
+    }
+
+    public static let fields = Fields(
+        FoundedClusterOutput.init(cluster:partitions:folders:),
+        .required("cluster", .text, \.cluster, "The ID of the cluster."),
+        .required("partitions", .integer(1...Int.max), \.partitions, "The number of partitions."),
+        .required("folders", .list(.text), \.folders, "The folders of the nodes, in order of their numbers."))
+}
+
 /// What `ccsctl version --json` prints.
 public struct VersionOutput: Record {
     public var tool: String

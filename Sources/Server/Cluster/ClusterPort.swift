@@ -12,6 +12,21 @@ struct ClusterPort: Sendable {
         swap(&taken, &parcel)
         mailbox.post(taken)
     }
+
+    /// Gives the partitions of this node to others, and waits for that up to `seconds`.
+    func drain(seconds: Int) {
+        let latch = Latch<Bool>()
+        let most = max(1, min(Limits.Cluster.drainSeconds, seconds / 2))
+        mailbox.post { $0.drain { latch.fulfil(true) } }
+        _ = latch.wait(milliseconds: Int64(most) * 1_000)
+    }
+
+    /// Ends the thread of the cluster. Returns when it uses no connection any more.
+    func stop() {
+        let latch = Latch<Bool>()
+        mailbox.post { $0.stop { latch.fulfil(true) } }
+        _ = latch.wait()
+    }
 }
 
 extension ClusterPort: CommitLog {

@@ -101,6 +101,8 @@ extension Configuration {
     public var gcm2015Priority: Bool { self[.gcm2015Priority] == .boolean(true) }
     /// The number of partitions that a new store gets and an existing one must have; `nil` if it is not configured.
     public var storePartitions: Int? { number(.storePartitions) == 0 ? nil : number(.storePartitions) }
+    /// The folder that makes the daemon a node of a cluster; `nil` if it belongs to none.
+    public var clusterDirectory: String? { word(.clusterDirectory).isEmpty ? nil : word(.clusterDirectory) }
     /// The size of the registry in bytes at which nothing more is added.
     public var registryBytes: Int { number(.registryBytes) }
 

@@ -22,6 +22,8 @@ public final class StoreThreads: CommitLog {
     }
 
     private let store: any Store
+    /// The store, for reading at the start.
+    var contents: any Store { store }
     private let metrics: MetricShard
     private let log: Log
     private let report: Report

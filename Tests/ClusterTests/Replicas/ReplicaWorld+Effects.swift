@@ -100,13 +100,7 @@ extension ReplicaWorld {
     }
 
     static func batches(in content: [UInt8]) -> [UInt64] {
-        var batches: [UInt64] = []
-        var at = 0
-        while at < content.count {
-            batches.append(content.raw.word(at: at))
-            at += 16 + Int(content.raw.word(at: at + 8))
-        }
-        return batches
+        (AppliedFrame.batches(in: content) ?? []).map { content.raw.word(at: $0.lowerBound) }
     }
 
     // MARK: Log

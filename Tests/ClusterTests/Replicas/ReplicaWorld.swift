@@ -145,11 +145,10 @@ final class ReplicaWorld {
         // Few contents need several frames.
         let bytes = Int.random(in: 0..<400, using: &random) == 0 ? 2_500_000 : 0
         var effects: [ReplicaEffect] = []
-        let number = node.replica.submit(now: now, effects: &effects) { buffer in
-            buffer.append(word: batch)
-            buffer.append(word: UInt64(bytes))
-            buffer.append([UInt8](repeating: 7, count: bytes))
-        }
+        var entry = ByteBuffer()
+        entry.append(word: batch)
+        entry.append([UInt8](repeating: 7, count: bytes))
+        let number = node.replica.submit(entry.bytes, now: now, effects: &effects)
         if let number { node.open[number] = batch }
         perform(effects, node)
     }

@@ -1,0 +1,157 @@
+import Basics
+import Wire
+
+extension ClusterFile {
+    /// Reads a file strictly: an unknown field is an error, since it may be a misspelled one.
+    public init(parsing text: [UInt8]) throws(ClusterFileProblem) {
+        guard let json = try? JSONValue(parsing: text.raw), json.members != nil else {
+            throw ClusterFileProblem(field: "", problem: "it is no JSON object")
+        }
+        var fields = FieldReader(json, "")
+        let format = try fields.integer("format", 1...Int.max)
+        guard format == Self.format else {
+            throw ClusterFileProblem(
+                field: "format", problem: "\(format) was written by a newer version: expected \(Self.format)")
+        }
+        let id = try fields.text("cluster", 16...16)
+        guard let number = UInt64(id, radix: 16), number > 0 else {
+            throw ClusterFileProblem(field: "cluster", problem: "expected 16 hexadecimal digits, not all 0")
+        }
+        cluster = ClusterID(number)
+        partitions = try fields.integer("partitions", 1...Limits.Cluster.partitions)
+        node = NodeNumber(UInt16(try fields.integer("node", Self.nodeNumbers)))
+        nodes = []
+        for (index, element) in try fields.elements("nodes", 1...Limits.Cluster.nodes).enumerated() {
+            var fields = FieldReader(element, "nodes[\(index)].")
+            nodes.append(
+                Node(
+                    number: NodeNumber(UInt16(try fields.integer("node", Self.nodeNumbers))),
+                    name: try fields.text("name", 1...Limits.Cluster.nameBytes),
+                    address: try fields.text("address", 3...Limits.Cluster.addressBytes)))
+            try fields.finish()
+        }
+        listen = try fields.text("listen", 3...Limits.Cluster.addressBytes)
+        log = try LogServers(try fields.value("log"))
+        secrets = [:]
+        var given = FieldReader(try fields.value("secrets"), "secrets.")
+        for name in Self.secretNames {
+            let text = try given.text(name, 2 * Self.secretBytes...2 * Self.secretBytes)
+            guard let bytes = Self.bytes(ofHex: text) else {
+                throw ClusterFileProblem(field: "secrets.\(name)", problem: "expected hexadecimal digits")
+            }
+            secrets[name] = Redacted(bytes)
+        }
+        try given.finish()
+        try fields.finish()
+        guard Set(nodes.map(\.number)).count == nodes.count else {
+            throw ClusterFileProblem(field: "nodes", problem: "two nodes have the same number")
+        }
+        guard own != nil else {
+            throw ClusterFileProblem(field: "node", problem: "\(node.number) is not among nodes")
+        }
+    }
+
+    private static let nodeNumbers = 1...Int(UInt16.max)
+
+    private static func bytes(ofHex text: String) -> [UInt8]? {
+        let digits = text.utf8.compactMap { Hex.value(of: $0) }
+        guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+}
+
+extension ClusterFile.LogServers {
+    init(_ json: JSONValue) throws(ClusterFileProblem) {
+        var fields = FieldReader(json, "log.")
+        servers = []
+        for element in try fields.elements("servers", 1...Limits.Cluster.logServers) {
+            guard let server = element.text else {
+                throw ClusterFileProblem(field: "log.servers", problem: "expected texts, host:port")
+            }
+            servers.append(server)
+        }
+        replicas = try fields.integer("replicas", 1...5)
+        guard [1, 3, 5].contains(replicas) else {
+            throw ClusterFileProblem(field: "log.replicas", problem: "\(replicas): expected 1, 3 or 5")
+        }
+        prefix = try fields.text("prefix", 1...32)
+        var logins: [Login] = []
+        if let user = try fields.optionalText("user") {
+            logins.append(.password(user: user, file: try fields.text("password_file", 1...4_096)))
+        }
+        if let file = try fields.optionalText("token_file") { logins.append(.token(file: file)) }
+        if let file = try fields.optionalText("nkey_file") { logins.append(.key(file: file)) }
+        if let file = try fields.optionalText("credentials_file") { logins.append(.credentials(file: file)) }
+        guard logins.count <= 1 else {
+            throw ClusterFileProblem(
+                field: "log", problem: "expected one of user, token_file, nkey_file and credentials_file")
+        }
+        login = logins.first
+        authorities = try fields.optionalText("ca_file")
+        try fields.finish()
+    }
+}
+
+/// Reads the fields of a JSON object, each once.
+private struct FieldReader {
+    private let members: [JSONValue.Member]
+    private let path: String
+    private var known: Set<String> = []
+
+    init(_ json: JSONValue, _ path: String) {
+        members = json.members ?? []
+        self.path = path
+    }
+
+    mutating func optional(_ name: String) throws(ClusterFileProblem) -> JSONValue? {
+        known.insert(name)
+        let found = members.filter { $0.key == name }
+        guard found.count <= 1 else { throw problem(name, "it is given twice") }
+        return found.first?.value
+    }
+
+    mutating func value(_ name: String) throws(ClusterFileProblem) -> JSONValue {
+        guard let value = try optional(name) else { throw problem(name, "it is missing") }
+        return value
+    }
+
+    mutating func integer(_ name: String, _ range: ClosedRange<Int>) throws(ClusterFileProblem) -> Int {
+        guard let number = try value(name).integer, range.contains(number) else {
+            throw problem(name, "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    mutating func text(_ name: String, _ lengths: ClosedRange<Int>) throws(ClusterFileProblem) -> String {
+        guard let text = try value(name).text, lengths.contains(text.utf8.count) else {
+            throw problem(name, "expected a text of \(lengths.lowerBound) to \(lengths.upperBound) bytes")
+        }
+        return text
+    }
+
+    mutating func optionalText(_ name: String) throws(ClusterFileProblem) -> String? {
+        guard let value = try optional(name) else { return nil }
+        guard let text = value.text else { throw problem(name, "expected a text") }
+        return text
+    }
+
+    mutating func elements(
+        _ name: String, _ counts: ClosedRange<Int>
+    ) throws(ClusterFileProblem) -> [JSONValue] {
+        guard let elements = try value(name).elements, counts.contains(elements.count) else {
+            throw problem(name, "expected a list of \(counts.lowerBound) to \(counts.upperBound) elements")
+        }
+        return elements
+    }
+
+    /// Throws if the object has other fields.
+    func finish() throws(ClusterFileProblem) {
+        for member in members where !known.contains(member.key) {
+            throw problem(Printable.text(member.key, limit: 64), "this field is unknown")
+        }
+    }
+
+    private func problem(_ name: String, _ words: String) -> ClusterFileProblem {
+        ClusterFileProblem(field: path + name, problem: words)
+    }
+}

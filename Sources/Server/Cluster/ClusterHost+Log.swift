@@ -1,0 +1,235 @@
+import Basics
+import Cluster
+import ClusterLog
+import Delivery
+import NATSClient
+import NodeProtocol
+import Store
+import Transport
+
+/// The logs of the partitions.
+extension ClusterHost {
+    func makeLogs() -> JetStreamClient {
+        JetStreamClient(settings: settings.nats, names: settings.names, reactor: reactor) {
+            [unowned self] event in handle(event, reactor.now)
+        }
+    }
+
+    // MARK: What this node writes
+
+    /// Submits a batch of a partition to its log. If this node does not own it, the batch fails at once.
+    func submit(
+        _ batch: WriteBatch, of partition: Int, _ listener: HostedReplica.Listener, _ now: Now
+    ) {
+        let hosted = replicas[partition]
+        do throws(StoreError) {
+            writer.removeAll()
+            guard hosted.replica.isOwning, try writer.append(batch) else {
+                return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
+            }
+        } catch {
+            log.repeating(.error, "invariant_broken", by: error.description, ["problem": .text(error.description)])
+            return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
+        }
+        let number = hosted.replica.submit(writer.bytes, now: now, effects: &effects)
+        let submission = HostedReplica.Submission(batch: batch, listener: listener)
+        if number == nil { fail(submission, of: partition) } else { hosted.add(submission) }
+        perform(hosted, now)
+    }
+
+    /// Submits a batch of the control plane, all of whose changes belong to one partition.
+    func submit(_ write: ControlWrite, _ now: Now) {
+        guard let sender = write.batch.mutations.lazy.compactMap(\.sender).first else {
+            return store.submit(write.batch, completed: write.completed)
+        }
+        let partition = PartitionKey.sender(sender).partition(of: map.partitions)
+        submit(write.batch, of: partition, .caller(write.completed), now)
+    }
+
+    private func fail(_ submission: HostedReplica.Submission, of partition: Int) {
+        let outcome = CommitOutcome(batchNumber: submission.batch.batchNumber, hasFailed: true)
+        switch submission.listener {
+        case .partition:
+            incoming[map.reactor(of: partition)].reports.append(
+                StoreReport(partition: partition, .committed(outcome)))
+        case .caller(let completed): completed(outcome)
+        }
+    }
+
+    // MARK: What the logs report
+
+    private func handle(_ event: JetStreamEvent, _ now: Now) {
+        switch event {
+        case .stored(let partition, let name, let position):
+            handle(.stored(name, at: position), of: replicas[partition], now)
+        case .refused(let partition, let name, let failure):
+            report(failure, "append", of: partition)
+            handle(.refused(name), of: replicas[partition], now)
+        case .record(let partition, let position, let record):
+            handle(.record(record, at: position), of: replicas[partition], now)
+        case .end(let partition, let position): handle(.end(position), of: replicas[partition], now)
+        case .readFailed(let partition, _, let failure):
+            report(failure, "read", of: partition)
+            handle(.readFailed, of: replicas[partition], now)
+        case .followed(let partition, let position, let record):
+            handle(.followed(record, at: position), of: replicas[partition], now)
+            pauseIfBehind(replicas[partition])
+        case .followFailed(let partition, let failure): report(failure, "follow", of: partition)
+        case .connected(let server):
+            log.notice("cluster_log_connected", ["server": .text(server.name)])
+            for hosted in replicas { handle(.connected, of: hosted, now) }
+        case .disconnected(let server, let failure):
+            log.warning(
+                "cluster_log_disconnected", ["server": .text("\(server)"), "problem": .text("\(failure)")])
+            for hosted in replicas { handle(.disconnected, of: hosted, now) }
+        case .attemptFailed(let server, let failure):
+            log.repeating(
+                .error, "cluster_log_unreachable", by: "\(server) \(failure)",
+                ["server": .text("\(server)"), "problem": .text("\(failure)")])
+        case .warning(let error):
+            log.repeating(.warning, "cluster_log_warning", by: "\(error)", ["problem": .text("\(error)")])
+        case .stream(let partition, let info, let problems): examined(partition, info, problems)
+        case .streamFailed(let partition, let failure):
+            report(failure, "examine", of: partition)
+            examineLater(partition)
+        case .purgeFailed(let partition, _, let failure): report(failure, "purge", of: partition)
+        case .message(let message): heard(message, now)
+        case .caughtUp, .purged, .leaving: break
+        }
+    }
+
+    private func report(_ failure: JetStreamFailure, _ action: String, of partition: Int) {
+        // After a lost connection every request fails: that was logged.
+        guard failure != .disconnected else { return }
+        log.repeating(
+            .warning, "cluster_log_failed", by: "\(action) \(failure)",
+            [
+                "action": .text(action), "partition": LogValue(partition), "problem": .text("\(failure)"),
+            ])
+    }
+
+    /// Asks for the configuration of a partition's stream.
+    func examine(_ partition: Int) { logs.examineStream(partition, settings.stream) }
+
+    private func examineLater(_ partition: Int) {
+        reactor.schedule(
+            at: reactor.now.monotonic.advanced(milliseconds: Limits.Cluster.examineMilliseconds)
+        ) { [unowned self] _ in examine(partition) }
+    }
+
+    private func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
+        for problem in problems {
+            log.repeating(
+                .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
+                ["partition": LogValue(partition), "problem": .text("\(problem)")])
+        }
+        if !problems.isEmpty { examineLater(partition) }
+    }
+
+    // MARK: Replicas
+
+    func handle(_ event: ReplicaEvent, of hosted: HostedReplica, _ now: Now) {
+        hosted.replica.handle(event, now: now, effects: &effects)
+        perform(hosted, now)
+    }
+
+    private func perform(_ hosted: HostedReplica, _ now: Now) {
+        var made: [ReplicaEffect] = []
+        swap(&made, &effects)
+        for effect in made { perform(effect, hosted, now) }
+        // The storage is reused.
+        made.removeAll(keepingCapacity: true)
+        if effects.isEmpty { swap(&made, &effects) }
+    }
+
+    private func perform(_ effect: ReplicaEffect, _ hosted: HostedReplica, _ now: Now) {
+        let partition = hosted.partition
+        switch effect {
+        case .append(let name):
+            guard let frame = hosted.replica.frame(name) else { return }
+            logs.append(frame, name, to: partition)
+        case .read(let position): logs.read(position, of: partition)
+        case .follow(let position): logs.follow(partition, after: position)
+        case .stopFollowing: logs.stopFollowing(partition)
+        case .apply(let frame): apply(frame, hosted)
+        case .fail(let range): for submission in hosted.take(range) { fail(submission, of: partition) }
+        case .took(let term): took(hosted, term)
+        case .lost: lost(hosted)
+        case .changed: report(hosted)
+        case .halted(let reason):
+            log.error(
+                "cluster_partition_halted",
+                ["partition": LogValue(partition), "problem": .text("\(reason)")])
+        }
+    }
+
+    private func apply(_ frame: AppliedFrame, _ hosted: HostedReplica) {
+        switch frame.content {
+        case .own(let range):
+            let submissions = hosted.take(range)
+            var batches = hosted.completed(submissions.map(\.batch), of: frame, isOwn: true)
+            for (index, submission) in submissions.enumerated() {
+                if case .caller(let completed) = submission.listener {
+                    batches[index].of.isOwn = false
+                    batches[index].of.completed = completed
+                }
+            }
+            hosted.unapplied += 1
+            store.apply(batches)
+        case .foreign(let content):
+            guard let batches = Self.batches(in: content) else {
+                return handle(.unreadable(frame.position), of: hosted, reactor.now)
+            }
+            var completed = hosted.completed(batches, of: frame, isOwn: false)
+            if batches.contains(where: { $0.mutations.contains { $0.sender != nil } }) {
+                let sendersChanged = sendersChanged
+                completed[completed.count - 1].of.completed = { _ in sendersChanged() }
+            }
+            hosted.unapplied += 1
+            store.apply(completed)
+        }
+    }
+
+    /// Reads the batches of a content of another owner. Returns `nil` if one cannot be read.
+    private static func batches(in content: [UInt8]) -> [WriteBatch]? {
+        guard let ranges = AppliedFrame.batches(in: content) else { return nil }
+        var batches: [WriteBatch] = []
+        for range in ranges {
+            guard let read = try? NodeProtocol.batches(content.raw.extracting(range)) else { return nil }
+            batches += read
+        }
+        return batches
+    }
+
+    func applied(_ report: AppliedReport, _ now: Now) {
+        let hosted = replicas[report.partition]
+        hosted.unapplied -= 1
+        handle(.applied(LogPosition(report.position)), of: hosted, now)
+        if hosted.isPaused, hosted.unapplied <= Limits.Cluster.unappliedFrames / 2 {
+            hosted.isPaused = false
+            logs.resumeFollowing(report.partition)
+        }
+    }
+
+    private func pauseIfBehind(_ hosted: HostedReplica) {
+        guard !hosted.isPaused, hosted.unapplied > Limits.Cluster.unappliedFrames else { return }
+        hosted.isPaused = true
+        logs.pauseFollowing(hosted.partition)
+    }
+
+    /// Has the store synced now and then: what is durable on enough nodes can be purged from the log.
+    func requestSync(_ now: Now) {
+        guard now.monotonic >= syncDue else { return }
+        syncDue = now.monotonic.advanced(milliseconds: Limits.Cluster.syncMilliseconds)
+        let positions = replicas.map { LogPosition($0.replica.report.applied.number) }
+        let mailbox = mailbox
+        store.submit(WriteBatch(batchNumber: 0, mutations: [], isDurable: true)) { outcome in
+            guard !outcome.hasFailed else { return }
+            mailbox.post { host in
+                for (hosted, position) in zip(host.replicas, positions) {
+                    host.handle(.synced(position), of: hosted, host.reactor.now)
+                }
+            }
+        }
+    }
+}

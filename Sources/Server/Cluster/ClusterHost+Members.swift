@@ -1,0 +1,155 @@
+import Basics
+import Cluster
+import ClusterLog
+import Delivery
+import NATSClient
+import NodeLinks
+import Transport
+import Wire
+
+/// The other nodes, and who owns what.
+extension ClusterHost {
+    // MARK: Heartbeats
+
+    func subscribeToHeartbeats() {
+        guard logs.subscribe(settings.heartbeatSubject) == nil else { return }
+        log.error("cluster_heartbeats_failed", ["subject": .text(settings.heartbeatSubject)])
+    }
+
+    /// A message for the subscription.
+    func heard(_ message: NATSMessage, _ now: Now) {
+        do throws(HeartbeatFault) {
+            handle(.heartbeat(try Heartbeat(decoding: message.payload.raw)), now)
+        } catch {
+            log.repeating(.warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])
+        }
+    }
+
+    // MARK: Membership
+
+    func handle(_ event: MembershipEvent, _ now: Now) {
+        var made: [MembershipEffect] = []
+        membership.handle(event, now: now, effects: &made)
+        for effect in made { perform(effect, now) }
+    }
+
+    /// Reports the state of a replica to the membership.
+    func report(_ hosted: HostedReplica) {
+        handle(.local(partition: hosted.partition, hosted.replica.report), reactor.now)
+    }
+
+    private func perform(_ effect: MembershipEffect, _ now: Now) {
+        switch effect {
+        case .send(let heartbeat): logs.publish(heartbeat.encoded(), to: settings.heartbeatSubject)
+        case .owner(let partition, let node): ownerChanged(of: partition, to: node, now)
+        case .claim(let partition):
+            handle(.claim(Claim(SecureRandom.number())), of: replicas[partition], now)
+        case .abandon(let partition): handle(.abandon, of: replicas[partition], now)
+        case .release(let partition, let node): release(replicas[partition], to: node)
+        case .resume(let partition): resume(replicas[partition], now)
+        case .member(let node): memberChanged(node)
+        case .frameVersion(let version):
+            log.notice("cluster_frame_version", ["version": LogValue(version.map { Int($0) } ?? 0)])
+        case .raised(let alarm): log.error("cluster_alarm", ["alarm": .text(alarm.words)])
+        case .cleared(let alarm): log.notice("cluster_alarm_over", ["alarm": .text(alarm.words)])
+        case .drained:
+            drained?()
+            drained = nil
+        }
+    }
+
+    private func memberChanged(_ node: NodeNumber) {
+        guard let member = membership.member(node) else { return }
+        links?.dial(node, at: member.heartbeat.linkAddress)
+        log.notice(
+            "cluster_member",
+            [
+                "node": LogValue(Int(node.number)), "name": .text(member.heartbeat.name),
+                "status": .text("\(member.status)"), "address": .text(member.heartbeat.linkAddress),
+            ])
+    }
+
+    // MARK: Taking and leaving
+
+    /// This node owns a partition, and its store has all of it: the reactors serve it.
+    func took(_ hosted: HostedReplica, _ term: Term) {
+        log.notice(
+            "cluster_partition_taken",
+            ["partition": LogValue(hosted.partition), "epoch": LogValue(Int(clamping: term.epoch.number))])
+        hosted.isServed = true
+        serve(hosted.partition)
+        flush(hosted.partition, reactor.now)
+    }
+
+    private func serve(_ partition: Int) {
+        let factory = factory
+        for mailbox in reactors {
+            mailbox.post { host in host.take(partition) { factory.make(partition) } }
+        }
+    }
+
+    /// This node does not own a partition any more.
+    func lost(_ hosted: HostedReplica) {
+        guard hosted.isServed else { return }
+        hosted.isServed = false
+        hosted.releasesTo = nil
+        log.notice("cluster_partition_lost", ["partition": LogValue(hosted.partition)])
+        // Reports of failed batches come first: the partition is not to wait for them.
+        post(reportsOf: hosted.partition)
+        let partition = hosted.partition
+        for mailbox in reactors { mailbox.post { host in host.leave(partition) } }
+    }
+
+    private func post(reportsOf partition: Int) {
+        let at = map.reactor(of: partition)
+        guard !incoming[at].isEmpty else { return }
+        reactors[at].post(incoming[at])
+        incoming[at] = Parcel()
+    }
+
+    /// Has the reactors leave a partition, and then the replica release it: no batch of theirs comes afterwards.
+    private func release(_ hosted: HostedReplica, to node: NodeNumber) {
+        hosted.releasesTo = node
+        let (partition, own) = (hosted.partition, map.reactor(of: hosted.partition))
+        let mailbox = mailbox
+        for (index, reactor) in reactors.enumerated() {
+            reactor.post { host in
+                host.leave(partition)
+                guard index == own else { return }
+                mailbox.post { host in host.left(partition) }
+            }
+        }
+    }
+
+    private func left(_ partition: Int) {
+        let hosted = replicas[partition]
+        guard hosted.isServed, let node = hosted.releasesTo else { return }
+        handle(.release(to: node), of: hosted, reactor.now)
+    }
+
+    /// The successor did not take the partition.
+    private func resume(_ hosted: HostedReplica, _ now: Now) {
+        guard hosted.isServed else { return }
+        hosted.releasesTo = nil
+        handle(.resume, of: hosted, now)
+        serve(hosted.partition)
+        flush(hosted.partition, now)
+    }
+}
+
+extension ClusterAlarm {
+    /// The alarm in words, for the log and the status.
+    var words: String {
+        switch self {
+        case .duplicateNode(let node):
+            "two processes run as node \(node.number): stop one of them, or give it a number of its own"
+        case .foreignCluster(let cluster):
+            "a node of the cluster \(cluster.text) uses the same NATS account: give each cluster an account or a prefix of its own"
+        case .clock(let node): "the clock of node \(node.number) is wrong: set it, for example by NTP"
+        case .noFrameVersion: "no frame version can be read by all nodes: upgrade the oldest ones"
+        case .partitions(let node): "node \(node.number) was set up for another number of partitions"
+        case .tooManyNodes: "there are more nodes than a cluster may have (\(Limits.Cluster.nodes))"
+        case .unowned(let partition): "partition \(partition) has no owner: see the log of NATS and the other nodes"
+        }
+    }
+}

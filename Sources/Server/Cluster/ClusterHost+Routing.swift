@@ -1,0 +1,179 @@
+import Basics
+import Cluster
+import Delivery
+import NodeLinks
+import NodeProtocol
+import Transport
+
+/// Events for partitions of other nodes, and commands for their sessions.
+extension ClusterHost {
+    func handle(_ report: LinkReport) {
+        let now = reactor.now
+        switch report {
+        case .up(let node, _):
+            log.notice("cluster_link_up", ["node": LogValue(Int(node.number))])
+            for partition in owners.indices where owners[partition] == node { flush(partition, now) }
+        case .down(let node, let failure):
+            log.warning(
+                "cluster_link_down", ["node": LogValue(Int(node.number)), "problem": .text(failure.words)])
+            lose(node, now)
+        case .unlinked(let node, let failure):
+            log.repeating(
+                .warning, "cluster_link_failed", by: "\(node.number) \(failure.words)",
+                ["node": LogValue(Int(node.number)), "problem": .text(failure.words)])
+        case .refused(let peer, let failure):
+            log.repeating(
+                .warning, "cluster_link_refused", by: "\(peer.host) \(failure.words)",
+                ["peer": .text("\(peer)"), "problem": .text(failure.words)])
+        case .received(let node, let parcels):
+            for parcel in parcels { received(parcel, from: node, now) }
+        }
+    }
+
+    /// The link to a node is lost: its sessions have ended, and no answers come from it.
+    private func lose(_ node: NodeNumber, _ now: Now) {
+        outgoing[node] = nil
+        for event in sessions.lose(node) { deliver(event) }
+        answer(table.lost(node.number), now)
+    }
+
+    // MARK: From this node
+
+    /// Passes an event to the node that owns its partition.
+    func forward(_ event: Event, _ now: Now) {
+        guard let partition = event.key?.partition(of: map.partitions) else { return }
+        let hosted = replicas[partition]
+        if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
+        guard let owner = owners[partition], owner != node, isLinked(owner) else {
+            if !held.add(event, of: partition, now: now.monotonic) { answer(event.answerWhenUnreached(), now) }
+            return
+        }
+        send(event, to: owner, now)
+    }
+
+    private func send(_ event: Event, to owner: NodeNumber, _ now: Now) {
+        // One that fits into no parcel is answered at once.
+        let isWritten = write(to: owner) { $0.append(event, now: now.monotonic) }
+        guard isWritten, table.open(event, to: owner.number, now: now.monotonic) else {
+            return answer(event.answerWhenUnreached(), now)
+        }
+    }
+
+    private func isLinked(_ node: NodeNumber) -> Bool { links?.isUp(node) ?? false }
+
+    /// Passes a command to the node of its session. A node without a link has no sessions.
+    func forward(_ command: SessionCommand, to connection: ConnectionID, _ now: Now) {
+        let owner = NodeNumber(connection.node)
+        sessions.note(command, to: connection)
+        guard owner != node else { return deliver(command, to: connection) }
+        guard isLinked(owner) else { return }
+        _ = write(to: owner) { $0.append(command, to: connection, now: now.monotonic) }
+    }
+
+    /// Writes an item into the parcel of a node; a full one is sent first.
+    private func write(to node: NodeNumber, _ append: (inout ParcelWriter) -> Bool) -> Bool {
+        let outgoing = outgoing[node] ?? OutgoingParcel(node)
+        self.outgoing[node] = outgoing
+        if append(&outgoing.parcel) { return true }
+        guard outgoing.parcel.count > 0 else { return false }
+        links?.send(outgoing.parcel.bytes, to: node)
+        outgoing.parcel.removeAll()
+        return append(&outgoing.parcel)
+    }
+
+    /// Sends what this turn has for other nodes.
+    func sendParcels() {
+        for outgoing in outgoing.values where outgoing.parcel.count > 0 {
+            links?.send(outgoing.parcel.bytes, to: outgoing.node)
+            outgoing.parcel.removeAll()
+        }
+    }
+
+    // MARK: From other nodes
+
+    private func received(_ bytes: [UInt8], from node: NodeNumber, _ now: Now) {
+        do throws(NodeProtocolFault) {
+            for item in try NodeProtocol.items(bytes.raw, now: now.monotonic) {
+                switch item {
+                case .event(let event): accept(event, from: node, now)
+                case .command(let connection, let command):
+                    guard table.receives(command, for: connection, from: node.number) else { continue }
+                    deliver(command, to: connection)
+                }
+            }
+        } catch {
+            log.error(
+                "cluster_parcel_invalid",
+                ["node": LogValue(Int(node.number)), "problem": .text(error.description)])
+            // The same parcel would come again: what waits for it is answered by its deadline.
+        }
+    }
+
+    /// An event of another node, for a partition that this node should own.
+    private func accept(_ event: Event, from source: NodeNumber, _ now: Now) {
+        guard let partition = event.key?.partition(of: map.partitions) else { return }
+        guard table.receives(event, from: source.number) else { return }
+        sessions.note(event)
+        let hosted = replicas[partition]
+        if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
+        // The sender knows of a change before this node does, or the other way round.
+        if !held.add(event, of: partition, now: now.monotonic) { answer(event.answerWhenUnreached(), now) }
+    }
+
+    private func deliver(_ event: Event) {
+        guard let partition = event.key?.partition(of: map.partitions) else { return }
+        incoming[map.reactor(of: partition)].events.append(event)
+    }
+
+    private func deliver(_ command: SessionCommand, to connection: ConnectionID) {
+        guard Int(connection.reactor) < incoming.count else { return }
+        incoming[Int(connection.reactor)].commands.append((connection, command))
+    }
+
+    // MARK: Owners
+
+    /// The owner of a partition has changed, as far as this node knows.
+    func ownerChanged(of partition: Int, to owner: NodeNumber?, _ now: Now) {
+        let before = owners[partition]
+        guard before != owner else { return }
+        owners[partition] = owner
+        if let before, before != node {
+            // The sessions of its devices and senders are unknown to the next owner.
+            for mailbox in reactors { mailbox.post { host in host.closeSessions(of: partition) } }
+        }
+        if owner != nil { flush(partition, now) }
+    }
+
+    /// Passes on the events that wait for the owner of a partition.
+    func flush(_ partition: Int, _ now: Now) {
+        for event in held.take(partition) { forward(event, now) }
+    }
+
+    /// Answers the requests whose time is over.
+    func releaseOverdue(_ now: Now) {
+        for event in held.takeOverdue(now.monotonic) { answer(event.answerWhenUnreached(), now) }
+        answer(table.overdue(now: now.monotonic), now)
+    }
+
+    /// Gives requesters the answers that their owners did not.
+    private func answer(_ answers: [UnreachedAnswer], _ now: Now) {
+        for answer in answers { self.answer(answer, now) }
+    }
+
+    private func answer(_ answer: UnreachedAnswer, _ now: Now) {
+        switch answer {
+        case .none: break
+        case .command(let connection, let command): forward(command, to: connection, now)
+        case .event(let event): forward(event, now)
+        case .several(let answers): self.answer(answers, now)
+        }
+    }
+}
+
+/// What goes to a node in this turn.
+final class OutgoingParcel {
+    let node: NodeNumber
+    var parcel = ParcelWriter()
+
+    init(_ node: NodeNumber) { self.node = node }
+}

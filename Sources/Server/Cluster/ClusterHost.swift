@@ -1,0 +1,158 @@
+import Basics
+import Cluster
+import ClusterLog
+import ClusterSetup
+import Delivery
+import NATSClient
+import NodeLinks
+import NodeProtocol
+import Transport
+
+/// The thread of the cluster: the connection to the logs, the links to the other nodes, the replicas of all partitions, and the
+/// membership that decides which of them this node claims.
+///
+/// In a turn, batches and events of the reactors, records of the logs and parcels of other nodes are handled; everything for another
+/// node goes into one parcel, which is sent at the end.
+final class ClusterHost: ReactorDelegate {
+    let reactor: Reactor
+    let settings: ClusterSettings
+    let mailbox: ClusterMailbox
+    let log: Log
+    let map: PartitionMap
+    let reactors: [ReactorMailbox]
+    let store: StoreThreads
+    let factory: PartitionFactory
+    /// Called after batches of other nodes that change the senders.
+    let sendersChanged: @Sendable () -> Void
+
+    var membership: Membership
+    private(set) var replicas: [HostedReplica]
+    var effects: [ReplicaEffect] = []
+    /// The node that owns each partition.
+    var owners: [NodeNumber?]
+    var held = HeldEvents()
+    var sessions = RemoteSessions()
+    var table: ForwardTable
+    /// What goes to each node in this turn.
+    var outgoing: [NodeNumber: OutgoingParcel] = [:]
+    var incoming: [Parcel]
+    var writer: BatchWriter
+    private(set) lazy var logs = makeLogs()
+    private(set) var links: NodeLinkHost?
+    private var tickTimer: TimerID?
+    private var ended: (() -> Void)?
+    var drained: (() -> Void)?
+    var syncDue = Instant.distantPast
+
+    init(
+        reactor: Reactor, settings: ClusterSettings, mailbox: ClusterMailbox, progress: [LogProgress?],
+        surroundings: Surroundings
+    ) {
+        self.reactor = reactor
+        self.settings = settings
+        self.mailbox = mailbox
+        log = surroundings.log
+        map = surroundings.map
+        reactors = surroundings.reactors
+        store = surroundings.store
+        factory = surroundings.factory
+        sendersChanged = surroundings.sendersChanged
+        membership = Membership(settings.membership, seed: SecureRandom.number(), now: reactor.now)
+        replicas = progress.enumerated().map { partition, progress in
+            HostedReplica(
+                partition: partition,
+                log: LogKey(cluster: settings.membership.cluster.number, partition: partition), progress)
+        }
+        owners = Array(repeating: nil, count: progress.count)
+        incoming = surroundings.reactors.map { _ in Parcel() }
+        table = ForwardTable(node: settings.membership.node.number)
+        writer = BatchWriter(partitions: progress.count, limit: Limits.ClusterLog.waitingBytes)
+        reactor.delegate = self
+    }
+
+    /// What the host works with.
+    struct Surroundings {
+        var log: Log
+        var map: PartitionMap
+        var reactors: [ReactorMailbox]
+        var store: StoreThreads
+        var factory: PartitionFactory
+        var sendersChanged: @Sendable () -> Void
+    }
+
+    /// The node of this process.
+    var node: NodeNumber { settings.membership.node }
+
+    // MARK: Control
+
+    /// Listens for the other nodes. Throws if the address or the certificates cannot be used.
+    func listen() throws(TransportError) {
+        let links = try NodeLinkHost(
+            settings.identity, credentials: settings.credentials, reactor: reactor
+        ) { [unowned self] in handle($0) }
+        try links.listen(on: ListeningSocket(tcp: try settings.listenAddress()))
+        self.links = links
+    }
+
+    /// Runs the reactor on the calling thread until it is stopped.
+    func run() {
+        logs.start()
+        for node in settings.file.nodes { links?.dial(node.number, at: node.address) }
+        subscribeToHeartbeats()
+        for hosted in replicas { examine(hosted.partition) }
+        tick(reactor.now)
+        reactor.run()
+        ended?()
+    }
+
+    /// Gives all partitions to other nodes; `then` is called when that is done.
+    func drain(then: @escaping @Sendable () -> Void) {
+        drained = then
+        handle(.drain, reactor.now)
+    }
+
+    /// Ends `run` after this turn; `then` is called when the host no longer uses any connection.
+    func stop(then: @escaping @Sendable () -> Void) {
+        ended = then
+        logs.stop()
+        links?.stop()
+        reactor.stop()
+    }
+
+    // MARK: Turn
+
+    func reactorWoke(_ reactor: Reactor, now: Now) {
+        let parcel = mailbox.takeAll()
+        for report in parcel.applied { applied(report, now) }
+        for batch in parcel.batches { submit(batch.batch, of: batch.partition, .partition, now) }
+        for write in parcel.writes { submit(write, now) }
+        for event in parcel.events { forward(event, now) }
+        for (connection, command) in parcel.commands { forward(command, to: connection, now) }
+        for job in parcel.jobs { job(self) }
+    }
+
+    func reactorTurnEnded(_ reactor: Reactor, now: Now) {
+        links?.turnEnded(now: now)
+        sendParcels()
+        for at in incoming.indices where !incoming[at].isEmpty {
+            reactors[at].post(incoming[at])
+            incoming[at] = Parcel()
+        }
+    }
+
+    /// Handles what is due, and again when the next thing is.
+    private func tick(_ now: Now) {
+        handle(.tick, now)
+        for hosted in replicas where hosted.replica.nextTick <= now.monotonic {
+            handle(.tick, of: hosted, now)
+        }
+        for hosted in replicas { report(hosted) }
+        releaseOverdue(now)
+        requestSync(now)
+        var next = now.monotonic.advanced(milliseconds: Limits.Cluster.heartbeatMilliseconds)
+        next = min(next, membership.nextTick)
+        for hosted in replicas { next = min(next, hosted.replica.nextTick) }
+        let soonest = now.monotonic.advanced(milliseconds: Limits.Cluster.shortestTickMilliseconds)
+        reactor.schedule(at: max(next, soonest)) { [unowned self] now in tick(now) }
+    }
+}

@@ -1,0 +1,72 @@
+import Basics
+import Cluster
+import ClusterLog
+import ClusterSetup
+import NATSClient
+import NodeLinks
+import Transport
+
+/// What a daemon needs to be a node, from the folder that its configuration names.
+struct ClusterSettings: Sendable {
+    var file: ClusterFile
+    var membership: Membership.Settings
+    var identity: LinkIdentity
+    var credentials: LinkCredentials
+    var nats: NATSSettings
+    var names: LogNames
+    var stream: StreamSettings
+
+    /// The subject of heartbeats.
+    var heartbeatSubject: String { "\(names.prefix)-nodes.heartbeat" }
+
+    /// The address that other nodes connect to. Throws if `listen` is none.
+    func listenAddress() throws(TransportError) -> SocketAddress {
+        let parts = file.listen.split(separator: ":")
+        let host = parts.dropLast().joined(separator: ":").filter { $0 != "[" && $0 != "]" }
+        guard let port = parts.last.flatMap({ UInt16($0) }), let address = SocketAddress(literal: host, port: port)
+        else {
+            throw TransportError(
+                "read the address", detail: "expected an IPv4 or IPv6 address and a port", code: 0)
+        }
+        return address
+    }
+
+    /// Reads the folder.
+    init(folder: String, software: String) throws(ClusterSettingsProblem) {
+        let path = "\(folder)/\(ClusterFounding.Files.cluster)"
+        let text = try Self.read(path)
+        do throws(ClusterFileProblem) { file = try ClusterFile(parsing: text) } catch { throw ClusterSettingsProblem(file: path, problem: error.description) }
+        guard let own = file.own else {
+            throw ClusterSettingsProblem(file: path, problem: "node: it is not among nodes")
+        }
+        identity = LinkIdentity(
+            cluster: file.cluster, node: file.node, incarnation: Incarnation(SecureRandom.number()))
+        membership = Membership.Settings(
+            cluster: file.cluster, node: file.node, incarnation: identity.incarnation, name: own.name,
+            software: software, frameVersions: 1...FrameHeader.newestVersion, linkAddress: own.address,
+            partitions: file.partitions, copies: min(2, file.nodes.count))
+        stream = StreamSettings(replicas: file.log.replicas)
+        do throws(ClusterFileProblem) {
+            names = try file.log.names()
+            nats = try file.log.settings(name: "ccsd \(own.name)")
+        } catch { throw ClusterSettingsProblem(file: path, problem: error.description) }
+        credentials = LinkCredentials(
+            authorityFile: "\(folder)/\(ClusterFounding.Files.authority)",
+            chain: try Self.read("\(folder)/\(ClusterFounding.Files.certificate)"),
+            key: Redacted(try Self.read("\(folder)/\(ClusterFounding.Files.key)")))
+    }
+
+    private static func read(_ path: String) throws(ClusterSettingsProblem) -> [UInt8] {
+        do throws(TransportError) { return try SmallFile.read(path) } catch {
+            throw ClusterSettingsProblem(file: path, problem: error.description)
+        }
+    }
+}
+
+/// Why a folder does not make a node.
+struct ClusterSettingsProblem: Error {
+    var file: String
+    var problem: String
+
+    var text: String { "cannot use \(file): \(problem)" }
+}

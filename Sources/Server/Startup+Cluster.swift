@@ -1,0 +1,91 @@
+import Basics
+import Catalogue
+import ClusterSetup
+import Store
+import Transport
+
+/// The start of a node of a cluster.
+extension Startup {
+    /// Reads the folder of the cluster. Returns `nil` for a daemon that belongs to none.
+    func readCluster() throws(StartupFailure) -> ClusterSettings? {
+        guard let folder = configuration.clusterDirectory else { return nil }
+        do throws(ClusterSettingsProblem) {
+            return try ClusterSettings(folder: folder, software: Program.version)
+        } catch {
+            throw StartupFailure(
+                text: error.text,
+                hint:
+                    "cluster_directory must be a folder that ccsctl cluster found has made; leave it out for a daemon that belongs to no cluster",
+                exitCode: .configuration)
+        }
+    }
+
+    /// Makes a new store part of the cluster. Throws if it belongs to another cluster or to none.
+    func join(_ cluster: ClusterSettings, _ store: any Store) throws(StartupFailure) {
+        guard store.partitions == cluster.file.partitions else {
+            throw refusal(
+                of: store, "it has \(store.partitions) partitions, the cluster \(cluster.file.partitions)")
+        }
+        let id = Array(cluster.file.cluster.text.utf8)
+        let kept = try reading(store) { store throws(StoreError) in try store.setting(Self.clusterSetting) }
+        if let kept {
+            guard kept == id else { throw refusal(of: store, "it belongs to another cluster") }
+            return
+        }
+        let isEmpty = try reading(store) { store throws(StoreError) in
+            let (senders, devices) = (try store.senders(), try store.devices(after: nil, limit: 1))
+            return senders.isEmpty && devices.isEmpty
+        }
+        guard isEmpty else { throw refusal(of: store, "it has the data of a daemon that belongs to no cluster") }
+        try reading(store) { store throws(StoreError) in
+            for name in ClusterFile.secretNames {
+                if let secret = cluster.file.secrets[name] { try store.setSetting(name, secret.revealed) }
+            }
+            try store.setSetting(Self.clusterSetting, id)
+        }
+    }
+
+    /// The setting with the ID of the cluster that a store belongs to.
+    static let clusterSetting = "cluster_id"
+
+    private func refusal(of store: any Store, _ reason: String) -> StartupFailure {
+        try? store.close()
+        return StartupFailure(
+            text: "the store in \(configuration.storePath) cannot join the cluster: \(reason)",
+            hint:
+                "nothing was changed: set another data directory with --data-directory; ccsctl export and import move senders and devices",
+            exitCode: .configuration)
+    }
+
+    /// Makes the reactor of the thread of the cluster.
+    func makeClusterReactor() throws(StartupFailure) -> Reactor {
+        do throws(TransportError) {
+            return try Reactor(index: configuration.reactorCount + 1)
+        } catch {
+            throw StartupFailure(
+                text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)
+        }
+    }
+
+    /// Starts the thread of the cluster.
+    func startCluster(
+        _ reactor: Reactor, _ settings: ClusterSettings, _ port: ClusterPort,
+        _ surroundings: ClusterHost.Surroundings
+    ) throws(StartupFailure) {
+        let progress = try reading(surroundings.store.contents) { store throws(StoreError) in
+            try store.logProgress()
+        }
+        let host = ClusterHost(
+            reactor: reactor, settings: settings, mailbox: port.mailbox, progress: progress,
+            surroundings: surroundings)
+        do throws(TransportError) { try host.listen() } catch {
+            throw StartupFailure(
+                text: "cannot listen for other nodes on \(settings.file.listen): \(error.description)",
+                hint: "set listen in \(ClusterFounding.Files.cluster) to an address of this machine",
+                exitCode: error.exitCode)
+        }
+        // Transferred to the new thread: this one does not use it again.
+        nonisolated(unsafe) let transferred = host
+        try start("ccsd-cluster") { unsafe transferred.run() }
+    }
+}

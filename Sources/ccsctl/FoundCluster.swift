@@ -1,0 +1,104 @@
+import Basics
+import Catalogue
+import Client
+import ClusterSetup
+import NATSClient
+import Operator
+import Transport
+
+/// `ccsctl cluster found`: creates the logs first, so that a folder exists only for a cluster that works.
+enum FoundCluster {
+    static func run(_ invocation: Invocation) -> ExitCode {
+        do throws(Failure) {
+            let output = try found(invocation)
+            if invocation.has("--json") {
+                Output.write(output.json)
+            } else {
+                Output.write(text(of: output))
+            }
+            return .success
+        } catch {
+            return Output.fail(
+                ExitCode(rawValue: error.code.rawValue) ?? .failure, error.problem, hint: error.hint,
+                isJSON: invocation.has("--json"))
+        }
+    }
+
+    private static func found(_ invocation: Invocation) throws(Failure) -> FoundedClusterOutput {
+        let directory = invocation.arguments.first ?? "."
+        let partitions = invocation.integer("--partitions") ?? Limits.Partition.count
+        let addresses = invocation.texts("--node")
+        for address in addresses { try check(address) }
+        let log = try servers(invocation)
+        let founding = ClusterFounding(addresses: addresses, partitions: partitions, log: log)
+        if let folder = founding.existingFolder(in: directory) {
+            throw Failure(.failure, "\(folder) exists", hint: "give another directory, or remove it")
+        }
+        try createStreams(log, partitions, isQuiet: invocation.has("--json"))
+        do throws(TransportError) {
+            let file = try founding.write(to: directory, now: Now.read().wall)
+            return FoundedClusterOutput(
+                cluster: file.cluster.text, partitions: partitions,
+                folders: founding.nodes.map { ClusterFounding.folder(of: $0.number, in: directory) })
+        } catch { throw Failure(.inputOutput, error.description, hint: "give a directory that can be written") }
+    }
+
+    private static func check(_ address: String) throws(Failure) {
+        let port = address.split(separator: ":", omittingEmptySubsequences: false).last.flatMap { UInt16($0) }
+        let isValid =
+            address.contains(":") && port ?? 0 > 0 && address.utf8.count <= Limits.Cluster.addressBytes
+            && !address.hasPrefix(":")
+        guard !isValid else { return }
+        throw Failure(
+            .usage, "invalid --node \"\(Report.safe(address))\"",
+            hint: "give a host and a port, such as 10.0.0.1:5240")
+    }
+
+    private static func servers(_ invocation: Invocation) throws(Failure) -> ClusterFile.LogServers {
+        var logins: [ClusterFile.LogServers.Login] = []
+        if let user = invocation.text("--log-user") {
+            guard let file = invocation.text("--log-password-file") else {
+                throw Failure(.usage, "--log-user without --log-password-file", hint: "give both, or neither")
+            }
+            logins.append(.password(user: user, file: file))
+        }
+        if let file = invocation.text("--log-token-file") { logins.append(.token(file: file)) }
+        if let file = invocation.text("--log-nkey-file") { logins.append(.key(file: file)) }
+        if let file = invocation.text("--log-credentials-file") { logins.append(.credentials(file: file)) }
+        guard logins.count <= 1 else {
+            throw Failure(
+                .usage, "several ways to log in to NATS",
+                hint:
+                    "give one of --log-user, --log-token-file, --log-nkey-file and --log-credentials-file")
+        }
+        return ClusterFile.LogServers(
+            servers: invocation.texts("--log-server"), replicas: invocation.integer("--replicas") ?? 3,
+            prefix: invocation.text("--log-prefix") ?? "ccs", login: logins.first,
+            authorities: invocation.text("--log-ca-file"))
+    }
+
+    private static func createStreams(
+        _ log: ClusterFile.LogServers, _ partitions: Int, isQuiet: Bool
+    ) throws(Failure) {
+        let (settings, names): (NATSSettings, LogNames)
+        do throws(ClusterFileProblem) {
+            settings = try log.settings(name: "ccsctl")
+            names = try log.names()
+        } catch { throw Failure(.usage, error.description, hint: "see ccsctl cluster found --help") }
+        let problem = StreamFounding.run(
+            settings, names: names, partitions: partitions, stream: StreamSettings(replicas: log.replicas)
+        ) { created in
+            if !isQuiet { Output.printError("stream \(created) of \(partitions)") }
+        }
+        guard let problem else { return }
+        throw Failure(
+            .unavailable, Report.safe(problem),
+            hint: "check that the servers of NATS run with JetStream, and see docs/cluster.md")
+    }
+
+    private static func text(of output: FoundedClusterOutput) -> String {
+        let folders = output.folders.map { "folder        \(Report.safe($0))\n" }.joined()
+        return "cluster       \(output.cluster)\npartitions    \(output.partitions)\n" + folders
+            + "next          copy each folder to its machine, and start ccsd there with --cluster-directory FOLDER\n"
+    }
+}
