@@ -35,8 +35,9 @@ extension Limits {
         public static let longestRetryMilliseconds: Int64 = 2_000
         /// Milliseconds that a connection must last before the waits start at the shortest again.
         public static let steadyMilliseconds: Int64 = 5_000
-        /// Milliseconds after which a server in lame duck mode is left, so that answers in flight arrive. It waits for ten seconds.
-        public static let leaveMilliseconds: Int64 = 500
+        /// Milliseconds after which a server in lame duck mode is left, so that answers in flight arrive. It waits for ten seconds, but
+        /// its JetStream has ended by then.
+        public static let leaveMilliseconds: Int64 = 100
         /// Bytes that wait for the server: beyond, appends are refused. Four full windows of the largest frames.
         public static let outboundBytes = 67_108_864
         /// Servers of one cluster in the configuration.

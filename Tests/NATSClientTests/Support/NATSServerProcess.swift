@@ -102,9 +102,11 @@ public final class NATSServerProcess {
         process = 0
     }
 
-    /// Sends a signal, such as `SIGSTOP`, `SIGCONT`, or `SIGUSR2` for lame duck mode.
+    /// Sends a signal, such as `SIGSTOP`, `SIGCONT`, or `SIGUSR2` for lame duck mode. With `SIGSTOP` it waits until the server stands.
     public func send(_ signal: Int32) {
-        if process > 0 { Glibc.kill(process, signal) }
+        guard process > 0 else { return }
+        Glibc.kill(process, signal)
+        if signal == SIGSTOP { waitpid(process, nil, WUNTRACED) }
     }
 
     private static func spawn(_ words: [String]) throws -> pid_t {
