@@ -17,6 +17,7 @@ enum ImportRules {
         "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],
         "APNsGateway": ["Basics", "Wire", "Delivery"],
         "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],
+        "NodeLinks": ["Basics", "Transport", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
         "Operator": ["Basics", "Wire"],
         // The dashboard and the alerts are printed with the JSON writer of Wire.

@@ -1,6 +1,5 @@
 public import Basics
 import COpenSSL
-import Glibc
 
 /// A certificate authority of our own: for a server without a certificate yet, and for tests.
 public struct CertificateAuthority: Sendable {
@@ -80,34 +79,20 @@ public struct CertificateAuthority: Sendable {
     }
 
     private func makeAuthority(now: UnixMilliseconds) throws(TransportError) -> (Certificate, PrivateKey) {
-        let key = try CertificateBuilder.makeKey()
         let suffix = Hex.text(SecureRandom.bytes(4))
-        let builder = try CertificateBuilder(
-            commonName: "ccsd authority \(suffix)", key: key, now: now, days: Self.authorityDays)
-        try builder.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0", issuer: builder.certificate)
-        try builder.add(NID_key_usage, "critical,keyCertSign,cRLSign", issuer: builder.certificate)
-        try builder.add(NID_subject_key_identifier, "hash", issuer: builder.certificate)
-        try builder.sign(issuer: builder.certificate, key: key)
+        let (certificate, key) = try CertificateBuilder.makeAuthority(
+            named: "ccsd authority \(suffix)", now: now, days: Self.authorityDays)
         try SmallFile.replace(authorityKeyFile, with: PEM.text(key), mode: 0o600)
-        try SmallFile.replace(authorityFile, with: PEM.text(builder.certificate), mode: 0o644)
-        return (builder.certificate, key)
+        try SmallFile.replace(authorityFile, with: PEM.text(certificate), mode: 0o644)
+        return (certificate, key)
     }
 
     private func makeLeaf(
         _ names: SubjectNames, _ authority: (certificate: Certificate, key: PrivateKey), now: UnixMilliseconds
     ) throws(TransportError) {
-        let key = try CertificateBuilder.makeKey()
-        let issuer = authority.certificate
-        let builder = try CertificateBuilder(
-            commonName: names.commonName, key: key, now: now, days: Self.leafDays)
-        try builder.add(NID_basic_constraints, "critical,CA:FALSE", issuer: issuer)
-        try builder.add(NID_key_usage, "critical,digitalSignature", issuer: issuer)
-        try builder.add(NID_ext_key_usage, "serverAuth", issuer: issuer)
-        try builder.add(NID_subject_key_identifier, "hash", issuer: issuer)
-        try builder.add(NID_authority_key_identifier, "keyid", issuer: issuer)
-        try builder.add(NID_subject_alt_name, names.extensionText, issuer: issuer)
-        try builder.sign(issuer: issuer, key: authority.key)
-        let chain = try PEM.text(builder.certificate) + PEM.text(issuer)
+        let (certificate, key) = try CertificateBuilder.makeLeaf(
+            names, usage: "serverAuth", authority: authority, now: now, days: Self.leafDays)
+        let chain = try PEM.text(certificate) + PEM.text(authority.certificate)
         // A crash between the two writes leaves a pair that does not match, which the next start replaces.
         try SmallFile.replace(keyFile, with: PEM.text(key), mode: 0o600)
         try SmallFile.replace(certificateFile, with: chain, mode: 0o644)

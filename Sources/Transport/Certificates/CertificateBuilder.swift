@@ -22,6 +22,37 @@ struct CertificateBuilder {
         else { throw OpenSSLErrors.failure("make a certificate") }
     }
 
+    /// Makes an authority with a new key.
+    static func makeAuthority(
+        named name: String, now: UnixMilliseconds, days: Int64
+    ) throws(TransportError) -> (certificate: Certificate, key: PrivateKey) {
+        let key = try makeKey()
+        let builder = try CertificateBuilder(commonName: name, key: key, now: now, days: days)
+        try builder.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0", issuer: builder.certificate)
+        try builder.add(NID_key_usage, "critical,keyCertSign,cRLSign", issuer: builder.certificate)
+        try builder.add(NID_subject_key_identifier, "hash", issuer: builder.certificate)
+        try builder.sign(issuer: builder.certificate, key: key)
+        return (builder.certificate, key)
+    }
+
+    /// Makes a certificate with a new key, for an extended usage such as `serverAuth`.
+    static func makeLeaf(
+        _ names: SubjectNames, usage: String, authority: (certificate: Certificate, key: PrivateKey),
+        now: UnixMilliseconds, days: Int64
+    ) throws(TransportError) -> (certificate: Certificate, key: PrivateKey) {
+        let key = try makeKey()
+        let issuer = authority.certificate
+        let builder = try CertificateBuilder(commonName: names.commonName, key: key, now: now, days: days)
+        try builder.add(NID_basic_constraints, "critical,CA:FALSE", issuer: issuer)
+        try builder.add(NID_key_usage, "critical,digitalSignature", issuer: issuer)
+        try builder.add(NID_ext_key_usage, usage, issuer: issuer)
+        try builder.add(NID_subject_key_identifier, "hash", issuer: issuer)
+        try builder.add(NID_authority_key_identifier, "keyid", issuer: issuer)
+        try builder.add(NID_subject_alt_name, names.extensionText, issuer: issuer)
+        try builder.sign(issuer: issuer, key: authority.key)
+        return (builder.certificate, key)
+    }
+
     /// Makes a new EC key on P-256.
     static func makeKey() throws(TransportError) -> PrivateKey {
         guard let raw = unsafe copenssl_make_p256_key() else { throw OpenSSLErrors.failure("make a key") }

@@ -145,6 +145,10 @@ public final class Connection {
     /// The channel binding of a login (RFC 9266, `tls-exporter`); `nil` if TLS has no safe one.
     public var channelBinding: [UInt8]? { tls.channelBinding }
 
+    /// The DNS name in the peer's certificate that ends with a suffix, such as `.example.org`, after one label. Returns `nil` if there
+    /// is none, and for a peer without a certificate.
+    public func peerName(under suffix: String) -> String? { tls.peerName(under: suffix) }
+
     /// The user ID and process ID of the process that opened the other end of a UNIX-domain socket; `nil` for other
     /// connections. The process may have ended since; its ID is 0 if it is outside this process ID namespace.
     public var peerCredentials: (user: UInt32, process: Int32)? {

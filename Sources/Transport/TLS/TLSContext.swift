@@ -40,8 +40,10 @@ public struct TLSServerSettings: Sendable {
     public var minimum = TLSVersion.tls12
     /// Application protocols in order of preference; a client that offers only others connects without one.
     public var applicationProtocols: [String] = []
+    /// PEM of the authorities of which each client must show a certificate; empty: clients need none.
+    public var clientAuthorities: [UInt8] = []
 
-    /// TLS 1.2 or higher, no application protocol.
+    /// TLS 1.2 or higher, no application protocol, clients without certificates.
     public init() {}
 }
 
@@ -60,6 +62,9 @@ public struct TLSServerSettings: Sendable {
         unsafe TLSContext.setCommonOptions(raw, minimum: settings.minimum)
         try unsafe TLSContext.use(chain: chain, key: key, in: raw)
         setResumption()
+        if !settings.clientAuthorities.isEmpty {
+            try unsafe TLSContext.requireClients(of: settings.clientAuthorities, in: raw)
+        }
         guard !settings.applicationProtocols.isEmpty else { return }
         unsafe SSL_CTX_set_alpn_select_cb(
             raw,

@@ -1,0 +1,30 @@
+extension Limits {
+    /// Limits of the links between the nodes of a cluster.
+    public enum NodeLinks {
+        /// Bytes of a parcel: the events of a turn, at a few hundred bytes each.
+        public static let parcelBytes = 1_048_576
+        /// Bytes of a frame before both nodes have introduced themselves: a hello and room for later versions.
+        public static let helloBytes = 256
+        /// Bytes that wait for a node which does not read; two seconds of a link at full rate are less.
+        public static let queueBytes = 16_777_216
+        /// Milliseconds from the accepted connection to the end of the TLS handshake, and from there to the hello: a network across
+        /// the world needs less than one second.
+        public static let handshakeMilliseconds: Int64 = 3_000
+        /// Milliseconds between two pings: four are lost before a link is.
+        public static let pingMilliseconds: Int64 = 500
+        /// Milliseconds without any byte of the other node after which a link is lost: longer than the time of suspicion.
+        public static let silenceMilliseconds: Int64 = 2_000
+        /// Milliseconds by which a tick may be late before this node was itself stopped: the kernel does not delay it so much.
+        public static let lateMilliseconds: Int64 = 500
+        /// Connections that have not introduced themselves, of one address: a node dials once at a time.
+        public static let strangers = 8
+        /// Connections of the listener: two of each node, and some strangers.
+        public static let connections = 2 * Limits.Cluster.nodes + 64
+        /// Milliseconds until a lost link is dialled again, at first: a restarted node answers after less than a second.
+        public static let redialMilliseconds: Int64 = 100
+        /// Milliseconds until it is dialled again at the latest: a node that is away costs little.
+        public static let longestRedialMilliseconds: Int64 = 3_000
+        /// Refused connections that are reported in a second: strangers must not fill the log.
+        public static let refusalsPerSecond = 10
+    }
+}
