@@ -78,6 +78,7 @@ let package = Package(
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
+        module("NodeLinks", ["Basics", "Transport"]),
         module("Crypto", ["Basics", "COpenSSL"]),
         module("NodeLinks", ["Basics", "Transport"]),
         
@@ -166,6 +167,7 @@ let package = Package(
             ["Store", "StoreSupport", "RocksStore", "Delivery", "Basics", "BasicsSupport", "CRocksDB"],
             exclude: ["Support"]),
         tests("Transport", ["Transport", "Basics", "COpenSSL", "CLinux"]),
+        tests("NodeLinks", ["NodeLinks", "Transport", "Basics"]),
         tests("Crypto", ["Crypto", "CryptoSupport", "Basics", "Wire", "COpenSSL"], exclude: ["Support"]),
         // A nats-server, for the tests that need a real one.
         .target(
@@ -232,7 +234,7 @@ let package = Package(
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
                 "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
-                "APNsGateway",
+                "APNsGateway", "Cluster", "ClusterLog", "NodeLinks",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),

@@ -55,7 +55,7 @@ struct ClaimTests {
         let later = Bench.report(.owning, epoch: 2)
         let following = Bench.report(.following, epoch: 1)
         #expect(
-            bench.hear(Bench.heartbeat(3, later, following)).contains(.owner(partition: 0, NodeNumber(3))))
+            bench.receive(Bench.heartbeat(3, later, following)).contains(.owner(partition: 0, NodeNumber(3))))
         // Node 3 falls silent; node 2 still reports that it owns the partition in epoch 1.
         let effects = bench.run(2_000)
         #expect(effects.contains(.owner(partition: 0, nil)))
@@ -85,6 +85,26 @@ struct ClaimTests {
         #expect(claims(bench.run(1_500)) == [1])
         #expect(claims(bench.run(700)) == [])
         #expect(claims(bench.run(300)) == [0])
+    }
+
+    @Test("a node that drains or is silent is no candidate, however much it has applied")
+    func unfitCandidates() {
+        var bench = followers()
+        let ahead = Bench.report(.following, epoch: 1, applied: 10)
+        var draining = Bench.heartbeat(3, ahead, ahead)
+        draining.isDraining = true
+        _ = bench.receive(Bench.heartbeat(4, ahead, ahead))
+        bench.others = [draining]
+        #expect(claims(bench.run(1_400)) == [0, 1])
+    }
+
+    @Test("a node that has missed a later epoch does not take itself for the owner")
+    func missed() {
+        var bench = Bench()
+        _ = bench.local(0, Bench.report(.owning, epoch: 1))
+        let other = Bench.heartbeat(2, Bench.report(.owning, epoch: 2), Bench.report(.absent))
+        #expect(bench.receive(other).contains(.owner(partition: 0, two)))
+        #expect(bench.membership.owner(of: 0) == two)
     }
 
     @Test("of equal nodes, exactly one is first, and each partition has its own")
@@ -147,7 +167,7 @@ struct ClaimTests {
         _ = bench.run(1_100)
         bench.stop(300)
         var effects = bench.handle(.tick)
-        for other in others { effects += bench.hear(other) }
+        for other in others { effects += bench.receive(other) }
         #expect(claims(effects + bench.run(150)) == [])
     }
 

@@ -34,16 +34,16 @@ struct HandoverTests {
         _ = bench.local(0, Bench.report(.following, epoch: 1, applied: 9))
         let owner = Bench.heartbeat(2, Bench.report(.owning, epoch: 1), Bench.report(.owning, epoch: 1))
         var releasing = owner
-        _ = bench.hear(owner)
+        _ = bench.receive(owner)
         bench.others = [owner]
         _ = bench.run(1_400)
         releasing.partitions[0].role = .releasing(to: NodeNumber(3))
-        #expect(!bench.hear(releasing).contains(.claim(partition: 0)))
+        #expect(!bench.receive(releasing).contains(.claim(partition: 0)))
         releasing.partitions[0].role = .releasing(to: NodeNumber(1))
-        #expect(bench.hear(releasing) == [.claim(partition: 0)])
+        #expect(bench.receive(releasing) == [.claim(partition: 0)])
         // The owner stays the owner until the mark is read.
         #expect(bench.membership.owner(of: 0) == two)
-        #expect(bench.hear(releasing) == [])
+        #expect(bench.receive(releasing) == [])
         bench.others = [releasing]
         #expect(!bench.run(1_900).contains(.abandon(partition: 0)))
     }
@@ -59,7 +59,7 @@ struct HandoverTests {
             if drains { _ = bench.handle(.drain) }
             bench.stop(stopped)
             let heartbeat = Bench.heartbeat(2, releasing, Bench.report(.absent))
-            return bench.hear(heartbeat).contains(.claim(partition: 0))
+            return bench.receive(heartbeat).contains(.claim(partition: 0))
         }
         #expect(claims(after: 1))
         #expect(!claims(after: 2))

@@ -43,15 +43,15 @@ struct MemberTests {
     func reports() {
         var bench = Bench()
         var heartbeat = Bench.heartbeat(2, following, following)
-        #expect(bench.hear(heartbeat) == [.member(two)])
-        #expect(bench.hear(heartbeat) == [])
+        #expect(bench.receive(heartbeat) == [.member(two)])
+        #expect(bench.receive(heartbeat) == [])
         #expect(bench.membership.members == [two] && bench.membership.member(two)?.status == .alive)
         heartbeat.linkAddress = "c:2"
-        #expect(bench.hear(heartbeat) == [.member(two)])
+        #expect(bench.receive(heartbeat) == [.member(two)])
         heartbeat.isDraining = true
-        #expect(bench.hear(heartbeat) == [.member(two)])
+        #expect(bench.receive(heartbeat) == [.member(two)])
         heartbeat.incarnation = Incarnation(77)
-        #expect(bench.hear(heartbeat) == [.member(two)])
+        #expect(bench.receive(heartbeat) == [.member(two)])
         #expect(bench.membership.member(two)?.heartbeat.incarnation == Incarnation(77))
     }
 
@@ -60,15 +60,15 @@ struct MemberTests {
         var bench = Bench()
         var heartbeat = Bench.heartbeat(2, Bench.report(.owning, epoch: 1), following)
         heartbeat.count = 7
-        _ = bench.hear(heartbeat)
+        _ = bench.receive(heartbeat)
         heartbeat.partitions[0].role = .following
         for count in [UInt64(6), 7] {
             heartbeat.count = count
-            #expect(bench.hear(heartbeat) == [])
+            #expect(bench.receive(heartbeat) == [])
         }
         #expect(bench.membership.owner(of: 0) == two)
         heartbeat.count = 8
-        #expect(bench.hear(heartbeat) == [.owner(partition: 0, nil)])
+        #expect(bench.receive(heartbeat) == [.owner(partition: 0, nil)])
     }
 
     @Test("two processes with one number raise an alarm; the last heartbeats of an earlier one do not")
@@ -77,13 +77,13 @@ struct MemberTests {
         let old = Bench.heartbeat(2, Bench.report(.owning, epoch: 1), following)
         var new = Bench.heartbeat(2, following, following)
         new.incarnation = Incarnation(99)
-        _ = bench.hear(old)
-        #expect(bench.hear(new).contains(.owner(partition: 0, nil)))
-        #expect(bench.hear(old) == [])
+        _ = bench.receive(old)
+        #expect(bench.receive(new).contains(.owner(partition: 0, nil)))
+        #expect(bench.receive(old) == [])
         #expect(bench.membership.member(two)?.heartbeat.incarnation == Incarnation(99))
         _ = bench.run(1_300)
-        #expect(alarms(bench.hear(old)) == [.duplicateNode(two)])
-        #expect(alarms(bench.hear(old)) == [])
+        #expect(alarms(bench.receive(old)) == [.duplicateNode(two)])
+        #expect(alarms(bench.receive(old)) == [])
         #expect(bench.run(9_900).contains(.cleared(.duplicateNode(two))) == false)
         #expect(bench.run(300).contains(.cleared(.duplicateNode(two))))
     }
@@ -96,7 +96,7 @@ struct MemberTests {
         var twin = other
         twin.incarnation = Incarnation(12)
         // The last heartbeat of the process before this one.
-        #expect(bench.hear(twin) == [])
+        #expect(bench.receive(twin) == [])
         bench.others = [twin]
         _ = bench.local(0, Bench.report(.absent))
         #expect(bench.run(1_400) == [.raised(.duplicateNode(NodeNumber(1)))])
@@ -113,8 +113,8 @@ struct MemberTests {
         var bench = Bench()
         var foreign = Bench.heartbeat(2, following, following)
         foreign.cluster = ClusterID(5)
-        #expect(bench.hear(foreign) == [.raised(.foreignCluster(ClusterID(5)))])
-        #expect(bench.hear(Bench.heartbeat(3, following)) == [.raised(.partitions(NodeNumber(3)))])
+        #expect(bench.receive(foreign) == [.raised(.foreignCluster(ClusterID(5)))])
+        #expect(bench.receive(Bench.heartbeat(3, following)) == [.raised(.partitions(NodeNumber(3)))])
         #expect(bench.membership.members == [])
         #expect(bench.run(10_200).contains(.cleared(.foreignCluster(ClusterID(5)))))
     }
@@ -123,15 +123,15 @@ struct MemberTests {
     func bounds() {
         var bench = Bench()
         for node in 2...256 as ClosedRange<UInt16> {
-            #expect(bench.hear(Bench.heartbeat(node, following, following)).count >= 1)
+            #expect(bench.receive(Bench.heartbeat(node, following, following)).count >= 1)
         }
-        #expect(bench.hear(Bench.heartbeat(257, following, following)) == [.raised(.tooManyNodes)])
+        #expect(bench.receive(Bench.heartbeat(257, following, following)) == [.raised(.tooManyNodes)])
         #expect(bench.membership.members.count == 255)
         var raised = 1
         for number in 1...100 as ClosedRange<UInt64> {
             var foreign = Bench.heartbeat(2, following, following)
             foreign.cluster = ClusterID(number)
-            raised += alarms(bench.hear(foreign)).count
+            raised += alarms(bench.receive(foreign)).count
         }
         #expect(raised == 64)
     }
@@ -141,14 +141,14 @@ struct MemberTests {
         var bench = Bench()
         let other = Bench.heartbeat(2, following, following)
         bench.wallAhead = -2_001
-        for _ in 0..<4 { #expect(alarms(bench.hear(other)) == []) }
+        for _ in 0..<4 { #expect(alarms(bench.receive(other)) == []) }
         bench.wallAhead = 2_000
-        #expect(alarms(bench.hear(other)) == [])
+        #expect(alarms(bench.receive(other)) == [])
         bench.wallAhead = 2_001
-        for _ in 0..<4 { #expect(alarms(bench.hear(other)) == []) }
-        #expect(alarms(bench.hear(other)) == [.clock(two)])
+        for _ in 0..<4 { #expect(alarms(bench.receive(other)) == []) }
+        #expect(alarms(bench.receive(other)) == [.clock(two)])
         bench.wallAhead = 0
-        #expect(bench.hear(other) == [.cleared(.clock(two))])
+        #expect(bench.receive(other) == [.cleared(.clock(two))])
     }
 
     @Test("frames have the highest version that all nodes read, also those that are away")
@@ -157,18 +157,18 @@ struct MemberTests {
         #expect(bench.membership.frameVersion == 3)
         var other = Bench.heartbeat(2, following, following)
         other.frameVersions = 1...2
-        #expect(bench.hear(other).contains(.frameVersion(2)))
+        #expect(bench.receive(other).contains(.frameVersion(2)))
         _ = bench.run(70_000)
         #expect(bench.membership.member(two)?.status == .gone && bench.membership.frameVersion == 2)
         let (isRemoved, effects) = bench.remove(2)
         #expect(isRemoved && effects.contains(.frameVersion(3)))
         var newer = Bench.heartbeat(3, following, following)
         newer.frameVersions = 4...5
-        let refused = bench.hear(newer)
+        let refused = bench.receive(newer)
         #expect(refused.contains(.frameVersion(nil)) && refused.contains(.raised(.noFrameVersion)))
         #expect(!bench.run(1_000).contains(.cleared(.noFrameVersion)))
         newer.frameVersions = 3...5
-        let agreed = bench.hear(newer)
+        let agreed = bench.receive(newer)
         #expect(agreed.contains(.frameVersion(3)) && agreed.contains(.cleared(.noFrameVersion)))
     }
 
@@ -176,7 +176,7 @@ struct MemberTests {
     func removal() {
         var bench = Bench()
         #expect(!bench.remove(2).0)
-        _ = bench.hear(Bench.heartbeat(2, following, following))
+        _ = bench.receive(Bench.heartbeat(2, following, following))
         #expect(!bench.remove(2).0)
         _ = bench.run(1_400)
         #expect(bench.remove(2).0 && bench.membership.members == [])
@@ -196,12 +196,12 @@ struct MemberTests {
         bench.others = [Bench.heartbeat(2, follower(40), following)]
         _ = bench.run(200)
         #expect(bench.membership.purge(of: 0) == positions(40, 40))
-        _ = bench.hear(Bench.heartbeat(3, follower(45), following))
+        _ = bench.receive(Bench.heartbeat(3, follower(45), following))
         #expect(bench.membership.purge(of: 0) == positions(45, 40))
         // A node that copies a checkpoint holds the log back, and is no copy.
-        _ = bench.hear(Bench.heartbeat(4, Bench.report(.absent, applied: 99, durable: 99), following))
+        _ = bench.receive(Bench.heartbeat(4, Bench.report(.absent, applied: 99, durable: 99), following))
         #expect(bench.membership.purge(of: 0) == positions(45, 40))
-        _ = bench.hear(Bench.heartbeat(5, Bench.report(.absent), following))
+        _ = bench.receive(Bench.heartbeat(5, Bench.report(.absent), following))
         #expect(bench.membership.purge(of: 0) == positions(45, 0))
         _ = bench.run(1_600)
         // Nodes 3 to 5 are suspected: they may return.

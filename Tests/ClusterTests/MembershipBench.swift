@@ -53,7 +53,7 @@ struct MembershipBench {
     }
 
     /// A heartbeat arrives, with the next count and the right time.
-    mutating func hear(_ heartbeat: Heartbeat) -> [MembershipEffect] {
+    mutating func receive(_ heartbeat: Heartbeat) -> [MembershipEffect] {
         var heartbeat = heartbeat
         counts[heartbeat.node, default: 0] += 1
         if heartbeat.count == 0 { heartbeat.count = counts[heartbeat.node, default: 0] }
@@ -87,7 +87,7 @@ struct MembershipBench {
         let end = time + milliseconds
         while time < end {
             time += 10
-            if time % 200 == 0 { for other in others { effects += hear(other) } }
+            if time % 200 == 0 { for other in others { effects += receive(other) } }
             if membership.nextTick <= Self.now(time).monotonic { effects += handle(.tick) }
         }
         return effects.filter { if case .send = $0 { false } else { true } }

@@ -18,6 +18,7 @@ enum ImportRules {
         "NodeProtocol": ["Basics", "Delivery", "Store"],
         "APNsGateway": ["Basics", "Wire", "Delivery"],
         "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],
+        "NodeLinks": ["Basics", "Transport", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
         "NATSClient": ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"],
         "Operator": ["Basics", "Wire"],

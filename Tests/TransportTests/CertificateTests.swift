@@ -229,3 +229,36 @@ func spawn(_ command: String) throws -> pid_t {
     #expect(posix_spawn(&process, "/bin/sh", nil, nil, arguments, environ) == 0)
     return process
 }
+
+@Suite struct ClusterAuthorityTests {
+    private func run(_ command: String) -> Int32 { system(command + " >/dev/null 2>&1") }
+
+    @Test("openssl accepts the certificate of a node as server and as client, for its name and no other")
+    func openSSL() throws {
+        let scratch = try Scratch()
+        let authority = try ClusterAuthority(of: ClusterID(0xc105), now: Now.read().wall)
+        let node = try authority.makeNode(named: "node-1.test.ccsd", now: Now.read().wall)
+        let (root, leaf) = ("\(scratch.path)/ca.pem", "\(scratch.path)/server.pem")
+        try SmallFile.replace(root, with: authority.pair().chain, mode: 0o644)
+        try SmallFile.replace(leaf, with: node.chain, mode: 0o644)
+        for purpose in ["sslserver", "sslclient"] {
+            let verify = "openssl verify -x509_strict -purpose \(purpose) -CAfile \(root)"
+            #expect(run("\(verify) -verify_hostname node-1.test.ccsd \(leaf)") == 0)
+            #expect(run("\(verify) -verify_hostname node-2.test.ccsd \(leaf)") != 0)
+        }
+        #expect(run("openssl verify \(leaf)") != 0)
+    }
+
+    @Test("an authority is read with its key, and with no other")
+    func reading() throws {
+        let now = Now.read().wall
+        let pair = try ClusterAuthority(of: ClusterID(1), now: now).pair()
+        let read = try ClusterAuthority(certificate: pair.chain, key: pair.key)
+        #expect(try read.pair().chain == pair.chain)
+        let node = try read.makeNode(named: "a", now: now)
+        _ = try TLSIdentity(chain: node.chain, key: node.key.revealed, now: now)
+        #expect(throws: TransportError.self) {
+            try ClusterAuthority(certificate: pair.chain, key: node.key)
+        }
+    }
+}

@@ -5,7 +5,7 @@ import ClusterLog
 struct Peer: Sendable {
     var heartbeat: Heartbeat
     /// When its last heartbeat arrived.
-    var heard: Instant
+    var arrived: Instant
     var status = NodeStatus.alive
     /// The processes before this one, the last one first, and when this one replaced them.
     var earlier: [Incarnation] = []
@@ -23,12 +23,12 @@ extension Membership {
     func peer(_ node: NodeNumber) -> Int? { peers.firstIndex { $0.node == node } }
 
     /// A heartbeat has arrived.
-    mutating func hear(_ heartbeat: Heartbeat, _ now: Now, _ effects: inout [MembershipEffect]) {
+    mutating func receive(_ heartbeat: Heartbeat, _ now: Now, _ effects: inout [MembershipEffect]) {
         let time = now.monotonic
         guard heartbeat.cluster == settings.cluster else {
             return alarms.raise(.foreignCluster(heartbeat.cluster), time, &effects)
         }
-        guard heartbeat.node != settings.node else { return hearOwn(heartbeat, time, &effects) }
+        guard heartbeat.node != settings.node else { return receiveOwn(heartbeat, time, &effects) }
         guard heartbeat.partitions.count == settings.partitions else {
             return alarms.raise(.partitions(heartbeat.node), time, &effects)
         }
@@ -43,7 +43,7 @@ extension Membership {
     }
 
     /// A heartbeat of this node's own number.
-    private mutating func hearOwn(
+    private mutating func receiveOwn(
         _ heartbeat: Heartbeat, _ now: Instant, _ effects: inout [MembershipEffect]
     ) {
         if heartbeat.incarnation == settings.incarnation {
@@ -60,7 +60,7 @@ extension Membership {
         }
         let index = peers.firstIndex { $0.node > heartbeat.node } ?? peers.count
         peers.insert(
-            Peer(heartbeat: heartbeat, heard: now.monotonic, replaced: now.monotonic), at: index)
+            Peer(heartbeat: heartbeat, arrived: now.monotonic, replaced: now.monotonic), at: index)
         changed = now.monotonic
         effects.append(.member(heartbeat.node))
         checkClock(index, now, &effects)
@@ -92,7 +92,7 @@ extension Membership {
     ) {
         let (old, status) = (peers[index].heartbeat, peers[index].status)
         peers[index].heartbeat = heartbeat
-        peers[index].heard = now.monotonic
+        peers[index].arrived = now.monotonic
         peers[index].status = .alive
         let isNew = old.incarnation != heartbeat.incarnation || status != .alive
         if isNew || old.isDraining != heartbeat.isDraining { changed = now.monotonic }
@@ -115,7 +115,7 @@ extension Membership {
         guard !isDeaf else { return }
         var isChanged = false
         for index in peers.indices {
-            let silence = now.milliseconds(since: peers[index].heard)
+            let silence = now.milliseconds(since: peers[index].arrived)
             let status: NodeStatus =
                 switch peers[index].status {
                 case .alive: silence > Limits.Cluster.suspicionMilliseconds ? .suspected : .alive

@@ -10,7 +10,7 @@ public struct Membership: Sendable {
     struct Partition: Sendable {
         /// The highest epoch that any node has reported.
         var highest = Epoch(0)
-        /// When that has risen: whoever has raised it announces itself soon.
+        /// When that has risen: the new owner reports itself soon.
         var rose = Instant.distantPast
         /// The node that owns it, or `nil`.
         var owner: NodeNumber?
@@ -103,7 +103,7 @@ public struct Membership: Sendable {
         if gap > Limits.Cluster.stallMilliseconds { evaluated = time }
         last = max(last, time)
         switch event {
-        case .heartbeat(let heartbeat): hear(heartbeat, now, &effects)
+        case .heartbeat(let heartbeat): receive(heartbeat, now, &effects)
         case .local(let partition, let report): localState(report, of: partition, time, &effects)
         case .drain:
             if drain == .off { (drain, isUrgent) = (.underway, true) }
@@ -115,7 +115,7 @@ public struct Membership: Sendable {
     mutating func settle(_ now: Instant) {
         settled = now.advanced(milliseconds: Limits.Cluster.suspicionMilliseconds)
         for index in peers.indices where peers[index].status == .alive {
-            peers[index].heard = max(peers[index].heard, now)
+            peers[index].arrived = max(peers[index].arrived, now)
         }
     }
 
@@ -139,7 +139,7 @@ public struct Membership: Sendable {
     /// Finds out whether this node's own heartbeats come back. Without them, the silence of the others means nothing.
     private mutating func listen(_ now: Instant) {
         let isSilent = now.milliseconds(since: echoed) > Limits.Cluster.pauseMilliseconds
-        if isSilent || isDeaf { settle(now) }
+        if isSilent { settle(now) }
         isDeaf = isSilent
     }
 

@@ -45,7 +45,7 @@ struct MembershipSimulationTests {
         #expect(worlds[0].checkers.claimCount == worlds[1].checkers.claimCount)
     }
 
-    @Test("nodes that start together claim each partition once, and as many as each other")
+    @Test("nodes that start together claim each partition once, and each its share")
     func calm() {
         var settings = MemberWorld.Settings()
         settings.faultMicroseconds = 0

@@ -34,6 +34,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case proxy
     /// The stream of a NATS server, and answers of JetStream.
     case nats
+    /// Heartbeats of the nodes of a cluster.
+    case heartbeat
+    /// The stream of another node of a cluster.
+    case link
     /// Records of the store.
     case records
     /// A planted fault outside of ccsd, to check that the fuzzer finds it.
@@ -62,6 +66,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .config: try fuzzConfig(input)
         case .proxy: try fuzzProxy(input)
         case .nats: try fuzzNATS(input)
+        case .heartbeat: try fuzzHeartbeat(input)
+        case .link: try fuzzLink(input)
         case .records: try fuzzRecords(input)
         case .canary: try fuzzCanary(input)
         }
