@@ -78,7 +78,6 @@ let package = Package(
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
-        module("NodeLinks", ["Basics", "Transport"]),
         module("Crypto", ["Basics", "COpenSSL"]),
         module("NodeLinks", ["Basics", "Transport"]),
         
