@@ -39,11 +39,19 @@ extension ClusterHost {
 
     /// Submits a batch of the control plane, all of whose changes belong to one partition.
     func submit(_ write: ControlWrite, _ now: Now) {
-        guard let sender = write.batch.mutations.lazy.compactMap(\.sender).first else {
+        guard let partition = controlPartition(of: write.batch) else {
             return store.submit(write.batch, completed: write.completed)
         }
-        let partition = PartitionKey.sender(sender).partition(of: map.partitions)
-        submit(write.batch, of: partition, .caller(write.completed), now)
+        guard let owner = owners[partition], owner != node, !replicas[partition].isServed else {
+            return submit(write.batch, of: partition, .caller(write.completed), now)
+        }
+        self.write(write, to: owner, now)
+    }
+
+    /// The partition of the sender that a batch of the control plane changes. `nil` for one that changes nothing.
+    func controlPartition(of batch: WriteBatch) -> Int? {
+        let sender = batch.mutations.lazy.compactMap(\.sender).first
+        return sender.map { PartitionKey.sender($0).partition(of: map.partitions) }
     }
 
     private func fail(_ submission: HostedReplica.Submission, of partition: Int) {
@@ -91,7 +99,6 @@ extension ClusterHost {
         case .stream(let partition, let info, let problems): examined(partition, info, problems)
         case .streamFailed(let partition, let failure):
             report(failure, "examine", of: partition)
-            examineLater(partition)
         case .purgeFailed(let partition, _, let failure): report(failure, "purge", of: partition)
         case .message(let message): heard(message, now)
         case .caughtUp, .purged, .leaving: break
@@ -106,24 +113,6 @@ extension ClusterHost {
             [
                 "action": .text(action), "partition": LogValue(partition), "problem": .text("\(failure)"),
             ])
-    }
-
-    /// Asks for the configuration of a partition's stream.
-    func examine(_ partition: Int) { logs.examineStream(partition, settings.stream) }
-
-    private func examineLater(_ partition: Int) {
-        reactor.schedule(
-            at: reactor.now.monotonic.advanced(milliseconds: Limits.Cluster.examineMilliseconds)
-        ) { [unowned self] _ in examine(partition) }
-    }
-
-    private func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
-        for problem in problems {
-            log.repeating(
-                .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
-                ["partition": LogValue(partition), "problem": .text("\(problem)")])
-        }
-        if !problems.isEmpty { examineLater(partition) }
     }
 
     // MARK: Replicas

@@ -42,8 +42,9 @@ extension ClusterHost {
         switch effect {
         case .send(let heartbeat): logs.publish(heartbeat.encoded(), to: settings.heartbeatSubject)
         case .owner(let partition, let node): ownerChanged(of: partition, to: node, now)
-        case .claim(let partition):
+        case .claim(let partition) where replicas[partition].problems.isEmpty:
             handle(.claim(Claim(SecureRandom.number())), of: replicas[partition], now)
+        case .claim(let partition): report(replicas[partition])
         case .abandon(let partition): handle(.abandon, of: replicas[partition], now)
         case .release(let partition, let node): release(replicas[partition], to: node)
         case .resume(let partition): resume(replicas[partition], now)

@@ -34,7 +34,10 @@ extension ClusterHost {
     private func lose(_ node: NodeNumber, _ now: Now) {
         outgoing[node] = nil
         for event in sessions.lose(node) { deliver(event) }
+        // The sessions of this node that are logged in there: the node reports them as ended to its partitions.
+        for partition in owners.indices where owners[partition] == node { closeSessions(of: partition) }
         answer(table.lost(node.number), now)
+        controlWrites.lose(node)
     }
 
     // MARK: From this node
@@ -57,6 +60,37 @@ extension ClusterHost {
         guard isWritten, table.open(event, to: owner.number, now: now.monotonic) else {
             return answer(event.answerWhenUnreached(), now)
         }
+    }
+
+    /// Has the owner write a batch of the control plane.
+    func write(_ write: ControlWrite, to owner: NodeNumber, _ now: Now) {
+        guard isLinked(owner), let number = controlWrites.add(for: owner, write.completed) else {
+            return write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
+        }
+        let isWritten = self.write(to: owner) {
+            $0.append(write.batch, number: number, now: now.monotonic)
+        }
+        if !isWritten { controlWrites.end(number, hasFailed: true) }
+    }
+
+    /// Another node asks for a batch of the control plane.
+    private func accept(_ batch: WriteBatch, number: UInt64, from node: NodeNumber, _ now: Now) {
+        guard let partition = controlPartition(of: batch) else {
+            return answer(number, hasFailed: true, to: node)
+        }
+        // Never passed on: two nodes could take each other for the owner.
+        let mailbox = mailbox
+        submit(
+            batch, of: partition,
+            .caller { outcome in
+                mailbox.post { host in host.answer(number, hasFailed: outcome.hasFailed, to: node) }
+            }, now)
+    }
+
+    private func answer(_ number: UInt64, hasFailed: Bool, to node: NodeNumber) {
+        guard isLinked(node) else { return }
+        let now = reactor.now.monotonic
+        _ = write(to: node) { $0.append(written: number, hasFailed: hasFailed, now: now) }
     }
 
     private func isLinked(_ node: NodeNumber) -> Bool { links?.isUp(node) ?? false }
@@ -99,6 +133,8 @@ extension ClusterHost {
                 case .command(let connection, let command):
                     guard table.receives(command, for: connection, from: node.number) else { continue }
                     deliver(command, to: connection)
+                case .write(let number, let batch): accept(batch, number: number, from: node, now)
+                case .written(let number, let hasFailed): controlWrites.end(number, hasFailed: hasFailed)
                 }
             }
         } catch {
@@ -139,9 +175,13 @@ extension ClusterHost {
         owners[partition] = owner
         if let before, before != node {
             // The sessions of its devices and senders are unknown to the next owner.
-            for mailbox in reactors { mailbox.post { host in host.closeSessions(of: partition) } }
+            closeSessions(of: partition)
         }
         if owner != nil { flush(partition, now) }
+    }
+
+    private func closeSessions(of partition: Int) {
+        for mailbox in reactors { mailbox.post { host in host.closeSessions(of: partition) } }
     }
 
     /// Passes on the events that wait for the owner of a partition.

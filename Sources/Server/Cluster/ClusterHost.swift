@@ -33,6 +33,7 @@ final class ClusterHost: ReactorDelegate {
     var held = HeldEvents()
     var sessions = RemoteSessions()
     var table: ForwardTable
+    var controlWrites = ControlWrites()
     /// What goes to each node in this turn.
     var outgoing: [NodeNumber: OutgoingParcel] = [:]
     var incoming: [Parcel]

@@ -10,10 +10,16 @@ extension Limits.Cluster {
     public static let unappliedFrames = 64
     /// Milliseconds between two syncs of the store, after which what is applied counts as durable.
     public static let syncMilliseconds: Int64 = 1_000
-    /// Milliseconds until a stream that is not as it must be is examined again.
-    public static let examineMilliseconds: Int64 = 5_000
+    /// Milliseconds between two looks at the state of a stream.
+    public static let examineMilliseconds: Int64 = 30_000
+    /// Bytes of a log above which records are removed although a node that is away needs them: the disks of the log are shared.
+    public static let logBytes = 4 << 30
+    /// Records that are removed from a log at a time, at least: each removal is a write on all replicas.
+    public static let purgedRecords: UInt64 = 1_000
     /// Seconds that a shutdown waits for other nodes to take the partitions: several handovers.
     public static let drainSeconds = 10
+    /// Changes by operators that wait for another node: nobody makes that many at a time.
+    public static let controlWrites = 1_000
     /// Seconds that a founding waits for all streams: some 0.15 s each were measured.
     public static let foundingSeconds = 180
     /// Milliseconds between two rounds over what is due: all partitions share them.
