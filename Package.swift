@@ -204,7 +204,7 @@ let package = Package(
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
                 "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
-                "APNsGateway",
+                "APNsGateway", "NodeProtocol",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),

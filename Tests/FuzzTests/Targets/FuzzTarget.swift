@@ -36,6 +36,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case nats
     /// Records of the store.
     case records
+    /// What the nodes of a cluster exchange: batches, events and commands.
+    case nodes
     /// A planted fault outside of ccsd, to check that the fuzzer finds it.
     case canary
 
@@ -63,6 +65,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .proxy: try fuzzProxy(input)
         case .nats: try fuzzNATS(input)
         case .records: try fuzzRecords(input)
+        case .nodes: try fuzzNodes(input)
         case .canary: try fuzzCanary(input)
         }
     }

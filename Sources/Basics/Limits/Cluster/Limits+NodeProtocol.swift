@@ -19,5 +19,10 @@ extension Limits {
         public static let fieldBytes = 1_048_576
         /// Events in an event: a request of an installation wraps the request that it vouches for.
         public static let eventDepth = 4
+        /// Events that one node has sent to others and that are not answered: what one reactor may have waiting for another.
+        public static let openRequests = 262_144
+        /// Milliseconds after which an event without an answer counts as failed. The log pauses for 4 to 9 s when its leader dies, and
+        /// what was under way then is still answered; most app servers wait longer than this.
+        public static let answerMilliseconds: Int64 = 15_000
     }
 }

@@ -1,0 +1,168 @@
+public import Basics
+public import Delivery
+
+/// The events that this node has sent to other nodes and that are not answered yet.
+///
+/// Each is answered exactly once: by its owner, or by the table when the owner's node is lost or does not answer in time. What
+/// comes after that is dropped. The node of a session tracks its requests, the node of a partition what waits in the partition.
+///
+/// Pure: the host passes what it sends and receives, and performs the answers that are returned.
+public struct ForwardTable: Sendable {
+    /// An open request: of a key that is shared, all to one node.
+    private struct Entry {
+        var key: Key
+        var target: UInt16
+        var answer: UnreachedAnswer
+        /// How many answers are due under a shared key.
+        var count = 1
+        var deadline: Instant
+        /// The neighbours in the order of the deadlines.
+        var previous: Int32?
+        var next: Int32?
+    }
+
+    /// A shared key has an entry for each node: whose answers are missing is known only then.
+    private struct Key: Hashable {
+        var key: PendingKey
+        var target: UInt16?
+
+        init(_ key: PendingKey, _ target: UInt16) {
+            self.key = key
+            self.target = key.isShared ? target : nil
+        }
+    }
+
+    private let node: UInt16
+    private let limit: Int
+    private let milliseconds: Int64
+    private var entries: [Entry] = []
+    private var vacant: [Int32] = []
+    private var places: [Key: Int32] = [:]
+    private var first: Int32?
+    private var last: Int32?
+    /// How many answers are due.
+    public private(set) var count = 0
+
+    /// Creates the table of a node.
+    public init(
+        node: UInt16, limit: Int = Limits.NodeProtocol.openRequests,
+        milliseconds: Int64 = Limits.NodeProtocol.answerMilliseconds
+    ) {
+        self.node = node
+        self.limit = limit
+        self.milliseconds = milliseconds
+    }
+
+    /// When `overdue` has something to return. `nil` while nothing is open.
+    public var deadline: Instant? { first.map { entries[Int($0)].deadline } }
+
+    /// Tracks what waits on this node for an event that is sent to another node. An event without answer is not tracked.
+    ///
+    /// Returns `false` if the table is full: the event must not be sent, and `Event.answerWhenUnreached` is performed.
+    public mutating func open(_ event: borrowing Event, to target: UInt16, now: Instant) -> Bool {
+        let requests = event.openRequests.filter { $0.key.session.map { $0.node == node } ?? true }
+        guard count + requests.count <= limit else { return false }
+        let deadline = now.advanced(milliseconds: milliseconds)
+        for request in requests { open(request, to: target, deadline) }
+        return true
+    }
+
+    private mutating func open(_ request: OpenRequest, to target: UInt16, _ deadline: Instant) {
+        let key = Key(request.key, target)
+        if let place = places[key] {
+            if request.key.isShared {
+                entries[Int(place)].count += 1
+                count += 1
+                return
+            }
+            // It came back to this node, and goes on to another one.
+            remove(place)
+        }
+        let entry = Entry(
+            key: key, target: target, answer: request.answer, deadline: deadline, previous: last)
+        let place: Int32
+        if let free = vacant.popLast() {
+            place = free
+            entries[Int(free)] = entry
+        } else {
+            place = Int32(entries.count)
+            entries.append(entry)
+        }
+        if let last { entries[Int(last)].next = place } else { first = place }
+        last = place
+        places[key] = place
+        count += 1
+    }
+
+    /// A command for a session of this node has come from another node. Returns whether the session gets it.
+    public mutating func receives(
+        _ command: borrowing SessionCommand, for connection: ConnectionID, from source: UInt16
+    ) -> Bool {
+        guard let key = command.answeredKey(of: connection) else { return true }
+        return close(key, source)
+    }
+
+    /// An event for a partition of this node has come from another node. Returns whether the partition gets it.
+    ///
+    /// A request of a session of this node that comes back is no longer open: this node answers it. If it was given up before, it
+    /// is dropped, since it has been answered.
+    public mutating func receives(_ event: borrowing Event, from source: UInt16) -> Bool {
+        if let key = event.answeredKey { return close(key, source) || event.countsWhenLate }
+        for request in event.openRequests where request.key.session?.node == node {
+            guard close(request.key, source) else { return false }
+        }
+        return true
+    }
+
+    /// Ends what waits under a key. Returns `false` if nothing does.
+    private mutating func close(_ key: PendingKey, _ source: UInt16) -> Bool {
+        guard let place = places[Key(key, source)] else { return false }
+        guard entries[Int(place)].count > 1 else {
+            remove(place)
+            return true
+        }
+        entries[Int(place)].count -= 1
+        count -= 1
+        return true
+    }
+
+    /// Ends what has not been answered in time. Returns the answers to perform.
+    public mutating func overdue(now: Instant) -> [UnreachedAnswer] {
+        var answers: [UnreachedAnswer] = []
+        while let place = first, entries[Int(place)].deadline <= now { answers += remove(place) }
+        return answers
+    }
+
+    /// A node is lost, with the events that it had: ends what waits for it. Returns the answers to perform.
+    public mutating func lost(_ target: UInt16) -> [UnreachedAnswer] {
+        var answers: [UnreachedAnswer] = []
+        var place = first
+        while let current = place {
+            place = entries[Int(current)].next
+            if entries[Int(current)].target == target { answers += remove(current) }
+        }
+        return answers
+    }
+
+    /// Removes an entry. Returns what releases all that waits for it.
+    @discardableResult
+    private mutating func remove(_ place: Int32) -> [UnreachedAnswer] {
+        let entry = entries[Int(place)]
+        if let previous = entry.previous {
+            entries[Int(previous)].next = entry.next
+        } else {
+            first = entry.next
+        }
+        if let next = entry.next {
+            entries[Int(next)].previous = entry.previous
+        } else {
+            last = entry.previous
+        }
+        places[entry.key] = nil
+        // The answer may refer to other memory.
+        entries[Int(place)].answer = .none
+        vacant.append(place)
+        count -= entry.count
+        return Array(repeating: entry.answer, count: entry.count)
+    }
+}
