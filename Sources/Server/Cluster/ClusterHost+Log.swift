@@ -28,7 +28,8 @@ extension ClusterHost {
                 return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
             }
         } catch {
-            log.repeating(.error, "invariant_broken", by: error.description, ["problem": .text(error.description)])
+            log.repeating(
+                .error, "invariant_broken", by: error.description, ["problem": .text(error.description)])
             return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
         }
         let number = hosted.replica.submit(writer.bytes, now: now, effects: &effects)
@@ -194,14 +195,14 @@ extension ClusterHost {
         let hosted = replicas[report.partition]
         hosted.unapplied -= 1
         handle(.applied(LogPosition(report.position)), of: hosted, now)
-        if hosted.isPaused, hosted.unapplied <= Limits.Cluster.unappliedFrames / 2 {
+        if hosted.isPaused, hosted.unapplied <= Limits.ClusterHost.unappliedFrames / 2 {
             hosted.isPaused = false
             logs.resumeFollowing(report.partition)
         }
     }
 
     private func pauseIfBehind(_ hosted: HostedReplica) {
-        guard !hosted.isPaused, hosted.unapplied > Limits.Cluster.unappliedFrames else { return }
+        guard !hosted.isPaused, hosted.unapplied > Limits.ClusterHost.unappliedFrames else { return }
         hosted.isPaused = true
         logs.pauseFollowing(hosted.partition)
     }
@@ -209,7 +210,7 @@ extension ClusterHost {
     /// Has the store synced now and then: what is durable on enough nodes can be purged from the log.
     func requestSync(_ now: Now) {
         guard now.monotonic >= syncDue else { return }
-        syncDue = now.monotonic.advanced(milliseconds: Limits.Cluster.syncMilliseconds)
+        syncDue = now.monotonic.advanced(milliseconds: Limits.ClusterHost.syncMilliseconds)
         let positions = replicas.map { LogPosition($0.replica.report.applied.number) }
         let mailbox = mailbox
         store.submit(WriteBatch(batchNumber: 0, mutations: [], isDurable: true)) { outcome in

@@ -21,7 +21,8 @@ extension ClusterHost {
         do throws(HeartbeatFault) {
             handle(.heartbeat(try Heartbeat(decoding: message.payload.raw)), now)
         } catch {
-            log.repeating(.warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])
+            log.repeating(
+                .warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])
         }
     }
 
@@ -150,7 +151,8 @@ extension ClusterAlarm {
         case .noFrameVersion: "no frame version can be read by all nodes: upgrade the oldest ones"
         case .partitions(let node): "node \(node.number) was set up for another number of partitions"
         case .tooManyNodes: "there are more nodes than a cluster may have (\(Limits.Cluster.nodes))"
-        case .unowned(let partition): "partition \(partition) has no owner: see the log of NATS and the other nodes"
+        case .unowned(let partition):
+            "partition \(partition) has no owner: see the log of NATS and the other nodes"
         }
     }
 }

@@ -48,7 +48,9 @@ extension ClusterHost {
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         guard let owner = owners[partition], owner != node, isLinked(owner) else {
-            if !held.add(event, of: partition, now: now.monotonic) { answer(event.answerWhenUnreached(), now) }
+            if !held.add(event, of: partition, now: now.monotonic) {
+                answer(event.answerWhenUnreached(), now)
+            }
             return
         }
         send(event, to: owner, now)
@@ -152,7 +154,7 @@ extension ClusterHost {
         sessions.note(event)
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
-        // The sender knows of a change before this node does, or the other way round.
+        // The news of a change has reached the other node earlier than this one, or later.
         if !held.add(event, of: partition, now: now.monotonic) { answer(event.answerWhenUnreached(), now) }
     }
 
@@ -168,7 +170,7 @@ extension ClusterHost {
 
     // MARK: Owners
 
-    /// The owner of a partition has changed, as far as this node knows.
+    /// The owner of a partition has changed, by the heartbeats that this node has seen.
     func ownerChanged(of partition: Int, to owner: NodeNumber?, _ now: Now) {
         let before = owners[partition]
         guard before != owner else { return }

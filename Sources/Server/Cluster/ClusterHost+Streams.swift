@@ -11,7 +11,7 @@ extension ClusterHost {
     func examine(_ partition: Int) {
         logs.examineStream(partition, settings.stream)
         reactor.schedule(
-            at: reactor.now.monotonic.advanced(milliseconds: Limits.Cluster.examineMilliseconds)
+            at: reactor.now.monotonic.advanced(milliseconds: Limits.ClusterHost.examineMilliseconds)
         ) { [unowned self] _ in examine(partition) }
     }
 
@@ -36,16 +36,17 @@ extension ClusterHost {
         let positions = membership.purge(of: hosted.partition)
         let others = settings.file.nodes.map(\.number).filter { $0 != node }
         let areAllHere = others.allSatisfy { membership.member($0).map { $0.status != .gone } ?? false }
-        let isFull = info.bytes > Limits.Cluster.logBytes
+        let isFull = info.bytes > Limits.ClusterHost.logBytes
         // A node that is away needs the records to catch up, unless there are too many.
         guard areAllHere || isFull else { return }
         let position = isFull ? positions.bySome : positions.byAll
-        guard position.number >= info.first.number + Limits.Cluster.purgedRecords else { return }
+        guard position.number >= info.first.number + Limits.ClusterHost.purgedRecords else { return }
         if !areAllHere {
             log.repeating(
                 .warning, "cluster_log_purged", by: "\(hosted.partition)",
                 [
-                    "partition": LogValue(hosted.partition), "position": LogValue(Int(clamping: position.number)),
+                    "partition": LogValue(hosted.partition),
+                    "position": LogValue(Int(clamping: position.number)),
                     "hint": .text("a node that is away must start from a backup of another node"),
                 ])
         }

@@ -153,7 +153,7 @@ final class ClusterHost: ReactorDelegate {
         var next = now.monotonic.advanced(milliseconds: Limits.Cluster.heartbeatMilliseconds)
         next = min(next, membership.nextTick)
         for hosted in replicas { next = min(next, hosted.replica.nextTick) }
-        let soonest = now.monotonic.advanced(milliseconds: Limits.Cluster.shortestTickMilliseconds)
+        let soonest = now.monotonic.advanced(milliseconds: Limits.ClusterHost.shortestTickMilliseconds)
         reactor.schedule(at: max(next, soonest)) { [unowned self] now in tick(now) }
     }
 }

@@ -15,7 +15,7 @@ struct ControlWrites {
     mutating func add(
         for node: NodeNumber, _ completed: @escaping @Sendable (CommitOutcome) -> Void
     ) -> UInt64? {
-        guard open.count < Limits.Cluster.controlWrites else { return nil }
+        guard open.count < Limits.ClusterHost.controlWrites else { return nil }
         lastNumber += 1
         open[lastNumber] = Open(node: node, completed: completed)
         return lastNumber
