@@ -27,6 +27,8 @@ extension ClusterHost {
                 ["peer": .text("\(peer)"), "problem": .text(failure.words)])
         case .received(let node, let parcels):
             for parcel in parcels { received(parcel, from: node, now) }
+        // A node offers no copies and asks for none: its store is made from the logs or from a backup.
+        case .stream: break
         }
     }
 
