@@ -52,7 +52,7 @@ enum StatusReport {
             "node \(cluster.node.number) (\(Report.cell(cluster.name))) of \(Report.cell(cluster.cluster)), owns \(cluster.owned) of \(cluster.partitions) partitions"
         )
         if !cluster.isConnected { text += row("", "NO CONNECTION TO ITS LOG: see ccsctl cluster status") }
-        if cluster.alarms > 0 { text += row("", "\(cluster.alarms) ALARMS: see ccsctl cluster status") }
+        if cluster.alarms > 0 { text += row("", "ALARMS: \(cluster.alarms); see ccsctl cluster status") }
         return text
     }
 

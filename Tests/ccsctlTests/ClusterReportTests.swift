@@ -106,7 +106,7 @@ import Wire
         var cut = part
         (cut.isConnected, cut.alarms) = (false, 2)
         let text = StatusReport.cluster(cut)
-        #expect(text.contains("NO CONNECTION TO ITS LOG") && text.contains("2 ALARMS"))
+        #expect(text.contains("NO CONNECTION TO ITS LOG") && text.contains("ALARMS: 2"))
         #expect(StatusReport.cluster(nil).isEmpty)
     }
 }

@@ -5,6 +5,8 @@ import ClusterLog
 struct Peer: Sendable {
     var heartbeat: Heartbeat
     /// When its last heartbeat arrived.
+    var heard: Instant
+    /// The same, or later while this node heard nobody: from then on its silence counts.
     var arrived: Instant
     var status = NodeStatus.alive
     /// The processes before this one, the last one first, and when this one replaced them.
@@ -60,7 +62,9 @@ extension Membership {
         }
         let index = peers.firstIndex { $0.node > heartbeat.node } ?? peers.count
         peers.insert(
-            Peer(heartbeat: heartbeat, arrived: now.monotonic, replaced: now.monotonic), at: index)
+            Peer(
+                heartbeat: heartbeat, heard: now.monotonic, arrived: now.monotonic,
+                replaced: now.monotonic), at: index)
         changed = now.monotonic
         effects.append(.member(heartbeat.node))
         checkClock(index, now, &effects)
@@ -92,6 +96,7 @@ extension Membership {
     ) {
         let (old, status) = (peers[index].heartbeat, peers[index].status)
         peers[index].heartbeat = heartbeat
+        peers[index].heard = now.monotonic
         peers[index].arrived = now.monotonic
         peers[index].status = .alive
         let isNew = old.incarnation != heartbeat.incarnation || status != .alive

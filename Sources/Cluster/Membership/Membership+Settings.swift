@@ -43,7 +43,7 @@ extension Membership {
     public func member(_ node: NodeNumber) -> Member? {
         peer(node).map {
             Member(
-                status: peers[$0].status, heartbeat: peers[$0].heartbeat, arrived: peers[$0].arrived)
+                status: peers[$0].status, heartbeat: peers[$0].heartbeat, heard: peers[$0].heard)
         }
     }
 

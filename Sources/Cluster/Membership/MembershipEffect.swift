@@ -74,7 +74,7 @@ public struct Member: Hashable, Sendable {
     public var status: NodeStatus
     /// Its last heartbeat, and when that arrived.
     public var heartbeat: Heartbeat
-    public var arrived: Instant
+    public var heard: Instant
 }
 
 /// Why a handover was refused that an operator has asked for.

@@ -89,11 +89,13 @@ extension ClusterHost {
         case .connected(let server):
             disconnectedSince = nil
             contact.connected()
+            figuresDue = .distantPast
             log.notice("cluster_log_connected", ["server": .text(server.name)])
             for hosted in replicas { handle(.connected, of: hosted, now) }
         case .disconnected(let server, let failure):
             disconnectedSince = now.monotonic
             contact.disconnected(now.monotonic)
+            figuresDue = .distantPast
             tally.disconnected()
             log.warning(
                 "cluster_log_disconnected", ["server": .text("\(server)"), "problem": .text("\(failure)")])

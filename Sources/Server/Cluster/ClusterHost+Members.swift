@@ -85,6 +85,7 @@ extension ClusterHost {
             ["partition": LogValue(hosted.partition), "epoch": LogValue(Int(clamping: term.epoch.number))])
         hosted.isServed = true
         tally.took()
+        figuresDue = .distantPast
         serve(hosted.partition)
         flush(hosted.partition, reactor.now)
     }
@@ -101,6 +102,7 @@ extension ClusterHost {
         guard hosted.isServed else { return }
         hosted.isServed = false
         tally.lost()
+        figuresDue = .distantPast
         hosted.releasesTo = nil
         log.notice("cluster_partition_lost", ["partition": LogValue(hosted.partition)])
         // Reports of failed batches come first: the partition is not to wait for them.

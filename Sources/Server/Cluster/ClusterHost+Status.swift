@@ -66,7 +66,7 @@ extension ClusterHost {
                 isLinked: link != nil, roundTripMicroseconds: link?.roundTripMicroseconds.map { Int($0) })
         }
         let heartbeat = member.heartbeat
-        let silence = max(0, now.monotonic.milliseconds(since: member.arrived))
+        let silence = max(0, now.monotonic.milliseconds(since: member.heard))
         let then = now.wall.subtractingReportingOverflow(silence).partialValue
         return .init(
             node: number, name: heartbeat.name, status: member.status.word, address: heartbeat.linkAddress,
