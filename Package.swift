@@ -202,7 +202,6 @@ let package = Package(
                 "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
                 "Wire", "Basics",
                 "Transport", "Operator", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
-                "ClusterLog",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(
@@ -210,7 +209,7 @@ let package = Package(
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
                 "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
-                "APNsGateway",
+                "APNsGateway", "NATSClient",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),
