@@ -1,6 +1,7 @@
 import Basics
 import ClusterLog
 import Foundation
+import NATSServerSupport
 import Testing
 import Wire
 
@@ -18,7 +19,7 @@ private final class StreamNode {
     private var contents: [FrameName: String] = [:]
     private var read: [UInt8] = []
 
-    init(_ server: NATSServer) throws {
+    init(_ server: NATSServerProcess) throws {
         connection = try NATSConnection(server)
         let inbox = inbox
         connection.send { NATSWriter.subscribe(Array((inbox + ".>").utf8), as: 1, to: &$0) }
@@ -96,7 +97,7 @@ private final class StreamNode {
     }
 }
 
-@Suite("nats-server", .enabled(if: NATSServer.isInstalled, "nats-server: run Scripts/bootstrap --tests"))
+@Suite("nats-server", .enabled(if: NATSServerProcess.isInstalled, "nats-server: run Scripts/bootstrap --tests"))
 struct NATSServerTests {
     private func createStream(_ connection: NATSConnection) throws {
         let answer = try connection.request(
@@ -106,7 +107,7 @@ struct NATSServerTests {
 
     @Test("messages are published, stored, read back and missed as JetStream answers them")
     func answers() throws {
-        let server = try NATSServer()
+        let server = try NATSServerProcess()
         let connection = try NATSConnection(server)
         #expect(String(decoding: connection.info, as: UTF8.self).contains("\"headers\":true"))
         #expect(try JetStreamPublishAnswer(connection.request("ccs.0", "early")) == .noResponder)
@@ -129,7 +130,7 @@ struct NATSServerTests {
 
     @Test("two nodes take a partition one after the other: the first is deposed, and both apply the same")
     func takeover() throws {
-        let server = try NATSServer()
+        let server = try NATSServerProcess()
         try createStream(NATSConnection(server))
         let first = try StreamNode(server)
         try first.run { $0.state == .owning }
@@ -162,7 +163,7 @@ struct NATSServerTests {
             (.password(user: "ccsd", password: "wrong"), false), (.none, false), (.token("right"), false),
         ])
     func logins(_ login: NATSWriter.Login, _ isRight: Bool) throws {
-        let server = try NATSServer("authorization { user: ccsd, password: right }")
+        let server = try NATSServerProcess("authorization { user: ccsd, password: right }")
         let connection = try NATSConnection(server, login: login)
         var events: [NATSEvent] = []
         while let event = try? connection.next() {

@@ -1,46 +1,7 @@
 import Basics
 import Foundation
+import NATSServerSupport
 import Wire
-
-/// A nats-server with JetStream on loopback, which syncs before it answers.
-final class NATSServer {
-    private let process = ChildProcess()
-    private let scratch: Scratch
-    let port: UInt16
-
-    static let program = TestPaths.root.appendingPathComponent(".venv/bin/nats-server")
-
-    static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
-
-    /// Starts the server and waits until it listens. `more` is added to its configuration.
-    init(_ more: String = "") throws {
-        scratch = try Scratch()
-        let config = scratch.url.appendingPathComponent("nats.conf")
-        try """
-        listen: "127.0.0.1:-1"
-        jetstream { store_dir: "\(scratch.url.path)/store", sync_interval: always }
-        \(more)
-        """.write(to: config, atomically: true, encoding: .utf8)
-        process.executableURL = Self.program
-        process.arguments = ["--config", config.path, "--ports_file_dir", scratch.url.path]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let ports = scratch.url.appendingPathComponent("nats-server_\(process.processIdentifier).ports")
-        var found: UInt16?
-        try eventually("nats-server listens") {
-            guard let data = try? Data(contentsOf: ports),
-                let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-                let address = (object["nats"] as? [String])?.first
-            else { return false }
-            found = URLComponents(string: address)?.port.flatMap(UInt16.init)
-            return found != nil
-        }
-        port = found ?? 0
-    }
-
-    deinit { process.end() }
-}
 
 /// A blocking connection to a nats-server, with the reader and writer of Wire.
 final class NATSConnection {
@@ -50,7 +11,7 @@ final class NATSConnection {
     private(set) var info: [UInt8] = []
 
     /// Connects and logs in.
-    init(_ server: NATSServer, login: NATSWriter.Login = .none) throws {
+    init(_ server: NATSServerProcess, login: NATSWriter.Login = .none) throws {
         descriptor = try PlainHTTP.connected(port: server.port)
         guard case .info(let info) = try next() else { throw HarnessFailure("no INFO") }
         self.info = info
