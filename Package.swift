@@ -80,7 +80,6 @@ let package = Package(
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
         module("NodeLinks", ["Basics", "Transport"]),
-        
         module("NATSClient", ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"]),
         module("ClusterSetup", ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog"]),
         module("Operator", ["Basics", "Wire"]),
@@ -233,7 +232,7 @@ let package = Package(
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
                 "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
-                "APNsGateway", "Cluster", "ClusterLog", "NodeLinks",
+                "APNsGateway", "Cluster", "ClusterLog", "NodeLinks", "NodeProtocol",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),

@@ -64,7 +64,7 @@ extension ClusterFile.LogServers {
     init(_ json: JSONValue) throws(ClusterFileProblem) {
         var fields = FieldReader(json, "log.")
         servers = []
-        for element in try fields.elements("servers", 1...Limits.Cluster.logServers) {
+        for element in try fields.elements("servers", 1...Limits.ClusterHost.logServers) {
             guard let server = element.text else {
                 throw ClusterFileProblem(field: "log.servers", problem: "expected texts, host:port")
             }

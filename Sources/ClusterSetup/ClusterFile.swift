@@ -1,7 +1,7 @@
 public import Basics
 public import Wire
 
-/// What a node knows of its cluster: `cluster.json` in the folder that `ccsctl cluster found` makes.
+/// The cluster as a node sees it: `cluster.json` in the folder that `ccsctl cluster found` makes.
 public struct ClusterFile: Sendable, Equatable {
     /// The replicated log: the servers of NATS, and how to log in there.
     public struct LogServers: Sendable, Equatable {
@@ -44,6 +44,7 @@ public struct ClusterFile: Sendable, Equatable {
         public var address: String
     }
 
+    /// The ID of the cluster.
     public var cluster: ClusterID
     public var partitions: Int
     /// The number of this node.

@@ -48,10 +48,12 @@ public final class StreamFounding: ReactorDelegate {
         }
         self.client = client
         client.start()
-        reactor.schedule(at: reactor.now.monotonic.advanced(seconds: Limits.Cluster.foundingSeconds)) {
+        reactor.schedule(at: reactor.now.monotonic.advanced(seconds: Limits.ClusterHost.foundingSeconds)) {
             [unowned self] _ in
             let detail = lastAttempt.isEmpty ? "" : ": \(lastAttempt)"
-            end("only \(created) of \(partitions) streams exist after \(Limits.Cluster.foundingSeconds) s\(detail)")
+            end(
+                "only \(created) of \(partitions) streams exist after \(Limits.ClusterHost.foundingSeconds) s\(detail)"
+            )
         }
         reactor.run()
         client.stop()
@@ -67,7 +69,9 @@ public final class StreamFounding: ReactorDelegate {
                 return end("stream \(names.stream(partition)): \(problem)")
             }
             guard info.last.number == 0 else {
-                return end("stream \(names.stream(partition)) has records: expected none, so that the cluster begins empty")
+                return end(
+                    "stream \(names.stream(partition)) has records: expected none, so that the cluster begins empty"
+                )
             }
             created += 1
             progress(created)

@@ -32,7 +32,7 @@ public enum LinkFailure: Hashable, Sendable {
     case closed(String)
     /// The peer has connected again.
     case replaced
-    /// This node was told that the peer is gone or at another address, or it stops.
+    /// The owner of this node has dropped the peer, which is gone or at another address, or this node stops.
     case dropped
 }
 

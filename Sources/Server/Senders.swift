@@ -16,6 +16,7 @@ final class Senders: Sendable {
     private let batches: any CommitLog
     private let mailboxes: [ReactorMailbox]
     private let current: Mutex<SenderDirectory>
+    private let readings = Mutex(())
     private let observer = Mutex<@Sendable (SenderDirectory) -> Void>({ _ in })
     /// Serialises changes: each is based on the result of the previous one.
     let changes = Mutex(())
@@ -133,10 +134,13 @@ final class Senders: Sendable {
     func reload() { try? read() }
 
     private func read() throws(StoreError) {
-        let directory = SenderDirectory(try store.senders())
-        current.withLock { $0 = directory }
-        observer.withLock { $0 }(directory)
-        for mailbox in mailboxes { mailbox.post(Parcel(events: [.senders(directory)])) }
+        // One at a time: an older reading must not replace a newer one.
+        try readings.withLock { _ throws(StoreError) in
+            let directory = SenderDirectory(try store.senders())
+            current.withLock { $0 = directory }
+            observer.withLock { $0 }(directory)
+            for mailbox in mailboxes { mailbox.post(Parcel(events: [.senders(directory)])) }
+        }
     }
 
     static func unknown(_ sender: SenderID) -> Problem {

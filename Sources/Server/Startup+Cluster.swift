@@ -36,7 +36,9 @@ extension Startup {
             let (senders, devices) = (try store.senders(), try store.devices(after: nil, limit: 1))
             return senders.isEmpty && devices.isEmpty
         }
-        guard isEmpty else { throw refusal(of: store, "it has the data of a daemon that belongs to no cluster") }
+        guard isEmpty else {
+            throw refusal(of: store, "it has the data of a daemon that belongs to no cluster")
+        }
         try reading(store) { store throws(StoreError) in
             for name in ClusterFile.secretNames {
                 if let secret = cluster.file.secrets[name] { try store.setSetting(name, secret.revealed) }

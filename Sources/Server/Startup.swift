@@ -157,7 +157,8 @@ struct Startup: ~Copyable {
         do throws(StoreError) {
             store = try RocksStore(
                 path: configuration.storePath,
-                partitions: cluster?.file.partitions ?? configuration.storePartitions ?? Limits.Partition.count)
+                partitions: cluster?.file.partitions ?? configuration.storePartitions
+                    ?? Limits.Partition.count)
         } catch { throw StartupFailure(error, opening: configuration) }
         for remark in store.remarks {
             switch remark {
@@ -268,7 +269,8 @@ struct Startup: ~Copyable {
             }
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
-                store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns, clock: clock,
+                store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns,
+                clock: clock,
                 admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]),
                 meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)

@@ -40,7 +40,9 @@ enum FoundCluster {
             return FoundedClusterOutput(
                 cluster: file.cluster.text, partitions: partitions,
                 folders: founding.nodes.map { ClusterFounding.folder(of: $0.number, in: directory) })
-        } catch { throw Failure(.inputOutput, error.description, hint: "give a directory that can be written") }
+        } catch {
+            throw Failure(.inputOutput, error.description, hint: "give a directory that can be written")
+        }
     }
 
     private static func check(_ address: String) throws(Failure) {

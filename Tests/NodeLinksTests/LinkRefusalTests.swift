@@ -26,6 +26,19 @@ struct LinkRefusalTests {
         return (two.refused.first, peer)
     }
 
+    @Test(
+        "canary: the same client with the right certificate is linked, so only certificates are refused below"
+    )
+    func accepted() throws {
+        let two = try LinkNode(2, authority.credentials(2))
+        let other = try LinkNode(1, authority.credentials(1), at: nil)
+        let peer = try RawPeer(
+            other.reactor, to: two.address, authority.credentials(1), trust: authority.file)
+        peer.greet(as: 1)
+        #expect(run(other, two) { two.ups == [1] && !peer.received.isEmpty })
+        #expect(two.refused.isEmpty && peer.closed == nil)
+    }
+
     @Test("a client without a certificate is refused")
     func none() throws {
         let (failure, peer) = try refusal(nil)

@@ -191,6 +191,38 @@ struct NodeLinkTests {
         #expect(run(other, two) { second.received.suffix(6) == [2, 0, 0, 0, 5, 9] })
     }
 
+    @Test("a file of 20 MiB is copied at the pace of its receiver, while parcels pass")
+    func copies() throws {
+        let (one, two) = try pair()
+        let file = (0..<20_971_520).map { UInt8(truncatingIfNeeded: $0 >> 5) }
+        let stream = try #require(one.host?.openStream([1, 2, 3], to: NodeNumber(2)))
+        var (sent, handled, parcels) = (0, 0, 0)
+        var copy: [UInt8] = []
+        var ended: Bool?
+        #expect(
+            run(one, two) {
+                if sent < file.count {
+                    let rest = file.raw.extracting(sent..<min(file.count, sent + 300_000))
+                    sent += one.host?.write(rest, to: stream, of: NodeNumber(2)) ?? 0
+                    if sent == file.count { one.host?.end(stream, of: NodeNumber(2), isComplete: true) }
+                    if one.send([7], to: 2) { parcels += 1 }
+                }
+                for case .stream(let node, let event) in two.reports[handled...] {
+                    switch event {
+                    case .chunk(let id, let bytes):
+                        copy += bytes
+                        two.host?.consume(bytes.count, of: id, from: node)
+                    case .ended(_, let isComplete): ended = isComplete
+                    case .opened, .writable, .cancelled: break
+                    }
+                }
+                handled = two.reports.count
+                return ended != nil
+            })
+        #expect(ended == true && copy == file && two.parcels.count == parcels && parcels > 10)
+        #expect(one.downs == [])
+    }
+
     @Test("credentials that cannot be used are refused at once")
     func credentials() throws {
         var credentials = try authority.credentials(1)

@@ -105,7 +105,7 @@ import Testing
         let faults: [([UInt8], NodeProtocolFault)] = [
             ([], .truncated), ([0], .version(0)), ([2], .version(2)),
             ([1, 0], .unknownCase(of: "item of a parcel", number: 0)),
-            ([1, 3], .unknownCase(of: "item of a parcel", number: 3)),
+            ([1, 5], .unknownCase(of: "item of a parcel", number: 5)),
             ([1, 1, 6], .unknownCase(of: "event", number: 6)),
             ([1, 1, 1, 5, 27], .unknownCase(of: "event of a device", number: 27)),
             ([1, 1, 2, 5, 16], .unknownCase(of: "event of a sender", number: 16)),
@@ -123,7 +123,7 @@ import Testing
             ([1, 1, 2, 5, 8, 0, 0, 0, 0, 1, 0xff], .value(of: "stream")),
             ([1, 1, 5, 0x81, 0x80, 0x40], .tooLong("installation", length: 1_048_577, limit: 1_048_576)),
             ([1, 2, 0, 0, 0, 0, 5, 3, 0], .unknownCase(of: "close reason", number: 0)),
-            ([1, 2, 0, 0, 0, 0, 5, 3, 37], .unknownCase(of: "close reason", number: 37)),
+            ([1, 2, 0, 0, 0, 0, 5, 3, 38], .unknownCase(of: "close reason", number: 38)),
             ([1, 2, 0, 0, 0, 0, 3, 0x80, 0x80, 0x80, 0x80, 0x10], .value(of: "request ID")),
         ]
         for (bytes, fault) in faults {

@@ -14,6 +14,9 @@ func parcel(_ items: [ParcelItem], now: Instant = noon) throws -> [UInt8] {
             switch item {
             case .event(let event): writer.append(event, now: now)
             case .command(let connection, let command): writer.append(command, to: connection, now: now)
+            case .write(let number, let batch): writer.append(batch, number: number, now: now)
+            case .written(let number, let hasFailed):
+                writer.append(written: number, hasFailed: hasFailed, now: now)
             }
         try #require(fits)
     }
@@ -23,6 +26,34 @@ func parcel(_ items: [ParcelItem], now: Instant = noon) throws -> [UInt8] {
 /// The items of a parcel.
 func items(in parcel: [UInt8], now: Instant = noon) throws(NodeProtocolFault) -> [ParcelItem] {
     try NodeProtocol.items(parcel.raw, now: now)
+}
+
+/// Batches of the control plane in parcels.
+@Suite struct ControlWriteTests {
+    @Test("a batch of the control plane and its outcome are read as they were written")
+    func writes() throws {
+        let batch = WriteBatch(
+            batchNumber: 0, mutations: [.removeSender(SenderID(5)), .removeSender(SenderID(6))],
+            isDurable: true)
+        let bytes = try parcel([
+            .write(7, batch), .written(.max, hasFailed: true), .written(0, hasFailed: false),
+        ])
+        let read = try items(in: bytes)
+        guard case .write(7, let found) = read[0], case .written(.max, hasFailed: true) = read[1],
+            case .written(0, hasFailed: false) = read[2]
+        else {
+            Issue.record("\(read)")
+            return
+        }
+        #expect(found.mutations == batch.mutations && found.isDurable && found.partition == nil)
+        for count in 1..<bytes.count {
+            #expect(throws: NodeProtocolFault.self) {
+                let part = try items(in: Array(bytes.prefix(count)))
+                // Whole items before the cut are read.
+                if part.count < 3 { throw NodeProtocolFault.truncated }
+            }
+        }
+    }
 }
 
 /// Everything in a value, also in the objects that it refers to.

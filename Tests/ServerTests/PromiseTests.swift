@@ -15,7 +15,7 @@ import Transport
         let store = GatedStore()
         let thread = try StoreThreads(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         let senders = Senders(
-            store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([]))
+            store: store, batches: thread, mailboxes: [], directory: SenderDirectory([]))
         let (sender, _) = try senders.add(nil, label: "", key: nil, now: 1)
         let first = try senders.rotateKey(sender, overlapSeconds: 10, key: nil, now: 2)
         let second = try senders.rotateKey(sender, overlapSeconds: 3_600, key: nil, now: 3)

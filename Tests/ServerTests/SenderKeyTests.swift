@@ -14,7 +14,7 @@ struct SenderKeyTests {
         let thread = try StoreThreads(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         defer { thread.stop() }
         try body(
-            Senders(store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([])), store)
+            Senders(store: store, batches: thread, mailboxes: [], directory: SenderDirectory([])), store)
     }
 
     @Test("a change that the store refuses has no effect, and is reported to the operator")

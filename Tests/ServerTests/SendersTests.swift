@@ -15,7 +15,7 @@ struct SendersTests {
         let thread = try StoreThreads(
             store: store, metrics: MetricShard(), log: .silent,
             report: { _ in })
-        return Senders(store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([]))
+        return Senders(store: store, batches: thread, mailboxes: [], directory: SenderDirectory([]))
     }
 
     /// Runs a body on several threads, and waits for all.

@@ -20,7 +20,7 @@ struct SettingsTests {
         let thread = try StoreThreads(store: store, metrics: MetricShard(), log: .silent, report: { _ in })
         defer { thread.stop() }
         try body(
-            Senders(store: store, storeThreads: thread, mailboxes: [], directory: SenderDirectory([])))
+            Senders(store: store, batches: thread, mailboxes: [], directory: SenderDirectory([])))
     }
 
     private func sessions(

@@ -21,6 +21,7 @@ enum ImportRules {
         "NodeLinks": ["Basics", "Transport", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
         "NATSClient": ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"],
+        "ClusterSetup": ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog"],
         "Operator": ["Basics", "Wire"],
         // The dashboard and the alerts are printed with the JSON writer of Wire.
         "Catalogue": ["Basics", "Wire", "Operator", "CCommit"],
@@ -28,7 +29,8 @@ enum ImportRules {
             "RocksStore", "APNsGateway", "Transport", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL",
             "CYAML",
             "Glibc",
-            "Synchronization",
+            "Synchronization", "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks",
+            "NATSClient",
         ]),
         "ClientProtocol": ["Basics", "Wire"],
         "Client": [
@@ -36,7 +38,11 @@ enum ImportRules {
         ],
         "Simulation": core.union(["ClientProtocol"]),
         "ccsd": ["Server", "Catalogue", "Basics", "Glibc"],
-        "ccsctl": ["Client", "ClientProtocol", "Operator", "Catalogue", "Basics", "Wire", "Glibc"],
+        "ccsctl": [
+            "Client", "ClientProtocol", "ClusterSetup", "NATSClient", "Operator", "Catalogue", "Basics",
+            "Wire",
+            "Transport", "Glibc",
+        ],
         "ccs-device": [
             "Client", "ClientProtocol", "Catalogue", "Basics", "Wire", "Transport", "Glibc",
             "Synchronization",

@@ -7,6 +7,14 @@ extension Limits {
         public static let helloBytes = 256
         /// Bytes that wait for a node which does not read; two seconds of a link at full rate are less.
         public static let queueBytes = 16_777_216
+        /// Bulk copies at a time in each direction of a link: the files of one checkpoint are copied one after the other.
+        public static let streams = 4
+        /// Bytes of the description of a copy: the name of a file, its length and its hash.
+        public static let streamHeaderBytes = 4_096
+        /// Bytes of a copy that the receiver has not stored: a parcel waits no longer than their transfer takes.
+        public static let streamWindowBytes = 1_048_576
+        /// Bytes of a chunk of a copy: parcels pass between chunks.
+        public static let chunkBytes = 65_536
         /// Milliseconds from the accepted connection to the end of the TLS handshake, and from there to the hello: a network across
         /// the world needs less than one second.
         public static let handshakeMilliseconds: Int64 = 3_000

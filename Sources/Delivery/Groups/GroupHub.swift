@@ -15,7 +15,9 @@ struct GroupHub: ~Copyable {
     /// Number of unfinished changes.
     private var waitingChanges = 0
     /// Group messages that are not answered yet.
-    var sends = GroupSends()
+    var sends: GroupSends
+
+    init(salt: UInt32) { sends = GroupSends(after: salt) }
 
     /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {

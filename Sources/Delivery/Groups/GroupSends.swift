@@ -33,11 +33,14 @@ struct GroupReads {
 /// The unanswered group messages of one partition.
 struct GroupSends {
     private var open: [UInt32: GroupSend] = [:]
-    private var nextNumber: UInt32 = 0
+    private var nextNumber: UInt32
     /// Messages that wait for the members of their group, by group.
     var reads: [GroupName: GroupReads] = [:]
     /// Number of unanswered messages.
     private(set) var count = 0
+
+    /// The numbers start anywhere, so that no answer to another process counts.
+    init(after number: UInt32) { nextNumber = number }
 
     /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {

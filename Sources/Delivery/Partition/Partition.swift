@@ -14,8 +14,8 @@ public struct Partition: ~Copyable {
     var turn: Turn
     var devices: DeviceHub
     var senders: SenderHub
-    var groups = GroupHub()
-    var topics = TopicHub()
+    var groups: GroupHub
+    var topics: TopicHub
     var installations = InstallationHub()
     /// The search for expired messages.
     var expirySweep = ExpirySweep()
@@ -35,6 +35,8 @@ public struct Partition: ~Copyable {
         // The search starts at a random device: a process that restarts often must not examine the same devices each time.
         devices = DeviceHub(hash: hash, searchFrom: DeviceID(random.next() >> 1), turn)
         senders = SenderHub(hash: hash)
+        groups = GroupHub(salt: salt)
+        topics = TopicHub(salt: salt)
     }
 
     /// The effects of the events so far, which the shell empties.

@@ -7,9 +7,11 @@ import Basics
 /// batch, and no subscriber is left out or sent the message twice.
 struct TopicHub: ~Copyable {
     /// Jobs in progress.
-    var runs = TopicRuns()
+    var runs: TopicRuns
     /// The search for jobs that a stop has interrupted.
     var resumption = TopicResumption()
+
+    init(salt: UInt32) { runs = TopicRuns(after: salt) }
 
     /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? { runs.violation }
@@ -141,6 +143,7 @@ struct TopicHub: ~Copyable {
             finish(number, &turn)
             return askForTopicPages(&turn)
         }
+        guard let number = runs.renumber(number) else { return }
         runs[number]?.names = page.names
         runs[number]?.next = page.next
         runs[number]?.pending = page.names.count

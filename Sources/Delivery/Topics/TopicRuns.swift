@@ -31,7 +31,7 @@ struct TopicRuns {
     private var runs: [UInt32: TopicRun] = [:]
     private var numbers: [TopicJobName: UInt32] = [:]
     private var counts: [SenderID: Int] = [:]
-    private var lastNumber: UInt32 = 0
+    private var lastNumber: UInt32
     /// Runs that are ready for their next page, the longest waiting first.
     private var ready: [UInt32] = []
     private var readyHead = 0
@@ -43,6 +43,9 @@ struct TopicRuns {
     private(set) var pagesInFlight = 0
     /// Job changes of failed batches, to be written at the next tick.
     var failed: [Mutation] = []
+
+    /// The numbers start anywhere, so that no answer to another process counts.
+    init(after number: UInt32) { lastNumber = number }
 
     /// What is wrong with the state; `nil` if nothing is wrong.
     var violation: String? {
@@ -78,12 +81,27 @@ struct TopicRuns {
     /// Adds a job, which starts when a page is free. Returns `false` if it is already in progress.
     mutating func insert(_ job: TopicJob) -> Bool {
         guard numbers[job.name] == nil else { return false }
-        repeat { lastNumber &+= 1 } while runs[lastNumber] != nil
-        runs[lastNumber] = TopicRun(job)
-        numbers[job.name] = lastNumber
+        let number = nextNumber()
+        runs[number] = TopicRun(job)
+        numbers[job.name] = number
         counts[job.name.sender, default: 0] += 1
-        ready.append(lastNumber)
+        ready.append(number)
         return true
+    }
+
+    private mutating func nextNumber() -> UInt32 {
+        repeat { lastNumber &+= 1 } while runs[lastNumber] != nil
+        return lastNumber
+    }
+
+    /// Gives a run with a page in progress another number, which is returned: a late answer to an earlier page must not count for
+    /// this one. `nil` if there is no such run.
+    mutating func renumber(_ number: UInt32) -> UInt32? {
+        guard let run = runs.removeValue(forKey: number) else { return nil }
+        let next = nextNumber()
+        runs[next] = run
+        numbers[run.job.name] = next
+        return next
     }
 
     /// Removes a run. Returns whether it was counted for its sender.

@@ -9,6 +9,8 @@ public enum LinkReport: Sendable {
     case down(NodeNumber, LinkFailure)
     /// Parcels of a node, in order.
     case received(NodeNumber, [[UInt8]])
+    /// Something has happened to a bulk copy. After `down`, all copies from and to the node are over.
+    case stream(NodeNumber, LinkStreamEvent)
     /// A node was dialled in vain; it is dialled again.
     case unlinked(NodeNumber, LinkFailure)
     /// A connection was refused before there was a link.

@@ -9,7 +9,7 @@ final class NodeLink: ConnectionDelegate {
     /// The node that was dialled; `nil` for an accepted connection.
     let dialled: NodeNumber?
     private(set) var connection: Connection?
-    private var session: LinkSession?
+    var session: LinkSession?
     /// The peer, once it has introduced itself.
     private(set) var identity: LinkIdentity?
     private(set) var upSince: Instant?
@@ -28,7 +28,8 @@ final class NodeLink: ConnectionDelegate {
         guard let identity, let connection else { return nil }
         return LinkStatus(
             node: identity.node, incarnation: identity.incarnation, address: connection.peer,
-            queuedBytes: connection.outboundCount, roundTripMicroseconds: session?.roundTripMicroseconds ?? nil)
+            queuedBytes: connection.outboundCount,
+            roundTripMicroseconds: session?.roundTripMicroseconds ?? nil)
     }
 
     /// Sends a parcel. Returns whether it is on the way.
@@ -119,13 +120,14 @@ final class NodeLink: ConnectionDelegate {
                 connection?.isAnonymous = false
                 host?.isUp(self, identity, now)
             case .parcel(let bytes): if let identity { host?.received(bytes, from: identity.node) }
+            case .stream(let event): if let identity { host?.happened(event, at: identity.node) }
             case .failed(let failure): fail(failure, now)
             }
         }
     }
 
     /// Moves the output of the session to the connection, which is flushed at the end of the turn.
-    private func flush() {
+    func flush() {
         guard let connection else { return }
         if session?.hasOutput ?? false {
             session?.drain(into: &connection.outbox.bytes)

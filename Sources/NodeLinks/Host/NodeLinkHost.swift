@@ -14,7 +14,7 @@ public final class NodeLinkHost {
     private(set) var client: TLSClientSettings
     private let server: TLSContextHolder
     /// The links that are up, and all others that are being made.
-    private var links: [NodeNumber: NodeLink] = [:]
+    private(set) var links: [NodeNumber: NodeLink] = [:]
     private var pending: [ObjectIdentifier: NodeLink] = [:]
     var dials: [NodeNumber: Dial] = [:]
     let lookups = HostLookups()
@@ -114,6 +114,8 @@ public final class NodeLinkHost {
         parcels.append(parcel)
         reports.append(.received(node, parcels))
     }
+
+    func happened(_ event: LinkStreamEvent, at node: NodeNumber) { reports.append(.stream(node, event)) }
 
     /// A link is over; called once for each.
     func ended(_ link: NodeLink, _ failure: LinkFailure, _ now: Now) {

@@ -6,13 +6,23 @@ enum LinkFrame {
     enum Kind: UInt8 {
         /// The introduction: the first frame of each side.
         case hello = 1
-        /// The sender ends the link; one byte says why.
+        /// The sender ends the link; one byte is the reason.
         case refusal = 2
         /// A number that the peer returns.
         case ping = 3
         case pong = 4
         /// Bytes for the owner of the link.
         case parcel = 5
+        /// A bulk copy begins: its number and description.
+        case open = 6
+        /// The next bytes of a copy.
+        case chunk = 7
+        /// The receiver has stored a number of bytes of a copy.
+        case credit = 8
+        /// A copy is complete (1) or broken off (0).
+        case end = 9
+        /// The receiver does not want the rest of a copy.
+        case cancel = 10
 
         /// The lengths that its content may have.
         var lengths: ClosedRange<Int> {
@@ -22,6 +32,12 @@ enum LinkFrame {
             case .refusal: 1...Limits.NodeLinks.helloBytes
             case .ping, .pong: 8...8
             case .parcel: 0...Limits.NodeLinks.parcelBytes
+            // Each begins with the number of the copy.
+            case .open: 4...4 + Limits.NodeLinks.streamHeaderBytes
+            case .chunk: 5...4 + Limits.NodeLinks.chunkBytes
+            case .credit: 12...12
+            case .end: 5...5
+            case .cancel: 4...4
             }
         }
     }

@@ -64,6 +64,7 @@ extension LinkSession {
         case .ping: LinkFrame.append(.pong, number: content.word(at: 0), to: &output)
         case .pong: ponged(content.word(at: 0), now)
         case .parcel: events.append(.parcel([UInt8](copying: content)))
+        case .open, .chunk, .credit, .end, .cancel: handleStream(kind, content, &events)
         }
     }
 }

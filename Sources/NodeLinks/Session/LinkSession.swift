@@ -6,6 +6,8 @@ public enum LinkEvent: Hashable, Sendable {
     case up(LinkIdentity, version: UInt8)
     /// A parcel of the peer.
     case parcel([UInt8])
+    /// Something has happened to a bulk copy.
+    case stream(LinkStreamEvent)
     /// The link is over: send the rest of the output, and close the connection.
     case failed(LinkFailure)
 }
@@ -33,6 +35,7 @@ public struct LinkSession: ~Copyable {
     var input = ByteBuffer()
     /// When bytes of the peer last arrived.
     var arrived: Instant
+    var streams = LinkStreams()
     private var pings: UInt64 = 0
     var pingSent: Instant
     /// The time between the last answered ping and its answer, in microseconds.

@@ -7,12 +7,18 @@ public enum ParcelItem: Sendable {
     case event(Event)
     /// A command for a session.
     case command(ConnectionID, SessionCommand)
+    /// A batch of the control plane for the partition that owns what it changes, with a number for the answer.
+    case write(UInt64, WriteBatch)
+    /// The outcome of such a batch.
+    case written(UInt64, hasFailed: Bool)
 }
 
 /// The numbers of the items of a parcel. They are part of the format.
 enum ParcelItemCase: UInt8, Numbered {
     case event = 1
     case command = 2
+    case write = 3
+    case written = 4
 
     static let kind: StaticString = "item of a parcel"
     static let table = NumberTable<Self>()
@@ -65,6 +71,24 @@ public struct ParcelWriter: ~Copyable {
         }
     }
 
+    /// Appends a batch of the control plane. Returns `false`, and leaves the parcel as it was, if it would exceed the limit.
+    public mutating func append(_ batch: WriteBatch, number: UInt64, now: Instant) -> Bool {
+        append(now) {
+            $0.write(ParcelItemCase.write)
+            $0.number(number)
+            $0.write(batch)
+        }
+    }
+
+    /// Appends the outcome of a batch of the control plane.
+    public mutating func append(written number: UInt64, hasFailed: Bool, now: Instant) -> Bool {
+        append(now) {
+            $0.write(ParcelItemCase.written)
+            $0.number(number)
+            $0.flag(hasFailed)
+        }
+    }
+
     private mutating func append(_ now: Instant, _ item: (inout NodeWriter) -> Void) -> Bool {
         guard count < Limits.NodeProtocol.itemsPerParcel else { return false }
         let start = writer.buffer.count
@@ -93,6 +117,8 @@ extension NodeReader {
         switch number {
         case .event: return .event(try event())
         case .command: return .command(try connection(), try command())
+        case .write: return .write(try self.number(), try batch())
+        case .written: return .written(try self.number(), hasFailed: try flag("whether a write has failed"))
         }
     }
 }

@@ -28,7 +28,8 @@ extension ClusterHost {
                 return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
             }
         } catch {
-            log.repeating(.error, "invariant_broken", by: error.description, ["problem": .text(error.description)])
+            log.repeating(
+                .error, "invariant_broken", by: error.description, ["problem": .text(error.description)])
             return fail(HostedReplica.Submission(batch: batch, listener: listener), of: partition)
         }
         let number = hosted.replica.submit(writer.bytes, now: now, effects: &effects)
@@ -39,11 +40,19 @@ extension ClusterHost {
 
     /// Submits a batch of the control plane, all of whose changes belong to one partition.
     func submit(_ write: ControlWrite, _ now: Now) {
-        guard let sender = write.batch.mutations.lazy.compactMap(\.sender).first else {
+        guard let partition = controlPartition(of: write.batch) else {
             return store.submit(write.batch, completed: write.completed)
         }
-        let partition = PartitionKey.sender(sender).partition(of: map.partitions)
-        submit(write.batch, of: partition, .caller(write.completed), now)
+        guard let owner = owners[partition], owner != node, !replicas[partition].isServed else {
+            return submit(write.batch, of: partition, .caller(write.completed), now)
+        }
+        self.write(write, to: owner, now)
+    }
+
+    /// The partition of the sender that a batch of the control plane changes. `nil` for one that changes nothing.
+    func controlPartition(of batch: WriteBatch) -> Int? {
+        let sender = batch.mutations.lazy.compactMap(\.sender).first
+        return sender.map { PartitionKey.sender($0).partition(of: map.partitions) }
     }
 
     private func fail(_ submission: HostedReplica.Submission, of partition: Int) {
@@ -91,7 +100,6 @@ extension ClusterHost {
         case .stream(let partition, let info, let problems): examined(partition, info, problems)
         case .streamFailed(let partition, let failure):
             report(failure, "examine", of: partition)
-            examineLater(partition)
         case .purgeFailed(let partition, _, let failure): report(failure, "purge", of: partition)
         case .message(let message): heard(message, now)
         case .caughtUp, .purged, .leaving: break
@@ -106,24 +114,6 @@ extension ClusterHost {
             [
                 "action": .text(action), "partition": LogValue(partition), "problem": .text("\(failure)"),
             ])
-    }
-
-    /// Asks for the configuration of a partition's stream.
-    func examine(_ partition: Int) { logs.examineStream(partition, settings.stream) }
-
-    private func examineLater(_ partition: Int) {
-        reactor.schedule(
-            at: reactor.now.monotonic.advanced(milliseconds: Limits.Cluster.examineMilliseconds)
-        ) { [unowned self] _ in examine(partition) }
-    }
-
-    private func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
-        for problem in problems {
-            log.repeating(
-                .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
-                ["partition": LogValue(partition), "problem": .text("\(problem)")])
-        }
-        if !problems.isEmpty { examineLater(partition) }
     }
 
     // MARK: Replicas
@@ -205,14 +195,14 @@ extension ClusterHost {
         let hosted = replicas[report.partition]
         hosted.unapplied -= 1
         handle(.applied(LogPosition(report.position)), of: hosted, now)
-        if hosted.isPaused, hosted.unapplied <= Limits.Cluster.unappliedFrames / 2 {
+        if hosted.isPaused, hosted.unapplied <= Limits.ClusterHost.unappliedFrames / 2 {
             hosted.isPaused = false
             logs.resumeFollowing(report.partition)
         }
     }
 
     private func pauseIfBehind(_ hosted: HostedReplica) {
-        guard !hosted.isPaused, hosted.unapplied > Limits.Cluster.unappliedFrames else { return }
+        guard !hosted.isPaused, hosted.unapplied > Limits.ClusterHost.unappliedFrames else { return }
         hosted.isPaused = true
         logs.pauseFollowing(hosted.partition)
     }
@@ -220,7 +210,7 @@ extension ClusterHost {
     /// Has the store synced now and then: what is durable on enough nodes can be purged from the log.
     func requestSync(_ now: Now) {
         guard now.monotonic >= syncDue else { return }
-        syncDue = now.monotonic.advanced(milliseconds: Limits.Cluster.syncMilliseconds)
+        syncDue = now.monotonic.advanced(milliseconds: Limits.ClusterHost.syncMilliseconds)
         let positions = replicas.map { LogPosition($0.replica.report.applied.number) }
         let mailbox = mailbox
         store.submit(WriteBatch(batchNumber: 0, mutations: [], isDurable: true)) { outcome in

@@ -21,7 +21,8 @@ extension ClusterHost {
         do throws(HeartbeatFault) {
             handle(.heartbeat(try Heartbeat(decoding: message.payload.raw)), now)
         } catch {
-            log.repeating(.warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])
+            log.repeating(
+                .warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])
         }
     }
 
@@ -42,8 +43,9 @@ extension ClusterHost {
         switch effect {
         case .send(let heartbeat): logs.publish(heartbeat.encoded(), to: settings.heartbeatSubject)
         case .owner(let partition, let node): ownerChanged(of: partition, to: node, now)
-        case .claim(let partition):
+        case .claim(let partition) where replicas[partition].problems.isEmpty:
             handle(.claim(Claim(SecureRandom.number())), of: replicas[partition], now)
+        case .claim(let partition): report(replicas[partition])
         case .abandon(let partition): handle(.abandon, of: replicas[partition], now)
         case .release(let partition, let node): release(replicas[partition], to: node)
         case .resume(let partition): resume(replicas[partition], now)
@@ -149,7 +151,8 @@ extension ClusterAlarm {
         case .noFrameVersion: "no frame version can be read by all nodes: upgrade the oldest ones"
         case .partitions(let node): "node \(node.number) was set up for another number of partitions"
         case .tooManyNodes: "there are more nodes than a cluster may have (\(Limits.Cluster.nodes))"
-        case .unowned(let partition): "partition \(partition) has no owner: see the log of NATS and the other nodes"
+        case .unowned(let partition):
+            "partition \(partition) has no owner: see the log of NATS and the other nodes"
         }
     }
 }

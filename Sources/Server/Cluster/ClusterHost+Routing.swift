@@ -27,6 +27,8 @@ extension ClusterHost {
                 ["peer": .text("\(peer)"), "problem": .text(failure.words)])
         case .received(let node, let parcels):
             for parcel in parcels { received(parcel, from: node, now) }
+        // A node offers no copies and asks for none: its store is made from the logs or from a backup.
+        case .stream: break
         }
     }
 
@@ -34,7 +36,10 @@ extension ClusterHost {
     private func lose(_ node: NodeNumber, _ now: Now) {
         outgoing[node] = nil
         for event in sessions.lose(node) { deliver(event) }
+        // The sessions of this node that are logged in there: the node reports them as ended to its partitions.
+        for partition in owners.indices where owners[partition] == node { closeSessions(of: partition) }
         answer(table.lost(node.number), now)
+        controlWrites.lose(node)
     }
 
     // MARK: From this node
@@ -45,7 +50,9 @@ extension ClusterHost {
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         guard let owner = owners[partition], owner != node, isLinked(owner) else {
-            if !held.add(event, of: partition, now: now.monotonic) { answer(event.answerWhenUnreached(), now) }
+            if !held.add(event, of: partition, now: now.monotonic) {
+                answer(event.answerWhenUnreached(), now)
+            }
             return
         }
         send(event, to: owner, now)
@@ -57,6 +64,37 @@ extension ClusterHost {
         guard isWritten, table.open(event, to: owner.number, now: now.monotonic) else {
             return answer(event.answerWhenUnreached(), now)
         }
+    }
+
+    /// Has the owner write a batch of the control plane.
+    func write(_ write: ControlWrite, to owner: NodeNumber, _ now: Now) {
+        guard isLinked(owner), let number = controlWrites.add(for: owner, write.completed) else {
+            return write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
+        }
+        let isWritten = self.write(to: owner) {
+            $0.append(write.batch, number: number, now: now.monotonic)
+        }
+        if !isWritten { controlWrites.end(number, hasFailed: true) }
+    }
+
+    /// Another node asks for a batch of the control plane.
+    private func accept(_ batch: WriteBatch, number: UInt64, from node: NodeNumber, _ now: Now) {
+        guard let partition = controlPartition(of: batch) else {
+            return answer(number, hasFailed: true, to: node)
+        }
+        // Never passed on: two nodes could take each other for the owner.
+        let mailbox = mailbox
+        submit(
+            batch, of: partition,
+            .caller { outcome in
+                mailbox.post { host in host.answer(number, hasFailed: outcome.hasFailed, to: node) }
+            }, now)
+    }
+
+    private func answer(_ number: UInt64, hasFailed: Bool, to node: NodeNumber) {
+        guard isLinked(node) else { return }
+        let now = reactor.now.monotonic
+        _ = write(to: node) { $0.append(written: number, hasFailed: hasFailed, now: now) }
     }
 
     private func isLinked(_ node: NodeNumber) -> Bool { links?.isUp(node) ?? false }
@@ -99,6 +137,8 @@ extension ClusterHost {
                 case .command(let connection, let command):
                     guard table.receives(command, for: connection, from: node.number) else { continue }
                     deliver(command, to: connection)
+                case .write(let number, let batch): accept(batch, number: number, from: node, now)
+                case .written(let number, let hasFailed): controlWrites.end(number, hasFailed: hasFailed)
                 }
             }
         } catch {
@@ -116,7 +156,7 @@ extension ClusterHost {
         sessions.note(event)
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
-        // The sender knows of a change before this node does, or the other way round.
+        // The news of a change has reached the other node earlier than this one, or later.
         if !held.add(event, of: partition, now: now.monotonic) { answer(event.answerWhenUnreached(), now) }
     }
 
@@ -132,16 +172,20 @@ extension ClusterHost {
 
     // MARK: Owners
 
-    /// The owner of a partition has changed, as far as this node knows.
+    /// The owner of a partition has changed, by the heartbeats that this node has seen.
     func ownerChanged(of partition: Int, to owner: NodeNumber?, _ now: Now) {
         let before = owners[partition]
         guard before != owner else { return }
         owners[partition] = owner
         if let before, before != node {
             // The sessions of its devices and senders are unknown to the next owner.
-            for mailbox in reactors { mailbox.post { host in host.closeSessions(of: partition) } }
+            closeSessions(of: partition)
         }
         if owner != nil { flush(partition, now) }
+    }
+
+    private func closeSessions(of partition: Int) {
+        for mailbox in reactors { mailbox.post { host in host.closeSessions(of: partition) } }
     }
 
     /// Passes on the events that wait for the owner of a partition.

@@ -33,6 +33,7 @@ final class ClusterHost: ReactorDelegate {
     var held = HeldEvents()
     var sessions = RemoteSessions()
     var table: ForwardTable
+    var controlWrites = ControlWrites()
     /// What goes to each node in this turn.
     var outgoing: [NodeNumber: OutgoingParcel] = [:]
     var incoming: [Parcel]
@@ -152,7 +153,7 @@ final class ClusterHost: ReactorDelegate {
         var next = now.monotonic.advanced(milliseconds: Limits.Cluster.heartbeatMilliseconds)
         next = min(next, membership.nextTick)
         for hosted in replicas { next = min(next, hosted.replica.nextTick) }
-        let soonest = now.monotonic.advanced(milliseconds: Limits.Cluster.shortestTickMilliseconds)
+        let soonest = now.monotonic.advanced(milliseconds: Limits.ClusterHost.shortestTickMilliseconds)
         reactor.schedule(at: max(next, soonest)) { [unowned self] now in tick(now) }
     }
 }

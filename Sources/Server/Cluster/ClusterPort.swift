@@ -16,7 +16,7 @@ struct ClusterPort: Sendable {
     /// Gives the partitions of this node to others, and waits for that up to `seconds`.
     func drain(seconds: Int) {
         let latch = Latch<Bool>()
-        let most = max(1, min(Limits.Cluster.drainSeconds, seconds / 2))
+        let most = max(1, min(Limits.ClusterHost.drainSeconds, seconds / 2))
         mailbox.post { $0.drain { latch.fulfil(true) } }
         _ = latch.wait(milliseconds: Int64(most) * 1_000)
     }

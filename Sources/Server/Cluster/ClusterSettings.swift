@@ -23,7 +23,8 @@ struct ClusterSettings: Sendable {
     func listenAddress() throws(TransportError) -> SocketAddress {
         let parts = file.listen.split(separator: ":")
         let host = parts.dropLast().joined(separator: ":").filter { $0 != "[" && $0 != "]" }
-        guard let port = parts.last.flatMap({ UInt16($0) }), let address = SocketAddress(literal: host, port: port)
+        guard let port = parts.last.flatMap({ UInt16($0) }),
+            let address = SocketAddress(literal: host, port: port)
         else {
             throw TransportError(
                 "read the address", detail: "expected an IPv4 or IPv6 address and a port", code: 0)
@@ -35,7 +36,9 @@ struct ClusterSettings: Sendable {
     init(folder: String, software: String) throws(ClusterSettingsProblem) {
         let path = "\(folder)/\(ClusterFounding.Files.cluster)"
         let text = try Self.read(path)
-        do throws(ClusterFileProblem) { file = try ClusterFile(parsing: text) } catch { throw ClusterSettingsProblem(file: path, problem: error.description) }
+        do throws(ClusterFileProblem) { file = try ClusterFile(parsing: text) } catch {
+            throw ClusterSettingsProblem(file: path, problem: error.description)
+        }
         guard let own = file.own else {
             throw ClusterSettingsProblem(file: path, problem: "node: it is not among nodes")
         }

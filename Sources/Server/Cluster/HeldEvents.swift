@@ -13,10 +13,10 @@ struct HeldEvents {
 
     /// Adds an event. Returns `false` if too many wait.
     mutating func add(_ event: Event, of partition: Int, now: Instant) -> Bool {
-        guard count < Limits.Cluster.heldEvents else { return false }
+        guard count < Limits.ClusterHost.heldEvents else { return false }
         count += 1
         byPartition[partition, default: []].append(
-            Held(event: event, until: now.advanced(milliseconds: Limits.Cluster.heldMilliseconds)))
+            Held(event: event, until: now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)))
         return true
     }
 

@@ -2,6 +2,7 @@ import Basics
 import Cluster
 import ClusterLog
 import Delivery
+import NATSClient
 
 /// A replica with the batches that have no outcome yet.
 final class HostedReplica {
@@ -24,6 +25,8 @@ final class HostedReplica {
     var isServed = false
     /// The node that the partition is to be released to, once the reactors have left it.
     var releasesTo: NodeNumber?
+    /// What is wrong with the configuration of its stream.
+    var problems: [StreamProblem] = []
     /// Whether the log is not asked for more until the store has caught up.
     var isPaused = false
     /// The submissions without an outcome, from `firstNumber` on.

@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// The sessions of other nodes that are logged in to this node's partitions. If their node goes, nobody else reports their end.
+/// The sessions of other nodes that are logged in to this node's partitions. If their node goes, no other event reports their end.
 struct RemoteSessions {
     private var byNode: [UInt16: [ConnectionID: PartitionKey]] = [:]
 

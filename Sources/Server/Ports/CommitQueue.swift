@@ -20,7 +20,7 @@ struct CommitQueue {
         var isOwn: Bool
         /// The position of the frame that it completes. `nil` if others of its frame follow.
         var completes: UInt64?
-        /// Somebody else who gets the outcome.
+        /// A further receiver of the outcome.
         var completed: (@Sendable (CommitOutcome) -> Void)?
     }
 

@@ -69,7 +69,8 @@ import Testing
         #expect(
             findings(of: "serving") { world in
                 world.tamper = { effect, node in
-                    if case .apply(let frame) = effect, !node.isServing, node.replica.report.role == .claiming {
+                    if case .apply(let frame) = effect, !node.isServing, node.replica.report.role == .claiming
+                    {
                         world.perform([.took(frame.term)], node)
                     }
                     return effect

@@ -73,7 +73,8 @@ final class ReplicaWorld {
 
     var now: Now {
         Now(
-            monotonic: Instant(nanoseconds: (time + 1_000_000) * 1_000), wall: 1_700_000_000_000 + time / 1_000)
+            monotonic: Instant(nanoseconds: (time + 1_000_000) * 1_000),
+            wall: 1_700_000_000_000 + time / 1_000)
     }
 
     func draw(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
@@ -108,7 +109,8 @@ final class ReplicaWorld {
 
     private var isDone: Bool {
         guard time > Self.faultMicroseconds + 8_000_000, calm >= 10 else { return false }
-        for node in nodes where node.replica.reader.position != log.end || !node.frames.isEmpty || !node.open.isEmpty {
+        for node in nodes
+        where node.replica.reader.position != log.end || !node.frames.isEmpty || !node.open.isEmpty {
             return false
         }
         return true
@@ -205,7 +207,7 @@ final class ReplicaWorld {
         node.process += 1
         if losesUnsynced { node.store = node.synced }
         node.frames = []
-        // Whether they count, nobody learns.
+        // Whether they count stays unknown.
         node.open = [:]
         node.inbox = []
         node.isServing = false

@@ -40,6 +40,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case link
     /// Records of the store.
     case records
+    /// What the nodes of a cluster exchange: batches, events and commands.
+    case nodes
     /// A planted fault outside of ccsd, to check that the fuzzer finds it.
     case canary
 
@@ -69,6 +71,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .heartbeat: try fuzzHeartbeat(input)
         case .link: try fuzzLink(input)
         case .records: try fuzzRecords(input)
+        case .nodes: try fuzzNodes(input)
         case .canary: try fuzzCanary(input)
         }
     }

@@ -1,21 +1,30 @@
-extension Limits.Cluster {
-    /// Servers of the log that a node knows: enough for several groups of five.
-    public static let logServers = 16
-    /// Events that wait for the owner of their partition: some seconds of traffic of a busy node.
-    public static let heldEvents = 100_000
-    /// Milliseconds that an event waits for the owner of its partition: longer than a takeover takes, shorter than the patience of
-    /// clients.
-    public static let heldMilliseconds: Int64 = 5_000
-    /// Frames of a followed log that the store has not applied, above which no more are asked for.
-    public static let unappliedFrames = 64
-    /// Milliseconds between two syncs of the store, after which what is applied counts as durable.
-    public static let syncMilliseconds: Int64 = 1_000
-    /// Milliseconds until a stream that is not as it must be is examined again.
-    public static let examineMilliseconds: Int64 = 5_000
-    /// Seconds that a shutdown waits for other nodes to take the partitions: several handovers.
-    public static let drainSeconds = 10
-    /// Seconds that a founding waits for all streams: some 0.15 s each were measured.
-    public static let foundingSeconds = 180
-    /// Milliseconds between two rounds over what is due: all partitions share them.
-    public static let shortestTickMilliseconds: Int64 = 5
+extension Limits {
+    /// Limits of a node's thread for the cluster, and of its setup.
+    public enum ClusterHost {
+        /// Servers of the log in the file of a node: enough for several groups of five.
+        public static let logServers = 16
+        /// Events that wait for the owner of their partition: some seconds of traffic of a busy node.
+        public static let heldEvents = 100_000
+        /// Milliseconds that an event waits for the owner of its partition: longer than a takeover takes, shorter than the patience of
+        /// clients.
+        public static let heldMilliseconds: Int64 = 5_000
+        /// Frames of a followed log that the store has not applied, above which no more are asked for.
+        public static let unappliedFrames = 64
+        /// Milliseconds between two syncs of the store, after which what is applied counts as durable.
+        public static let syncMilliseconds: Int64 = 1_000
+        /// Milliseconds between two looks at the state of a stream.
+        public static let examineMilliseconds: Int64 = 30_000
+        /// Bytes of a log above which records are removed although a node that is away needs them: the disks of the log are shared.
+        public static let logBytes = 4 << 30
+        /// Records that are removed from a log at a time, at least: each removal is a write on all replicas.
+        public static let purgedRecords: UInt64 = 1_000
+        /// Seconds that a shutdown waits for other nodes to take the partitions: several handovers.
+        public static let drainSeconds = 10
+        /// Changes by operators that wait for another node: operators make far fewer at a time.
+        public static let controlWrites = 1_000
+        /// Seconds that a founding waits for all streams: some 0.15 s each were measured.
+        public static let foundingSeconds = 180
+        /// Milliseconds between two rounds over what is due: all partitions share them.
+        public static let shortestTickMilliseconds: Int64 = 5
+    }
 }

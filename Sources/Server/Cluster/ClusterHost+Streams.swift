@@ -1,0 +1,65 @@
+import Basics
+import Cluster
+import ClusterLog
+import ClusterSetup
+import NATSClient
+import Transport
+
+/// The streams as such: their configuration, and what can be removed from them.
+extension ClusterHost {
+    /// Asks for the state and configuration of a partition's stream, now and once a minute.
+    func examine(_ partition: Int) {
+        logs.examineStream(partition, settings.stream)
+        reactor.schedule(
+            at: reactor.now.monotonic.advanced(milliseconds: Limits.ClusterHost.examineMilliseconds)
+        ) { [unowned self] _ in examine(partition) }
+    }
+
+    /// A stream as it is. While it is not as it must be, this node does not claim its partition.
+    func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
+        let hosted = replicas[partition]
+        hosted.problems = problems.filter { !$0.isPassing }
+        for problem in problems {
+            log.repeating(
+                problem.isPassing ? .warning : .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
+                [
+                    "stream": .text(settings.names.stream(partition)), "partition": LogValue(partition),
+                    "problem": .text("\(problem)"),
+                ])
+        }
+        purge(hosted, info)
+    }
+
+    /// Has the owner remove the records that no node needs any more.
+    private func purge(_ hosted: HostedReplica, _ info: StreamInfo) {
+        guard hosted.replica.isOwning else { return }
+        let positions = membership.purge(of: hosted.partition)
+        let others = settings.file.nodes.map(\.number).filter { $0 != node }
+        let areAllHere = others.allSatisfy { membership.member($0).map { $0.status != .gone } ?? false }
+        let isFull = info.bytes > Limits.ClusterHost.logBytes
+        // A node that is away needs the records to catch up, unless there are too many.
+        guard areAllHere || isFull else { return }
+        let position = isFull ? positions.bySome : positions.byAll
+        guard position.number >= info.first.number + Limits.ClusterHost.purgedRecords else { return }
+        if !areAllHere {
+            log.repeating(
+                .warning, "cluster_log_purged", by: "\(hosted.partition)",
+                [
+                    "partition": LogValue(hosted.partition),
+                    "position": LogValue(Int(clamping: position.number)),
+                    "hint": .text("a node that is away must start from a backup of another node"),
+                ])
+        }
+        logs.purge(upTo: position, of: hosted.partition)
+    }
+}
+
+extension StreamProblem {
+    /// Whether it goes by itself, when servers of the log are back.
+    var isPassing: Bool {
+        switch self {
+        case .replicasBehind, .noLeader: true
+        default: false
+        }
+    }
+}

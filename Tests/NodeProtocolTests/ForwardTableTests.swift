@@ -1,0 +1,281 @@
+import Basics
+import Delivery
+import Testing
+
+@testable import NodeProtocol
+
+@Suite struct ForwardTableTests {
+    private let session = ConnectionID(node: 1, reactor: 0, slot: 3, generation: 4)
+    private let name = RegistrationName(device: DeviceID(5), number: RegistrationNumber(1))
+
+    private func requester(_ id: UInt32, node: UInt16 = 1) -> Requester {
+        var connection = session
+        connection.node = node
+        return Requester(connection: connection, requestID: id)
+    }
+
+    private func forget(_ id: UInt32, node: UInt16 = 1) -> Event {
+        .forgetDevice(DeviceID(5), requester(id, node: node))
+    }
+
+    private func answer(_ id: UInt32) -> SessionCommand {
+        .reply(requestID: id, .forgotten(registrations: 1, messages: 2))
+    }
+
+    private func texts(_ answers: [UnreachedAnswer]) -> [String] {
+        answers.flatMap(\.parts).map { answer in
+            switch answer {
+            case .command(_, let command): "\(command)"
+            case .event(let event): event.label
+            case .none, .several: ""
+            }
+        }
+    }
+
+    @Test("an answer is passed on once")
+    func once() {
+        var table = ForwardTable(node: 1)
+        let isOpen = table.open(forget(7), to: 2, now: noon)
+        #expect(isOpen && table.count == 1 && table.deadline == noon.advanced(milliseconds: 15_000))
+        let other = table.receives(answer(8), for: session, from: 2)
+        let first = table.receives(answer(7), for: session, from: 2)
+        let second = table.receives(answer(7), for: session, from: 2)
+        #expect(!other && first && !second)
+        #expect(table.count == 0 && table.deadline == nil)
+        #expect(table.overdue(now: .distantFuture).isEmpty && table.lost(2).isEmpty)
+    }
+
+    @Test("what is not answered in time is refused, and a later answer is dropped")
+    func overdue() {
+        var table = ForwardTable(node: 1, milliseconds: 100)
+        _ = table.open(forget(1), to: 2, now: noon)
+        _ = table.open(forget(2), to: 3, now: noon.advanced(milliseconds: 50))
+        #expect(table.overdue(now: noon.advanced(milliseconds: 99)).isEmpty)
+        let answers = table.overdue(now: noon.advanced(milliseconds: 100))
+        #expect(
+            texts(answers) == [
+                "\(SessionCommand.reply(requestID: 1, .registrationRefused(.serviceNotAvailable)))"
+            ])
+        let isLate = table.receives(answer(1), for: session, from: 2)
+        let isInTime = table.receives(answer(2), for: session, from: 3)
+        #expect(!isLate && isInTime)
+    }
+
+    @Test("a lost node's requests are refused, those of others stay")
+    func lost() {
+        var table = ForwardTable(node: 1)
+        for id in 0..<9 as Range<UInt32> { _ = table.open(forget(id), to: UInt16(2 + id % 3), now: noon) }
+        #expect(table.lost(3).count == 3 && table.count == 6)
+        #expect(table.lost(3).isEmpty)
+        #expect(table.lost(2).count == 3 && table.lost(4).count == 3)
+        #expect(table.count == 0 && table.deadline == nil)
+    }
+
+    @Test("a request of another node's session is not tracked, nor is an event without an answer")
+    func untracked() {
+        var table = ForwardTable(node: 1)
+        let isOpen = (
+            table.open(forget(1, node: 2), to: 3, now: noon),
+            table.open(.unseen(DeviceID(1)), to: 3, now: noon)
+        )
+        #expect(isOpen == (true, true) && table.count == 0)
+        let isCommand = table.receives(.connection(.drain), for: session, from: 2)
+        let isEvent = table.receives(.unseen(DeviceID(1)), from: 2)
+        let isOther = table.receives(forget(1, node: 2), from: 2)
+        #expect(isCommand && isEvent && isOther)
+    }
+
+    @Test(
+        "a request that comes back is answered here: neither the loss of the other node nor time refuses it")
+    func comesBack() {
+        var table = ForwardTable(node: 1)
+        _ = table.open(forget(1), to: 2, now: noon)
+        let isTaken = table.receives(forget(1), from: 2)
+        #expect(isTaken && table.count == 0 && table.lost(2).isEmpty)
+        _ = table.open(forget(1), to: 3, now: noon)
+        #expect(table.lost(3).count == 1)
+        let isTakenAgain = table.receives(forget(1), from: 3)
+        #expect(!isTakenAgain, "it has been refused")
+    }
+
+    @Test("a request that goes on to a third node waits for that one")
+    func goesOn() {
+        var table = ForwardTable(node: 1, milliseconds: 100)
+        _ = table.open(forget(1), to: 2, now: noon)
+        _ = table.open(forget(1), to: 3, now: noon.advanced(milliseconds: 60))
+        #expect(table.count == 1 && table.lost(2).isEmpty)
+        #expect(table.overdue(now: noon.advanced(milliseconds: 159)).isEmpty)
+        #expect(table.overdue(now: noon.advanced(milliseconds: 160)).count == 1)
+    }
+
+    @Test("a full table takes no more requests, but still events without an answer")
+    func full() {
+        var table = ForwardTable(node: 1, limit: 2)
+        let opened = (0..<3 as Range<UInt32>).map { table.open(forget($0), to: 2, now: noon) }
+        #expect(opened == [true, true, false] && table.count == 2)
+        let isSent = table.open(.unseen(DeviceID(1)), to: 2, now: noon)
+        #expect(isSent)
+        _ = table.receives(answer(0), for: session, from: 2)
+        let isOpen = table.open(forget(9), to: 2, now: noon)
+        #expect(isOpen)
+    }
+
+    @Test(
+        "the recipients of a message to topics are counted by node, and a lost node's are refused one by one")
+    func topics() {
+        var table = ForwardTable(node: 1)
+        let content = MessageContent(messageID: [1], body: [])
+        let submission = Submission(
+            replyTo: .topic(SenderID(9), run: 4), submitter: nil, entitlement: .account(SenderID(9)),
+            target: name, content: content, topic: nil)
+        for target in [2, 2, 2, 3, 3] as [UInt16] {
+            _ = table.open(.submitted(submission), to: target, now: noon)
+        }
+        let reached = Event.topic(SenderID(9), .answered(run: 4, .reached))
+        let counts = [2, 3, 4, 2].map { table.receives(reached, from: $0) }
+        #expect(counts == [true, true, false, true] && table.count == 2)
+        #expect(texts(table.lost(2)) == ["topic.answered"] && table.count == 1)
+        let isLate = table.receives(reached, from: 2)
+        #expect(!isLate)
+        _ = table.open(.submitted(submission), to: 3, now: noon)
+        #expect(texts(table.overdue(now: .distantFuture)) == ["topic.answered", "topic.answered"])
+        #expect(table.count == 0)
+    }
+
+    @Test("an upstream message is answered to its session and to its partition, each once")
+    func upstream() {
+        let upstream = UpstreamSubmission(
+            requester: requester(6), device: DeviceID(5), sender: SenderID(9), isFCMDomain: false,
+            category: [], messageID: [], persistentID: [], lifetimeSeconds: 0, body: [])
+        let event = Event.sender(SenderID(9), .upstreamResolved(upstream, from: name))
+        let counted = Event.device(name.device, .upstreamAnswered(name.number, requester(6)))
+        var table = ForwardTable(node: 1)
+        _ = table.open(event, to: 2, now: noon)
+        #expect(table.count == 2)
+        let isStored = table.receives(.device(.upstreamStored(requestID: 6)), for: session, from: 2)
+        #expect(isStored && texts(table.lost(2)) == ["device.upstreamAnswered"])
+        let isLate = table.receives(counted, from: 2)
+        #expect(!isLate)
+        // Of the session of another node only the partition's part is tracked here.
+        var second = ForwardTable(node: 3)
+        _ = second.open(event, to: 2, now: noon)
+        #expect(second.count == 1)
+        let isCounted = second.receives(counted, from: 2)
+        #expect(isCounted && second.count == 0)
+    }
+
+    @Test("a stored receipt counts also after its failure was reported, a refused one does not")
+    func receipts() {
+        let due = ReceiptDue(
+            message: name, sequence: SequenceNumber(8), sender: SenderID(9), messageID: [], category: [],
+            deliveredAt: 0, requester: nil)
+        var table = ForwardTable(node: 1)
+        _ = table.open(.sender(SenderID(9), .receiptDue(due)), to: 2, now: noon)
+        #expect(texts(table.lost(2)) == ["device.receiptRefused"])
+        let isRefused = table.receives(.device(DeviceID(5), .receiptRefused(SequenceNumber(8))), from: 2)
+        let isStored = table.receives(.device(DeviceID(5), .receiptStored(SequenceNumber(8))), from: 2)
+        #expect(!isRefused && isStored)
+    }
+
+    /// What the table must have, by its key, and of a shared key by node.
+    private struct Model {
+        struct Place: Hashable {
+            var key: PendingKey
+            var shared: UInt16?
+        }
+        var waiting: [Place: (count: Int, target: UInt16, deadline: Instant)] = [:]
+        var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
+
+        private func place(_ key: PendingKey, _ node: UInt16) -> Place {
+            Place(key: key, shared: key.isShared ? node : nil)
+        }
+
+        mutating func open(_ key: PendingKey, to node: UInt16, _ deadline: Instant) {
+            let place = place(key, node)
+            if key.isShared, let open = waiting[place] {
+                waiting[place]?.count = open.count + 1
+            } else {
+                waiting[place] = (1, node, deadline)
+            }
+        }
+
+        mutating func close(_ key: PendingKey, from node: UInt16) -> Bool {
+            let place = place(key, node)
+            guard let open = waiting[place] else { return false }
+            waiting[place] = open.count > 1 ? (open.count - 1, open.target, open.deadline) : nil
+            return true
+        }
+
+        /// Removes what fails. Returns how often each key does.
+        mutating func fail(_ fails: (UInt16, Instant) -> Bool) -> [PendingKey: Int] {
+            var failed: [PendingKey: Int] = [:]
+            for (place, open) in waiting where fails(open.target, open.deadline) {
+                failed[place.key, default: 0] += open.count
+                waiting[place] = nil
+            }
+            return failed
+        }
+    }
+
+    private func counted(_ answers: [UnreachedAnswer]) -> [PendingKey: Int] {
+        answers.flatMap(\.parts).compactMap(\.answeredKey).reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+
+    @Test(
+        "every request is answered exactly once, in any order of answers, losses and time",
+        arguments: 0..<30 as Range<UInt64>)
+    func exactlyOnce(seed: UInt64) {
+        var values = RandomValues(seed: seed)
+        var table = ForwardTable(node: 1, milliseconds: 1_000)
+        var model = Model()
+        var now = noon
+        var (answered, failed, dropped) = (0, 0, 0)
+        for _ in 0..<2_000 {
+            now = now.advanced(milliseconds: Int64(values.below(20)))
+            let node = UInt16(2 + values.below(3))
+            let requester = requester(UInt32(values.below(40)))
+            let run = UInt32(values.below(3))
+            let isTopic = values.flag()
+            let submission = Submission(
+                replyTo: isTopic ? .topic(SenderID(9), run: run) : .session(requester), submitter: nil,
+                entitlement: .account(SenderID(9)), target: name,
+                content: MessageContent(messageID: [], body: []), topic: nil)
+            let key =
+                isTopic
+                ? PendingKey.topicPage(SenderID(9), run: run)
+                : .request(session, requestID: requester.requestID)
+            switch values.below(8) {
+            case 0...3:
+                _ = table.open(.submitted(submission), to: node, now: now)
+                model.open(key, to: node, now.advanced(milliseconds: 1_000))
+            case 4...6:
+                let reply = SessionCommand.submission(
+                    requestID: requester.requestID, .refused(.invalidToken))
+                let isPassed =
+                    isTopic
+                    ? table.receives(.topic(SenderID(9), .answered(run: run, .reached)), from: node)
+                    : table.receives(reply, for: session, from: node)
+                #expect(isPassed == model.close(key, from: node))
+                answered += isPassed ? 1 : 0
+                dropped += isPassed ? 0 : 1
+            default:
+                let isLost = values.below(10) == 0
+                let answers = counted(isLost ? table.lost(node) : table.overdue(now: now))
+                #expect(answers == model.fail { isLost ? $0 == node : $1 <= now })
+                failed += answers.values.reduce(0, +)
+            }
+            #expect(table.count == model.count)
+            #expect(table.deadline == model.waiting.values.map(\.deadline).min())
+        }
+        #expect(counted(table.overdue(now: .distantFuture)) == model.fail { _, _ in true })
+        #expect(table.count == 0 && table.deadline == nil)
+        #expect(answered > 50 && failed > 50 && dropped > 50, "\(answered), \(failed), \(dropped)")
+    }
+
+    @Test("canary: an answer that was not asked for is dropped")
+    func canary() {
+        var table = ForwardTable(node: 1)
+        let isPassed = table.receives(answer(1), for: session, from: 2)
+        #expect(!isPassed)
+    }
+}
