@@ -27,7 +27,7 @@ extension ServerTests {
             }
         }
 
-        @Test("after a kill the client is connected again, and a follower goes on without a gap or a repetition")
+        @Test("a killed server is reached again, and a follower goes on without a gap or a repetition")
         func restart() throws {
             let server = try NATSServerProcess()
             let test = try TestClient(server)
@@ -162,7 +162,7 @@ extension ServerTests {
             #expect(try test.connected() == (name == "a" ? "b" : "a"))
         }
 
-        @Test("a name that does not exist and a port without a server are reported, and the next server is used")
+        @Test("an unknown name and a closed port are reported, and the next server is used")
         func unreachable() throws {
             let server = try NATSServerProcess()
             let closed = try NATSServerProcess()

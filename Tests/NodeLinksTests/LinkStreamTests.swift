@@ -82,7 +82,7 @@ struct LinkStreamTests {
         // Its place is free again.
         for _ in 0..<4 { #expect(pair.a.open([]) != nil) }
         pair.exchange()
-        #expect(pair.b.isUp)
+        #expect(pair.a.isUp && pair.b.isUp)
     }
 
     @Test(

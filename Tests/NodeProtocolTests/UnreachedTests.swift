@@ -50,7 +50,7 @@ extension UnreachedAnswer {
             let expected = owner == 0 ? refusal(by: &second, event) : refusal(by: &first, event)
             var answers = event.answerWhenUnreached().parts
             switch event {
-            // A partition drops them, since its sessions are not told apart from those of other partitions.
+            // A partition drops them, since no session of it is concerned.
             case .device(_, .acknowledged), .device(_, .writable), .device(_, .congested),
                 .device(_, .idleChanged), .sender(_, .bound), .sender(_, .draining), .sender(_, .congested),
                 .sender(_, .writable), .sender(_, .streamManaged), .sender(_, .upstreamFinished):
@@ -79,7 +79,7 @@ extension UnreachedAnswer {
     }
 
     @Test(
-        "the answer of an event that nobody reaches answers exactly what waits for the event",
+        "the answer of an unreached event answers exactly what waits for the event",
         arguments: 0..<40 as Range<UInt64>)
     func keys(seed: UInt64) {
         var values = RandomValues(seed: seed)

@@ -54,6 +54,9 @@ struct RequestTable {
     /// Number of open requests.
     var count: Int { open.count }
 
+    /// Number of entries in the queues of deadlines.
+    var queuedCount: Int { queues.reduce(0) { $0 + $1.entries.count } }
+
     /// Adds a request. Returns its number, or `nil` if too many are open.
     mutating func add(_ request: OpenRequest, now: Instant) -> UInt64? {
         guard open.count < Limits.JetStream.openRequests else { return nil }

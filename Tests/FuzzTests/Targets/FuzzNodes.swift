@@ -22,7 +22,7 @@ private func fuzzEntries(_ bytes: [UInt8]) throws(Violation) {
     for mutation in batches.flatMap(\.mutations) { FuzzReach.record("mutation \("\(mutation)".caseName)") }
     // What the store refuses is not written.
     let again = StoreInvariants.$trapsWhenBroken.withValue(false) { try? written(batches) }
-    guard let again else { return FuzzReach.record("entries refused \(name(of: error))")
+    guard let again else { return FuzzReach.record("entries refused by the store") }
     try demand(again == bytes, "batches were written as other bytes: \(Hex.text(bytes)) \(Hex.text(again))")
 }
 
