@@ -37,4 +37,39 @@ struct ClusterTests {
             #expect(try devices[0].expectMessage { _ in true }["id"] == "moved")
         }
     }
+
+    @Test("nothing acknowledged is lost when nodes and servers of the log are killed, stopped and restarted")
+    func faults() throws {
+        var seed = SystemRandomNumberGenerator()
+        let number = UInt64.random(in: 0...UInt64.max, using: &seed)
+        let world = try ClusterWorld(seed: number)
+        let cluster = world.cluster
+        try cluster.keepingLogs(unless: { world.lost.isEmpty }) {
+            for fault in [ClusterFault.ccsd, .stop, .nats] { _ = try world.cycle(fault) }
+            // A planned stop hands the partitions over.
+            try world.runUntilAllAnswer()
+            try cluster.node(0).signal(SIGTERM)
+            try world.run(until: "node 1 has stopped", every: 100) { try !cluster.node(0).isRunning }
+            #expect(try cluster.ended(0) == 0)
+            try world.runUntilAllAnswer()
+            try world.restart(0)
+            // All nodes at once.
+            try world.runUntilAllAnswer()
+            for node in 0..<3 { try cluster.end(node) }
+            for node in 0..<3 { try cluster.start(node) }
+            try world.runUntilAllAnswer()
+            try world.finish()
+            #expect(try world.discarded() == 0, "the load exceeded the mailbox of a device, seed \(number)")
+            #expect(world.lost == [], "seed \(number): \(world.state)")
+        }
+    }
+
+    @Test("canary: a message is reported as lost when it is recorded as acknowledged but never stored")
+    func canary() throws {
+        let world = try ClusterWorld(seed: 1)
+        try world.runUntilAllAnswer()
+        world.pretendAcknowledged("never-sent")
+        try world.finish()
+        #expect(world.downstream.lost == ["never-sent"] && world.lost == [])
+    }
 }

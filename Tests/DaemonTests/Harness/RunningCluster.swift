@@ -5,8 +5,7 @@ import NATSServerSupport
 ///
 /// The folders of a cluster whose test fails are kept (`keepIfFailed`).
 final class RunningCluster {
-    /// The servers of the log, in three replicas.
-    let logs: NATSCluster
+    private let logs: NATSCluster?
     /// The folders that `ccsctl cluster found` has made.
     let founded: Scratch
     private let scratches: [Scratch]
@@ -17,32 +16,35 @@ final class RunningCluster {
     private let flags: [String]
     let partitions: Int
 
-    /// Founds a cluster and starts its nodes.
-    init(nodes count: Int = 3, partitions: Int = 6, flags: [String] = []) throws {
-        logs = try NATSCluster()
+    /// Founds a cluster and starts its nodes. A daemon that is `alone` belongs to no cluster and needs no log, for comparison.
+    init(nodes: Int = 3, partitions: Int = 6, flags: [String] = [], isAlone: Bool = false) throws {
+        let count = isAlone ? 1 : nodes
+        logs = isAlone ? nil : try NATSCluster()
         founded = try Scratch()
         self.flags = flags
         self.partitions = partitions
         scratches = try (0..<count).map { _ in try Scratch() }
         earlier = Array(repeating: "", count: count)
         daemons = Array(repeating: nil, count: count)
-        let linkPorts = try NATSCluster.freePorts(5 * count)
+        let free = try NATSCluster.freePorts(5 * count).map(Int.init)
         ports = (0..<count).map { node in
-            let own = linkPorts[(count + 4 * node)...].prefix(4).map(Int.init)
-            return [
-                "app_server": own[0], "app_server_preproduction": own[1], "device": own[2], "https": own[3],
-            ]
+            let own = free[(count + 4 * node)...].prefix(4)
+            let names = ["app_server", "app_server_preproduction", "device", "https"]
+            return Dictionary(uniqueKeysWithValues: zip(names, own))
         }
-        try found(linkPorts.prefix(count).map { "127.0.0.1:\($0)" })
+        if !isAlone { try found(free.prefix(count).map { "127.0.0.1:\($0)" }) }
         for node in 0..<count { try start(node) }
-        try serves()
+        if !isAlone { try serves() }
     }
+
+    /// The servers of the log, in three replicas.
+    var servers: [NATSServerProcess] { logs?.servers ?? [] }
 
     private func found(_ addresses: [String]) throws {
         let words =
             ["cluster", "found", founded.url.path, "--partitions", "\(partitions)"]
             + addresses.flatMap { ["--node", $0] }
-            + logs.servers.flatMap { ["--log-server", "127.0.0.1:\($0.port)"] }
+            + servers.flatMap { ["--log-server", "127.0.0.1:\($0.port)"] }
         let result = try Tool.run("ccsctl", words)
         guard result.code == 0 else { throw HarnessFailure("ccsctl cluster found: \(result)") }
         // Tests listen on loopback only.
@@ -77,7 +79,7 @@ final class RunningCluster {
     /// Returns what starts a node and can run on another thread; `install` follows.
     func starter(_ node: Int) throws -> @Sendable () throws -> RunningDaemon {
         let (scratch, ports) = (scratches[node], ports[node])
-        let flags = ["--cluster-directory", folder(node).path] + flags
+        let flags = (logs == nil ? [] : ["--cluster-directory", folder(node).path]) + flags
         return { try RunningDaemon(continuing: scratch, flags: flags, ports: ports) }
     }
 
@@ -105,6 +107,16 @@ final class RunningCluster {
     /// All that a node has logged.
     func words(_ node: Int) -> String { earlier[node] + (daemons[node]?.words ?? "") }
 
+    /// The CPU time of all nodes that run.
+    func cpuSeconds() throws -> Double {
+        let ticks = try running.map { node in
+            let stat = try String(contentsOfFile: "/proc/\(self.node(node).pid)/stat", encoding: .utf8)
+            let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+            return fields.count > 12 ? (Double(fields[11]) ?? 0) + (Double(fields[12]) ?? 0) : 0
+        }
+        return ticks.reduce(0, +) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     // MARK: Partitions
 
     /// The partitions that a running node owns, by its log.
@@ -123,13 +135,24 @@ final class RunningCluster {
         return owned
     }
 
+    /// Whether each partition is owned by one running node, by their logs.
+    var isServed: Bool {
+        let all = running.map { owned(by: $0) }
+        return all.reduce(0) { $0 + $1.count } == partitions
+            && all.reduce(into: Set()) { $0.formUnion($1) }.count == partitions
+    }
+
     /// Waits until the running nodes own all partitions, each of them some.
     func serves() throws {
-        try eventually("every partition has an owner: \(running.map { owned(by: $0) })") {
-            let all = running.map { owned(by: $0) }
-            return all.allSatisfy { !$0.isEmpty } && all.reduce(0) { $0 + $1.count } == partitions
-                && all.reduce(into: Set()) { $0.formUnion($1) }.count == partitions
+        try eventually("every partition has an owner, and every node a partition") {
+            isServed && running.allSatisfy { !owned(by: $0).isEmpty }
         }
+    }
+
+    /// Whether a server of the log has all that the others have.
+    func isHealthy(_ server: NATSServerProcess) -> Bool {
+        guard let answer = try? PlainHTTP.get("/healthz", port: server.healthPort) else { return false }
+        return answer.contains("\"ok\"")
     }
 
     /// Adds a sender at a node.
@@ -170,7 +193,7 @@ final class RunningCluster {
             let file = folder.appendingPathComponent("node-\(node + 1).log")
             try? words(node).write(to: file, atomically: true, encoding: .utf8)
         }
-        for server in logs.servers {
+        for server in servers {
             let file = folder.appendingPathComponent("nats-\(server.name).log")
             try? server.log.write(to: file, atomically: true, encoding: .utf8)
         }
