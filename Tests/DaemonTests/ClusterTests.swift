@@ -48,7 +48,7 @@ struct ClusterTests {
             for fault in [ClusterFault.ccsd, .stop, .nats] { _ = try world.cycle(fault) }
             // A planned stop hands the partitions over.
             try world.runUntilAllAnswer()
-            try cluster.node(0).signal(SIGTERM)
+            try cluster.stop(0)
             try world.run(until: "node 1 has stopped", every: 100) { try !cluster.node(0).isRunning }
             #expect(try cluster.ended(0) == 0)
             try world.runUntilAllAnswer()

@@ -22,7 +22,10 @@ final class ClusterWorld {
     private static let fateSeconds = 30
     private static let patience = Int(Patience.seconds)
     /// Rates are unlimited, since few devices get the whole load.
-    static let flags = ["--device-messages-per-minute", "0", "--device-upstream-per-minute", "0"]
+    static let flags = [
+        "--device-messages-per-minute", "0", "--device-messages-per-hour", "0",
+        "--device-upstream-per-minute", "0",
+    ]
 
     let cluster: RunningCluster
     let reactor: Reactor
@@ -30,8 +33,8 @@ final class ClusterWorld {
     private(set) var devices: [ClusterDevice] = []
     private(set) var servers: [ClusterAppServer] = []
     /// How many messages an app server and a device may have without an answer.
-    var serverWindow = 20
-    var deviceWindow = 5
+    var serverWindow = 8
+    var deviceWindow = 3
     private var count = 0
     private var pretended: Set<String> = []
     var downstream = ClusterRecord()
@@ -117,6 +120,7 @@ final class ClusterWorld {
             guard now.milliseconds(since: start) < Int64(Self.patience) * 1_000 else {
                 throw HarnessFailure("timed out after \(Self.patience) s, waiting until \(what): \(state)")
             }
+            try cluster.requireRunning()
             connect(now)
             send(now)
             reactor.turn(waitMilliseconds: 1)
@@ -140,7 +144,7 @@ final class ClusterWorld {
     /// Exchanges messages for a while, after a warm-up. Returns what it costs.
     func measure(seconds: Int) throws -> ClusterCost {
         (serverWindow, deviceWindow) = (60, 15)
-        defer { (serverWindow, deviceWindow) = (20, 5) }
+        defer { (serverWindow, deviceWindow) = (8, 3) }
         try runUntilAllAnswer()
         try run(milliseconds: 2_000)
         let (before, used) = (acknowledged, try cluster.cpuSeconds())

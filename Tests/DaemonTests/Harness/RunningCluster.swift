@@ -13,6 +13,8 @@ final class RunningCluster {
     private var ports: [[String: Int]]
     /// The logs of earlier processes of each node.
     private var earlier: [String]
+    /// The nodes that are stopping.
+    private var ending: Set<Int> = []
     private let flags: [String]
     let partitions: Int
 
@@ -73,6 +75,20 @@ final class RunningCluster {
     /// The nodes that run.
     var running: [Int] { daemons.indices.filter { daemons[$0] != nil } }
 
+    /// Throws if a node has ended without `end` or a signal of the test that it is expected to end by.
+    func requireRunning() throws {
+        for (node, daemon) in daemons.enumerated() {
+            guard let daemon, !daemon.isRunning, !ending.contains(node) else { continue }
+            throw HarnessFailure("node \(node + 1) has ended by itself: \(daemon.words.suffix(2_000))")
+        }
+    }
+
+    /// Asks a node to stop; `ended` follows.
+    func stop(_ node: Int) throws {
+        ending.insert(node)
+        try self.node(node).signal(SIGTERM)
+    }
+
     /// Starts a node, again with its ports and data.
     func start(_ node: Int) throws { install(try starter(node)(), as: node) }
 
@@ -99,6 +115,7 @@ final class RunningCluster {
     func ended(_ node: Int) throws -> Int32 {
         let daemon = try self.node(node)
         let code = try daemon.wait()
+        ending.remove(node)
         earlier[node] += daemon.words
         daemons[node] = nil
         return code
