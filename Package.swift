@@ -224,7 +224,7 @@ let package = Package(
                 "ccsd", "ccsctl", "ccs-device", "ccs-bench", "ccs-power-cut", "Client", "ClientProtocol",
                 "Wire", "Basics",
                 "Transport", "Operator", "Catalogue", "TranscriptNotation", "WireSupport", "BasicsSupport",
-                "ClusterLog",
+                "NATSServerSupport",
             ], exclude: ["Clients", "PowerCut", "Systemd"]),
         // What the fuzzers try, for the fuzz program and for the tests that replay what it has found.
         .target(
@@ -232,7 +232,7 @@ let package = Package(
             dependencies: [
                 "Wire", "Sessions", "Delivery", "Store", "Server", "Catalogue", "Crypto", "Transport",
                 "Basics", "CLibXML2", "Compression", "WireSupport", "BasicsSupport", "CryptoSupport",
-                "APNsGateway", "Cluster", "ClusterLog", "NodeLinks", "NodeProtocol",
+                "APNsGateway", "Cluster", "ClusterLog", "NATSClient", "NodeLinks", "NodeProtocol",
             ], path: "Tests/FuzzTests/Targets", swiftSettings: strict),
         tests("Fuzz", ["FuzzTargets", "Basics"], exclude: ["Targets"]),
         tests("Tidy", ["Catalogue", "Operator", "Basics"]),

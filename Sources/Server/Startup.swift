@@ -103,7 +103,7 @@ struct Startup: ~Copyable {
         let factory = PartitionFactory(
             partitions: store.partitions, settings: delivery, directory: directory, lease: lease)
         senders.observe { factory.use($0) }
-        for reactor in reactors { reactor.node = cluster?.membership.node.number ?? 0 }
+        if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
         let hosts = makeHosts(
             reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
         let sockets = try openSockets()

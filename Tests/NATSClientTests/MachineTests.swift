@@ -64,7 +64,7 @@ import Wire
         #expect(run.machine.requests.count == Limits.JetStream.openRequests)
     }
 
-    @Test("a record is read from the leader; the end, a removed record and failures are told apart")
+    @Test("a record is read from the leader; the end, a removed record and failures are distinguished")
     func reads() {
         let run = MachineRun()
         _ = (run.sent(), run.reported())

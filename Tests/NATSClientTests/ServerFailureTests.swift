@@ -57,7 +57,26 @@ extension ServerTests {
             }
             try store([3], frame(999), test)
             try test.run { try test.jetStream.recordsBehind(0) == 0 && followed.count >= 151 }
-            #expect(followed == (1...UInt64(followed.count)).map { LogPosition($0) })
+            #expect(Self.firstBreak(in: followed) == nil)
+        }
+
+        /// Returns the first position that does not follow the one before it.
+        private static func firstBreak(in positions: [LogPosition]) -> LogPosition? {
+            zip([LogPosition.start] + positions, positions).first { $0.next != $1 }?.1
+        }
+
+        @Test("canary: a gap and a repetition in what was followed are found")
+        func breaks() {
+            let whole = (1...9 as ClosedRange<UInt64>).map { LogPosition($0) }
+            #expect(Self.firstBreak(in: whole) == nil)
+            #expect(Self.firstBreak(in: Array(whole.dropFirst())) == LogPosition(2))
+            for at in 1..<8 {
+                var (gap, repetition) = (whole, whole)
+                gap.remove(at: at)
+                repetition.insert(whole[at], at: at)
+                #expect(Self.firstBreak(in: gap) == whole[at + 1])
+                #expect(Self.firstBreak(in: repetition) == whole[at])
+            }
         }
 
         @Test("an open request fails when the connection is lost, after the loss is reported")

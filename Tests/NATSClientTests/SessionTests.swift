@@ -77,7 +77,7 @@ private final class SessionRun {
         #expect(run.reported() == [.message(message)])
     }
 
-    @Test("an error before the login ends the connection, whatever it is")
+    @Test("any error before the login ends the connection")
     func refused() {
         for text in ["Authorization Violation", "Something New"] {
             let run = SessionRun()
@@ -89,7 +89,7 @@ private final class SessionRun {
         }
     }
 
-    @Test("errors are told apart, and only those that the server closes for end the connection")
+    @Test("errors are distinguished, and only those that the server closes for end the connection")
     func errors() {
         let ending: [(String, NATSServerError)] = [
             ("authorization violation", .authorizationViolation),
@@ -126,7 +126,7 @@ private final class SessionRun {
         #expect(words.count == Limits.NATS.errorCharacters + 3)
     }
 
-    @Test("a description that cannot be read, or lacks what is needed, ends the connection")
+    @Test("a description that cannot be read, or is incomplete, ends the connection")
     func descriptions() {
         for text in [
             "", "[]", "{}", "{\"max_payload\":0,\"headers\":true}", "{\"max_payload\":5}",

@@ -41,8 +41,15 @@ struct NATSTests {
             NATSMessage(
                 subject: Array("foo.bar".utf8), subscription: 9, reply: Array("INBOX.34".utf8),
                 payload: [13, 10])),
-        .message(NATSMessage(subject: Array("foo".utf8), subscription: 1, payload: Array("Yum!!".utf8))),
-        .message(NATSMessage(subject: Array("in".utf8), subscription: 2, status: 503, payload: [])),
+        .message(
+            NATSMessage(
+                subject: Array("foo".utf8), subscription: 1,
+                headers: Array("NATS/1.0\r\nFoodGroup: vegetable\r\n\r\n".utf8), payload: Array("Yum!!".utf8))
+        ),
+        .message(
+            NATSMessage(
+                subject: Array("in".utf8), subscription: 2, status: 503,
+                headers: Array("NATS/1.0 503\r\n\r\n".utf8), payload: [])),
         .message(NATSMessage(subject: Array("foo".utf8), subscription: 1, payload: [])),
     ]
 
@@ -80,6 +87,33 @@ struct NATSTests {
         #expect(read("-ERR " + exact + "\r\n").0 == [.error(Array(exact.utf8))])
     }
 
+    @Test("a header is found by its whole name, and is a number or nothing")
+    func headers() {
+        let headers =
+            "NATS/1.0\r\nNats-Sequence-Of: 1\r\nNATS-SEQUENCE:  18446\r\nNats-Sequence: 2\r\nBad: -1\r\n\r\n"
+        let message = NATSMessage(
+            subject: [], subscription: 1, headers: Array(headers.utf8), payload: Array("Other: 1".utf8))
+        #expect(message.number("nats-sequence") == 18_446 && message.number("nats-sequence-of") == 1)
+        for name in ["bad", "other", "nats", "nats/1.0"] as [StaticString] {
+            #expect(message.number(name) == nil)
+        }
+    }
+
+    @Test("many messages in one piece are read, and nothing is held afterwards")
+    func manyMessages() throws {
+        var reader = NATSReader()
+        let piece = Array(String(repeating: "MSG a 1 3\r\nabc\r\n", count: 1_000).utf8)
+        for at in 1...3 {
+            reader.append(Array(piece.dropLast(at)).raw)
+            var count = 0
+            while try reader.next() != nil { count += 1 }
+            #expect(count == 999 && reader.heldBytes > 0)
+            reader.append(Array(piece.suffix(at)).raw)
+            #expect(try reader.next() != nil && reader.next() == nil)
+            #expect(reader.heldBytes == 0)
+        }
+    }
+
     private func written(_ write: (inout ByteBuffer) -> Void) -> String {
         var buffer = ByteBuffer()
         write(&buffer)
@@ -110,6 +144,11 @@ struct NATSTests {
         ]
         for (login, members) in logins {
             let line = written { NATSWriter.connect(name: "n", login: login, to: &$0) }
+            #expect(line.contains("\"tls_required\":false"))
+            let encrypted = written {
+                NATSWriter.connect(name: "n", login: login, requiresTLS: true, to: &$0)
+            }
+            #expect(encrypted.contains("\"tls_required\":true"))
             #expect(line.hasPrefix("CONNECT {") && line.hasSuffix("}\r\n"))
             let text = Array(line.dropFirst(8).dropLast().utf8)
             let object = try JSONValue(parsing: text.raw)
@@ -175,5 +214,7 @@ struct NATSTests {
             #expect(JetStreamMessageAnswer(answer(text)) == .unreadable, "\(text)")
         }
         #expect(JetStreamMessageAnswer.request(7) == Array("{\"seq\":7}".utf8))
+        let request = JSONValue.object([.init("seq", 7), .init("next_by_subj", "ccs.0")])
+        #expect(JetStreamMessageAnswer.request(from: 7, subject: "ccs.0") == Array(request.compact.utf8))
     }
 }

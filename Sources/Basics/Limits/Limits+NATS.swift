@@ -68,8 +68,6 @@ extension Limits {
         public static let followMilliseconds: Int64 = 10
         /// Milliseconds between two questions of a follower at the end at most. The wait doubles while nothing is new.
         public static let longestFollowMilliseconds: Int64 = 160
-        /// Partitions of one client.
-        public static let partitions = 4_096
         /// Bytes of the prefix of the names of streams.
         public static let prefixBytes = 1...32
         /// Nanoseconds of the shortest window for duplicates that JetStream accepts; it cannot be turned off.

@@ -31,7 +31,7 @@ public final class NATSConnection {
     private var isRunning = false
     /// Whether the end of the connection has to be reported as such, and not as a failed attempt.
     private var isConnected = false
-    /// The server of the current attempt or connection, and its number, which tells late lookups apart.
+    /// The server of the current attempt or connection, and its number, by which late lookups are recognized.
     private var server: NATSServerAddress?
     private var attempt = 0
     /// The addresses of the server that were not tried yet.
@@ -197,7 +197,7 @@ public final class NATSConnection {
         }
         let number = attempt
         for event in events {
-            // An event of a connection that its owner has stopped in a report concerns nobody.
+            // The owner may have stopped the connection in a report: its other events are void.
             guard attempt == number else { return }
             handle(event)
         }

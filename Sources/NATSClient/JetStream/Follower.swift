@@ -24,7 +24,7 @@ struct Follower {
     var behind: UInt64?
     /// Milliseconds of the next wait at the end.
     var pause = Limits.JetStream.followMilliseconds
-    /// Whether the owner wants no more records for now.
+    /// Whether the owner wants no more records until it resumes.
     var isPaused = false
     /// Whether the last question had no good answer, and that is reported.
     var isFailing = false

@@ -93,7 +93,7 @@ public final class JetStreamClient {
 
     // MARK: Plain NATS
 
-    /// Publishes a message that nobody stores. Returns false if there is no connection or it is too long. Requires a valid subject.
+    /// Publishes a message that is not stored. Returns false if there is no connection or it is too long. Requires a valid subject.
     @discardableResult
     public func publish(_ payload: [UInt8], to subject: String) -> Bool {
         let subject = Array(subject.utf8)

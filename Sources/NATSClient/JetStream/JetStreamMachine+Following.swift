@@ -116,7 +116,7 @@ extension JetStreamMachine {
         }
         guard sequence >= next.number else { return }
         guard sequence == next.number else {
-            // Either it was removed, or only lost on the way: the leader knows.
+            // Either it was removed, or only lost on the way: ask the leader.
             requests.remove(number)
             guard let asked = sendRead(.first(partition), next, partition, now) else {
                 return wait(partition, now)

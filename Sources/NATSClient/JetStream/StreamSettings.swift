@@ -71,7 +71,7 @@ extension StreamProblem: CustomStringConvertible {
         case .messageSize(let found, let expected): "max_msg_size is \(found): expected \(expected) or more"
         case .duplicateWindow(let found):
             "duplicate_window is \(found / 1_000_000) ms: expected 100 ms, the shortest that JetStream has"
-        case .flag(let name, let found): "\(name) is \(found): expected \(!found)"
+        case .flag(let name, let found): "\(name) is \(found): expected \(found ? "false" : "true")"
         case .copied(let name): "the stream has \(name): expected none"
         case .persistence(let found): "persist_mode is \(Self.shown(found)): expected default"
         case .replicasBehind(let names):

@@ -1,7 +1,7 @@
 public import Basics
 import Wire
 
-/// How a client proves to a NATS server who it is.
+/// How a client proves its identity to a NATS server.
 public enum NATSLogin: Sendable {
     /// The server asks for nothing.
     case none
@@ -14,7 +14,7 @@ public enum NATSLogin: Sendable {
     /// A user's JWT with its key, from a credentials file.
     case credentials(NATSCredentials)
 
-    /// What `CONNECT` says to a server with this nonce. Throws `.noNonce` if a signature is needed and the server asks for none.
+    /// Returns the login for a server with this nonce. Throws `.noNonce` if a signature is needed and the server asks for none.
     func answer(to nonce: [UInt8]?) throws(NATSFailure) -> NATSWriter.Login {
         switch self {
         case .none: return .none

@@ -4,7 +4,7 @@ import Crypto
 /// The secret half of a user's NKey: `SU…`, an Ed25519 seed in Base32 with a prefix and a checksum.
 public struct NKeySeed: Sendable {
     private let key: Ed25519Key
-    /// The public half, `U…`, by which the server knows the user.
+    /// The public half, `U…`, which identifies the user to the server.
     public let publicKey: String
 
     /// The first five bits of a seed, and the kind of a user's key.

@@ -12,11 +12,11 @@ public enum NATSFailure: Error, Hashable, Sendable {
     case tlsRequired
     /// The configuration requires TLS, which the server does not offer.
     case tlsUnavailable
-    /// Bytes came between the server's description and TLS: somebody tampers with the connection.
+    /// Bytes came between the server's description and TLS: an attacker may have added them.
     case bytesBeforeTLS
-    /// The login needs a nonce to sign, and the server sends none: it knows no NKeys.
+    /// The login needs a nonce to sign, and the server sends none: its users have no NKeys.
     case noNonce
-    /// The server's description cannot be read, or lacks what is needed.
+    /// The server's description cannot be read, or is incomplete.
     case badDescription(String)
     /// The server has ended the connection with an error.
     case refused(NATSServerError)

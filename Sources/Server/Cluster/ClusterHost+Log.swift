@@ -43,10 +43,22 @@ extension ClusterHost {
         guard let partition = controlPartition(of: write.batch) else {
             return store.submit(write.batch, completed: write.completed)
         }
-        guard let owner = owners[partition], owner != node, !replicas[partition].isServed else {
-            return submit(write.batch, of: partition, .caller(write.completed), now)
+        submit(
+            ControlWrites.Held(
+                write: write, partition: partition, mayLeave: true,
+                until: now.monotonic.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)), now)
+    }
+
+    /// Writes a batch of the control plane here or at the owner. If there is none, the batch waits a while.
+    func submit(_ held: ControlWrites.Held, _ now: Now) {
+        let partition = held.partition
+        if replicas[partition].replica.isOwning {
+            submit(held.write.batch, of: partition, .caller(held.write.completed), now)
+        } else if held.mayLeave, let owner = owners[partition], owner != node, isLinked(owner) {
+            write(held.write, to: owner, now)
+        } else if !controlWrites.hold(held) {
+            held.write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
         }
-        self.write(write, to: owner, now)
     }
 
     /// The partition of the sender that a batch of the control plane changes. `nil` for one that changes nothing.

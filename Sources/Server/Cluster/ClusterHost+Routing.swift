@@ -86,13 +86,16 @@ extension ClusterHost {
         guard let partition = controlPartition(of: batch) else {
             return answer(number, hasFailed: true, to: node)
         }
-        // Never passed on: two nodes could take each other for the owner.
-        let mailbox = mailbox
+        let (mailbox, sendersChanged) = (mailbox, sendersChanged)
+        let write = ControlWrite(batch: batch) { outcome in
+            // Nobody on this node waits for it.
+            if !outcome.hasFailed { sendersChanged() }
+            mailbox.post { host in host.answer(number, hasFailed: outcome.hasFailed, to: node) }
+        }
         submit(
-            batch, of: partition,
-            .caller { outcome in
-                mailbox.post { host in host.answer(number, hasFailed: outcome.hasFailed, to: node) }
-            }, now)
+            ControlWrites.Held(
+                write: write, partition: partition, mayLeave: false,
+                until: now.monotonic.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)), now)
     }
 
     private func answer(_ number: UInt64, hasFailed: Bool, to node: NodeNumber) {
@@ -200,8 +203,9 @@ extension ClusterHost {
         for mailbox in reactors { mailbox.post { host in host.closeSessions(of: partition) } }
     }
 
-    /// Passes on the events that wait for the owner of a partition.
+    /// Passes on the events and the changes by operators that wait for the owner of a partition.
     func flush(_ partition: Int, _ now: Now) {
+        for write in controlWrites.take(partition) { submit(write, now) }
         for event in held.take(partition) { forward(event, now) }
     }
 
@@ -209,6 +213,9 @@ extension ClusterHost {
     func releaseOverdue(_ now: Now) {
         let overdue = held.takeOverdue(now.monotonic)
         answer(overdue.map { $0.answerWhenUnreached() }, .noOwner, now)
+        for write in controlWrites.takeOverdue(now.monotonic) {
+            write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
+        }
         answer(table.overdue(now: now.monotonic), .noAnswer, now)
     }
 

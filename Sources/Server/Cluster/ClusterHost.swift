@@ -80,7 +80,7 @@ final class ClusterHost: ReactorDelegate {
         owners = Array(repeating: nil, count: progress.count)
         incoming = surroundings.reactors.map { _ in Parcel() }
         table = ForwardTable(node: settings.membership.node.number)
-        writer = BatchWriter(partitions: progress.count, limit: Limits.ClusterLog.waitingBytes)
+        writer = BatchWriter(partitions: progress.count, limit: Limits.NodeProtocol.entriesBytes)
         disconnectedSince = reactor.now.monotonic
         reactor.delegate = self
     }

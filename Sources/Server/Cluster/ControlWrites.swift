@@ -1,8 +1,18 @@
 import Basics
 import Delivery
 
-/// Batches of the control plane that other nodes write, until their outcomes come.
+/// Batches of the control plane that other nodes write, until their outcomes come, and those whose partition has no owner at the moment.
 struct ControlWrites {
+    /// A batch that waits for an owner.
+    struct Held {
+        var write: ControlWrite
+        var partition: Int
+        /// Whether another owner may write it: one of another node is never passed on, since two nodes could take each other for the
+        /// owner.
+        var mayLeave: Bool
+        var until: Instant
+    }
+
     private struct Open {
         var node: NodeNumber
         var completed: @Sendable (CommitOutcome) -> Void
@@ -10,6 +20,7 @@ struct ControlWrites {
 
     private var open: [UInt64: Open] = [:]
     private var lastNumber: UInt64 = 0
+    private var held: [Held] = []
 
     /// Adds a batch that is sent to a node. Returns its number, or `nil` if too many are open.
     mutating func add(
@@ -30,5 +41,26 @@ struct ControlWrites {
     /// Reports the batches of a node as failed.
     mutating func lose(_ node: NodeNumber) {
         for (number, entry) in open where entry.node == node { end(number, hasFailed: true) }
+    }
+
+    /// Keeps a batch until its partition has an owner or its time is over. Returns `false` if too many wait.
+    mutating func hold(_ write: Held) -> Bool {
+        guard held.count < Limits.ClusterHost.controlWrites else { return false }
+        held.append(write)
+        return true
+    }
+
+    /// Removes and returns the batches of a partition that wait, in order.
+    mutating func take(_ partition: Int) -> [Held] {
+        guard !held.isEmpty else { return [] }
+        defer { held.removeAll { $0.partition == partition } }
+        return held.filter { $0.partition == partition }
+    }
+
+    /// Removes and returns the batches whose time is over.
+    mutating func takeOverdue(_ now: Instant) -> [ControlWrite] {
+        guard !held.isEmpty else { return [] }
+        defer { held.removeAll { $0.until <= now } }
+        return held.filter { $0.until <= now }.map(\.write)
     }
 }

@@ -10,7 +10,7 @@ extension ReactorHost {
             isOurs[partition] = true
             return
         }
-        guard partitions.take(partition, make()) else {
+        guard partitions.take(partition, of: map.partitions, make()) else {
             // The store has not answered all that it was asked before the partition left.
             return repeatNextTurn { $0.take(partition, make: make) }
         }

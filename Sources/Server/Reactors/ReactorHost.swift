@@ -248,6 +248,7 @@ final class ReactorHost: ReactorDelegate {
                 // Moved out, since applying them may add more of both.
                 var (commands, forwards) = hosted.takeOutput()
                 perform(&commands, now)
+                hosted.note(forwards)
                 for event in forwards { accept(event, now: now) }
                 hosted.giveBack(&commands, &forwards)
             }

@@ -22,10 +22,19 @@ final class ReactorPartitions {
         fileprivate var isLeaving = false
         /// Batches and queries without a report.
         fileprivate var openRequests = 0
+        /// What it waits for from other partitions; `nil` without a cluster, where it is never taken again.
+        fileprivate var answers: OpenAnswers?
 
-        fileprivate init(_ number: Int, _ core: consuming Partition) {
+        fileprivate init(_ number: Int, _ core: consuming Partition, _ answers: OpenAnswers? = nil) {
             self.number = number
             self.core = core
+            self.answers = answers
+        }
+
+        /// Notes what the partition waits for.
+        func note(_ forwards: [Event]) {
+            guard answers != nil else { return }
+            for event in forwards { answers?.note(event) }
         }
 
         /// Whether there are commands for sessions or events for other partitions.
@@ -139,6 +148,7 @@ final class ReactorPartitions {
 
     private func handle(_ event: consuming Event, _ hosted: Hosted, _ now: Now) {
         activate(hosted)
+        if hosted.answers?.takes(event) == false { return }
         #if DEBUG
             let key = event.key
         #endif
@@ -192,10 +202,10 @@ final class ReactorPartitions {
 
     // MARK: Taking and leaving
 
-    /// Begins to serve a partition of the range. Returns `false` if it is there, which it may be after it has left.
-    func take(_ partition: Int, _ core: consuming Partition) -> Bool {
+    /// Begins to serve a partition of the range, one of `count`. Returns `false` if it is there, which it may be after it has left.
+    func take(_ partition: Int, of count: Int, _ core: consuming Partition) -> Bool {
         guard all[partition - first] == nil else { return false }
-        all[partition - first] = Hosted(partition, core)
+        all[partition - first] = Hosted(partition, core, OpenAnswers(partition: partition, of: count))
         return true
     }
 

@@ -58,7 +58,12 @@ import Glibc
     private var isStopping = false
 
     /// The node of the cluster that the IDs of connections name; 0 for a daemon that belongs to no cluster.
-    public var node: UInt16 = 0
+    ///
+    /// In a cluster the generations of connections begin at random: a command of another node for a connection of an earlier process
+    /// must not reach one of this process.
+    public var node: UInt16 = 0 {
+        didSet { generation = UInt32(truncatingIfNeeded: SecureRandom.number()) }
+    }
 
     /// Creates the loop without running it.
     public init(index: Int) throws(TransportError) {

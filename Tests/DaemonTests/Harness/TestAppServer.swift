@@ -54,4 +54,10 @@ final class TestAppServer {
             throw HarnessFailure("upstream message \(id) did not come; the app server has \(upstream)")
         }
     }
+
+    /// Ends the stream, and waits until the connection is closed.
+    func end() {
+        client.end()
+        _ = reactor.turn(seconds: 20) { !client.isConnected }
+    }
 }

@@ -2,7 +2,7 @@ import Basics
 import Wire
 
 /// For any input of a NATS server: the split has no effect, and what is held is bounded. Each payload is also read as an answer of
-/// JetStream.
+/// JetStream, and the stream as that of a connection.
 ///
 /// The first byte is the size of pieces.
 func fuzzNATS(_ input: [UInt8]) throws(Violation) {
@@ -18,6 +18,7 @@ func fuzzNATS(_ input: [UInt8]) throws(Violation) {
         FuzzReach.record("stored \("\(JetStreamMessageAnswer(message))".caseName)")
     }
     FuzzReach.record(whole.fault.map { "fault \("\($0)".caseName)" } ?? "all read")
+    try fuzzNATSSession(stream, pieces: Int(first) + 1)
 }
 
 private func read(_ stream: [UInt8], pieces: Int) throws(Violation) -> (

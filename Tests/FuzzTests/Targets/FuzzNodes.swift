@@ -53,6 +53,12 @@ private func fuzzParcel(_ bytes: [UInt8]) throws(Violation) {
             FuzzReach.record("command \(name(of: command))")
             _ = table.receives(command, for: connection, from: 2)
             _ = writer.append(command, to: connection, now: now)
+        case .write(let number, let batch):
+            FuzzReach.record("write")
+            _ = writer.append(batch, number: number, now: now)
+        case .written(let number, let hasFailed):
+            FuzzReach.record("written")
+            _ = writer.append(written: number, hasFailed: hasFailed, now: now)
         }
     }
     let again = [UInt8](copying: writer.bytes)

@@ -32,7 +32,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case config
     /// Headers of the PROXY protocol.
     case proxy
-    /// The stream of a NATS server, and answers of JetStream.
+    /// The stream of a NATS server, the connection to it, and answers of JetStream.
     case nats
     /// Heartbeats of the nodes of a cluster.
     case heartbeat

@@ -20,24 +20,28 @@ public final class NATSCluster {
     /// The server of a name.
     public subscript(name: String) -> NATSServerProcess? { servers.first { $0.name == name } }
 
-    /// Ports that nothing listens on at the moment.
-    private static func freePorts(_ count: Int) throws -> [UInt16] {
+    /// Ports that nothing listens on at the moment. They are below those that the system gives to connections, so that they are still
+    /// free when a server starts again.
+    public static func freePorts(_ count: Int) throws -> [UInt16] {
         var sockets: [Int32] = []
         defer { for socket in sockets { close(socket) } }
-        return try (0..<count).map { _ in
+        var ports: [UInt16] = []
+        for _ in 0..<1_000 where ports.count < count {
             let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             sockets.append(number)
+            let port = UInt16.random(in: 20_000..<32_000)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
             address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            let isBound = withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(number, $0, length) == 0 && getsockname(number, $0, &length) == 0
+                    bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
                 }
             }
-            guard isBound else { throw NATSServerProcess.Failure("no free port") }
-            return UInt16(bigEndian: address.sin_port)
+            if isBound { ports.append(port) }
         }
+        guard ports.count == count else { throw NATSServerProcess.Failure("no free ports") }
+        return ports
     }
 }

@@ -18,6 +18,8 @@ public final class NATSServerProcess {
     public let name: String
     /// The port for clients; the same after a restart.
     public private(set) var port: UInt16
+    /// The port for `/healthz`.
+    public private(set) var healthPort: UInt16 = 0
     private let configuration: String
     private var process: pid_t = 0
 
@@ -37,7 +39,7 @@ public final class NATSServerProcess {
         self.name = name
         folder = URL(fileURLWithPath: Self.temporaryFolder())
         let jetStream = "jetstream { store_dir: \"\(folder.path)/store\", sync_interval: always }"
-        configuration = "server_name: \"\(name)\"\n\(hasJetStream ? jetStream : "")\n\(more)"
+        configuration = "server_name: \"\(name)\"\nhttp: \"127.0.0.1:-1\"\n\(hasJetStream ? jetStream : "")\n\(more)"
         if !isIdle { try start() }
     }
 
@@ -75,6 +77,8 @@ public final class NATSServerProcess {
                 let found = URLComponents(string: address)?.port.flatMap(UInt16.init)
             {
                 port = found
+                let health = (object["monitoring"] as? [String])?.first
+                healthPort = health.flatMap { URLComponents(string: $0)?.port }.flatMap(UInt16.init) ?? 0
                 return
             }
             guard Date() < end, waitpid(process, nil, WNOHANG) == 0 else {

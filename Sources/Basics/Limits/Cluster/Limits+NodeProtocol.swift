@@ -1,8 +1,8 @@
 extension Limits {
     /// Limits of what the nodes of a cluster exchange.
     public enum NodeProtocol {
-        /// Bytes of the entries of one frame of the log: what a frame has room for beside its header of 48 bytes.
-        public static let entriesBytes = Limits.ClusterLog.frameBytes - 64
+        /// Bytes of encoded batches that are read at a time: a batch is never divided, and a long one fills several frames of the log.
+        public static let entriesBytes = Limits.ClusterLog.waitingBytes
         /// Batches in the entries of one frame: a partition makes one in a turn, and a frame takes what gathers in some turns.
         public static let batchesPerFrame = 4_096
         /// Mutations of one batch: a frame has room for 40,000 of the shortest that are usual (26 bytes).

@@ -1,0 +1,57 @@
+import Foundation
+
+/// What the load costs without faults.
+struct ClusterCost {
+    /// Acknowledged messages per second.
+    var rate: Double
+    /// Microseconds of all ccsd processes together per acknowledged message.
+    var microseconds: Double
+}
+
+/// The figures of a run, which Scripts/cluster prints.
+struct ClusterResults {
+    var world: ClusterWorld
+    var pauses: [ClusterPauses]
+    var faults: [ClusterFault]
+    var single: ClusterCost
+    var cluster: ClusterCost
+
+    private static func columns(_ words: [String]) -> String {
+        words.map { String(repeating: " ", count: max(1, 14 - $0.count)) + $0 }.joined()
+    }
+
+    private static func row(_ name: String, _ words: [String]) {
+        print("cluster: " + name.padding(toLength: 20, withPad: " ", startingAt: 0) + columns(words))
+    }
+
+    /// Prints the figures.
+    func show() {
+        Self.row("\(pauses.count) faults", ["acknowledged", "lost", "twice", "refused"])
+        for (name, record) in [
+            ("downstream", world.downstream), ("upstream", world.upstream), ("topic", world.topics),
+        ] {
+            Self.row(
+                name,
+                [
+                    record.acknowledged.count, record.lost.count, record.twice,
+                    record.refusals.values.reduce(0, +),
+                ].map { "\($0)" })
+        }
+        Self.row("longest wait, ms", ["faults", "down p50", "max", "up p50", "max", "return p50", "max"])
+        for fault in faults {
+            let own = pauses.filter { $0.fault == fault }
+            guard !own.isEmpty else { continue }
+            let figures = [\ClusterPauses.downstream, \.upstream, \.whenBack].flatMap { path in
+                let sorted = own.map { $0[keyPath: path] }.sorted()
+                return [sorted[sorted.count / 2], sorted[sorted.count - 1]]
+            }
+            Self.row(fault.rawValue, ["\(own.count)"] + figures.map { "\($0)" })
+        }
+        for (name, cost) in [("one daemon", single), ("the cluster", cluster)] {
+            print(
+                "cluster: \(name) with this load: \(String(format: "%.0f", cost.rate)) messages a second, \(String(format: "%.0f", cost.microseconds)) us of ccsd each"
+            )
+        }
+        print("cluster: ended connections and the like: \(world.oddities.sorted { $0.key < $1.key })")
+    }
+}

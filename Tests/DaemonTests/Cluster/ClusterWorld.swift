@@ -1,0 +1,254 @@
+import Basics
+import Client
+import ClientProtocol
+import Foundation
+import Transport
+import Wire
+
+/// App servers and devices on all nodes of a cluster that exchange messages while its parts are killed.
+///
+/// It records acknowledged and received messages in both directions, and those to topics; at the end every acknowledged message must
+/// have arrived. Messages have no collapse key and a long lifetime, and mailboxes stay below their cap, so none is discarded.
+final class ClusterWorld {
+    struct Sender {
+        var id: String
+        var key: String
+    }
+
+    /// How many messages may be on their way to a device: with those of unknown fate less than a mailbox takes.
+    private static let underway = 20
+    private static let uncertain = 50
+    /// After these seconds a message of unknown fate will not arrive.
+    private static let fateSeconds = 30
+    private static let patience = Int(Patience.seconds)
+    /// Rates are unlimited, since few devices get the whole load.
+    static let flags = [
+        "--device-messages-per-minute", "0", "--device-messages-per-hour", "0",
+        "--device-upstream-per-minute", "0",
+    ]
+
+    let cluster: RunningCluster
+    let reactor: Reactor
+    var random: SeededRandom
+    private(set) var devices: [ClusterDevice] = []
+    private(set) var servers: [ClusterAppServer] = []
+    /// How many messages an app server and a device may have without an answer.
+    var serverWindow = 8
+    var deviceWindow = 3
+    private var count = 0
+    private var pretended: Set<String> = []
+    var downstream = ClusterRecord()
+    var upstream = ClusterRecord()
+    var topics = ClusterRecord()
+    /// Logins that were refused, and answers that were not understood.
+    var oddities: [String: Int] = [:]
+
+    /// Founds a cluster with two senders, three app servers of each, and six devices, spread over the nodes; or starts a daemon that is
+    /// alone, with the same load.
+    init(seed: UInt64, isAlone: Bool = false) throws {
+        random = SeededRandom(seed: seed)
+        reactor = try Reactor(index: 0)
+        cluster = try RunningCluster(flags: Self.flags, isAlone: isAlone)
+        let senders = try (0..<2).map { at in
+            let made = try cluster.addSender(at: at % cluster.count)
+            return Sender(id: made.id, key: made.key)
+        }
+        for sender in senders {
+            for node in 0..<cluster.count { try cluster.waitForSender(sender.id, at: node) }
+        }
+        for number in 0..<6 {
+            try enrol(number, senders[number % 2], at: number % cluster.count)
+        }
+        servers = (0..<3).flatMap { _ in senders.map { ClusterAppServer($0) } }
+        for (at, client) in (servers as [ClusterClient]).enumerated() { client.node = at / 2 % cluster.count }
+    }
+
+    private func enrol(_ number: Int, _ sender: Sender, at node: Int) throws {
+        let made = try DeviceEnrolment.run(
+            nil, DeviceCalls.App(category: "com.example.app", sender: sender.id), reactor: reactor,
+            endpoint: try endpoint("https", node))
+        let device = ClusterDevice(
+            number: number, sender: sender, identity: made.identity, token: made.token)
+        device.node = node
+        devices.append(device)
+        let app = DeviceCalls.App(category: "com.example.app", sender: sender.id)
+        let http = HTTPClient(reactor: reactor, endpoint: try endpoint("https", node))
+        defer { http.close() }
+        var answer: HTTPAnswer?
+        http.send(DeviceCalls.topic("news", token: made.token, app, made.identity)) {
+            answer = try? $0.get()
+        }
+        guard reactor.turn(seconds: Self.patience, until: { answer != nil }), let answer,
+            (try? DeviceCalls.token(answer)) == made.token
+        else {
+            throw HarnessFailure(
+                "device \(number) could not subscribe to a topic: \(answer?.text ?? "no answer")")
+        }
+    }
+
+    func endpoint(_ name: String, _ node: Int) throws -> Endpoint {
+        let daemon = try cluster.node(node)
+        return try Endpoint(
+            host: "127.0.0.1", port: UInt16(daemon.port(name)),
+            tls: TLSClientSettings(trust: .file(daemon.authority)))
+    }
+
+    /// Records a message as acknowledged that was not: for the canary.
+    func pretendAcknowledged(_ id: String) {
+        downstream.acknowledged.insert(id)
+        pretended.insert(id)
+    }
+
+    /// The number of acknowledged messages.
+    var acknowledged: Int {
+        downstream.acknowledged.count + upstream.acknowledged.count + topics.acknowledged.count
+    }
+
+    // MARK: Load
+
+    /// Exchanges messages until a condition holds, which is tested after each turn or at most `every` so many milliseconds. Throws if it
+    /// does not hold in time.
+    func run(until what: String, every: Int64 = 0, _ isDone: () throws -> Bool) throws {
+        let start = Now.read().monotonic
+        var next = start
+        while true {
+            let now = Now.read().monotonic
+            if now >= next {
+                if try isDone() { return }
+                next = now.advanced(milliseconds: every)
+            }
+            guard now.milliseconds(since: start) < Int64(Self.patience) * 1_000 else {
+                throw HarnessFailure("timed out after \(Self.patience) s, waiting until \(what): \(state)")
+            }
+            try cluster.requireRunning()
+            connect(now)
+            send(now)
+            reactor.turn(waitMilliseconds: 1)
+        }
+    }
+
+    /// Exchanges messages for a while.
+    func run(milliseconds: Int) throws {
+        let end = Now.read().monotonic.advanced(milliseconds: Int64(milliseconds))
+        try run(until: "\(milliseconds) ms have passed") { Now.read().monotonic >= end }
+    }
+
+    /// Exchanges messages until every device has got one and sent one that were acknowledged from now on, so that all partitions work.
+    func runUntilAllAnswer() throws {
+        for device in devices { (device.isAnsweredDown, device.isAnsweredUp) = (false, false) }
+        try run(until: "every device sends and gets messages") {
+            devices.allSatisfy { $0.isAnsweredDown && $0.isAnsweredUp }
+        }
+    }
+
+    /// Exchanges messages for a while, after a warm-up. Returns what it costs.
+    func measure(seconds: Int) throws -> ClusterCost {
+        (serverWindow, deviceWindow) = (60, 15)
+        defer { (serverWindow, deviceWindow) = (8, 3) }
+        try runUntilAllAnswer()
+        try run(milliseconds: 2_000)
+        let (before, used) = (acknowledged, try cluster.cpuSeconds())
+        try run(milliseconds: seconds * 1_000)
+        let messages = Double(acknowledged - before)
+        return ClusterCost(
+            rate: messages / Double(seconds),
+            microseconds: (try cluster.cpuSeconds() - used) * 1_000_000 / max(1, messages))
+    }
+
+    /// Starts no message any more, and waits until all acknowledged ones have arrived.
+    func finish() throws {
+        let end = Now.read().monotonic.advanced(seconds: Self.patience)
+        while !isWhole, Now.read().monotonic < end {
+            connect(Now.read().monotonic)
+            reactor.turn(waitMilliseconds: 5)
+        }
+    }
+
+    /// Whether every acknowledged message has arrived.
+    private var isWhole: Bool {
+        downstream.isWhole(but: pretended) && upstream.isWhole(but: []) && topics.isWhole(but: [])
+    }
+
+    /// What was lost, in all directions, besides what was pretended.
+    var lost: [String] {
+        (downstream.lost + upstream.lost + topics.lost).filter { !pretended.contains($0) }
+    }
+
+    /// How many messages the nodes have discarded, by the audit of the first one: each has the whole store.
+    func discarded() throws -> Int {
+        let audit = try cluster.node(0).ctl("audit")["downstream"] as? [String: Any]
+        return audit?["discarded"] as? Int ?? -1
+    }
+
+    /// The clients in words, for failures.
+    var state: String {
+        let ready = servers.filter { $0.client?.isReady == true }.count
+        let devices = devices.map { device in
+            "\(device.number)@\(device.node + 1)\(device.client?.isReady == true ? "" : " offline")"
+                + " underway \(device.underway.count) uncertain \(device.uncertain.count) waiting \(device.waiting.count)"
+        }
+        return
+            "\(ready) of \(servers.count) app servers are ready; devices: \(devices); \(acknowledged) acknowledged; refused \(downstream.refusals) \(topics.refusals); \(oddities)"
+    }
+
+    private func send(_ now: Instant) {
+        for server in servers {
+            guard let client = server.client, client.isReady, server.unanswered.count < serverWindow else {
+                continue
+            }
+            let device = devices[Int.random(in: 0..<devices.count, using: &random)]
+            guard device.sender.id == server.sender.id, hasRoom(device, now) else { continue }
+            count += 1
+            if count % 50 == 0 {
+                send("t\(count)", toTopic: "news", server, client)
+            } else {
+                send("d\(count)", device, server, client, now)
+            }
+        }
+        for device in devices where device.client?.isReady == true && device.waiting.count < deviceWindow {
+            count += 1
+            let id = "u\(count)"
+            var message = Upstream(
+                sender: SenderID(UInt64(device.sender.id) ?? 0), category: Array("com.example.app".utf8),
+                messageID: Array(id.utf8), persistentID: Array(id.utf8))
+            message.data = [(Array("id".utf8), Array(id.utf8))]
+            device.waiting[id] = message
+            device.up.sent(now)
+            device.client?.send(message)
+        }
+    }
+
+    private func hasRoom(_ device: ClusterDevice, _ now: Instant) -> Bool {
+        if device.uncertain.count >= Self.uncertain {
+            device.uncertain = device.uncertain.filter {
+                now.milliseconds(since: $0.value) < Int64(Self.fateSeconds) * 1_000
+            }
+        }
+        return device.underway.count < Self.underway && device.uncertain.count < Self.uncertain
+    }
+
+    private func send(
+        _ id: String, _ device: ClusterDevice, _ server: ClusterAppServer, _ client: AppServerClient,
+        _ now: Instant
+    ) {
+        var message = Downstream(to: Array(device.token.utf8), messageID: Array(id.utf8))
+        message.data = [(Array("id".utf8), Array(id.utf8))]
+        device.underway.insert(id)
+        device.down.sent(now)
+        server.unanswered[id] = device
+        client.send(message)
+    }
+
+    /// Every device of the sender gets it.
+    private func send(
+        _ id: String, toTopic topic: String, _ server: ClusterAppServer, _ client: AppServerClient
+    ) {
+        let all = devices.filter { $0.sender.id == server.sender.id }
+        guard all.allSatisfy({ hasRoom($0, Now.read().monotonic) }) else { return }
+        var message = Downstream(to: Array("/topics/\(topic)".utf8), messageID: Array(id.utf8))
+        message.data = [(Array("id".utf8), Array(id.utf8))]
+        for device in all { device.underway.insert(id) }
+        server.unansweredTopics.insert(id)
+        client.send(message)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import NATSServerSupport
+import Testing
+
+/// What Scripts/cluster asks for.
+private enum ClusterRun {
+    private static let environment = ProcessInfo.processInfo.environment
+    static let cycles = environment["CCS_CLUSTER_CYCLES"].flatMap { Int($0) }
+    static let kind = environment["CCS_CLUSTER_KIND"].flatMap { ClusterFault(rawValue: $0) }
+}
+
+/// A cluster under load whose parts are killed at random: no acknowledged message is lost.
+///
+/// `CCS_CLUSTER_CYCLES` sets the number of faults, and `CCS_CLUSTER_KIND` their kind; the results are printed (Scripts/cluster).
+@Suite(
+    "Cluster killed under load", .serialized,
+    .enabled(if: ClusterRun.cycles != nil, "run Scripts/cluster"))
+struct ClusterKillTests {
+    @Test("no acknowledged message is lost when nodes and servers of the log are killed at random moments")
+    func kills() throws {
+        var generator = SystemRandomNumberGenerator()
+        let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
+        let kind = ClusterRun.kind
+        let faults = kind.map { [$0] } ?? ClusterFault.allCases
+        let alone = try ClusterWorld(seed: seed, isAlone: true)
+        let single = try alone.measure(seconds: 10)
+        let world = try ClusterWorld(seed: seed)
+        let many = try world.measure(seconds: 10)
+        var pauses: [ClusterPauses] = []
+        let cycles = ClusterRun.cycles ?? 1
+        try world.cluster.keepingLogs(unless: { world.lost.isEmpty }) {
+            for number in 0..<cycles {
+                let pause = try world.cycle(faults[number % faults.count])
+                pauses.append(pause)
+                print("cluster-progress: \(number + 1) \(pause)")
+            }
+            try world.finish()
+        }
+        ClusterResults(world: world, pauses: pauses, faults: faults, single: single, cluster: many).show()
+        #expect(try world.discarded() == 0, "the load exceeded the mailbox of a device, seed \(seed)")
+        #expect(world.lost == [], "seed \(seed)")
+    }
+}
