@@ -19,7 +19,7 @@ extension ClusterAlarmCause {
         case .behind:
             "The node has more than \(Limits.ClusterHost.recordsBehind) records of a partition still to apply: it has just started, or is too slow."
         case .noFrameVersion:
-            "The nodes have no version of frames in common, so none writes: upgrade the oldest."
+            "The nodes have no version of frames in common: upgrade the oldest, which cannot read what others write."
         case .duplicateNode: "Two processes run with one node number: stop one of them."
         case .foreignCluster: "Another cluster uses the same account and log prefix of NATS."
         case .partitionCount: "A node was set up for another number of partitions, and is ignored."

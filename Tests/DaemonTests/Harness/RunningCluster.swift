@@ -28,10 +28,10 @@ final class RunningCluster {
         scratches = try (0..<count).map { _ in try Scratch() }
         earlier = Array(repeating: "", count: count)
         daemons = Array(repeating: nil, count: count)
-        let free = try NATSCluster.freePorts(5 * count).map(Int.init)
+        let free = try NATSCluster.freePorts(6 * count).map(Int.init)
         ports = (0..<count).map { node in
-            let own = free[(count + 4 * node)...].prefix(4)
-            let names = ["app_server", "app_server_preproduction", "device", "https"]
+            let own = free[(count + 5 * node)...].prefix(5)
+            let names = ["app_server", "app_server_preproduction", "device", "https", "admin"]
             return Dictionary(uniqueKeysWithValues: zip(names, own))
         }
         if !isAlone { try found(free.prefix(count).map { "127.0.0.1:\($0)" }) }
@@ -64,6 +64,9 @@ final class RunningCluster {
     /// The folder of a node with its `cluster.json`.
     func folder(_ node: Int) -> URL { founded.url.appendingPathComponent("node-\(node + 1)") }
 
+    /// The data directory of a node.
+    func data(of node: Int) -> URL { scratches[node].url.appendingPathComponent("data") }
+
     // MARK: Nodes
 
     /// A node that runs.
@@ -95,7 +98,8 @@ final class RunningCluster {
     /// Returns what starts a node and can run on another thread; `install` follows.
     func starter(_ node: Int) throws -> @Sendable () throws -> RunningDaemon {
         let (scratch, ports) = (scratches[node], ports[node])
-        let flags = (logs == nil ? [] : ["--cluster-directory", folder(node).path]) + flags
+        let folders = logs == nil ? [] : ["--cluster-directory", folder(node).path]
+        let flags = folders + ["--admin-port", "\(ports["admin"] ?? 0)"] + flags
         return { try RunningDaemon(continuing: scratch, flags: flags, ports: ports) }
     }
 

@@ -1,6 +1,7 @@
 import Basics
 import Cluster
 import ClusterLog
+import NATSClient
 import Operator
 import Testing
 import Wire
@@ -45,7 +46,7 @@ import Wire
 
     @Test("a daemon without a cluster says so, and does not answer for one", .timeLimit(.minutes(1)))
     func noCluster() throws {
-        let server = try InProcessServer()
+        let server = try InProcessServer(in: ServerFolder())
         let commands: [(String, JSONValue)] = [
             ("cluster status", [:]), ("cluster handover", ["partition": 1]), ("cluster remove", ["node": 2]),
         ]
@@ -54,7 +55,7 @@ import Wire
             #expect(answer["error"]?.text?.contains("no node of a cluster") == true, "\(answer)")
         }
         let status = try server.ask("status", [:])
-        #expect(status["result"]?["cluster"] == .null)
+        #expect(status["result"]?["cluster"] == JSONValue.null)
         #expect(server.daemon.isReady && server.daemon.readiness == "ready\n")
     }
 }
@@ -71,14 +72,13 @@ import Wire
         "the time of a frame runs from its first append; a repetition is one, and another claim begins anew")
     func appends() {
         var times = AppendTimes()
-        #expect(!times.note(name(1, 1), at(0)))
-        #expect(!times.note(name(1, 2), at(100)))
-        #expect(times.note(name(1, 2), at(900)))
-        #expect(times.confirm(2, at(1_000)) == 900_000)
-        #expect(times.confirm(2, at(1_000)) == nil, "a frame is confirmed once")
-        #expect(times.confirm(1, at(1_000)) == nil, "what came before is confirmed with it")
-        #expect(!times.note(name(2, 1), at(2_000)))
-        #expect(times.confirm(7, at(2_000)) == nil)
+        let repeats = [(1, 1, 0), (1, 2, 100), (1, 2, 900)].map { times.note(name($0, $1), at($2)) }
+        #expect(repeats == [false, false, true])
+        let spans = [2, 2, 1].map { times.confirm($0, at(1_000)) }
+        #expect(spans == [900_000, nil, nil], "a frame is confirmed once, and those before with it")
+        let isRepeated = times.note(name(2, 1), at(2_000))
+        let unknown = times.confirm(7, at(2_000))
+        #expect(!isRepeated && unknown == nil)
     }
 
     @Test("a node is ready from its first connection on, and for a moment after it was lost")
@@ -105,6 +105,19 @@ import Wire
         #expect(!hosted.noteEnd(LogPosition(9)) && !hosted.noteEnd(LogPosition(9)))
         #expect(hosted.noteEnd(LogPosition(9)) && hosted.lostAfter == LogPosition(9))
         #expect(!hosted.noteEnd(LogPosition(11)) && hosted.lostAfter == nil)
+    }
+
+    @Test("a node claims no partition whose log it cannot follow, or whose stream was changed")
+    func claims() {
+        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
+        #expect(hosted.isClaimable)
+        hosted.logBegins = LogPosition(7)
+        #expect(!hosted.isClaimable)
+        hosted.logBegins = nil
+        hosted.streamProblems = [.noLeader]
+        #expect(hosted.isClaimable, "it goes by itself")
+        hosted.streamProblems = [.noLeader, .replicas(1, expected: 3)]
+        #expect(!hosted.isClaimable && hosted.problems == [.replicas(1, expected: 3)])
     }
 
     @Test("what the thread of the cluster counts arrives in the metrics")

@@ -58,8 +58,15 @@ struct AuditLineTests {
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
-            .listMessages, .checkHealth, .showFigures:
+            .listMessages, .checkHealth, .showFigures, .showCluster:
             nil
+        case .handOverPartition:
+            (
+                ["partition": 3, "to": 2],
+                "command=\"cluster handover\" arguments=\"partition=3 node=2\" result=refused"
+            )
+        case .removeNode:
+            (["node": 3], "command=\"cluster remove\" arguments=\"node=3\" result=refused")
         case .logLevel:
             (
                 ["level": "notice", "duration": "10m"],
