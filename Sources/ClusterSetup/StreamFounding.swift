@@ -2,6 +2,7 @@ public import Basics
 import ClusterLog
 public import NATSClient
 public import Transport
+import Wire
 
 /// Creates the streams of a new cluster, and waits for that.
 public final class StreamFounding: ReactorDelegate {
@@ -78,8 +79,14 @@ public final class StreamFounding: ReactorDelegate {
             if created == partitions { end(nil) } else { client?.createStream(created, stream) }
         case .streamFailed(let partition, let failure) where partition == created:
             lastAttempt = "stream \(names.stream(partition)): \(failure)"
-            if case .refused = failure { return end(lastAttempt) }
-            client?.createStream(created, stream)
+            guard case .refused(let error) = failure else {
+                client?.createStream(created, stream)
+                return
+            }
+            guard error.isPassing else { return end(lastAttempt) }
+            reactor.schedule(
+                at: reactor.now.monotonic.advanced(milliseconds: Limits.ClusterHost.foundingRetryMilliseconds)
+            ) { [unowned self] _ in client?.createStream(created, stream) }
         default: break
         }
     }
@@ -91,6 +98,11 @@ public final class StreamFounding: ReactorDelegate {
 
     public func reactorWoke(_ reactor: Reactor, now: Now) {}
     public func reactorTurnEnded(_ reactor: Reactor, now: Now) {}
+}
+
+extension JetStreamError {
+    /// Whether it goes by itself: servers that have just started have no leader for their group yet.
+    fileprivate var isPassing: Bool { code == 10_008 }
 }
 
 extension StreamProblem {

@@ -16,6 +16,9 @@ public enum OperationName: String, CaseIterable, Sendable {
     case exportRecords = "export"
     case importRecords = "import"
     case listAuditLog = "audit-log"
+    case showCluster = "cluster status"
+    case handOverPartition = "cluster handover"
+    case removeNode = "cluster remove"
     case listSessions = "sessions list"
     case sendMessage = "send"
     case addSender = "senders add"
@@ -64,6 +67,9 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .exportRecords: ExportRecords.self
         case .importRecords: ImportRecords.self
         case .listAuditLog: ListAuditLog.self
+        case .showCluster: ShowCluster.self
+        case .handOverPartition: HandOverPartition.self
+        case .removeNode: RemoveNode.self
         case .listSessions: ListSessions.self
         case .sendMessage: SendMessage.self
         case .addSender: AddSender.self

@@ -18,6 +18,9 @@ public enum OperatorRequest: Sendable {
     case exportRecords(ExportRecords)
     case importRecords(ImportRecords)
     case listAuditLog(ListAuditLog)
+    case showCluster(ShowCluster)
+    case handOverPartition(HandOverPartition)
+    case removeNode(RemoveNode)
     case listSessions(ListSessions)
     case sendMessage(SendMessage)
     case addSender(AddSender)
@@ -66,6 +69,9 @@ public enum OperatorRequest: Sendable {
         case .exportRecords: self = .exportRecords(try ExportRecords(arguments: arguments))
         case .importRecords: self = .importRecords(try ImportRecords(arguments: arguments))
         case .listAuditLog: self = .listAuditLog(try ListAuditLog(arguments: arguments))
+        case .showCluster: self = .showCluster(try ShowCluster(arguments: arguments))
+        case .handOverPartition: self = .handOverPartition(try HandOverPartition(arguments: arguments))
+        case .removeNode: self = .removeNode(try RemoveNode(arguments: arguments))
         case .listSessions: self = .listSessions(try ListSessions(arguments: arguments))
         case .sendMessage: self = .sendMessage(try SendMessage(arguments: arguments))
         case .addSender: self = .addSender(try AddSender(arguments: arguments))
@@ -117,6 +123,9 @@ public enum OperatorRequest: Sendable {
         case .exportRecords(let command): command
         case .importRecords(let command): command
         case .listAuditLog(let command): command
+        case .showCluster(let command): command
+        case .handOverPartition(let command): command
+        case .removeNode(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

@@ -130,7 +130,12 @@ final class Daemon: Sendable {
     }
 
     /// Whether the daemon accepts new work, as `/readyz` reports it.
-    var isReady: Bool { drainer.state == .serving && storeThreads.isHealthy }
+    var isReady: Bool {
+        drainer.state == .serving && storeThreads.isHealthy && clusterProblem == nil
+    }
+
+    /// Why this node of a cluster accepts no work. `nil` for a daemon that belongs to none.
+    private var clusterProblem: String? { cluster?.contact.problem(Now.read().monotonic) }
 
     /// The page `/readyz`. A clock in doubt and a full registry are listed as errors, but leave the daemon ready, since messages
     /// are still delivered.
@@ -146,9 +151,15 @@ final class Daemon: Sendable {
     /// Why the daemon is not ready, for `/readyz`.
     var unreadiness: String {
         if drainer.state != .serving { return drainer.state.rawValue }
-        return storeThreads.lastFailure.map { "the store does not accept writes (\($0.kind.rawValue))" } ?? ""
+        if let failure = storeThreads.lastFailure {
+            return "the store does not accept writes (\(failure.kind.rawValue))"
+        }
+        return clusterProblem ?? ""
     }
 
-    /// Whether every reactor answers, for the watchdog.
-    var isAlive: Bool { mailboxes.ask { _ in true }.allSatisfy { $0.wait() == true } }
+    /// Whether every reactor and the thread of the cluster answer, for the watchdog.
+    var isAlive: Bool {
+        mailboxes.ask { _ in true }.allSatisfy { $0.wait() == true }
+            && (cluster.map { $0.mailbox.ask { _ in true }.wait() == true } ?? true)
+    }
 }

@@ -72,6 +72,7 @@ public enum DaemonProgram {
         }
         return switch invocation.command.name {
         case "accept-loss": acceptLoss(configuration.values)
+        case "leave-cluster": leaveCluster(configuration.values)
         case "restore": restore(configuration.values, invocation)
         default: serve(configuration, source)
         }
@@ -94,6 +95,34 @@ public enum DaemonProgram {
             }
             print(
                 "The loss of commits \(lost.first) to \(lost.last) of the store in \(configuration.storePath) is accepted."
+            )
+            return ExitCode.success.rawValue
+        } catch {
+            let failure = StartupFailure(error, opening: configuration)
+            Console.error("ccsd: \(failure.text)")
+            Console.error("      \(failure.hint)")
+            return failure.exitCode.rawValue
+        }
+    }
+
+    private static func leaveCluster(_ configuration: Configuration) -> Int32 {
+        guard SmallFile.stamp(configuration.storePath) != nil else {
+            Console.error("ccsd: there is no store in \(configuration.storePath)")
+            Console.error("      give the options of the daemon, such as --data-directory or --config")
+            return ExitCode.inputOutput.rawValue
+        }
+        do {
+            let store = try RocksStore(
+                path: configuration.storePath,
+                partitions: configuration.storePartitions ?? Limits.Partition.count)
+            let kept = try store.setting(Startup.clusterSetting) ?? []
+            if !kept.isEmpty { try store.setSetting(Startup.clusterSetting, []) }
+            try store.close()
+            let name = String(decoding: kept, as: UTF8.self)
+            print(
+                kept.isEmpty
+                    ? "The store in \(configuration.storePath) belongs to no cluster."
+                    : "The store in \(configuration.storePath) has left the cluster \(name)."
             )
             return ExitCode.success.rawValue
         } catch {

@@ -29,7 +29,10 @@ extension Startup {
         let id = Array(cluster.file.cluster.text.utf8)
         let kept = try reading(store) { store throws(StoreError) in try store.setting(Self.clusterSetting) }
         if let kept {
-            guard kept == id else { throw refusal(of: store, "it belongs to another cluster") }
+            guard kept == id else {
+                throw refusal(
+                    of: store, kept.isEmpty ? "it has left a cluster" : "it belongs to another cluster")
+            }
             return
         }
         let isEmpty = try reading(store) { store throws(StoreError) in
@@ -47,7 +50,20 @@ extension Startup {
         }
     }
 
-    /// The setting with the ID of the cluster that a store belongs to.
+    /// Throws if the store belongs to a cluster: what a daemon of its own changed there, the other nodes would never know.
+    func requireNoCluster(of store: any Store) throws(StartupFailure) {
+        let kept = try reading(store) { store throws(StoreError) in try store.setting(Self.clusterSetting) }
+        guard let kept, !kept.isEmpty else { return }
+        try? store.close()
+        throw StartupFailure(
+            text:
+                "the store in \(configuration.storePath) belongs to the cluster \(String(decoding: kept, as: UTF8.self)), but cluster_directory is not set",
+            hint:
+                "nothing was changed: set cluster_directory to the folder of this node; if the cluster is given up for good, run 'ccsd leave-cluster' with the same options",
+            exitCode: .configuration)
+    }
+
+    /// The setting with the ID of the cluster that a store belongs to; empty if it has left one.
     static let clusterSetting = "cluster_id"
 
     private func refusal(of store: any Store, _ reason: String) -> StartupFailure {

@@ -61,7 +61,8 @@ struct Startup: ~Copyable {
         located = configuration
         self.source = source
         self.log = log
-        metrics = Metrics(shards: configuration.values.reactorCount + 3)
+        // Reactors, store, gateway, cluster, and the gauges that no thread counts.
+        metrics = Metrics(shards: configuration.values.reactorCount + 4)
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
@@ -70,7 +71,7 @@ struct Startup: ~Copyable {
         try makeDataDirectory()
         let cluster = try readCluster()
         let store = try openStore(cluster)
-        if let cluster { try join(cluster, store) }
+        if let cluster { try join(cluster, store) } else { try requireNoCluster(of: store) }
         let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
         let scramSecret = try secret("scram_secret", bytes: 32, in: store)
         let certificates = try makeCertificates()
@@ -81,7 +82,9 @@ struct Startup: ~Copyable {
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
         let lease = try reading(store) { store throws(StoreError) in try SequenceLease(store: store) }
         let clusterReactor = try cluster.map { _ throws(StartupFailure) in try makeClusterReactor() }
-        let port = clusterReactor.map { ClusterPort(mailbox: ClusterMailbox(handle: $0.handle)) }
+        let port = clusterReactor.flatMap { reactor in
+            cluster.map { ClusterPort(reactor.handle, $0.membership) }
+        }
         let storeThreads = try startStoreThreads(
             store, lease, StoreReports(map: map, mailboxes: mailboxes), port)
         let directory = SenderDirectory(
@@ -122,6 +125,8 @@ struct Startup: ~Copyable {
                 clusterReactor, cluster, port,
                 ClusterHost.Surroundings(
                     log: log, map: map, reactors: mailboxes, store: storeThreads, factory: factory,
+                    tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
+                    contact: port.contact,
                     sendersChanged: { senders.reload() }))
         }
         let greeting = try makeFirstSender(daemon)

@@ -40,6 +40,9 @@ extension OperatorRequest {
         case .exportRecords(let command): command
         case .importRecords(let command): command
         case .listAuditLog(let command): command
+        case .showCluster(let command): command
+        case .handOverPartition(let command): command
+        case .removeNode(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

@@ -1,3 +1,4 @@
+import Basics
 import Operator
 
 extension ShowStatus: ReportedCommand {
@@ -39,8 +40,20 @@ enum StatusReport {
         if !status.store.isHealthy {
             text += row("", "IT FAILS: no messages are accepted; check the log and the disk")
         }
-        text += registry(status.registry)
+        text += registry(status.registry) + cluster(status.cluster)
         return text + row("certificate", "valid until \(Report.time(status.certificateNotAfter))")
+    }
+
+    /// Returns the lines of the cluster; none without one.
+    static func cluster(_ cluster: ShowStatus.Answer.Cluster?) -> String {
+        guard let cluster else { return "" }
+        var text = row(
+            "cluster",
+            "node \(cluster.node.number) (\(Report.cell(cluster.name))) of \(Report.cell(cluster.cluster)), owns \(cluster.owned) of \(cluster.partitions) partitions"
+        )
+        if !cluster.isConnected { text += row("", "NO CONNECTION TO ITS LOG: see ccsctl cluster status") }
+        if cluster.alarms > 0 { text += row("", "\(cluster.alarms) ALARMS: see ccsctl cluster status") }
+        return text
     }
 
     private static func registry(_ registry: ShowStatus.Answer.Registry) -> String {

@@ -16,6 +16,9 @@ struct ShownOutputTests {
             firstLine:
                 "DIRECTION   ACCEPTED  DELIVERED  FORWARDED  REPLACED  EXPIRED  DISCARDED  REMOVED  PENDING"),
         ShownBlocksTests.Place(
+            file: "docs/cluster.md",
+            firstLine: "cluster      node 1 (node-1) of 3f0c77d2a5e1b846, owns 5 of 16 partitions"),
+        ShownBlocksTests.Place(
             file: "docs/first-app.md",
             firstLine: "connected as 100000000001@gcm.googleapis.com/44029888"),
         ShownBlocksTests.Place(

@@ -67,6 +67,7 @@ enum Samples {
                 arguments: [[:], ["session": "0-12-345"], ["sender_id": "5"]], answers: [["sessions": 3]])
         case .auditStore: Sample(arguments: [[:]], answers: [audit])
         case .exportRecords, .importRecords, .makeBackup: transfer(name)
+        case .showCluster, .handOverPartition, .removeNode: cluster(name)
         case .listSessions:
             Sample(
                 arguments: [["limit": 7]],
@@ -318,5 +319,9 @@ enum Samples {
         "topics": ["in_progress": 0, "accepted": 1, "recipients": 2],
         "store": ["kind": "rocksdb", "path": "/d", "healthy": true, "partitions": 16],
         "registry": ["bytes": 1, "limit": 2, "full": false], "certificate_not_after": time,
+        "cluster": [
+            "id": "00112233aabbccdd", "node": 1, "name": "node-1", "owned": 5, "partitions": 16,
+            "log_connected": true, "alarms": 2,
+        ],
     ]
 }

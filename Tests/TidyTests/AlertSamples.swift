@@ -64,6 +64,31 @@ struct AlertSample {
             minutes: 90),
         flag("CcsdClockInDoubt", "ccs_clock_in_doubt", firesAt: 1),
         flag("CcsdReloadFailed", "ccs_config_reload_success", firesAt: 0),
+        AlertSample(
+            "CcsdPartitionUnowned", [("ccs_cluster_partitions_unowned", "2x130")],
+            not: [("ccs_cluster_partitions_unowned", "0x130")], templates: ["{{ $value }}": "2"]),
+        flag("CcsdLogDisconnected", "ccs_cluster_log_disconnected", firesAt: 1),
+        AlertSample(
+            "CcsdNodeGone", [("ccs_cluster_members{status=\"gone\"}", "1x130")],
+            not: [
+                ("ccs_cluster_members{status=\"gone\"}", "0x130"),
+                ("ccs_cluster_members{status=\"alive\"}", "2x130"),
+            ], labels: own.merging(["status": "gone"]) { $1 },
+            templates: ["{{ $value }}": "1", "{{ $labels.status }}": "gone"]),
+        AlertSample(
+            "CcsdNodeBehind", [("ccs_cluster_records_behind", "900+100x130")],
+            not: [("ccs_cluster_records_behind", "90000-100x130")], templates: ["{{ $value }}": "12900"]),
+        AlertSample(
+            "CcsdClusterAlarm", [("ccs_cluster_alarms{cause=\"clock\"}", "1x130")],
+            not: [("ccs_cluster_alarms{cause=\"clock\"}", "0x130")],
+            labels: own.merging(["cause": "clock"]) { $1 },
+            templates: ["{{ $value }}": "1", "{{ $labels.cause }}": "clock"]),
+        slow("CcsdSlowConfirmations", "ccs_cluster_confirm_seconds", "0.5", "1"),
+        AlertSample(
+            "CcsdUnreachedOwners", [("ccs_cluster_unreached_total{reason=\"no_owner\"}", "0+600x130")],
+            not: [("ccs_cluster_unreached_total{reason=\"no_owner\"}", "0+30x130")],
+            labels: ["instance": "a", "reason": "no_owner"],
+            templates: ["{{ $value | humanize }}": "10", "{{ $labels.reason }}": "no_owner"]),
         flag("CcsdStoreFailing", "ccs_store_healthy", firesAt: 0),
         AlertSample(
             "CcsdDiskLow", [("ccs_disk_free_bytes", "9x130"), ("ccs_disk_size_bytes", "100x130")],

@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Returns the first cells of the rows of all tables in a text, without backticks.
-    private static func firstCells(_ text: String) -> [String] {
+    static func firstCells(_ text: String) -> [String] {
         text.split(separator: "\n").filter { $0.hasPrefix("| ") }.compactMap { row in
             row.split(separator: "|").first.map {
                 $0.filter { $0 != "`" }.split(separator: " ").joined(separator: " ")

@@ -81,6 +81,28 @@ public enum Metric: Int, CaseIterable, Sendable {
     case apnsRequestsOpen
     case apnsQueue
     case apnsTokenMinted
+    /// Nodes of a cluster, as this one sees them.
+    case clusterMembers
+    case clusterPartitions
+    case clusterUnowned
+    case clusterTakeovers
+    case clusterLosses
+    case clusterAlarms
+    case clusterFrames
+    case clusterFrameBytes
+    case clusterConfirmTimes
+    case clusterApplied
+    case clusterVoids
+    case clusterBehind
+    case clusterLogDisconnected
+    case clusterLogDisconnects
+    case clusterLogFailures
+    case clusterLinks
+    case clusterParcels
+    case clusterParcelBytes
+    case clusterForwarded
+    case clusterHeld
+    case clusterUnreached
     case processCPU
     case processResidentMemory
     case processVirtualMemory

@@ -57,6 +57,8 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case certificateExpiring = 15
     case apnsCertificateExpiring = 16
     case clockInDoubt = 17
+    case logDisconnected = 18
+    case clusterAlarm = 19
     case usage = 64
     case badData = 65
     case unavailable = 69
@@ -79,6 +81,8 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .apnsCertificateExpiring:
             "health: a certificate for APNs has expired, or will within two weeks."
         case .clockInDoubt: "health: the clock of the machine is implausible."
+        case .logDisconnected: "health: the node has no connection to the log of its cluster."
+        case .clusterAlarm: "health: the cluster has an alarm; ccsctl cluster status lists all."
         case .usage: "The command line is wrong."
         case .badData: "A file or standard input has invalid content."
         case .unavailable: "The daemon is not running, or cannot be reached."

@@ -37,6 +37,7 @@ struct Panel: Sendable {
     static let rows: [(title: String, panels: [Panel])] = [
         ("State", state), ("Messages", messages), ("Latency", latency), ("Senders and refusals", senders),
         ("Connections and HTTP", connections), ("Store", store), ("Process", process), ("APNs", apns),
+        ("Cluster", cluster),
     ]
 }
 
@@ -211,5 +212,39 @@ extension Panel {
                 Query("sum(ccs_apns_queue\(own))", "queue"),
                 Query("sum(ccs_apns_connections\(own))", "connections"),
             ]),
+    ]
+
+    private static let cluster = [
+        Panel(
+            "Partitions by owner", unit: "short",
+            [Query(#"ccs_cluster_partitions{instance=~"$instance",role="owning"}"#, "{{instance}}")],
+            "Without a cluster all panels of this row are 0. A partition is never owned twice."),
+        Panel(
+            "Records behind the log", unit: "short",
+            [Query("ccs_cluster_records_behind\(own)", "{{instance}}")],
+            "A node that is behind takes longer to take over."),
+        Panel(
+            "Confirmation of frames", unit: "s",
+            [
+                Query(quantile("0.5", "ccs_cluster_confirm_seconds"), "p50"),
+                Query(quantile("0.99", "ccs_cluster_confirm_seconds"), "p99"),
+            ], "Each acknowledgement waits for one."),
+        Panel(
+            "Alarms and nodes that are gone", unit: "short",
+            [
+                Query("sum by (cause) (ccs_cluster_alarms\(own)) > 0", "{{cause}}"),
+                Query(
+                    #"max by (status) (ccs_cluster_members{instance=~"$instance",status=~"suspected|gone"}) > 0"#,
+                    "{{status}}"),
+            ]),
+        Panel(
+            "Traffic between nodes", unit: "Bps",
+            [
+                Query(rate("ccs_cluster_parcel_bytes_total", by: "direction"), "{{direction}}"),
+                Query(rate("ccs_cluster_frame_bytes_total", by: "kind"), "frames {{kind}}"),
+            ]),
+        Panel(
+            "Requests that reached no owner", unit: "ops",
+            [Query("\(rate("ccs_cluster_unreached_total", by: "reason")) > 0", "{{reason}}")]),
     ]
 }

@@ -33,7 +33,8 @@ extension Program {
         ],
         exitCodes: [
             .success, .failure, .storeFailing, .notServing, .registryFull, .diskLow, .descriptorsLow,
-            .certificateExpiring, .apnsCertificateExpiring, .clockInDoubt, .usage, .badData, .unavailable,
+            .certificateExpiring, .apnsCertificateExpiring, .clockInDoubt, .logDisconnected, .clusterAlarm,
+            .usage, .badData, .unavailable,
             .software, .inputOutput, .noPermission, .configuration,
         ],
         section: 1)
@@ -71,7 +72,7 @@ extension Program {
             arguments: [
                 Argument(
                     "WORD",
-                    "A close reason, refusal, milestone, metric, config key or exit code. Default: all.",
+                    "A close reason, refusal, milestone, alarm, metric, config key or exit code. Default: all.",
                     isOptional: true)
             ],
             examples: [Example("Explain a close reason", "ccsctl explain slow_consumer")]),

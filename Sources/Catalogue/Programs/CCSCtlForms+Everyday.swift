@@ -14,6 +14,13 @@ extension OperationName {
             Example("Compare the certificate with the one on another machine", "ccsctl ca --fingerprint"),
         ])
 
+    static let handoverForm = OperationForm(
+        HandOverPartition.self,
+        examples: [
+            Example("Give partition 3 to node 2", "ccsctl cluster handover 3 --to 2"),
+            Example("Give it to the node with the fewest partitions", "ccsctl cluster handover 3"),
+        ])
+
     static let configurationForm = OperationForm(
         ShowConfiguration.self,
         examples: [Example("Show what differs from a new installation", "ccsctl config show --changed")])

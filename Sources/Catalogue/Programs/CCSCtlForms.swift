@@ -37,6 +37,9 @@ extension OperationName {
                 ])
         case .exportRecords: Self.exportForm
         case .importRecords: Self.importForm
+        case .showCluster: OperationForm(ShowCluster.self)
+        case .handOverPartition: Self.handoverForm
+        case .removeNode: OperationForm(RemoveNode.self)
         case .listSessions: OperationForm(ListSessions.self)
         case .sendMessage: Self.sendForm
         case .addSender: Self.addSenderForm

@@ -31,6 +31,16 @@ extension Program {
                     Example("For the systemd service", "ccsd accept-loss --config /etc/ccsd/ccsd.yaml")
                 ]),
             Command(
+                "leave-cluster",
+                "Turn the store of a node into that of a daemon without a cluster, then exit.",
+                details: [
+                    "For a cluster that is given up: stop all its nodes, run this on the one that had applied most, and start ccsd there without cluster_directory. It has everything that the node had. The store cannot join a cluster again, and the other nodes must not go on.",
+                    "The data directory is that of the configuration, and no ccsd may use it. If the store belongs to no cluster, nothing is changed.",
+                ], options: daemonOptions,
+                examples: [
+                    Example("For the systemd service", "ccsd leave-cluster --config /etc/ccsd/ccsd.yaml")
+                ]),
+            Command(
                 "restore",
                 "Restore a backup of ccsctl backup to a data directory that no ccsd uses, then exit.",
                 details: [

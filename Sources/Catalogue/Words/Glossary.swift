@@ -5,7 +5,7 @@ public enum Glossary {
     /// A word with its kind and meaning.
     public struct Entry: Sendable {
         public var word: String
-        /// Close reason, refusal of a connection, refusal, milestone, metric, exit code or config key.
+        /// Close reason, refusal of a connection, refusal, milestone, word of a cluster, metric, exit code or config key.
         public var kind: String
         public var meaning: String
     }
@@ -18,11 +18,26 @@ public enum Glossary {
         }
         + (refusals + earlyRefusals).map { Entry(word: $0.word, kind: "refusal", meaning: $0.meaning) }
         + milestones.map { Entry(word: $0.word, kind: "milestone", meaning: $0.meaning) }
+        + cluster
         + Metric.allCases.map {
             Entry(word: $0.name, kind: "metric (\($0.kind))", meaning: $0.help + labels($0))
         }
         + ExitCode.allCases.map { Entry(word: "\($0.rawValue)", kind: "exit code", meaning: $0.meaning) }
         + ConfigKey.allCases.map { Entry(word: $0.rawValue, kind: "config key", meaning: $0.entry.help) }
+
+    private static let cluster: [Entry] =
+        ClusterAlarmCause.allCases.map {
+            Entry(word: $0.rawValue, kind: "alarm of a cluster", meaning: $0.meaning)
+        }
+        + MemberStatus.allCases.map {
+            Entry(word: $0.rawValue, kind: "status of a node", meaning: $0.meaning)
+        }
+        + PartitionRole.allCases.map {
+            Entry(word: $0.rawValue, kind: "role in a partition", meaning: $0.meaning)
+        }
+        + Metric.UnreachedReason.allCases.map {
+            Entry(word: $0.rawValue, kind: "unreached owner", meaning: $0.meaning)
+        }
 
     /// Returns the meanings of a word; empty if it is unknown.
     public static func meanings(of word: String) -> [Entry] { entries.filter { $0.word == word } }

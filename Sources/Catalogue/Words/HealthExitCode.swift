@@ -12,6 +12,8 @@ extension CheckHealth.Cause {
         case .certificateExpiring: .certificateExpiring
         case .apnsCertificateExpiring: .apnsCertificateExpiring
         case .clockInDoubt: .clockInDoubt
+        case .logDisconnected: .logDisconnected
+        case .clusterAlarm: .clusterAlarm
         }
     }
 }

@@ -4,6 +4,9 @@ import Basics
 struct AlarmTable: Sendable {
     private var raised: [(alarm: ClusterAlarm, reason: Instant)] = []
 
+    /// All alarms that are raised.
+    var all: [ClusterAlarm] { raised.map(\.alarm) }
+
     func contains(_ alarm: ClusterAlarm) -> Bool { raised.contains { $0.alarm == alarm } }
 
     /// There is a reason for an alarm now.

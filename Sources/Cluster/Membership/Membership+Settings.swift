@@ -41,7 +41,10 @@ extension Membership {
 
     /// What is known of another node. Returns `nil` if it is unknown.
     public func member(_ node: NodeNumber) -> Member? {
-        peer(node).map { Member(status: peers[$0].status, heartbeat: peers[$0].heartbeat) }
+        peer(node).map {
+            Member(
+                status: peers[$0].status, heartbeat: peers[$0].heartbeat, arrived: peers[$0].arrived)
+        }
     }
 
     /// The numbers of all other nodes that are known.
@@ -52,6 +55,12 @@ extension Membership {
 
     /// How many partitions this node owns or claims.
     public var load: Int { own.count { $0.role.isOwner || $0.role == .claiming } }
+
+    /// What an operator should look at, in the order in which it was noticed.
+    public var raisedAlarms: [ClusterAlarm] { alarms.all }
+
+    /// Whether this node gives up its partitions.
+    public var isDraining: Bool { drain != .off }
 
     /// Whether this node sees its own heartbeats. Otherwise it judges no other node.
     public var isConnected: Bool { !isDeaf }

@@ -72,8 +72,9 @@ public enum NodeStatus: Hashable, Sendable {
 public struct Member: Hashable, Sendable {
     /// Whether it is there.
     public var status: NodeStatus
-    /// Its last heartbeat.
+    /// Its last heartbeat, and when that arrived.
     public var heartbeat: Heartbeat
+    public var arrived: Instant
 }
 
 /// Why a handover was refused that an operator has asked for.

@@ -133,12 +133,18 @@ extension Replica {
     /// Ends a claim or an ownership, and follows again.
     mutating func giveUp(_ effects: inout [ReplicaEffect]) {
         failAll(&effects)
-        following = reader
-        owner = nil
+        dropOwner()
         role = .following
         effects.append(.lost)
         if isConnected { effects.append(.follow(after: following.position)) }
         effects.append(.changed)
+    }
+
+    /// Ends the use of the owner's rule, and goes on where it was in the log.
+    mutating func dropOwner() {
+        following = reader
+        voids += owner?.voids ?? 0
+        owner = nil
     }
 
     /// Reports all batches without an outcome as failed: whether those in flight count, the readers learn.

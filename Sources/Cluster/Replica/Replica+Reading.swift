@@ -59,8 +59,7 @@ extension Replica {
 
     mutating func halt(_ reason: LogHalt, _ effects: inout [ReplicaEffect]) {
         failAll(&effects)
-        following = reader
-        owner = nil
+        dropOwner()
         role = .halted(reason)
         effects.append(contentsOf: [.stopFollowing, .lost, .halted(reason), .changed])
     }

@@ -66,8 +66,8 @@ public struct Replica: ~Copyable {
     var passed: LogPosition
     var applied: LogPosition
     var durable: LogPosition
-    /// Records that were skipped.
-    public internal(set) var voids = 0
+    /// Records that were skipped outside of the claims and ownerships of this node, and within the earlier ones.
+    var voids = 0
 
     /// Starts where the store is: `batches` of the frame after it are applied as well.
     public init(log: LogKey, at reader: LogReader, batches: UInt64 = 0) {
@@ -90,6 +90,15 @@ public struct Replica: ~Copyable {
 
     /// Frames that were passed to the store and are not applied.
     public var lag: UInt64 { passed.number - min(applied, passed).number }
+
+    /// Frames that this node has appended and that are not confirmed.
+    public var unconfirmed: Int { owner?.unconfirmed ?? 0 }
+
+    /// Records that were skipped since the start.
+    public var voidRecords: Int { voids + (owner?.voids ?? 0) }
+
+    /// Why nothing more can be applied. `nil` unless that is so.
+    public var haltReason: LogHalt? { if case .halted(let reason) = role { reason } else { nil } }
 
     /// The state for the membership.
     public var report: PartitionReport {

@@ -6,7 +6,7 @@ public struct CheckHealth: OperatorCommand {
     public static let summary = OperationSummary.reading(
         .checkHealth, "Check whether the daemon works, and name what will stop it soon.",
         details: [
-            "It checks the store, the state, the clock, the registry, the disk, the descriptors and the certificates, most urgent first."
+            "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates and the cluster, most urgent first."
         ])
     public static let fields = Fields(CheckHealth.init)
 
@@ -20,6 +20,8 @@ public struct CheckHealth: OperatorCommand {
         case certificateExpiring = "certificate_expiring"
         case apnsCertificateExpiring = "apns_certificate_expiring"
         case clockInDoubt = "clock_in_doubt"
+        case logDisconnected = "log_disconnected"
+        case clusterAlarm = "cluster_alarm"
     }
 
     /// Something that is wrong.

@@ -28,13 +28,15 @@ public struct ShowStatus: OperatorCommand {
         /// The size of the registry: devices, registrations and other data that stays until it is removed.
         public var registry: Registry
         public var certificateNotAfter: UnixMilliseconds
+        /// What the daemon is in a cluster; `nil` if it belongs to none.
+        public var cluster: Cluster?
 
         /// Creates an answer.
         public init(
             version: String, process: Int, uptimeSeconds: Int, state: String, clockProblem: String?,
             listeners: [Listener], appServers: Int, devices: Int, connections: Connections,
             downstream: [WordCount], upstream: [WordCount], topics: Topics, store: Store, registry: Registry,
-            certificateNotAfter: UnixMilliseconds
+            certificateNotAfter: UnixMilliseconds, cluster: Cluster?
         ) {
             self.version = version
             self.process = process
@@ -51,12 +53,13 @@ public struct ShowStatus: OperatorCommand {
             self.store = store
             self.registry = registry
             self.certificateNotAfter = certificateNotAfter
+            self.cluster = cluster
         }
 
         public static let fields = Fields(
             Answer.init(
                 version:process:uptimeSeconds:state:clockProblem:listeners:appServers:devices:connections:
-                downstream:upstream:topics:store:registry:certificateNotAfter:),
+                downstream:upstream:topics:store:registry:certificateNotAfter:cluster:),
             .required("version", .text, \.version, "The version of the daemon."),
             .required("pid", .count, \.process, "The process ID of the daemon."),
             .required("uptime_seconds", .count, \.uptimeSeconds, "The time since the start."),
@@ -77,7 +80,11 @@ public struct ShowStatus: OperatorCommand {
             .required(
                 "registry", .record, \.registry,
                 "The registry: devices, registrations and other data that stays until it is removed."),
-            .required("certificate_not_after", .time, \.certificateNotAfter, "When the certificate expires."))
+            .required("certificate_not_after", .time, \.certificateNotAfter, "When the certificate expires."),
+            .nullable(
+                "cluster", .record, \.cluster,
+                "What the daemon is in a cluster; null if it belongs to none. ccsctl cluster status has all.")
+        )
     }
 }
 

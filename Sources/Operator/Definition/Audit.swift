@@ -20,6 +20,10 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
     case level
     /// The time for which a change holds.
     case duration
+    /// A partition of a cluster.
+    case partition
+    /// A node of a cluster.
+    case node
 
     public static func < (a: AuditKey, b: AuditKey) -> Bool { a.position < b.position }
 
@@ -37,6 +41,8 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
         case .target: 9
         case .level: 10
         case .duration: 11
+        case .partition: 12
+        case .node: 13
         }
     }
 }

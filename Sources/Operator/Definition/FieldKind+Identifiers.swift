@@ -13,6 +13,20 @@ extension FieldKind where Value == SenderID {
     }
 }
 
+extension FieldKind where Value == NodeNumber {
+    /// The number of a node of a cluster.
+    static var node: FieldKind {
+        let range = 1...Int(UInt16.max)
+        return scalar(
+            .integer(range), "NODE",
+            parse: { value in
+                guard let number = value.integer ?? value.digits.flatMap({ Int($0) }), range.contains(number)
+                else { return nil }
+                return NodeNumber(UInt16(number))
+            }, encode: { .integer(Int($0.number)) })
+    }
+}
+
 extension FieldKind where Value == DeviceID {
     /// The number of a device (Android ID): encoded as text, decoded from text or a number. A list may begin after 0.
     static func device(from least: Int = 1) -> FieldKind {

@@ -84,22 +84,29 @@ extension ClusterHost {
         case .stored(let partition, let name, let position):
             handle(.stored(name, at: position), of: replicas[partition], now)
         case .refused(let partition, let name, let failure):
-            report(failure, "append", of: partition)
+            report(failure, .append, of: partition)
             handle(.refused(name), of: replicas[partition], now)
         case .record(let partition, let position, let record):
             handle(.record(record, at: position), of: replicas[partition], now)
         case .end(let partition, let position): handle(.end(position), of: replicas[partition], now)
         case .readFailed(let partition, _, let failure):
-            report(failure, "read", of: partition)
+            report(failure, .read, of: partition)
             handle(.readFailed, of: replicas[partition], now)
         case .followed(let partition, let position, let record):
             handle(.followed(record, at: position), of: replicas[partition], now)
             pauseIfBehind(replicas[partition])
-        case .followFailed(let partition, let failure): report(failure, "follow", of: partition)
+        case .followFailed(let partition, let failure):
+            report(failure, .follow, of: partition)
+            if case .removed(let first) = failure { replicas[partition].logBegins = first }
         case .connected(let server):
+            disconnectedSince = nil
+            contact.connected()
             log.notice("cluster_log_connected", ["server": .text(server.name)])
             for hosted in replicas { handle(.connected, of: hosted, now) }
         case .disconnected(let server, let failure):
+            disconnectedSince = now.monotonic
+            contact.disconnected(now.monotonic)
+            tally.disconnected()
             log.warning(
                 "cluster_log_disconnected", ["server": .text("\(server)"), "problem": .text("\(failure)")])
             for hosted in replicas { handle(.disconnected, of: hosted, now) }
@@ -111,20 +118,22 @@ extension ClusterHost {
             log.repeating(.warning, "cluster_log_warning", by: "\(error)", ["problem": .text("\(error)")])
         case .stream(let partition, let info, let problems): examined(partition, info, problems)
         case .streamFailed(let partition, let failure):
-            report(failure, "examine", of: partition)
-        case .purgeFailed(let partition, _, let failure): report(failure, "purge", of: partition)
+            report(failure, .examine, of: partition)
+        case .purgeFailed(let partition, _, let failure): report(failure, .purge, of: partition)
         case .message(let message): heard(message, now)
         case .caughtUp, .purged, .leaving: break
         }
     }
 
-    private func report(_ failure: JetStreamFailure, _ action: String, of partition: Int) {
+    private func report(_ failure: JetStreamFailure, _ action: Metric.LogAction, of partition: Int) {
         // After a lost connection every request fails: that was logged.
         guard failure != .disconnected else { return }
+        tally.refused(action)
         log.repeating(
-            .warning, "cluster_log_failed", by: "\(action) \(failure)",
+            .warning, "cluster_log_failed", by: "\(action.rawValue) \(failure)",
             [
-                "action": .text(action), "partition": LogValue(partition), "problem": .text("\(failure)"),
+                "action": .text(action.rawValue), "partition": LogValue(partition),
+                "problem": .text("\(failure)"),
             ])
     }
 
@@ -149,6 +158,8 @@ extension ClusterHost {
         switch effect {
         case .append(let name):
             guard let frame = hosted.replica.frame(name) else { return }
+            let isRepeated = hosted.appends.note(name, now.monotonic)
+            tally.appended(frame.count, isRepeated: isRepeated)
             logs.append(frame, name, to: partition)
         case .read(let position): logs.read(position, of: partition)
         case .follow(let position): logs.follow(partition, after: position)
@@ -161,13 +172,14 @@ extension ClusterHost {
         case .halted(let reason):
             log.error(
                 "cluster_partition_halted",
-                ["partition": LogValue(partition), "problem": .text("\(reason)")])
+                ["partition": LogValue(partition), "problem": .text(reason.words)])
         }
     }
 
     private func apply(_ frame: AppliedFrame, _ hosted: HostedReplica) {
         switch frame.content {
         case .own(let range):
+            tally.confirmed(after: hosted.appends.confirm(frame.number, reactor.now.monotonic))
             let submissions = hosted.take(range)
             var batches = hosted.completed(submissions.map(\.batch), of: frame, isOwn: true)
             for (index, submission) in submissions.enumerated() {
@@ -182,6 +194,7 @@ extension ClusterHost {
             guard let batches = Self.batches(in: content) else {
                 return handle(.unreadable(frame.position), of: hosted, reactor.now)
             }
+            tally.applied()
             var completed = hosted.completed(batches, of: frame, isOwn: false)
             if batches.contains(where: { $0.mutations.contains { $0.sender != nil } }) {
                 let sendersChanged = sendersChanged

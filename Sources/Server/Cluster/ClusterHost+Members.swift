@@ -31,6 +31,10 @@ extension ClusterHost {
     func handle(_ event: MembershipEvent, _ now: Now) {
         var made: [MembershipEffect] = []
         membership.handle(event, now: now, effects: &made)
+        perform(made, now)
+    }
+
+    func perform(_ made: [MembershipEffect], _ now: Now) {
         for effect in made { perform(effect, now) }
     }
 
@@ -43,7 +47,7 @@ extension ClusterHost {
         switch effect {
         case .send(let heartbeat): logs.publish(heartbeat.encoded(), to: settings.heartbeatSubject)
         case .owner(let partition, let node): ownerChanged(of: partition, to: node, now)
-        case .claim(let partition) where replicas[partition].problems.isEmpty:
+        case .claim(let partition) where replicas[partition].isClaimable:
             handle(.claim(Claim(SecureRandom.number())), of: replicas[partition], now)
         case .claim(let partition): report(replicas[partition])
         case .abandon(let partition): handle(.abandon, of: replicas[partition], now)
@@ -62,6 +66,7 @@ extension ClusterHost {
 
     private func memberChanged(_ node: NodeNumber) {
         guard let member = membership.member(node) else { return }
+        removed.remove(node)
         links?.dial(node, at: member.heartbeat.linkAddress)
         log.notice(
             "cluster_member",
@@ -79,6 +84,7 @@ extension ClusterHost {
             "cluster_partition_taken",
             ["partition": LogValue(hosted.partition), "epoch": LogValue(Int(clamping: term.epoch.number))])
         hosted.isServed = true
+        tally.took()
         serve(hosted.partition)
         flush(hosted.partition, reactor.now)
     }
@@ -94,6 +100,7 @@ extension ClusterHost {
     func lost(_ hosted: HostedReplica) {
         guard hosted.isServed else { return }
         hosted.isServed = false
+        tally.lost()
         hosted.releasesTo = nil
         log.notice("cluster_partition_lost", ["partition": LogValue(hosted.partition)])
         // Reports of failed batches come first: the partition is not to wait for them.
@@ -133,26 +140,9 @@ extension ClusterHost {
     private func resume(_ hosted: HostedReplica, _ now: Now) {
         guard hosted.isServed else { return }
         hosted.releasesTo = nil
+        endHandover(of: hosted.partition, owner: nil)
         handle(.resume, of: hosted, now)
         serve(hosted.partition)
         flush(hosted.partition, now)
-    }
-}
-
-extension ClusterAlarm {
-    /// The alarm in words, for the log and the status.
-    var words: String {
-        switch self {
-        case .duplicateNode(let node):
-            "two processes run as node \(node.number): stop one of them, or give it a number of its own"
-        case .foreignCluster(let cluster):
-            "a node of the cluster \(cluster.text) uses the same NATS account: give each cluster an account or a prefix of its own"
-        case .clock(let node): "the clock of node \(node.number) is wrong: set it, for example by NTP"
-        case .noFrameVersion: "no frame version can be read by all nodes: upgrade the oldest ones"
-        case .partitions(let node): "node \(node.number) was set up for another number of partitions"
-        case .tooManyNodes: "there are more nodes than a cluster may have (\(Limits.Cluster.nodes))"
-        case .unowned(let partition):
-            "partition \(partition) has no owner: see the log of NATS and the other nodes"
-        }
     }
 }

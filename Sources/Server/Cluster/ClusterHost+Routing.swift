@@ -38,7 +38,7 @@ extension ClusterHost {
         for event in sessions.lose(node) { deliver(event) }
         // The sessions of this node that are logged in there: the node reports them as ended to its partitions.
         for partition in owners.indices where owners[partition] == node { closeSessions(of: partition) }
-        answer(table.lost(node.number), now)
+        answer(table.lost(node.number), .linkLost, now)
         controlWrites.lose(node)
     }
 
@@ -50,20 +50,24 @@ extension ClusterHost {
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         guard let owner = owners[partition], owner != node, isLinked(owner) else {
-            if !held.add(event, of: partition, now: now.monotonic) {
-                answer(event.answerWhenUnreached(), now)
-            }
-            return
+            return hold(event, of: partition, now)
         }
         send(event, to: owner, now)
+    }
+
+    /// Keeps an event until its partition has an owner that can be reached.
+    private func hold(_ event: Event, of partition: Int, _ now: Now) {
+        guard !held.add(event, of: partition, now: now.monotonic) else { return }
+        answer([event.answerWhenUnreached()], .tooManyHeld, now)
     }
 
     private func send(_ event: Event, to owner: NodeNumber, _ now: Now) {
         // One that fits into no parcel is answered at once.
         let isWritten = write(to: owner) { $0.append(event, now: now.monotonic) }
         guard isWritten, table.open(event, to: owner.number, now: now.monotonic) else {
-            return answer(event.answerWhenUnreached(), now)
+            return answer([event.answerWhenUnreached()], .notSent, now)
         }
+        tally.forwarded(.event, .sent)
     }
 
     /// Has the owner write a batch of the control plane.
@@ -108,7 +112,9 @@ extension ClusterHost {
         sessions.note(command, to: connection)
         guard owner != node else { return deliver(command, to: connection) }
         guard isLinked(owner) else { return }
-        _ = write(to: owner) { $0.append(command, to: connection, now: now.monotonic) }
+        if write(to: owner, { $0.append(command, to: connection, now: now.monotonic) }) {
+            tally.forwarded(.command, .sent)
+        }
     }
 
     /// Writes an item into the parcel of a node; a full one is sent first.
@@ -117,28 +123,32 @@ extension ClusterHost {
         self.outgoing[node] = outgoing
         if append(&outgoing.parcel) { return true }
         guard outgoing.parcel.count > 0 else { return false }
-        links?.send(outgoing.parcel.bytes, to: node)
-        outgoing.parcel.removeAll()
+        send(outgoing)
         return append(&outgoing.parcel)
+    }
+
+    private func send(_ outgoing: OutgoingParcel) {
+        tally.parcel(outgoing.parcel.bytes.byteCount, .sent)
+        links?.send(outgoing.parcel.bytes, to: outgoing.node)
+        outgoing.parcel.removeAll()
     }
 
     /// Sends what this turn has for other nodes.
     func sendParcels() {
-        for outgoing in outgoing.values where outgoing.parcel.count > 0 {
-            links?.send(outgoing.parcel.bytes, to: outgoing.node)
-            outgoing.parcel.removeAll()
-        }
+        for outgoing in outgoing.values where outgoing.parcel.count > 0 { send(outgoing) }
     }
 
     // MARK: From other nodes
 
     private func received(_ bytes: [UInt8], from node: NodeNumber, _ now: Now) {
+        tally.parcel(bytes.count, .received)
         do throws(NodeProtocolFault) {
             for item in try NodeProtocol.items(bytes.raw, now: now.monotonic) {
                 switch item {
                 case .event(let event): accept(event, from: node, now)
                 case .command(let connection, let command):
                     guard table.receives(command, for: connection, from: node.number) else { continue }
+                    tally.forwarded(.command, .received)
                     deliver(command, to: connection)
                 case .write(let number, let batch): accept(batch, number: number, from: node, now)
                 case .written(let number, let hasFailed): controlWrites.end(number, hasFailed: hasFailed)
@@ -156,11 +166,12 @@ extension ClusterHost {
     private func accept(_ event: Event, from source: NodeNumber, _ now: Now) {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
         guard table.receives(event, from: source.number) else { return }
+        tally.forwarded(.event, .received)
         sessions.note(event)
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         // The news of a change has reached the other node earlier than this one, or later.
-        if !held.add(event, of: partition, now: now.monotonic) { answer(event.answerWhenUnreached(), now) }
+        hold(event, of: partition, now)
     }
 
     private func deliver(_ event: Event) {
@@ -180,6 +191,7 @@ extension ClusterHost {
         let before = owners[partition]
         guard before != owner else { return }
         owners[partition] = owner
+        if let owner, owner != node { endHandover(of: partition, owner: owner) }
         if let before, before != node {
             // The sessions of its devices and senders are unknown to the next owner.
             closeSessions(of: partition)
@@ -199,15 +211,20 @@ extension ClusterHost {
 
     /// Answers the requests whose time is over.
     func releaseOverdue(_ now: Now) {
-        for event in held.takeOverdue(now.monotonic) { answer(event.answerWhenUnreached(), now) }
+        let overdue = held.takeOverdue(now.monotonic)
+        answer(overdue.map { $0.answerWhenUnreached() }, .noOwner, now)
         for write in controlWrites.takeOverdue(now.monotonic) {
             write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
         }
-        answer(table.overdue(now: now.monotonic), now)
+        answer(table.overdue(now: now.monotonic), .noAnswer, now)
     }
 
     /// Gives requesters the answers that their owners did not.
-    private func answer(_ answers: [UnreachedAnswer], _ now: Now) {
+    private func answer(
+        _ answers: [UnreachedAnswer], _ reason: Metric.UnreachedReason, _ now: Now
+    ) {
+        guard !answers.isEmpty else { return }
+        tally.unreached(answers.count, reason)
         for answer in answers { self.answer(answer, now) }
     }
 
@@ -216,7 +233,7 @@ extension ClusterHost {
         case .none: break
         case .command(let connection, let command): forward(command, to: connection, now)
         case .event(let event): forward(event, now)
-        case .several(let answers): self.answer(answers, now)
+        case .several(let answers): for answer in answers { self.answer(answer, now) }
         }
     }
 }

@@ -9,6 +9,7 @@ import Transport
 extension ClusterHost {
     /// Asks for the state and configuration of a partition's stream, now and once a minute.
     func examine(_ partition: Int) {
+        replicas[partition].examinedAt = replicas[partition].replica.report.applied
         logs.examineStream(partition, settings.stream)
         reactor.schedule(
             at: reactor.now.monotonic.advanced(milliseconds: Limits.ClusterHost.examineMilliseconds)
@@ -18,7 +19,8 @@ extension ClusterHost {
     /// A stream as it is. While it is not as it must be, this node does not claim its partition.
     func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
         let hosted = replicas[partition]
-        hosted.problems = problems.filter { !$0.isPassing }
+        hosted.streamProblems = problems
+        checkEnd(of: hosted, info.last)
         for problem in problems {
             log.repeating(
                 problem.isPassing ? .warning : .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
@@ -28,6 +30,18 @@ extension ClusterHost {
                 ])
         }
         purge(hosted, info)
+    }
+
+    /// Compares the end of a stream with what this node had applied.
+    private func checkEnd(of hosted: HostedReplica, _ last: LogPosition) {
+        guard hosted.noteEnd(last) else { return }
+        log.repeating(
+            .error, "cluster_records_lost", by: "\(hosted.partition)",
+            [
+                "stream": .text(settings.names.stream(hosted.partition)),
+                "partition": LogValue(hosted.partition), "last": LogValue(Int(clamping: last.number)),
+                "applied": LogValue(Int(clamping: hosted.examinedAt.number)),
+            ])
     }
 
     /// Has the owner remove the records that no node needs any more.

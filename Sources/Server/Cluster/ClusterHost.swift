@@ -22,6 +22,8 @@ final class ClusterHost: ReactorDelegate {
     let reactors: [ReactorMailbox]
     let store: StoreThreads
     let factory: PartitionFactory
+    let tally: ClusterTally
+    let contact: ClusterContact
     /// Called after batches of other nodes that change the senders.
     let sendersChanged: @Sendable () -> Void
 
@@ -44,6 +46,15 @@ final class ClusterHost: ReactorDelegate {
     private var ended: (() -> Void)?
     var drained: (() -> Void)?
     var syncDue = Instant.distantPast
+    var figuresDue = Instant.distantPast
+    /// Since when there is no connection to the log. `nil` if there is one.
+    var disconnectedSince: Instant?
+    /// Since when each node that is alive has had no link.
+    var unlinkedSince: [NodeNumber: Instant] = [:]
+    /// The handovers that operators wait for, by partition.
+    var ordered: [Int: OrderedHandover] = [:]
+    /// The nodes that an operator has removed, and that were not heard since.
+    var removed: Set<NodeNumber> = []
 
     init(
         reactor: Reactor, settings: ClusterSettings, mailbox: ClusterMailbox, progress: [LogProgress?],
@@ -57,6 +68,8 @@ final class ClusterHost: ReactorDelegate {
         reactors = surroundings.reactors
         store = surroundings.store
         factory = surroundings.factory
+        tally = surroundings.tally
+        contact = surroundings.contact
         sendersChanged = surroundings.sendersChanged
         membership = Membership(settings.membership, seed: SecureRandom.number(), now: reactor.now)
         replicas = progress.enumerated().map { partition, progress in
@@ -68,6 +81,7 @@ final class ClusterHost: ReactorDelegate {
         incoming = surroundings.reactors.map { _ in Parcel() }
         table = ForwardTable(node: settings.membership.node.number)
         writer = BatchWriter(partitions: progress.count, limit: Limits.NodeProtocol.entriesBytes)
+        disconnectedSince = reactor.now.monotonic
         reactor.delegate = self
     }
 
@@ -78,6 +92,8 @@ final class ClusterHost: ReactorDelegate {
         var reactors: [ReactorMailbox]
         var store: StoreThreads
         var factory: PartitionFactory
+        var tally: ClusterTally
+        var contact: ClusterContact
         var sendersChanged: @Sendable () -> Void
     }
 
@@ -150,6 +166,7 @@ final class ClusterHost: ReactorDelegate {
         for hosted in replicas { report(hosted) }
         releaseOverdue(now)
         requestSync(now)
+        updateFigures(now)
         var next = now.monotonic.advanced(milliseconds: Limits.Cluster.heartbeatMilliseconds)
         next = min(next, membership.nextTick)
         for hosted in replicas { next = min(next, hosted.replica.nextTick) }

@@ -1,9 +1,22 @@
 import Basics
+import Cluster
 import Delivery
+import Transport
 
 /// The cluster as other threads see it.
 struct ClusterPort: Sendable {
+    /// What this node is.
+    let member: Membership.Settings
     let mailbox: ClusterMailbox
+    /// Whether there is a connection to the log.
+    let contact: ClusterContact
+
+    /// The port of the thread with this reactor.
+    init(_ handle: ReactorHandle, _ member: Membership.Settings) {
+        self.member = member
+        mailbox = ClusterMailbox(handle: handle)
+        contact = ClusterContact()
+    }
 
     /// Passes a parcel on, and empties it.
     func post(_ parcel: inout ClusterParcel) {

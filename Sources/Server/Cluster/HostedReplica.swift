@@ -25,8 +25,12 @@ final class HostedReplica {
     var isServed = false
     /// The node that the partition is to be released to, once the reactors have left it.
     var releasesTo: NodeNumber?
-    /// What is wrong with the configuration of its stream.
-    var problems: [StreamProblem] = []
+    /// What is wrong with the stream and does not go by itself: until it is mended, this node does not claim the partition.
+    var problems: [StreamProblem] { streamProblems.filter { !$0.isPassing } }
+    /// Where the log begins, if this node needs earlier records: it cannot follow.
+    var logBegins: LogPosition?
+    /// Whether this node may claim the partition.
+    var isClaimable: Bool { problems.isEmpty && logBegins == nil }
     /// Whether the log is not asked for more until the store has caught up.
     var isPaused = false
     /// The submissions without an outcome, from `firstNumber` on.
@@ -36,6 +40,14 @@ final class HostedReplica {
     private(set) var progress: LogProgress
     /// Frames that were passed to the store and are not applied.
     var unapplied = 0
+    /// When this node appended its frames.
+    var appends = AppendTimes()
+    /// What is wrong with the stream, by the last look at it, and what was applied when that was asked for.
+    var streamProblems: [StreamProblem] = []
+    var examinedAt = LogPosition.start
+    /// How often in a row the stream ended before that, and where, once that is certain.
+    private var shortEnds = 0
+    private(set) var lostAfter: LogPosition?
 
     init(partition: Int, log: LogKey, _ progress: LogProgress?) {
         self.partition = partition
@@ -60,6 +72,14 @@ final class HostedReplica {
         firstNumber = range.upperBound
         defer { submissions.removeFirst(range.count) }
         return Array(submissions.prefix(range.count))
+    }
+
+    /// Notes the last position of the stream. Returns whether the stream has lost records for certain: a leader that is being replaced
+    /// may tell an old position once.
+    func noteEnd(_ last: LogPosition) -> Bool {
+        shortEnds = last < examinedAt ? shortEnds + 1 : 0
+        lostAfter = shortEnds >= Limits.ClusterHost.shortEnds ? last : nil
+        return lostAfter != nil
     }
 
     /// Returns the batches of a frame with the progress that each makes, for the store.

@@ -9,7 +9,7 @@ extension ControlServer {
     func checkHealth() -> CheckHealth.Answer {
         let metrics = daemon.metrics
         let registry = daemon.storeThreads.registry
-        let state = HealthState(
+        var state = HealthState(
             storeFailure: daemon.storeThreads.lastFailure?.kind.rawValue,
             state: daemon.drainer.state.rawValue, clockProblem: daemon.clock.problem,
             registryBytes: registry.bytes, registryLimit: registry.limit,
@@ -18,6 +18,11 @@ extension ControlServer {
             mostDescriptors: metrics.value(.processMaxDescriptors),
             certificateNotAfter: daemon.certificates.notAfter,
             apnsNotAfter: daemon.apnsCredentials.firstExpiry, folder: daemon.configuration.dataDirectory)
+        if daemon.cluster != nil {
+            do throws(OperatorProblem) {
+                state.clusterAlarms = try clusterAlarms()
+            } catch { state.clusterFailure = error }
+        }
         let findings = state.findings(now: Now.read().wall)
         return CheckHealth.Answer(isHealthy: findings.isEmpty, state: state.state, findings: findings)
     }

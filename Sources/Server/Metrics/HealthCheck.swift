@@ -19,6 +19,10 @@ struct HealthState {
     var certificateNotAfter = UnixMilliseconds.max
     /// `nil` if there is no certificate for APNs.
     var apnsNotAfter: UnixMilliseconds?
+    /// The alarms of the cluster, most urgent first; none without a cluster.
+    var clusterAlarms: [ShowCluster.Answer.Alarm] = []
+    /// Why the cluster was not asked.
+    var clusterFailure: OperatorProblem?
     /// The folder of the store.
     var folder = ""
 
@@ -83,7 +87,19 @@ struct HealthState {
                     "set the clock; if it is correct, run ccsctl clock accept"
                 )
             }
+        case .logDisconnected:
+            clusterAlarms.first { $0.cause == .logDisconnected }.map { ($0.problem, $0.action) }
+        case .clusterAlarm: clusterText
         }
+    }
+
+    /// The most urgent alarm besides the lost connection, and how many others there are.
+    private var clusterText: (problem: String, action: String)? {
+        if let clusterFailure { return (clusterFailure.text, clusterFailure.hint) }
+        let alarms = clusterAlarms.filter { $0.cause != .logDisconnected }
+        guard let first = alarms.first else { return nil }
+        let others = alarms.count > 1 ? " (and \(alarms.count - 1) more: ccsctl cluster status)" : ""
+        return (first.problem + others, first.action)
     }
 
     private var registryText: (problem: String, action: String)? {

@@ -31,6 +31,7 @@ import Testing
         #expect(causes { $0.apnsNotAfter = now - 1 } == [.apnsCertificateExpiring])
         #expect(causes { $0.state = "draining" } == [.notServing])
         #expect(causes { $0.clockProblem = "behind" } == [.clockInDoubt])
+        #expect(causes { $0.clusterFailure = OperatorProblem("no answer") } == [.clusterAlarm])
         #expect(causes { $0.storeFailure = "full" } == [.storeFailing])
     }
 
@@ -41,7 +42,12 @@ import Testing
         var state = HealthState(
             storeFailure: "full", state: "stopping", clockProblem: "behind", registryBytes: 5,
             registryLimit: 5, diskFree: 0, diskSize: 100, openDescriptors: 9, mostDescriptors: 10,
-            certificateNotAfter: now - 1, apnsNotAfter: now + 1, folder: "/data")
+            certificateNotAfter: now - 1, apnsNotAfter: now + 1,
+            clusterAlarms: [
+                .init(cause: .logDisconnected, problem: "cut off", action: "check NATS"),
+                .init(cause: .unowned, problem: "partition 3 has no owner", action: "look"),
+                .init(cause: .clock, problem: "differ", action: "set"),
+            ], folder: "/data")
         let findings = state.findings(now: now)
         #expect(findings.map(\.cause) == CheckHealth.Cause.allCases)
         #expect(findings.allSatisfy { !$0.problem.isEmpty && !$0.action.isEmpty })
@@ -50,7 +56,9 @@ import Testing
         #expect(
             findings.first { $0.cause == .apnsCertificateExpiring }?.problem.contains("expires on") == true)
         let codes = CheckHealth.Cause.allCases.map(\.exitCode.rawValue)
-        #expect(codes == Array(10...17), "codes are documented and must not change")
+        #expect(codes == Array(10...19), "codes are documented and must not change")
+        #expect(
+            findings.last?.problem == "partition 3 has no owner (and 1 more: ccsctl cluster status)")
         state.storeFailure = nil
         #expect(state.findings(now: now).first?.cause == .notServing)
     }

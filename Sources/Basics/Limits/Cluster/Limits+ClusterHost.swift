@@ -14,6 +14,16 @@ extension Limits {
         public static let syncMilliseconds: Int64 = 1_000
         /// Milliseconds between two looks at the state of a stream.
         public static let examineMilliseconds: Int64 = 30_000
+        /// Looks in a row at a stream that ends before what was applied, until it has lost records for certain: a leader without a majority
+        /// may tell old positions for up to 10 s.
+        public static let shortEnds = 2
+        /// Milliseconds without a connection to the log after which a node is not ready, and without a link to a living node after which
+        /// there is an alarm: a connection to another server takes less.
+        public static let readyMilliseconds: Int64 = 3_000
+        /// Records that a node may be behind the log before there is an alarm: some seconds at a high rate.
+        public static let recordsBehind = 10_000
+        /// Milliseconds between two updates of the gauges.
+        public static let figuresMilliseconds: Int64 = 1_000
         /// Bytes of a log above which records are removed although a node that is away needs them: the disks of the log are shared.
         public static let logBytes = 4 << 30
         /// Records that are removed from a log at a time, at least: each removal is a write on all replicas.
@@ -24,6 +34,8 @@ extension Limits {
         public static let controlWrites = 1_000
         /// Seconds that a founding waits for all streams: some 0.15 s each were measured.
         public static let foundingSeconds = 180
+        /// Milliseconds until a founding asks again for a stream that servers cannot make yet: they elect a leader meanwhile.
+        public static let foundingRetryMilliseconds: Int64 = 500
         /// Milliseconds between two rounds over what is due: all partitions share them.
         public static let shortestTickMilliseconds: Int64 = 5
     }

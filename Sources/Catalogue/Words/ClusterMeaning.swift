@@ -1,0 +1,78 @@
+public import Basics
+
+extension ClusterAlarmCause {
+    /// The meaning, with advice to the operator.
+    public var meaning: String {
+        switch self {
+        case .logDisconnected:
+            "The node has no connection to NATS: it owns nothing and is not ready; others serve its partitions."
+        case .recordsLost:
+            "The log of a partition ends before what the node has applied: NATS has lost records. See docs/cluster.md."
+        case .streamUnfit:
+            "A stream of NATS is not as it must be, or a replica of it is behind or offline; the alarm names what."
+        case .unowned:
+            "A partition has had no owner for \(Limits.Cluster.unownedMilliseconds / 1_000) s: messages for it are refused."
+        case .halted:
+            "The node can apply no more of the log of a partition: a newer version wrote it, or it is damaged."
+        case .outdated:
+            "The node needs records of a partition that were purged: restore a backup of a running node on it."
+        case .behind:
+            "The node has more than \(Limits.ClusterHost.recordsBehind) records of a partition still to apply: it has just started, or is too slow."
+        case .noFrameVersion:
+            "The nodes have no version of frames in common, so none writes: upgrade the oldest."
+        case .duplicateNode: "Two processes run with one node number: stop one of them."
+        case .foreignCluster: "Another cluster uses the same account and log prefix of NATS."
+        case .partitionCount: "A node was set up for another number of partitions, and is ignored."
+        case .tooManyNodes: "There are more than \(Limits.Cluster.nodes) nodes; further ones are ignored."
+        case .clock:
+            "The clocks of two nodes differ by more than \(Limits.Cluster.clockMilliseconds / 1_000) s: times to live are wrong by that."
+        case .unlinked:
+            "A node sends heartbeats, but has no link: its partitions cannot be reached from this node."
+        }
+    }
+}
+
+extension MemberStatus {
+    /// The meaning.
+    public var meaning: String {
+        switch self {
+        case .this: "The node that was asked."
+        case .alive: "Its heartbeats arrive."
+        case .suspected:
+            "No heartbeat for \(Limits.Cluster.suspicionMilliseconds) ms: its partitions are taken over."
+        case .gone: "No heartbeat for \(Limits.Cluster.goneMilliseconds / 1_000) s."
+        case .unseen: "It is in cluster.json, but has sent nothing since the asked node started."
+        }
+    }
+}
+
+extension PartitionRole {
+    /// The meaning.
+    public var meaning: String {
+        switch self {
+        case .absent: "It has no usable copy of the partition."
+        case .following: "It applies what the owner writes, and can take over."
+        case .claiming: "It is taking the partition over."
+        case .owning: "It serves the partition."
+        case .releasing: "It hands the partition over to another node."
+        case .halted: "It can apply no more until an operator acts; the alarm names the reason."
+        }
+    }
+}
+
+extension Metric.UnreachedReason {
+    /// The meaning, with advice to the operator where there is any.
+    public var meaning: String {
+        switch self {
+        case .noOwner:
+            "The partition had no owner within \(Limits.ClusterHost.heldMilliseconds / 1_000) s: see ccsctl cluster status."
+        case .tooManyHeld:
+            "\(Limits.ClusterHost.heldEvents) events waited for owners of their partitions already."
+        case .notSent:
+            "The request was too large for the link, or \(Limits.NodeProtocol.openRequests) others were open."
+        case .linkLost: "The link to the owner was lost before its answer."
+        case .noAnswer:
+            "The owner did not answer within \(Limits.NodeProtocol.answerMilliseconds / 1_000) s."
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Basics
+import Cluster
+import ClusterLog
+import NATSClient
+import Operator
+
+extension ClusterAlarm {
+    /// The alarm in words: what is wrong, and what to do.
+    var report: ShowCluster.Answer.Alarm {
+        switch self {
+        case .duplicateNode(let node):
+            .init(
+                cause: .duplicateNode, problem: "two processes run as node \(node.number)",
+                action: "stop one of them, or give it the folder of another node")
+        case .foreignCluster(let cluster):
+            .init(
+                cause: .foreignCluster,
+                problem: "a node of the cluster \(cluster.text) uses the same account and prefix of NATS",
+                action: "give each cluster an account or a log prefix of its own")
+        case .clock(let node):
+            .init(
+                cause: .clock,
+                problem:
+                    "the clocks of node \(node.number) and this node differ by more than \(Limits.Cluster.clockMilliseconds) ms",
+                action: "set the wrong one, for example by NTP")
+        case .noFrameVersion:
+            .init(
+                cause: .noFrameVersion, problem: "no version of frames can be read by all nodes",
+                action:
+                    "upgrade the node with the oldest software; ccsctl cluster remove forgets a node that is gone"
+            )
+        case .partitions(let node):
+            .init(
+                cause: .partitionCount,
+                problem: "node \(node.number) was set up for another number of partitions",
+                action: "give it the folder that ccsctl cluster found made for it")
+        case .tooManyNodes:
+            .init(
+                cause: .tooManyNodes,
+                problem: "there are more nodes than a cluster may have (\(Limits.Cluster.nodes))",
+                action: "stop some of them, and forget them with ccsctl cluster remove")
+        case .unowned(let partition):
+            .init(
+                cause: .unowned,
+                problem: "partition \(partition) has no owner: its messages are refused or wait",
+                action: "check the servers of NATS (nats-server -m, its log), and that the nodes run")
+        }
+    }
+
+    /// The alarm in one line, for the log.
+    var words: String { "\(report.problem): \(report.action)" }
+}
+
+extension LogHalt {
+    /// The reason in words.
+    var words: String {
+        switch self {
+        case .unreadable(let problem, let position):
+            "the record at position \(position.number) cannot be read (\(problem))"
+        case .truncated(let applied, let stored):
+            "the log has stored a record at position \(stored.number), but this node has applied up to \(applied.number): the log has lost records"
+        case .inconsistent(let position):
+            "the record at position \(position.number) contradicts what this node has written"
+        }
+    }
+
+    /// The alarm for a partition that has halted for this reason.
+    func alarm(of partition: Int) -> ShowCluster.Answer.Alarm {
+        let problem = "partition \(partition) has halted on this node: \(words)"
+        switch self {
+        case .unreadable:
+            return .init(
+                cause: .halted, problem: problem,
+                action:
+                    "upgrade this node if others have newer software; else restore a backup of a running node"
+            )
+        case .truncated:
+            return .init(
+                cause: .recordsLost, problem: problem,
+                action:
+                    "stop nothing else: the other nodes have these records too; see docs/cluster.md, a log that has lost records"
+            )
+        case .inconsistent:
+            return .init(
+                cause: .halted, problem: problem,
+                action: "keep the log and report it; then restore a backup of a running node")
+        }
+    }
+}
+
+/// What the host of a cluster has to say besides the alarms of its membership.
+extension ClusterHost {
+    /// What is wrong, most urgent first.
+    func alarms(_ now: Now) -> [ShowCluster.Answer.Alarm] {
+        var found = membership.raisedAlarms.map(\.report)
+        if let seconds = disconnectedSeconds(now), seconds * 1_000 >= Limits.ClusterHost.readyMilliseconds {
+            found.append(
+                .init(
+                    cause: .logDisconnected,
+                    problem: "there has been no connection to NATS for \(seconds) s",
+                    action:
+                        "check that its servers run and can be reached from this machine: see cluster_log_unreachable in the log"
+                ))
+        }
+        for hosted in replicas { found += alarms(of: hosted) }
+        for node in membership.members where isUnlinked(node, now) {
+            found.append(
+                .init(
+                    cause: .unlinked,
+                    problem: "node \(node.number) sends heartbeats, but there is no link to it",
+                    action:
+                        "let the machines reach each other at the addresses of ccsctl cluster status; see cluster_link_failed in the log"
+                ))
+        }
+        let order = ClusterAlarmCause.allCases
+        return order.flatMap { cause in found.filter { $0.cause == cause } }
+    }
+
+    private func alarms(of hosted: HostedReplica) -> [ShowCluster.Answer.Alarm] {
+        let partition = hosted.partition
+        var found: [ShowCluster.Answer.Alarm] = []
+        if let reason = hosted.replica.haltReason { found.append(reason.alarm(of: partition)) }
+        if let last = hosted.lostAfter {
+            found.append(
+                .init(
+                    cause: .recordsLost,
+                    problem:
+                        "the stream \(settings.names.stream(partition)) ends at position \(last.number), but this node has applied more: it has lost records",
+                    action: "see docs/cluster.md, a log that has lost records"))
+        }
+        if !hosted.streamProblems.isEmpty {
+            found.append(
+                .init(
+                    cause: .streamUnfit,
+                    problem:
+                        "the stream \(settings.names.stream(partition)) is not as it must be: \(hosted.streamProblems.map(\.description).joined(separator: "; "))",
+                    action:
+                        "correct it with the nats tool; replicas that are behind or offline catch up by themselves once their server runs"
+                ))
+        }
+        if let first = hosted.logBegins {
+            found.append(
+                .init(
+                    cause: .outdated,
+                    problem:
+                        "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
+                    action:
+                        "stop ccsd here, restore a backup of a running node (ccsctl backup there, ccsd restore here), and start it"
+                ))
+        }
+        let behind = recordsBehind(hosted)
+        if behind > Limits.ClusterHost.recordsBehind {
+            found.append(
+                .init(
+                    cause: .behind,
+                    problem: "this node is \(behind) records behind the log of partition \(partition)",
+                    action: "wait if it has just started; else look for a slow disk with ccsctl top"))
+        }
+        return found
+    }
+}

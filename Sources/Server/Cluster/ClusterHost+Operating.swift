@@ -1,0 +1,75 @@
+import Basics
+import Cluster
+import ClusterSetup
+import NodeLinks
+import Transport
+
+/// What an operator orders.
+extension ClusterHost {
+    /// What came of a handover.
+    enum HandoverOutcome: Sendable {
+        case refused(HandoverRefusal)
+        case unknownPartition(partitions: Int)
+        case took(NodeNumber, milliseconds: Int)
+        /// The successor did not take it, and this node goes on.
+        case resumed
+    }
+
+    /// A handover that an operator waits for.
+    struct OrderedHandover {
+        var since: Instant
+        var then: @Sendable (HandoverOutcome) -> Void
+    }
+
+    /// Hands a partition over, to a node or to the best one; `then` is called when that is done or refused.
+    func handOver(
+        _ partition: Int, to target: NodeNumber?, then: @escaping @Sendable (HandoverOutcome) -> Void
+    ) {
+        guard replicas.indices.contains(partition) else {
+            return then(.unknownPartition(partitions: replicas.count))
+        }
+        let now = reactor.now
+        var made: [MembershipEffect] = []
+        if let refusal = membership.handOver(partition, to: target, now: now, effects: &made) {
+            return then(.refused(refusal))
+        }
+        ordered[partition] = OrderedHandover(since: now.monotonic, then: then)
+        perform(made, now)
+    }
+
+    /// The handover of a partition has ended: another node owns it, or it was undone.
+    func endHandover(of partition: Int, owner: NodeNumber?) {
+        guard let handover = ordered.removeValue(forKey: partition) else { return }
+        guard let owner else { return handover.then(.resumed) }
+        let span = reactor.now.monotonic.milliseconds(since: handover.since)
+        handover.then(.took(owner, milliseconds: Int(clamping: span)))
+    }
+
+    /// What came of a removal.
+    enum RemovalOutcome: Sendable {
+        case removed(name: String)
+        case unknown
+        case alive(name: String)
+        case ownNode
+    }
+
+    /// Forgets a node that is gone for good.
+    func remove(_ number: NodeNumber) -> RemovalOutcome {
+        guard number != node else { return .ownNode }
+        let listed = settings.file.nodes.first { $0.number == number && !removed.contains(number) }
+        if let member = membership.member(number) {
+            var made: [MembershipEffect] = []
+            guard membership.remove(number, now: reactor.now, effects: &made) else {
+                return .alive(name: member.heartbeat.name)
+            }
+            perform(made, reactor.now)
+        } else if listed == nil {
+            return .unknown
+        }
+        let name = listed?.name ?? "node-\(number.number)"
+        removed.insert(number)
+        links?.forget(number)
+        log.notice("cluster_node_removed", ["node": LogValue(Int(number.number)), "name": .text(name)])
+        return .removed(name: name)
+    }
+}

@@ -1,0 +1,132 @@
+import Basics
+import Cluster
+import ClusterLog
+import Operator
+import Testing
+import Wire
+
+@testable import Server
+
+/// What operators are told about a cluster.
+@Suite("Operating a cluster", .serialized) struct ClusterOperatingTests {
+    private static let refusals: [HandoverRefusal] = [
+        .notOwner(nil), .notOwner(NodeNumber(2)), .underway(to: NodeNumber(3)), .unfit(NodeNumber(1)),
+        .unfit(NodeNumber(4)), .behind(NodeNumber(2), records: 900), .noTarget,
+    ]
+
+    @Test("each refusal of a handover has a text and advice of its own")
+    func refusals() {
+        let problems = Self.refusals.map { $0.problem(7, NodeNumber(2), NodeNumber(1)) }
+        #expect(Set(problems.map(\.text)).count == Self.refusals.count)
+        #expect(problems.allSatisfy { !$0.hint.isEmpty })
+        #expect(problems[1].text == "node 2 owns partition 7, not this node (1)")
+        #expect(problems[3].text == "node 1 owns partition 7 already", "the node itself is no target")
+        #expect(problems[5].text.contains("900 records behind") && problems[5].text.contains("at most 512"))
+    }
+
+    @Test("each alarm has its cause, a problem and an action, and the log has both in one line")
+    func alarms() {
+        let node = NodeNumber(2)
+        let alarms: [ClusterAlarm] = [
+            .duplicateNode(node), .foreignCluster(ClusterID(7)), .clock(node), .noFrameVersion,
+            .partitions(node), .tooManyNodes, .unowned(partition: 3),
+        ]
+        #expect(Set(alarms.map(\.report.cause)).count == alarms.count)
+        for alarm in alarms {
+            #expect(!alarm.report.problem.isEmpty && !alarm.report.action.isEmpty)
+            #expect(alarm.words == "\(alarm.report.problem): \(alarm.report.action)")
+        }
+        let lost = LogHalt.truncated(applied: LogPosition(9), stored: LogPosition(4))
+        #expect(lost.alarm(of: 3).cause == .recordsLost)
+        #expect(lost.words.contains("position 4") && lost.words.contains("up to 9"))
+        let strange = LogHalt.unreadable(.damaged, at: LogPosition(5))
+        #expect(strange.alarm(of: 3).cause == .halted && strange.words.contains("position 5"))
+    }
+
+    @Test("a daemon without a cluster says so, and does not answer for one", .timeLimit(.minutes(1)))
+    func noCluster() throws {
+        let server = try InProcessServer()
+        let commands: [(String, JSONValue)] = [
+            ("cluster status", [:]), ("cluster handover", ["partition": 1]), ("cluster remove", ["node": 2]),
+        ]
+        for (name, arguments) in commands {
+            let answer = try server.ask(name, arguments)
+            #expect(answer["error"]?.text?.contains("no node of a cluster") == true, "\(answer)")
+        }
+        let status = try server.ask("status", [:])
+        #expect(status["result"]?["cluster"] == .null)
+        #expect(server.daemon.isReady && server.daemon.readiness == "ready\n")
+    }
+}
+
+/// When frames were appended, and whether there is a connection to the log.
+@Suite("Figures of a cluster") struct ClusterFigureTests {
+    private func name(_ claim: UInt64, _ number: UInt64) -> FrameName {
+        FrameName(claim: Claim(claim), number: number)
+    }
+
+    private func at(_ microseconds: Int64) -> Instant { Instant(nanoseconds: microseconds * 1_000) }
+
+    @Test(
+        "the time of a frame runs from its first append; a repetition is one, and another claim begins anew")
+    func appends() {
+        var times = AppendTimes()
+        #expect(!times.note(name(1, 1), at(0)))
+        #expect(!times.note(name(1, 2), at(100)))
+        #expect(times.note(name(1, 2), at(900)))
+        #expect(times.confirm(2, at(1_000)) == 900_000)
+        #expect(times.confirm(2, at(1_000)) == nil, "a frame is confirmed once")
+        #expect(times.confirm(1, at(1_000)) == nil, "what came before is confirmed with it")
+        #expect(!times.note(name(2, 1), at(2_000)))
+        #expect(times.confirm(7, at(2_000)) == nil)
+    }
+
+    @Test("a node is ready from its first connection on, and for a moment after it was lost")
+    func contact() {
+        let contact = ClusterContact()
+        #expect(contact.problem(at(0))?.contains("yet") == true)
+        contact.connected()
+        #expect(contact.problem(at(0)) == nil)
+        let lost = at(5_000_000)
+        contact.disconnected(lost)
+        #expect(contact.problem(lost.advanced(milliseconds: Limits.ClusterHost.readyMilliseconds - 1)) == nil)
+        let problem = contact.problem(lost.advanced(milliseconds: Limits.ClusterHost.readyMilliseconds))
+        #expect(problem?.hasSuffix("for 3 s") == true)
+        contact.connected()
+        #expect(contact.problem(lost.advanced(seconds: 60)) == nil)
+    }
+
+    @Test("a stream has lost records once it was short three times in a row")
+    func shortStream() {
+        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
+        hosted.examinedAt = LogPosition(10)
+        #expect(!hosted.noteEnd(LogPosition(9)) && !hosted.noteEnd(LogPosition(9)))
+        #expect(!hosted.noteEnd(LogPosition(10)), "it was read from an old leader")
+        #expect(!hosted.noteEnd(LogPosition(9)) && !hosted.noteEnd(LogPosition(9)))
+        #expect(hosted.noteEnd(LogPosition(9)) && hosted.lostAfter == LogPosition(9))
+        #expect(!hosted.noteEnd(LogPosition(11)) && hosted.lostAfter == nil)
+    }
+
+    @Test("what the thread of the cluster counts arrives in the metrics")
+    func tally() {
+        let shard = MetricShard()
+        let tally = ClusterTally(shard: shard)
+        tally.appended(100, isRepeated: false)
+        tally.appended(100, isRepeated: true)
+        tally.confirmed(after: 400_000)
+        tally.confirmed(after: nil)
+        tally.applied()
+        tally.forwarded(.command, .received)
+        tally.unreached(3, .linkLost)
+        tally.set(.clusterPartitions, to: [PartitionRole.owning: 5])
+        #expect(shard.value(.clusterFrames, 0) == 1 && shard.value(.clusterFrames, 1) == 1)
+        #expect(shard.value(.clusterFrameBytes, 1) == 100)
+        #expect(shard.count(of: .clusterConfirmTimes) == 1)
+        #expect(shard.value(.clusterApplied, 0) == 2 && shard.value(.clusterApplied, 1) == 1)
+        #expect(shard.value(.clusterForwarded, 1, 1) == 1 && shard.value(.clusterForwarded, 0, 1) == 0)
+        #expect(shard.value(.clusterUnreached, Metric.UnreachedReason.linkLost.position) == 3)
+        #expect(shard.value(.clusterPartitions, PartitionRole.owning.position) == 5)
+        tally.set(.clusterPartitions, to: [PartitionRole: Int]())
+        #expect(shard.value(.clusterPartitions, PartitionRole.owning.position) == 0)
+    }
+}
