@@ -140,6 +140,7 @@ struct MemberTests {
     func clocks() {
         var bench = Bench()
         let other = Bench.heartbeat(2, following, following)
+        _ = bench.run(1_300)
         bench.wallAhead = -2_001
         for _ in 0..<4 { #expect(alarms(bench.receive(other)) == []) }
         bench.wallAhead = 2_000
@@ -149,6 +150,16 @@ struct MemberTests {
         #expect(alarms(bench.receive(other)) == [.clock(two)])
         bench.wallAhead = 0
         #expect(bench.receive(other) == [.cleared(.clock(two))])
+    }
+
+    @Test("a node that stood still handles old heartbeats: their clocks are not wrong")
+    func clocksAfterAStop() {
+        var bench = Bench()
+        let other = Bench.heartbeat(2, following, following)
+        _ = bench.run(1_300)
+        bench.stop(4_000)
+        bench.wallAhead = -3_000
+        for _ in 0..<20 { #expect(alarms(bench.receive(other)) == []) }
     }
 
     @Test("frames have the highest version that all nodes read, also those that are away")

@@ -137,6 +137,8 @@ extension Membership {
     }
 
     private mutating func checkClock(_ index: Int, _ now: Now, _ effects: inout [MembershipEffect]) {
+        // After this node stood still, heartbeats are handled late.
+        guard settled <= now.monotonic else { return }
         let (difference, isOver) = peers[index].heartbeat.wall.subtractingReportingOverflow(now.wall)
         let isWrong = isOver || difference.magnitude > UInt64(Limits.Cluster.clockMilliseconds)
         guard isWrong else {

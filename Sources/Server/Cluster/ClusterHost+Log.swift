@@ -103,7 +103,11 @@ extension ClusterHost {
             contact.connected()
             figuresDue = .distantPast
             log.notice("cluster_log_connected", ["server": .text(server.name)])
-            for hosted in replicas { handle(.connected, of: hosted, now) }
+            for hosted in replicas {
+                handle(.connected, of: hosted, now)
+                // At the start there was no connection; the next time may be half a minute away.
+                if !hosted.isExamined { look(atStreamOf: hosted.partition) }
+            }
         case .disconnected(let server, let failure):
             disconnectedSince = now.monotonic
             contact.disconnected(now.monotonic)

@@ -9,16 +9,22 @@ import Transport
 extension ClusterHost {
     /// Asks for the state and configuration of a partition's stream, now and once a minute.
     func examine(_ partition: Int) {
-        replicas[partition].examinedAt = replicas[partition].replica.report.applied
-        logs.examineStream(partition, settings.stream)
+        look(atStreamOf: partition)
         reactor.schedule(
             at: reactor.now.monotonic.advanced(milliseconds: Limits.ClusterHost.examineMilliseconds)
         ) { [unowned self] _ in examine(partition) }
     }
 
+    /// Asks for the configuration and the state of a stream, once.
+    func look(atStreamOf partition: Int) {
+        replicas[partition].examinedAt = replicas[partition].replica.report.applied
+        logs.examineStream(partition, settings.stream)
+    }
+
     /// A stream as it is. While it is not as it must be, this node does not claim its partition.
     func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
         let hosted = replicas[partition]
+        hosted.isExamined = true
         hosted.streamProblems = problems
         checkEnd(of: hosted, info.last)
         for problem in problems {

@@ -45,6 +45,8 @@ final class HostedReplica {
     /// What is wrong with the stream, by the last look at it, and what was applied when that was asked for.
     var streamProblems: [StreamProblem] = []
     var examinedAt = LogPosition.start
+    /// Whether its stream has been seen.
+    var isExamined = false
     /// How often in a row the stream ended before that, and where, once that is certain.
     private var shortEnds = 0
     private(set) var lostAfter: LogPosition?
