@@ -52,7 +52,7 @@ enum ClusterReport {
                 ("STATUS", { $0.isDraining ? "\($0.status.rawValue), draining" : $0.status.rawValue }),
                 ("OWNS", { "\($0.owned)" }), ("LINK", { link($0) }),
                 ("CLOCK", { $0.clockMilliseconds.map { "\($0 > 0 ? "+" : "")\($0) ms" } ?? "-" }),
-                ("HEARD", { $0.silentMilliseconds.map { "\($0) ms ago" } ?? "-" }),
+                ("SEEN", { $0.silentMilliseconds.map { "\($0) ms ago" } ?? "-" }),
                 ("SOFTWARE", { Report.cell($0.software) }), ("ADDRESS", { Report.cell($0.address) }),
             ], none: "No nodes.")
     }

@@ -43,7 +43,8 @@ struct OperatorTests {
     func daemonDown() throws {
         let scratch = try Scratch()
         let socket = scratch.url.appendingPathComponent("none.sock").path
-        for command in Program.ccsctl.commands {
+        // The founding of a cluster needs no daemon, but servers of the log: ClusterTests found one.
+        for command in Program.ccsctl.commands where command.name != "cluster found" {
             let tool = try Tool.run(
                 "ccsctl", ["--socket", socket, "--json"] + Self.words(command, scratch: scratch.url))
             #expect(Self.isOneObject(tool), "\(command.name): \(tool)")

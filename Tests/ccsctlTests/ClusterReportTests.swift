@@ -56,7 +56,7 @@ import Wire
                 log     connected to n1 (NATS 2.15.1), 3 replicas
                 frames  version 1
 
-                NODE  NAME    STATUS               OWNS  LINK        CLOCK   HEARD        SOFTWARE  ADDRESS
+                NODE  NAME    STATUS               OWNS  LINK        CLOCK   SEEN         SOFTWARE  ADDRESS
                    1  node-1  this                    1  -           -       -            0.9.0     10.0.0.1:5240
                    2  n?[2J   suspected, draining     0  up, 350 us  +12 ms  1400 ms ago  0.9.0     10.0.0.2:5240
                    3  node-3  unseen                  0  down        -       -            -         10.0.0.3:5240
@@ -85,7 +85,7 @@ import Wire
         #expect(lines[6] == "      what to do: set the wrong one")
     }
 
-    @Test("a handover and a removal tell what has changed, and where to go on")
+    @Test("a handover and a removal report what has changed, and where to go on")
     func changes() throws {
         let handover: JSONValue = ["partition": 3, "from": 1, "owner": 2, "milliseconds": 140]
         #expect(

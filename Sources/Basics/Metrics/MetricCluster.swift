@@ -25,7 +25,7 @@ extension Metric {
 
     /// The values of the label `reason`: why a request was answered without its owner.
     public enum UnreachedReason: String, LabelWord {
-        /// Nobody owned the partition in time.
+        /// The partition had no owner in time.
         case noOwner = "no_owner"
         /// Too many events waited for an owner.
         case tooManyHeld = "too_many_held"

@@ -30,7 +30,7 @@ extension Alert {
             "CcsdClusterAlarm", .warning, "ccs_cluster_alarms > 0", for: "5m",
             "The cluster has {{ $value }} alarms: {{ $labels.cause }}.",
             action:
-                "Run ccsctl cluster status: it tells what is wrong and what to do. ccsctl explain {{ $labels.cause }} gives the meaning; docs/cluster.md has the steps for streams that are not as they must be, wrong clocks and lost records."
+                "Run ccsctl cluster status: it shows what is wrong and what to do. ccsctl explain {{ $labels.cause }} gives the meaning; docs/cluster.md has the steps for streams that are not as they must be, wrong clocks and lost records."
         ),
         Alert(
             "CcsdSlowConfirmations", .warning,

@@ -6,7 +6,7 @@ struct Peer: Sendable {
     var heartbeat: Heartbeat
     /// When its last heartbeat arrived.
     var heard: Instant
-    /// The same, or later while this node heard nobody: from then on its silence counts.
+    /// The same, or later while this node received nothing: from then on its silence counts.
     var arrived: Instant
     var status = NodeStatus.alive
     /// The processes before this one, the last one first, and when this one replaced them.

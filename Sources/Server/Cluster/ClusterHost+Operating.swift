@@ -6,7 +6,7 @@ import Transport
 
 /// What an operator orders.
 extension ClusterHost {
-    /// What came of a handover.
+    /// The result of a handover.
     enum HandoverOutcome: Sendable {
         case refused(HandoverRefusal)
         case unknownPartition(partitions: Int)
@@ -45,7 +45,7 @@ extension ClusterHost {
         handover.then(.took(owner, milliseconds: Int(clamping: span)))
     }
 
-    /// What came of a removal.
+    /// The result of a removal.
     enum RemovalOutcome: Sendable {
         case removed(name: String)
         case unknown

@@ -88,7 +88,7 @@ extension ClusterHost {
         }
         let (mailbox, sendersChanged) = (mailbox, sendersChanged)
         let write = ControlWrite(batch: batch) { outcome in
-            // Nobody on this node waits for it.
+            // No request of this node waits for it.
             if !outcome.hasFailed { sendersChanged() }
             mailbox.post { host in host.answer(number, hasFailed: outcome.hasFailed, to: node) }
         }

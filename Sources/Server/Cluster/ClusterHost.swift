@@ -53,7 +53,7 @@ final class ClusterHost: ReactorDelegate {
     var unlinkedSince: [NodeNumber: Instant] = [:]
     /// The handovers that operators wait for, by partition.
     var ordered: [Int: OrderedHandover] = [:]
-    /// The nodes that an operator has removed, and that were not heard since.
+    /// The nodes that an operator has removed, and that have sent no heartbeat since.
     var removed: Set<NodeNumber> = []
 
     init(

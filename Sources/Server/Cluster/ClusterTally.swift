@@ -68,7 +68,7 @@ struct ClusterTally {
     func set(_ metric: Metric, to value: Int) { shard.set(metric, to: value) }
 }
 
-/// When the frames of an owner were first appended: at most as many as may be unconfirmed.
+/// When the frames of an owner were first appended: at most those that may be unconfirmed.
 struct AppendTimes {
     private var claim: Claim?
     private var highest: UInt64 = 0

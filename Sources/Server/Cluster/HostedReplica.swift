@@ -77,7 +77,7 @@ final class HostedReplica {
     }
 
     /// Notes the last position of the stream. Returns whether the stream has lost records for certain: a leader that is being replaced
-    /// may tell an old position once.
+    /// may report an old position once.
     func noteEnd(_ last: LogPosition) -> Bool {
         shortEnds = last < examinedAt ? shortEnds + 1 : 0
         lostAfter = shortEnds >= Limits.ClusterHost.shortEnds ? last : nil

@@ -62,7 +62,7 @@ extension ControlServer {
         case .removed(let name): return RemoveNode.Answer(node: node, name: name)
         case .unknown:
             throw OperatorProblem(
-                "unknown node \(number)", hint: "ccsctl cluster status lists all nodes that this one knows")
+                "unknown node \(number)", hint: "ccsctl cluster status lists all nodes")
         case .alive(let name):
             throw OperatorProblem(
                 "node \(number) (\(name)) is alive: it sends heartbeats",

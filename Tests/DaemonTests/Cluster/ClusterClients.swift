@@ -3,11 +3,11 @@ import Client
 import ClientProtocol
 import Transport
 
-/// A client of the load, which connects to a random node and goes to another when its connection ends or says nothing.
+/// A client of the load, which connects to a random node and goes to another when its connection ends or is silent.
 class ClusterClient {
     /// The node that it is connected to.
     var node = 0
-    /// When it was last heard of, and when it may connect again.
+    /// When it last received something, and when it may connect again.
     var heard = Instant.distantPast
     var retry = Instant.distantPast
 }

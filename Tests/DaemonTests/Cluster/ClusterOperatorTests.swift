@@ -78,7 +78,7 @@ struct ClusterOperatorTests {
             try partitions(cluster, at: 0).first { $0["role"] as? String == "owning" }?["partition"] as? Int)
         let answer = try cluster.node(0).ctl("cluster", "handover", "\(own)", "--to", "2")
         #expect(answer["owner"] as? Int == 2 && answer["from"] as? Int == 1)
-        try eventually("the third node knows the new owner") {
+        try eventually("the third node has the new owner") {
             try partitions(cluster, at: 2)[own]["owner"] as? Int == 2
         }
         #expect(

@@ -106,7 +106,7 @@ final class ClusterWorld {
 
     // MARK: Load
 
-    /// Exchanges messages until a condition holds, which is tested after each turn or at most `every` so many milliseconds. Throws if it
+    /// Exchanges messages until a condition holds, which is tested after each turn or at least after `every` milliseconds. Throws if it
     /// does not hold in time.
     func run(until what: String, every: Int64 = 0, _ isDone: () throws -> Bool) throws {
         let start = Now.read().monotonic

@@ -185,9 +185,9 @@ final class RunningCluster {
         return (id, key)
     }
 
-    /// Waits until a node knows a sender.
+    /// Waits until a node has a sender.
     func waitForSender(_ id: String, at node: Int) throws {
-        try eventually("node \(node + 1) knows the sender \(id)") {
+        try eventually("node \(node + 1) has the sender \(id)") {
             let listed = try self.node(node).ctl("senders", "list")["senders"] as? [[String: Any]] ?? []
             return listed.contains { $0["sender_id"] as? String == id }
         }

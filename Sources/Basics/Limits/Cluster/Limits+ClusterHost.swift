@@ -15,7 +15,7 @@ extension Limits {
         /// Milliseconds between two looks at the state of a stream.
         public static let examineMilliseconds: Int64 = 30_000
         /// Looks in a row at a stream that ends before what was applied, until it has lost records for certain: a leader without a majority
-        /// may tell old positions for up to 10 s.
+        /// may report old positions for up to 10 s.
         public static let shortEnds = 2
         /// Milliseconds without a connection to the log after which a node is not ready, and without a link to a living node after which
         /// there is an alarm: a connection to another server takes less.

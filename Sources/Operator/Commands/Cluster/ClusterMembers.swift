@@ -8,7 +8,7 @@ extension ShowCluster.Answer {
         public var status: MemberStatus
         /// Where other nodes reach it.
         public var address: String
-        /// The version of its software; `nil` for a node that was never heard.
+        /// The version of its software; `nil` for a node without a heartbeat so far.
         public var software: String?
         /// The newest version of frames that it reads.
         public var frameVersion: Int?
@@ -51,7 +51,7 @@ extension ShowCluster.Answer {
             .required("name", .text, \.name, "The name."),
             .required("status", .word, \.status, "Whether it is there, as a word."),
             .required("address", .text, \.address, "Where other nodes reach it."),
-            .nullable("software", .text, \.software, "The version of its software; null if never heard."),
+            .nullable("software", .text, \.software, "The version of its software; null without a heartbeat so far."),
             .nullable(
                 "frame_version", .count, \.frameVersion, "The newest version of frames that it reads."),
             .required("draining", .boolean, \.isDraining, "Whether it gives its partitions to others."),

@@ -8,7 +8,7 @@ public struct ShowCluster: OperatorCommand {
     public static let summary = OperationSummary.reading(
         .showCluster, "Show the nodes, partitions, log and alarms of the cluster, as this node sees them.",
         details: [
-            "Each node tells what it knows: ask another one as well if one seems wrong. Roles and positions of partitions are those of the node that is asked."
+            "Each node answers from its own heartbeats: ask another one as well if one seems wrong. Roles and positions of partitions are those of the node that is asked."
         ])
     public static let fields = Fields(ShowCluster.init)
 
@@ -51,7 +51,7 @@ public struct ShowCluster: OperatorCommand {
                 "The version of frames that all nodes read; null if there is none."),
             .required("draining", .boolean, \.isDraining, "Whether it gives its partitions to others."),
             .required("log", .record, \.log, "Its connection to the log."),
-            .required("members", .list(.record), \.members, "All nodes that it knows, by number."),
+            .required("members", .list(.record), \.members, "All nodes of its list, by number."),
             .required("partitions", .list(.record), \.partitions, "All partitions, by number."),
             .required("alarms", .list(.record), \.alarms, "What is wrong, most urgent first."))
     }
