@@ -58,7 +58,9 @@ public struct SimulatedLog {
     public var end: LogPosition { LogPosition(UInt64(records.count)) }
 
     /// Decides what becomes of a record; times in microseconds from now.
-    public mutating func fate(of node: Int, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom) -> Fate {
+    public mutating func fate(of node: Int, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom)
+        -> Fate
+    {
         // One connection keeps the order.
         let arrival = max(arrivals[node] ?? 0, time + Int64.random(in: 100...2_000, using: &random))
         arrivals[node] = arrival

@@ -39,7 +39,8 @@ public final class NATSServerProcess {
         self.name = name
         folder = URL(fileURLWithPath: Self.temporaryFolder())
         let jetStream = "jetstream { store_dir: \"\(folder.path)/store\", sync_interval: always }"
-        configuration = "server_name: \"\(name)\"\nhttp: \"127.0.0.1:-1\"\n\(hasJetStream ? jetStream : "")\n\(more)"
+        configuration =
+            "server_name: \"\(name)\"\nhttp: \"127.0.0.1:-1\"\n\(hasJetStream ? jetStream : "")\n\(more)"
         if !isIdle { try start() }
     }
 

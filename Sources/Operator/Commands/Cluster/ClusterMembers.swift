@@ -51,7 +51,9 @@ extension ShowCluster.Answer {
             .required("name", .text, \.name, "The name."),
             .required("status", .word, \.status, "Whether it is there, as a word."),
             .required("address", .text, \.address, "Where other nodes reach it."),
-            .nullable("software", .text, \.software, "The version of its software; null without a heartbeat so far."),
+            .nullable(
+                "software", .text, \.software, "The version of its software; null without a heartbeat so far."
+            ),
             .nullable(
                 "frame_version", .count, \.frameVersion, "The newest version of frames that it reads."),
             .required("draining", .boolean, \.isDraining, "Whether it gives its partitions to others."),
