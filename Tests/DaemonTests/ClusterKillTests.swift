@@ -20,11 +20,11 @@ struct ClusterKillTests {
     func kills() throws {
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
-        let kind = ClusterRun.kind
-        let faults = kind.map { [$0] } ?? ClusterFault.allCases
+        let hasNetwork = ClusterNetwork.isAvailable
+        let faults = ClusterRun.kind.map { [$0] } ?? ClusterFault.allCases.filter { $0 != .net || hasNetwork }
         let alone = try ClusterWorld(seed: seed, isAlone: true)
         let single = try alone.measure(seconds: 10)
-        let world = try ClusterWorld(seed: seed)
+        let world = try ClusterWorld(seed: seed, hasNetwork: hasNetwork)
         let many = try world.measure(seconds: 10)
         var pauses: [ClusterPauses] = []
         let cycles = ClusterRun.cycles ?? 1

@@ -13,6 +13,8 @@ enum ClusterFault: String, CaseIterable {
     case nats
     /// kill -9 of a node and of a server of the log at once.
     case both
+    /// A node whose network is cut for five seconds.
+    case net
 }
 
 /// How long messages waited for their acknowledgements after a fault: the longest of all devices.
@@ -41,10 +43,15 @@ extension ClusterWorld {
         case .both:
             server.kill()
             try cluster.end(victim)
+        case .net: try cluster.network?.cut(victim)
         }
         if fault == .stop {
             try run(milliseconds: 4_000)
             try cluster.node(victim).signal(SIGCONT)
+        }
+        if fault == .net {
+            try run(milliseconds: 5_000)
+            try cluster.network?.heal(victim)
         }
         try runUntilAllAnswer()
         var pauses = ClusterPauses(

@@ -45,10 +45,10 @@ final class ClusterWorld {
 
     /// Founds a cluster with two senders, three app servers of each, and six devices, spread over the nodes; or starts a daemon that is
     /// alone, with the same load.
-    init(seed: UInt64, isAlone: Bool = false) throws {
+    init(seed: UInt64, isAlone: Bool = false, hasNetwork: Bool = false) throws {
         random = SeededRandom(seed: seed)
         reactor = try Reactor(index: 0)
-        cluster = try RunningCluster(flags: Self.flags, isAlone: isAlone)
+        cluster = try RunningCluster(flags: Self.flags, isAlone: isAlone, hasNetwork: hasNetwork)
         let senders = try (0..<2).map { at in
             let made = try cluster.addSender(at: at % cluster.count)
             return Sender(id: made.id, key: made.key)
@@ -89,7 +89,7 @@ final class ClusterWorld {
     func endpoint(_ name: String, _ node: Int) throws -> Endpoint {
         let daemon = try cluster.node(node)
         return try Endpoint(
-            host: "127.0.0.1", port: UInt16(daemon.port(name)),
+            host: cluster.address(node), port: UInt16(daemon.port(name)),
             tls: TLSClientSettings(trust: .file(daemon.authority)))
     }
 

@@ -6,6 +6,8 @@ import NATSServerSupport
 /// The folders of a cluster whose test fails are kept (`keepIfFailed`).
 final class RunningCluster {
     private let logs: NATSCluster?
+    /// The networks of the nodes, if they can be cut off.
+    let network: ClusterNetwork?
     /// The folders that `ccsctl cluster found` has made.
     let founded: Scratch
     private let scratches: [Scratch]
@@ -19,9 +21,13 @@ final class RunningCluster {
     let partitions: Int
 
     /// Founds a cluster and starts its nodes. A daemon that is `alone` belongs to no cluster and needs no log, for comparison.
-    init(nodes: Int = 3, partitions: Int = 6, flags: [String] = [], isAlone: Bool = false) throws {
+    init(
+        nodes: Int = 3, partitions: Int = 6, flags: [String] = [], isAlone: Bool = false,
+        hasNetwork: Bool = false
+    ) throws {
         let count = isAlone ? 1 : nodes
-        logs = isAlone ? nil : try NATSCluster()
+        network = hasNetwork ? try ClusterNetwork(nodes: count) : nil
+        logs = isAlone ? nil : try NATSCluster(address: hasNetwork ? ClusterNetwork.logAddress : "127.0.0.1")
         founded = try Scratch()
         self.flags = flags
         self.partitions = partitions
@@ -34,7 +40,7 @@ final class RunningCluster {
             let names = ["app_server", "app_server_preproduction", "device", "https", "admin"]
             return Dictionary(uniqueKeysWithValues: zip(names, own))
         }
-        if !isAlone { try found(free.prefix(count).map { "127.0.0.1:\($0)" }) }
+        if !isAlone { try found((0..<count).map { "\(address($0)):\(free[$0])" }) }
         for node in 0..<count { try start(node) }
         if !isAlone { try serves() }
     }
@@ -46,17 +52,20 @@ final class RunningCluster {
         let words =
             ["cluster", "found", founded.url.path, "--partitions", "\(partitions)"]
             + addresses.flatMap { ["--node", $0] }
-            + servers.flatMap { ["--log-server", "127.0.0.1:\($0.port)"] }
+            + servers.flatMap { ["--log-server", "\($0.address):\($0.port)"] }
         let result = try Tool.run("ccsctl", words)
         guard result.code == 0 else { throw HarnessFailure("ccsctl cluster found: \(result)") }
-        // Tests listen on loopback only.
+        // Tests listen on loopback or on networks of their own.
         for node in addresses.indices {
             let file = folder(node).appendingPathComponent("cluster.json")
             let text = try String(contentsOf: file, encoding: .utf8)
-            try text.replacingOccurrences(of: "0.0.0.0:", with: "127.0.0.1:")
+            try text.replacingOccurrences(of: "0.0.0.0:", with: "\(address(node)):")
                 .write(to: file, atomically: true, encoding: .utf8)
         }
     }
+
+    /// The address of a node.
+    func address(_ node: Int) -> String { network?.address(node) ?? "127.0.0.1" }
 
     /// The number of nodes.
     var count: Int { scratches.count }
@@ -97,10 +106,12 @@ final class RunningCluster {
 
     /// Returns what starts a node and can run on another thread; `install` follows.
     func starter(_ node: Int) throws -> @Sendable () throws -> RunningDaemon {
-        let (scratch, ports) = (scratches[node], ports[node])
-        let folders = logs == nil ? [] : ["--cluster-directory", folder(node).path]
-        let flags = folders + ["--admin-port", "\(ports["admin"] ?? 0)"] + flags
-        return { try RunningDaemon(continuing: scratch, flags: flags, ports: ports) }
+        let (scratch, ports, launcher) = (scratches[node], ports[node], network?.launcher(node) ?? [])
+        var options = logs == nil ? [] : ["--cluster-directory", folder(node).path]
+        options += ["--admin-port", "\(ports["admin"] ?? 0)"]
+        if network != nil { options += ["--listen-address", address(node), "--host-names", address(node)] }
+        let flags = options + flags
+        return { try RunningDaemon(continuing: scratch, flags: flags, ports: ports, launcher: launcher) }
     }
 
     /// Takes a started process as a node.

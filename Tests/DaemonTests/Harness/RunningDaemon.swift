@@ -23,10 +23,11 @@ final class RunningDaemon {
     /// Starts a daemon and waits until it serves.
     ///
     /// `scratch` is the folder of an earlier daemon, `ports` are fixed ports, and `sockets` are listening sockets that the daemon
-    /// inherits as with systemd.
+    /// inherits as with systemd. `launcher` is a command that runs the program with its arguments.
     init(
         continuing scratch: Scratch? = nil, flags: [String] = [], reactors: Int = 1, graceSeconds: Int = 1,
-        ports given: [String: Int] = [:], sockets: [String: Int32] = [:], environment: [String: String] = [:]
+        ports given: [String: Int] = [:], sockets: [String: Int32] = [:], environment: [String: String] = [:],
+        launcher: [String] = []
     )
         throws
     {
@@ -45,6 +46,10 @@ final class RunningDaemon {
                 ["--\(name.replacingOccurrences(of: "_", with: "-"))-port", String(given[name] ?? 0)]
             }
         process.arguments = arguments
+        if let first = launcher.first {
+            process.executableURL = URL(fileURLWithPath: first)
+            process.arguments = launcher.dropFirst() + [program.path] + arguments
+        }
         var environment = environment
         if !sockets.isEmpty {
             // LISTEN_PID must be the ID of the process, which only the shell has before exec.
@@ -58,7 +63,9 @@ final class RunningDaemon {
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
-        if let port = given["app_server"] { firstConnectionMilliseconds = try connects(to: UInt16(port)) }
+        if launcher.isEmpty, let port = given["app_server"] {
+            firstConnectionMilliseconds = try connects(to: UInt16(port))
+        }
         // With a configuration file the daemon prints no greeting.
         if !flags.contains("--config") {
             let lines = Lines(output.fileHandleForReading)

@@ -16,6 +16,8 @@ public final class NATSServerProcess {
     public let folder: URL
     /// The name of the server.
     public let name: String
+    /// The address for clients.
+    public let address: String
     /// The port for clients; the same after a restart.
     public private(set) var port: UInt16
     /// The port for `/healthz`.
@@ -32,9 +34,11 @@ public final class NATSServerProcess {
 
     /// Prepares a server, and starts it unless it `isIdle`. `more` is added to its configuration. With `port` 0 it takes a free one.
     public init(
-        _ more: String = "", name: String = "single", port: UInt16 = 0, hasJetStream: Bool = true,
+        _ more: String = "", name: String = "single", address: String = "127.0.0.1", port: UInt16 = 0,
+        hasJetStream: Bool = true,
         isIdle: Bool = false
     ) throws {
+        self.address = address
         self.port = port
         self.name = name
         folder = URL(fileURLWithPath: Self.temporaryFolder())
@@ -63,7 +67,7 @@ public final class NATSServerProcess {
     /// Starts the server again, with the same port and store, and waits until it listens.
     public func start() throws {
         let config = folder.appendingPathComponent("nats.conf")
-        try "listen: \"127.0.0.1:\(port == 0 ? -1 : Int(port))\"\n\(configuration)\n"
+        try "listen: \"\(address):\(port == 0 ? -1 : Int(port))\"\n\(configuration)\n"
             .write(to: config, atomically: true, encoding: .utf8)
         process = try Self.spawn([
             Self.program.path, "--config", config.path, "--ports_file_dir", folder.path, "--log",
