@@ -96,7 +96,7 @@ final class Bench {
     /// Pins a single-threaded server to the first processor and the generator to the last, if the machine allows it.
     func separate(_ target: any Server) {
         guard Processor.count > 1, reactors == 1 else { return }
-        for thread in ProcessProbe(process: target.process).threads {
+        for thread in target.processes.flatMap({ ProcessProbe(process: $0).threads }) {
             if let number = Int32(thread) { Processor.pin(process: number, to: 0) }
         }
         Processor.pin(process: 0, to: Processor.count - 1)

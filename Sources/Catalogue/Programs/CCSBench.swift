@@ -129,6 +129,25 @@ extension Program {
                         "ccs-bench apns --window 100 --latency 20")
                 ]),
             Command(
+                "cluster",
+                "Compare the server's CPU per durable message at a daemon that is alone with that in a cluster.",
+                details: [
+                    "The log of the cluster is on three nats-servers, which ccs-bench starts on loopback. App servers and devices are connected to the first node. With one node, that owns all partitions, and the comparison shows what the log costs an owner. With three, each owns a third and applies what the others write; the CPU time is that of all nodes together.",
+                    "The CPU time of the nats-servers is printed at the end. It includes warming up, and what they do between the rounds.",
+                ],
+                options: load + [
+                    Option("--nodes", .integer(1...3), "N", "The number of nodes.", preset: "1"),
+                    Option(
+                        "--nats-server", .path, "PROGRAM", "The nats-server to start.",
+                        preset: "/usr/sbin/nats-server"),
+                    rate, rounds("3"),
+                ],
+                examples: [
+                    Example(
+                        "Compare with a node that owns all partitions",
+                        "ccs-bench cluster --connections 10 --nats-server .venv/bin/nats-server")
+                ]),
+            Command(
                 "flat",
                 "Compare the server's CPU per message with many and with few devices and stored messages, and measure restarts.",
                 details: [

@@ -26,6 +26,7 @@ extension Bench {
         case "fanout": try fanout()
         case "relay": try relay()
         case "apns": try apns()
+        case "cluster": try cluster()
         case "flat": try flat()
         case "idle": try idle()
         case "compare": try comparison()

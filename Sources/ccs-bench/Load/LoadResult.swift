@@ -18,7 +18,7 @@ struct LoadSample {
         refused = counters.refused
         delivered = counters.delivered
         leftOut = counters.leftOut
-        server = ProcessProbe(process: target.process).cpuNanoseconds
+        server = target.processes.reduce(0) { $0 + ProcessProbe(process: $1).cpuNanoseconds }
         own = ProcessProbe(process: ProcessProbe.own).cpuNanoseconds
     }
 }

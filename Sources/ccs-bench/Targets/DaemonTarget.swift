@@ -30,6 +30,9 @@ final class DaemonTarget: Target {
     /// The ports of its listeners, by name.
     private var ports: [String: UInt16]
     var process: Int32 { child.process }
+    /// The other nodes of its cluster.
+    var companions: [DaemonTarget] = []
+    var processes: [Int32] { [process] + companions.map(\.process) }
     /// Whether it is running.
     var isRunning: Bool { child.isRunning }
 

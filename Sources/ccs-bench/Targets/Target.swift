@@ -7,6 +7,12 @@ protocol Server: AnyObject {
     var name: String { get }
     /// Its process ID.
     var process: Int32 { get }
+    /// The processes whose CPU time counts as that of the server.
+    var processes: [Int32] { get }
+}
+
+extension Server {
+    var processes: [Int32] { [process] }
 }
 
 /// A server for app servers and devices.
