@@ -17,7 +17,7 @@ final class ReplicatedLog {
     /// Starts the servers. Throws if the program is missing.
     init(_ bench: Bench, program: String?) throws(BenchError) {
         self.bench = bench
-        let program = try program ?? PeerProgram.nats.path()
+        let server = if let program { program } else { try PeerProgram.nats.path() }
         var ports: [UInt16] = []
         for _ in 0..<2 * Self.count { ports.append(try PeerPlace.freePort()) }
         self.ports = Array(ports.prefix(Self.count))
@@ -36,7 +36,7 @@ final class ReplicatedLog {
             do throws(TransportError) {
                 try SmallFile.replace(file, with: Array(text.utf8), mode: 0o600)
             } catch { throw BenchError(error.description, code: .inputOutput) }
-            servers.append(try bench.start(program, ["--config", file], log: "\(name).log"))
+            servers.append(try bench.start(server, ["--config", file], log: "\(name).log"))
         }
     }
 
