@@ -89,10 +89,12 @@ let package = Package(
             [
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
                 "APNsGateway", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
-                "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
+                "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient", "TestBench",
+                "Client", "ClientProtocol",
             ]),
         module("ClientProtocol", ["Basics", "Wire"]),
         module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
+        module("TestBench", ["Basics", "Wire", "ClientProtocol", "Client", "Transport"]),
         module("Simulation", ["Basics", "Wire", "ClientProtocol", "Delivery", "Sessions", "Store"]),
 
         // The programs.
@@ -190,6 +192,7 @@ let package = Package(
                 "BasicsSupport", "CryptoSupport",
                 "WireSupport",
             ]),
+        tests("TestBench", ["TestBench", "ClientProtocol", "Basics"]),
         tests(
             "ccsctl",
             [

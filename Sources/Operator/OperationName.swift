@@ -47,6 +47,13 @@ public enum OperationName: String, CaseIterable, Sendable {
     case revokeInstallation = "installations revoke"
     case listTopics = "topics list"
     case listRunningTopics = "topics running"
+    case addVirtualDevice = "virtual-devices add"
+    case listVirtualDevices = "virtual-devices list"
+    case changeVirtualDevice = "virtual-devices change"
+    case readVirtualDevice = "virtual-devices messages"
+    case sendFromVirtualDevice = "virtual-devices send"
+    case unregisterVirtualDevice = "virtual-devices unregister"
+    case removeVirtualDevice = "virtual-devices remove"
 
     /// The type of the operation's command.
     public var command: any OperatorCommand.Type {
@@ -98,6 +105,13 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .revokeInstallation: RevokeInstallation.self
         case .listTopics: ListTopics.self
         case .listRunningTopics: ListRunningTopics.self
+        case .addVirtualDevice: AddVirtualDevice.self
+        case .listVirtualDevices: ListVirtualDevices.self
+        case .changeVirtualDevice: ChangeVirtualDevice.self
+        case .readVirtualDevice: ReadVirtualDevice.self
+        case .sendFromVirtualDevice: SendFromVirtualDevice.self
+        case .unregisterVirtualDevice: UnregisterVirtualDevice.self
+        case .removeVirtualDevice: RemoveVirtualDevice.self
         }
     }
 

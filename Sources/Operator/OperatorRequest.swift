@@ -49,6 +49,13 @@ public enum OperatorRequest: Sendable {
     case revokeInstallation(RevokeInstallation)
     case listTopics(ListTopics)
     case listRunningTopics(ListRunningTopics)
+    case addVirtualDevice(AddVirtualDevice)
+    case listVirtualDevices(ListVirtualDevices)
+    case changeVirtualDevice(ChangeVirtualDevice)
+    case readVirtualDevice(ReadVirtualDevice)
+    case sendFromVirtualDevice(SendFromVirtualDevice)
+    case unregisterVirtualDevice(UnregisterVirtualDevice)
+    case removeVirtualDevice(RemoveVirtualDevice)
 
     /// Decodes the arguments of an operation. Throws `FieldProblem` for the first invalid one.
     public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
@@ -101,6 +108,15 @@ public enum OperatorRequest: Sendable {
         case .revokeInstallation: self = .revokeInstallation(try RevokeInstallation(arguments: arguments))
         case .listTopics: self = .listTopics(try ListTopics(arguments: arguments))
         case .listRunningTopics: self = .listRunningTopics(try ListRunningTopics(arguments: arguments))
+        case .addVirtualDevice: self = .addVirtualDevice(try AddVirtualDevice(arguments: arguments))
+        case .listVirtualDevices: self = .listVirtualDevices(try ListVirtualDevices(arguments: arguments))
+        case .changeVirtualDevice: self = .changeVirtualDevice(try ChangeVirtualDevice(arguments: arguments))
+        case .readVirtualDevice: self = .readVirtualDevice(try ReadVirtualDevice(arguments: arguments))
+        case .sendFromVirtualDevice:
+            self = .sendFromVirtualDevice(try SendFromVirtualDevice(arguments: arguments))
+        case .unregisterVirtualDevice:
+            self = .unregisterVirtualDevice(try UnregisterVirtualDevice(arguments: arguments))
+        case .removeVirtualDevice: self = .removeVirtualDevice(try RemoveVirtualDevice(arguments: arguments))
         }
     }
 
@@ -154,6 +170,13 @@ public enum OperatorRequest: Sendable {
         case .revokeInstallation(let command): command
         case .listTopics(let command): command
         case .listRunningTopics(let command): command
+        case .addVirtualDevice(let command): command
+        case .listVirtualDevices(let command): command
+        case .changeVirtualDevice(let command): command
+        case .readVirtualDevice(let command): command
+        case .sendFromVirtualDevice(let command): command
+        case .unregisterVirtualDevice(let command): command
+        case .removeVirtualDevice(let command): command
         }
     }
 

@@ -4,6 +4,7 @@ import Delivery
 import Sessions
 import Store
 import Synchronization
+import TestBench
 import Transport
 
 /// The state of the running server that its threads share.
@@ -31,6 +32,8 @@ final class Daemon: Sendable {
     private let factory: PartitionFactory
     /// The gateway to Apple.
     let apns: APNsPort
+    /// The virtual devices. `nil` if the test bench is off.
+    let testBench: TestBench?
     /// Whether the machine's clock is trusted.
     let clock: ClockStatus
     let mailboxes: [ReactorMailbox]
@@ -54,7 +57,7 @@ final class Daemon: Sendable {
 
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
-        cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort,
+        cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort, testBench: TestBench?,
         clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
@@ -69,6 +72,7 @@ final class Daemon: Sendable {
         self.cluster = cluster
         self.factory = factory
         self.apns = apns
+        self.testBench = testBench
         self.clock = clock
         self.mailboxes = mailboxes
         self.senders = senders

@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Glibc
 import Store
+import TestBench
 import Transport
 
 /// Shuts the daemon down: drains app servers, closes devices, and commits the remaining writes.
@@ -23,6 +24,7 @@ struct Shutdown {
         stopListening([.appServer, .appServerPreproduction])
         daemon.drainer.drainForShutdown(seconds: configuration.shutdownSeconds)
         notify.status("stopping: closing the connections of devices")
+        daemon.testBench?.stop()
         stopListening(Link.Kind.allCases)
         _ = unsafe unlink(configuration.controlSocket)
         daemon.drainer.lastCall(seconds: configuration.shutdownSeconds)

@@ -107,10 +107,12 @@ struct Startup: ~Copyable {
         let hosts = makeHosts(
             reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
         let sockets = try openSockets()
+        let bench = try makeBench()
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: Backups(store: store, log: log),
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            clock: clock, mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
+            testBench: bench?.bench, clock: clock, mailboxes: mailboxes, senders: senders, seal: seal,
+            scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners, senderFigures: senderFigures,
@@ -129,6 +131,7 @@ struct Startup: ~Copyable {
                     contact: port.contact,
                     sendersChanged: { senders.reload() }))
         }
+        if let bench { try startBench(bench, daemon) }
         let greeting = try makeFirstSender(daemon)
         return (daemon, greeting)
     }

@@ -21,10 +21,13 @@ enum CommandArguments {
         }
         switch request {
         case .sendMessage(var command):
-            let pairs = try pairs(invocation)
+            let pairs = try pairs(name, invocation)
             // With both raw_data and pairs the server reports the conflict; with raw_data alone data is omitted.
             if command.rawData == nil || !pairs.isEmpty { command.data = pairs }
             return .sendMessage(command)
+        case .sendFromVirtualDevice(var command):
+            command.data = try pairs(name, invocation)
+            return .sendFromVirtualDevice(command)
         case .addSender(var command):
             command.key = try KeyInput.key(invocation)
             return .addSender(command)
@@ -78,10 +81,12 @@ enum CommandArguments {
         return unsafe String(cString: folder) + "/" + path
     }
 
-    /// Returns the payload of a message: the arguments after the sender and the token.
-    private static func pairs(_ invocation: Invocation) throws(Failure) -> [JSONValue.Member] {
+    /// Returns the payload of a message: the arguments after those that are fields.
+    private static func pairs(_ name: OperationName, _ invocation: Invocation) throws(Failure) -> [JSONValue
+        .Member]
+    {
         var pairs: [JSONValue.Member] = []
-        for argument in invocation.arguments.dropFirst(OperationName.sendMessage.form.positions.count) {
+        for argument in invocation.arguments.dropFirst(name.form.positions.count) {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
                 throw Failure(

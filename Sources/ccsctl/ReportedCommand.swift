@@ -71,6 +71,13 @@ extension OperatorRequest {
         case .revokeInstallation(let command): command
         case .listTopics(let command): command
         case .listRunningTopics(let command): command
+        case .addVirtualDevice(let command): command
+        case .listVirtualDevices(let command): command
+        case .changeVirtualDevice(let command): command
+        case .readVirtualDevice(let command): command
+        case .sendFromVirtualDevice(let command): command
+        case .unregisterVirtualDevice(let command): command
+        case .removeVirtualDevice(let command): command
         }
     }
 }

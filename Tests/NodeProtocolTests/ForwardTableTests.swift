@@ -71,6 +71,17 @@ import Testing
         #expect(table.count == 0 && table.deadline == nil)
     }
 
+    @Test("the loss of the node that a request is passed on to refuses it as well")
+    func lostOnward() {
+        var table = ForwardTable(node: 1)
+        _ = table.open(forget(1), to: 2, onward: 3, now: noon)
+        _ = table.open(forget(2), to: 2, onward: 2, now: noon)
+        _ = table.open(forget(3), to: 2, now: noon)
+        #expect(table.lost(4).isEmpty)
+        #expect(table.lost(3).count == 1 && table.count == 2)
+        #expect(table.lost(2).count == 2 && table.count == 0)
+    }
+
     @Test("a request of another node's session is not tracked, nor is an event without an answer")
     func untracked() {
         var table = ForwardTable(node: 1)

@@ -96,6 +96,9 @@ enum Samples {
                 ])
         case .listRunningTopics:
             Sample(arguments: [["limit": 7]], answers: [["messages": [running], "left_out": 1]])
+        case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
+            .sendFromVirtualDevice, .unregisterVirtualDevice, .removeVirtualDevice:
+            testBench(name)
         }
     }
 

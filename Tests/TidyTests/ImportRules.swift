@@ -30,8 +30,13 @@ enum ImportRules {
             "CYAML",
             "Glibc",
             "Synchronization", "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks",
-            "NATSClient",
+            "NATSClient", "TestBench",
+            // Only for the addresses of the test bench, and what its devices receive.
+            "Client", "ClientProtocol",
         ]),
+        "TestBench": [
+            "Basics", "Wire", "ClientProtocol", "Client", "Transport", "Synchronization",
+        ],
         "ClientProtocol": ["Basics", "Wire"],
         "Client": [
             "Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport", "Glibc", "Synchronization",

@@ -53,6 +53,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case gcm2015Priority = "gcm_2015_priority"
     case storePartitions = "store_partitions"
     case clusterDirectory = "cluster_directory"
+    case testBench = "test_bench"
     case registryBytes = "registry_bytes"
     case unusedDeviceSeconds = "unused_device_seconds"
     case topicChangesPerSecond = "topic_changes_per_second"
@@ -102,4 +103,5 @@ public enum ConfigKey: String, CaseIterable, Sendable {
         .merging(protocols) { first, _ in first }
         .merging(apns) { first, _ in first }
         .merging(cluster) { first, _ in first }
+        .merging(testing) { first, _ in first }
 }

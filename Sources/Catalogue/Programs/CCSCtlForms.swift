@@ -75,6 +75,18 @@ extension OperationName {
                     Example("List the topics of one sender", "ccsctl topics list --sender 100000000001")
                 ])
         case .listRunningTopics: OperationForm(ListRunningTopics.self)
+        case .addVirtualDevice:
+            OperationForm(
+                AddVirtualDevice.self,
+                examples: [
+                    Example("Create a device", "ccsctl virtual-devices add 100000000001 org.example.app")
+                ])
+        case .listVirtualDevices: OperationForm(ListVirtualDevices.self)
+        case .changeVirtualDevice: OperationForm(ChangeVirtualDevice.self)
+        case .readVirtualDevice: OperationForm(ReadVirtualDevice.self)
+        case .sendFromVirtualDevice: Self.sendFromVirtualDeviceForm
+        case .unregisterVirtualDevice: OperationForm(UnregisterVirtualDevice.self)
+        case .removeVirtualDevice: OperationForm(RemoveVirtualDevice.self)
         }
     }
 
@@ -143,12 +155,20 @@ extension OperationName {
 
     private static let sendForm = OperationForm(
         SendMessage.self, supplied: [\.data],
-        arguments: [
-            Argument("KEY=VALUE", "A key-value pair of the payload.", isOptional: true, isRepeatable: true)
-        ],
+        arguments: [pairArgument],
         details: ["Exits with 1 if the message is refused."],
         examples: [
             Example("Send two key-value pairs", "ccsctl send 100000000001 \"$TOKEN\" title=Hello body=World")
+        ])
+
+    private static let pairArgument = Argument(
+        "KEY=VALUE", "A key-value pair of the payload.", isOptional: true, isRepeatable: true)
+
+    private static let sendFromVirtualDeviceForm = OperationForm(
+        SendFromVirtualDevice.self, supplied: [\.data], arguments: [pairArgument],
+        details: ["Exits with 1 if the message is refused."],
+        examples: [
+            Example("Send a key-value pair", "ccsctl virtual-devices send \"$DEVICE\" action=reply")
         ])
 
     private static let addSenderForm = OperationForm(

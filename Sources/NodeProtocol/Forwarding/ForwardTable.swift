@@ -12,6 +12,8 @@ public struct ForwardTable: Sendable {
     private struct Entry {
         var key: Key
         var target: UInt16
+        /// The node that the target passes the event on to, if it is another one.
+        var onward: UInt16?
         var answer: UnreachedAnswer
         /// How many answers are due under a shared key.
         var count = 1
@@ -58,16 +60,21 @@ public struct ForwardTable: Sendable {
 
     /// Tracks what waits on this node for an event that is sent to another node. An event without answer is not tracked.
     ///
-    /// Returns `false` if the table is full: the event must not be sent, and `Event.answerWhenUnreached` is performed.
-    public mutating func open(_ event: borrowing Event, to target: UInt16, now: Instant) -> Bool {
+    /// `onward` is the node that the target passes the event on to: when that is lost, the target cannot answer. Returns `false` if
+    /// the table is full: the event must not be sent, and `Event.answerWhenUnreached` is performed.
+    public mutating func open(
+        _ event: borrowing Event, to target: UInt16, onward: UInt16? = nil, now: Instant
+    ) -> Bool {
         let requests = event.openRequests.filter { $0.key.session.map { $0.node == node } ?? true }
         guard count + requests.count <= limit else { return false }
         let deadline = now.advanced(milliseconds: milliseconds)
-        for request in requests { open(request, to: target, deadline) }
+        for request in requests { open(request, to: target, onward: onward, deadline) }
         return true
     }
 
-    private mutating func open(_ request: OpenRequest, to target: UInt16, _ deadline: Instant) {
+    private mutating func open(
+        _ request: OpenRequest, to target: UInt16, onward: UInt16?, _ deadline: Instant
+    ) {
         let key = Key(request.key, target)
         if let place = places[key] {
             if request.key.isShared {
@@ -79,7 +86,8 @@ public struct ForwardTable: Sendable {
             remove(place)
         }
         let entry = Entry(
-            key: key, target: target, answer: request.answer, deadline: deadline, previous: last)
+            key: key, target: target, onward: onward, answer: request.answer, deadline: deadline,
+            previous: last)
         let place: Int32
         if let free = vacant.popLast() {
             place = free
@@ -139,7 +147,8 @@ public struct ForwardTable: Sendable {
         var place = first
         while let current = place {
             place = entries[Int(current)].next
-            if entries[Int(current)].target == target { answers += remove(current) }
+            let entry = entries[Int(current)]
+            if entry.target == target || entry.onward == target { answers += remove(current) }
         }
         return answers
     }

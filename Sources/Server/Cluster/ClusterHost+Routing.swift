@@ -64,10 +64,17 @@ extension ClusterHost {
     private func send(_ event: Event, to owner: NodeNumber, _ now: Now) {
         // One that fits into no parcel is answered at once.
         let isWritten = write(to: owner) { $0.append(event, now: now.monotonic) }
-        guard isWritten, table.open(event, to: owner.number, now: now.monotonic) else {
-            return answer([event.answerWhenUnreached()], .notSent, now)
-        }
+        let onward = ownerOfSender(of: event)
+        guard isWritten,
+            table.open(event, to: owner.number, onward: onward?.number, now: now.monotonic)
+        else { return answer([event.answerWhenUnreached()], .notSent, now) }
         tally.forwarded(.event, .sent)
+    }
+
+    /// The node that an upstream message reaches from that of its device: that of its sender. `nil` for other events.
+    private func ownerOfSender(of event: Event) -> NodeNumber? {
+        guard case .device(_, .upstreamReceived(let upstream)) = event else { return nil }
+        return owners[PartitionKey.sender(upstream.sender).partition(of: map.partitions)]
     }
 
     /// Has the owner write a batch of the control plane.

@@ -103,6 +103,8 @@ extension Configuration {
     public var storePartitions: Int? { number(.storePartitions) == 0 ? nil : number(.storePartitions) }
     /// The folder that makes the daemon a node of a cluster; `nil` if it belongs to none.
     public var clusterDirectory: String? { word(.clusterDirectory).isEmpty ? nil : word(.clusterDirectory) }
+    /// Whether operators can create virtual devices.
+    public var testBench: Bool { self[.testBench] == .boolean(true) }
     /// The size of the registry in bytes at which nothing more is added.
     public var registryBytes: Int { number(.registryBytes) }
 

@@ -121,6 +121,13 @@ final class ControlServer: Sendable {
         case .revokeInstallation(let command): Done(command, try revokeInstallation(command, call))
         case .listTopics(let command): Done(command, try listTopics(command))
         case .listRunningTopics(let command): Done(command, try listRunningTopics(command))
+        case .addVirtualDevice(let command): Done(command, try addVirtualDevice(command))
+        case .listVirtualDevices(let command): Done(command, try listVirtualDevices())
+        case .changeVirtualDevice(let command): Done(command, try changeVirtualDevice(command))
+        case .readVirtualDevice(let command): Done(command, try readVirtualDevice(command))
+        case .sendFromVirtualDevice(let command): Done(command, try sendFromVirtualDevice(command))
+        case .unregisterVirtualDevice(let command): Done(command, try unregisterVirtualDevice(command))
+        case .removeVirtualDevice(let command): Done(command, try removeVirtualDevice(command))
         }
     }
 

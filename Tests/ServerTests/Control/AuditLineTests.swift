@@ -58,8 +58,19 @@ struct AuditLineTests {
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
-            .listMessages, .checkHealth, .showFigures, .showCluster:
+            .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
+            .readVirtualDevice:
             nil
+        case .addVirtualDevice:
+            (
+                ["sender_id": "4711", "app": "org.example.app", "label": "first"],
+                "command=\"virtual-devices add\" arguments=\"sender=4711 label=first\" result=refused"
+            )
+        case .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice, .removeVirtualDevice:
+            (
+                ["device": "77"],
+                "command=\"\(name.rawValue)\" arguments=\"target=77\" result=refused"
+            )
         case .handOverPartition:
             (
                 ["partition": 3, "to": 2],

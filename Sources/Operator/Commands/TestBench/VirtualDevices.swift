@@ -1,0 +1,181 @@
+public import Basics
+
+/// A device of the test bench as the commands show it.
+public struct VirtualDeviceRow: Record {
+    public var device: DeviceID
+    public var sender: SenderID
+    public var app: String
+    public var label: String
+    public var isOnline: Bool
+    public var isConnected: Bool
+    public var acknowledges: Bool
+    public var received: Int
+    public var dropped: Int
+    /// The registration token; `nil` after the app was unregistered.
+    public var token: Redacted<String>?
+
+    /// Creates a row.
+    public init(
+        device: DeviceID, sender: SenderID, app: String, label: String, isOnline: Bool, isConnected: Bool,
+        acknowledges: Bool, received: Int, dropped: Int, token: Redacted<String>?
+    ) {
+        self.device = device
+        self.sender = sender
+        self.app = app
+        self.label = label
+        self.isOnline = isOnline
+        self.isConnected = isConnected
+        self.acknowledges = acknowledges
+        self.received = received
+        self.dropped = dropped
+        self.token = token
+    }
+
+    public static let fields = Fields(
+        VirtualDeviceRow.init(
+            device:sender:app:label:isOnline:isConnected:acknowledges:received:dropped:token:),
+        .required("device", .device(), \.device, "The ID of the device."),
+        .required("sender_id", .sender, \.sender, "The sender that its app is registered with."),
+        .required("app", .text, \.app, "The name of its app."),
+        .required("label", .text, \.label, "The descriptive name."),
+        .required("online", .boolean, \.isOnline, "Whether it is to be connected."),
+        .required("connected", .boolean, \.isConnected, "Whether it is logged in."),
+        .required("acknowledges", .boolean, \.acknowledges, "Whether it acknowledges what it receives."),
+        .required("received", .count, \.received, "The number of messages it has received."),
+        .required(
+            "dropped", .count, \.dropped, "The number of them that its inbox has no room for any more."),
+        .nullable(
+            "token", .secret(1...Limits.Operator.requestBytes, "a registration token", as: "TOKEN"), \.token,
+            "The registration token for app servers; null after the app was unregistered."))
+}
+
+extension FieldKind where Value == String {
+    /// The name of an app.
+    fileprivate static var app: FieldKind { text(1...Limits.Registration.fieldBytes, as: "APP") }
+}
+
+/// Creates a device that lives in the server.
+public struct AddVirtualDevice: OperatorCommand {
+    public var sender: SenderID
+    public var app: String
+    public var label: String
+
+    /// Creates the command.
+    public init(sender: SenderID, app: String, label: String = "") {
+        self.sender = sender
+        self.app = app
+        self.label = label
+    }
+
+    public static let summary = OperationSummary.changing(
+        .addVirtualDevice, "Create a device that lives in the server, with a real registration token.",
+        details: [
+            "Only with test_bench. The device checks in, registers the app and connects like any other one; what it receives is read with \"virtual-devices messages\". It is kept over restarts, its inbox is not."
+        ])
+    public static let fields = Fields(
+        AddVirtualDevice.init(sender:app:label:),
+        .required("sender_id", .sender, \.sender, audit: .sender, "The sender to register the app with."),
+        .required("app", .app, \.app, "The name of the app, such as org.example.app."),
+        .preset(
+            "label", .text(0...Limits.Operator.labelBytes), \.label, "", audit: .label,
+            "A descriptive name for listings."))
+
+    public typealias Answer = VirtualDeviceRow
+}
+
+/// Lists the devices that live in the server.
+public struct ListVirtualDevices: OperatorCommand {
+    /// Creates the command.
+    public init() {}
+
+    public static let summary = OperationSummary.reading(
+        .listVirtualDevices, role: .operator, "List the devices that live in the server, with their tokens.")
+    public static let fields = Fields(ListVirtualDevices.init)
+
+    /// The devices.
+    public struct Answer: Record {
+        public var devices: [VirtualDeviceRow]
+
+        /// Creates an answer.
+        public init(devices: [VirtualDeviceRow]) { self.devices = devices }
+
+        public static let fields = Fields(
+            Answer.init(devices:), .required("devices", .list(.record), \.devices, "The devices."))
+    }
+}
+
+/// Connects or disconnects a virtual device, and lets it acknowledge messages or not.
+public struct ChangeVirtualDevice: OperatorCommand {
+    /// Whether a device is connected.
+    public enum Connection: String, Sendable, CaseIterable {
+        case online
+        case offline
+    }
+
+    /// Whether a device acknowledges what it receives.
+    public enum Acknowledgement: String, Sendable, CaseIterable {
+        case always
+        case never
+    }
+
+    public var device: DeviceID
+    public var connection: Connection?
+    public var acknowledgement: Acknowledgement?
+
+    /// Creates the command.
+    public init(
+        device: DeviceID, connection: Connection? = nil, acknowledgement: Acknowledgement? = nil
+    ) {
+        self.device = device
+        self.connection = connection
+        self.acknowledgement = acknowledgement
+    }
+
+    public static let summary = OperationSummary.changing(
+        .changeVirtualDevice, "Connect or disconnect a virtual device, and let it acknowledge or not.",
+        details: [
+            "A device that acknowledges nothing gets its messages again at each login, until they expire. To change that, a connected device connects again."
+        ])
+    public static let fields = Fields(
+        ChangeVirtualDevice.init(device:connection:acknowledgement:),
+        .required("device", .device(), \.device, audit: .target, "The virtual device."),
+        .optional("connection", .word, \.connection, "Whether it is to be connected."),
+        .optional(
+            "acknowledgement", .word, \.acknowledgement,
+            "Whether it is to acknowledge what it receives."))
+
+    public typealias Answer = VirtualDeviceRow
+}
+
+/// Removes the registration of a virtual device's app.
+public struct UnregisterVirtualDevice: OperatorCommand {
+    public var device: DeviceID
+
+    /// Creates the command.
+    public init(device: DeviceID) { self.device = device }
+
+    public static let summary = OperationSummary.changing(
+        .unregisterVirtualDevice, "Unregister the app of a virtual device, as if it were uninstalled.",
+        details: ["App servers that send to its token get NotRegistered from then on."])
+    public static let fields = Fields(
+        UnregisterVirtualDevice.init(device:),
+        .required("device", .device(), \.device, audit: .target, "The virtual device."))
+
+    public typealias Answer = VirtualDeviceRow
+}
+
+/// Removes a virtual device.
+public struct RemoveVirtualDevice: OperatorCommand {
+    public var device: DeviceID
+
+    /// Creates the command.
+    public init(device: DeviceID) { self.device = device }
+
+    public static let summary = OperationSummary.changing(
+        .removeVirtualDevice, "Unregister the app of a virtual device, and forget the device with its inbox.")
+    public static let fields = Fields(
+        RemoveVirtualDevice.init(device:),
+        .required("device", .device(), \.device, audit: .target, "The virtual device."))
+
+    public typealias Answer = VirtualDeviceRow
+}

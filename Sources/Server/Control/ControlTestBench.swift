@@ -1,0 +1,157 @@
+import Basics
+import ClientProtocol
+import Operator
+import TestBench
+import Transport
+import Wire
+
+/// The commands of the test bench.
+extension ControlServer {
+    func addVirtualDevice(_ command: AddVirtualDevice) throws(OperatorProblem) -> VirtualDeviceRow {
+        try requireSender(command.sender)
+        return VirtualDeviceRow(
+            try onBench { bench, completed in
+                bench.add(
+                    app: command.app, sender: command.sender, label: command.label, completed: completed)
+            })
+    }
+
+    func listVirtualDevices() throws(OperatorProblem) -> ListVirtualDevices.Answer {
+        let states = try onBench { bench, completed in completed(.success(bench.list())) }
+        return ListVirtualDevices.Answer(devices: states.map { VirtualDeviceRow($0) })
+    }
+
+    func changeVirtualDevice(_ command: ChangeVirtualDevice) throws(OperatorProblem) -> VirtualDeviceRow {
+        VirtualDeviceRow(
+            try onBench { bench, completed in
+                bench.change(
+                    command.device, isOnline: command.connection.map { $0 == .online },
+                    acknowledges: command.acknowledgement.map { $0 == .always }, completed: completed)
+            })
+    }
+
+    func readVirtualDevice(
+        _ command: ReadVirtualDevice
+    ) throws(OperatorProblem) -> ReadVirtualDevice.Answer {
+        let messages = try onBench(waiting: command.wait) { bench, completed in
+            bench.messages(
+                of: command.device, after: command.after, limit: command.limit, seconds: command.wait,
+                completed: completed)
+        }
+        let state = try onBench { bench, completed in
+            completed(Result { () throws(TestBenchProblem) in try bench.state(of: command.device) })
+        }
+        return ReadVirtualDevice.Answer(
+            messages: messages.map { ReadVirtualDevice.Row($0) }, received: state.received,
+            dropped: state.dropped)
+    }
+
+    func sendFromVirtualDevice(
+        _ command: SendFromVirtualDevice
+    ) throws(OperatorProblem) -> SendFromVirtualDevice.Answer {
+        let messageID = command.messageID ?? "bench-" + Hex.text(SecureRandom.bytes(8))
+        let data = command.data.map { (key: $0.key, value: $0.value.text ?? $0.value.compact) }
+        let outcome = try onBench { bench, completed in
+            bench.send(
+                from: command.device, messageID: messageID, lifetimeSeconds: command.timeToLive, data: data,
+                completed: completed)
+        }
+        return switch outcome {
+        case .stored: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .stored)
+        case .waiting: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .waiting)
+        case .refused(let word):
+            SendFromVirtualDevice.Answer(messageID: messageID, outcome: .refused, error: word)
+        }
+    }
+
+    func unregisterVirtualDevice(
+        _ command: UnregisterVirtualDevice
+    ) throws(OperatorProblem) -> VirtualDeviceRow {
+        VirtualDeviceRow(
+            try onBench { bench, completed in bench.unregister(command.device, completed: completed) })
+    }
+
+    func removeVirtualDevice(_ command: RemoveVirtualDevice) throws(OperatorProblem) -> VirtualDeviceRow {
+        VirtualDeviceRow(
+            try onBench { bench, completed in bench.remove(command.device, completed: completed) })
+    }
+
+    /// Runs work on the thread of the test bench, and waits for its result, `waiting` seconds longer than usual.
+    private func onBench<Value: Sendable>(
+        waiting seconds: Int = 0,
+        _ work:
+            @escaping @Sendable (
+                BenchHost, _ completed: @escaping @Sendable (Result<Value, TestBenchProblem>) -> Void
+            ) -> Void
+    ) throws(OperatorProblem) -> Value {
+        guard let bench = daemon.testBench else {
+            throw OperatorProblem(
+                "the test bench is off", hint: "set test_bench to true and restart ccsd")
+        }
+        let latch = Latch<Result<Value, TestBenchProblem>>()
+        bench.post { host in work(host) { latch.fulfil($0) } }
+        let most = seconds + 2 * Limits.TestBench.answerSeconds
+        guard let result = latch.wait(milliseconds: Int64(most) * 1_000) else {
+            throw OperatorProblem(
+                "the test bench did not answer within \(most) s", hint: "see the log of ccsd")
+        }
+        do { return try result.get() } catch { throw OperatorProblem(error) }
+    }
+}
+
+extension OperatorProblem {
+    fileprivate init(_ problem: TestBenchProblem) {
+        switch problem {
+        case .unknown(let device):
+            self.init(
+                "unknown virtual device \(device.number)",
+                hint: "ccsctl virtual-devices list shows all of them")
+        case .full:
+            self.init(
+                "there are \(Limits.TestBench.devices) virtual devices, which is the most",
+                hint: "remove some with ccsctl virtual-devices remove")
+        case .busy:
+            self.init(
+                "\(Limits.TestBench.waiting) requests wait for messages, which is the most",
+                hint: "repeat the command, or leave out wait")
+        case .unregistered(let device):
+            self.init(
+                "the app of the virtual device \(device.number) is unregistered",
+                hint: "create another one with ccsctl virtual-devices add")
+        case .failed(let text):
+            self.init("the virtual device failed: \(text)", hint: "see the log of ccsd")
+        case .file(let text):
+            self.init("the virtual devices cannot be kept: \(text)", hint: "check the data directory")
+        }
+    }
+}
+
+extension VirtualDeviceRow {
+    fileprivate init(_ state: VirtualDeviceState) {
+        let record = state.record
+        self.init(
+            device: record.device, sender: record.sender, app: record.app, label: record.label,
+            isOnline: record.isOnline, isConnected: state.isConnected, acknowledges: record.acknowledges,
+            received: state.received, dropped: state.dropped, token: record.token.map { Redacted($0) })
+    }
+}
+
+extension ReadVirtualDevice.Row {
+    fileprivate init(_ entry: InboxMessage) {
+        let message = entry.message
+        let type: Kind =
+            if message.isDeletedMarker { .deletedMessages } else if message.isRefusal || message.isReturn {
+                .sendError
+            } else { .message }
+        self.init(
+            number: entry.number, receivedAt: entry.receivedAt, type: type,
+            from: Self.text(message.from),
+            persistentID: message.persistentID.isEmpty ? nil : Self.text(message.persistentID),
+            collapseKey: message.collapseKey.isEmpty ? nil : Self.text(message.collapseKey),
+            isRepeated: entry.isRepeated,
+            data: message.pairs.map { JSONValue.Member(Self.text($0.key), .string(Self.text($0.value))) },
+            rawData: message.rawData.isEmpty ? nil : Base64.text(message.rawData))
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,41 @@
+import Basics
+import Client
+import ClientProtocol
+import Transport
+
+/// The connections of the virtual devices.
+extension BenchHost {
+    func connect(_ device: VirtualDevice) {
+        guard device.client == nil else { return }
+        let client = DeviceClient(
+            reactor: reactor, endpoint: settings.devices, identity: device.record.identity,
+            received: device.received, acknowledgement: device.record.acknowledges ? .stream : .nothing)
+        client.reconnects = true
+        client.onEvent = { [unowned self, unowned device] client, event, now in
+            guard device.client === client else { return }
+            switch event {
+            case .message(let message): received(message, by: device, now)
+            case .upstreamStored(let id, _): device.end(id, .stored)
+            case .loggedIn: device.endReady()
+            case .loginRefused(let code):
+                log.warning(
+                    "virtual_device_refused",
+                    ["device": .text("\(device.record.device.number)"), "code": LogValue(Int(code))])
+            default: break
+            }
+        }
+        device.client = client
+        do throws(TransportError) { try client.connect() } catch {
+            log.warning("virtual_device_unconnected", ["problem": .text(error.description)])
+        }
+    }
+
+    func disconnect(_ device: VirtualDevice) {
+        guard let client = device.client else { return }
+        device.received = client.unconfirmed
+        device.client = nil
+        client.onEvent = nil
+        for id in device.sends.keys { device.end(id, .waiting) }
+        client.close()
+    }
+}

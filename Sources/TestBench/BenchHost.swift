@@ -1,0 +1,204 @@
+public import Basics
+public import Client
+import ClientProtocol
+import Transport
+import Wire
+
+/// The virtual devices, on a thread of their own.
+///
+/// They are clients of the server's own listeners, so that an app server meets no difference to other devices: the code is that of
+/// `ccs-device`. Confined to the thread of its reactor; `TestBench` passes it work.
+public final class BenchHost {
+    /// What the test bench needs of the server.
+    public struct Settings: Sendable {
+        /// The listener for devices.
+        public var devices: Endpoint
+        /// The listener for check-in and registration.
+        public var https: Endpoint
+        /// The file with the identities of the devices.
+        public var file: String
+
+        /// Creates settings.
+        public init(devices: Endpoint, https: Endpoint, file: String) {
+            self.devices = devices
+            self.https = https
+            self.file = file
+        }
+    }
+
+    let reactor: Reactor
+    let settings: Settings
+    let log: Log
+    private(set) var devices: [DeviceID: VirtualDevice] = [:]
+    /// The requests that wait for messages.
+    var waiting: [WaitingReader] = []
+    private var joining = 0
+
+    init(reactor: Reactor, settings: Settings, log: Log) {
+        self.reactor = reactor
+        self.settings = settings
+        self.log = log
+    }
+
+    /// A request that waits for the next message of a device.
+    struct WaitingReader {
+        var device: DeviceID
+        var after: Int
+        var limit: Int
+        var until: Instant
+        var completed: (Result<[InboxMessage], TestBenchProblem>) -> Void
+    }
+
+    // MARK: Life
+
+    /// Reads the identities of earlier processes, and connects the devices that were online.
+    func start() {
+        do throws(TestBenchProblem) {
+            for record in try VirtualDeviceFile.read(settings.file) { use(VirtualDevice(record)) }
+        } catch {
+            log.error("virtual_devices_unreadable", ["problem": .text("\(error)")])
+        }
+        tick()
+    }
+
+    private func use(_ device: VirtualDevice) {
+        devices[device.record.device] = device
+        if device.record.isOnline { connect(device) }
+    }
+
+    private func save() throws(TestBenchProblem) {
+        try VirtualDeviceFile.write(list().map(\.record), to: settings.file)
+    }
+
+    /// Ends what waits for too long.
+    private func tick() {
+        let now = reactor.now.monotonic
+        for device in devices.values {
+            for (id, send) in device.sends where send.until <= now { device.end(id, .waiting) }
+            if let ready = device.ready, ready.until <= now { device.endReady() }
+        }
+        let overdue = waiting.filter { $0.until <= now }
+        waiting.removeAll { $0.until <= now }
+        for reader in overdue { reader.completed(.success([])) }
+        reactor.schedule(at: now.advanced(milliseconds: Self.tickMilliseconds)) { [unowned self] _ in tick() }
+    }
+
+    /// How exactly requests end whose time is over.
+    private static let tickMilliseconds: Int64 = 100
+
+    // MARK: Devices
+
+    /// Creates a device by check-in and registration, and connects it.
+    public func add(
+        app: String, sender: SenderID, label: String,
+        completed: @escaping (Result<VirtualDeviceState, TestBenchProblem>) -> Void
+    ) {
+        guard devices.count + joining < Limits.TestBench.devices else { return completed(.failure(.full)) }
+        joining += 1
+        let call = DeviceCalls.App(category: app, sender: "\(sender.number)")
+        DeviceEnrolment.begin(nil, call, reactor: reactor, endpoint: settings.https) {
+            [unowned self] outcome in
+            joining -= 1
+            switch outcome {
+            case .failure(let error): completed(.failure(.failed(error.description)))
+            case .success((let identity, let token)):
+                let record = VirtualDeviceRecord(
+                    identity: identity, sender: sender, app: app, token: token, label: label)
+                let device = VirtualDevice(record)
+                use(device)
+                do throws(TestBenchProblem) { try save() } catch { return completed(.failure(error)) }
+                answer(device, completed)
+            }
+        }
+    }
+
+    /// All devices, in the order of their IDs.
+    public func list() -> [VirtualDeviceState] {
+        devices.values.map(\.state).sorted { $0.record.device.number < $1.record.device.number }
+    }
+
+    /// The state of a device.
+    public func state(of device: DeviceID) throws(TestBenchProblem) -> VirtualDeviceState {
+        try find(device).state
+    }
+
+    func find(_ device: DeviceID) throws(TestBenchProblem) -> VirtualDevice {
+        guard let found = devices[device] else { throw .unknown(device) }
+        return found
+    }
+
+    /// Connects or disconnects a device, and lets it acknowledge messages or not; `nil` leaves it as it is.
+    public func change(
+        _ device: DeviceID, isOnline: Bool?, acknowledges: Bool?,
+        completed: @escaping (Result<VirtualDeviceState, TestBenchProblem>) -> Void
+    ) {
+        do throws(TestBenchProblem) {
+            let found = try find(device)
+            let isOther = acknowledges.map { $0 != found.record.acknowledges } ?? false
+            found.record.isOnline = isOnline ?? found.record.isOnline
+            found.record.acknowledges = acknowledges ?? found.record.acknowledges
+            // How a device acknowledges is fixed for a connection.
+            if !found.record.isOnline || isOther { disconnect(found) }
+            if found.record.isOnline { connect(found) }
+            try save()
+            answer(found, completed)
+        } catch { completed(.failure(error)) }
+    }
+
+    /// Reports the state of a device, as soon as it is logged in if it is to be online.
+    private func answer(
+        _ device: VirtualDevice, _ completed: @escaping (Result<VirtualDeviceState, TestBenchProblem>) -> Void
+    ) {
+        device.endReady()
+        guard device.record.isOnline, !device.state.isConnected else {
+            return completed(.success(device.state))
+        }
+        device.ready = VirtualDevice.PendingLogin(
+            until: reactor.now.monotonic.advanced(seconds: Limits.TestBench.answerSeconds)
+        ) { completed(.success(device.state)) }
+    }
+
+    /// Removes the registration of a device's app, as an app that is uninstalled: its token ends.
+    public func unregister(
+        _ device: DeviceID, completed: @escaping (Result<VirtualDeviceState, TestBenchProblem>) -> Void
+    ) {
+        do throws(TestBenchProblem) {
+            let found = try find(device)
+            guard found.record.token != nil else { return completed(.success(found.state)) }
+            unregister(found, completed)
+        } catch { completed(.failure(error)) }
+    }
+
+    private func unregister(
+        _ found: VirtualDevice, _ completed: @escaping (Result<VirtualDeviceState, TestBenchProblem>) -> Void
+    ) {
+        let app = DeviceCalls.App(category: found.record.app, sender: "\(found.record.sender.number)")
+        let http = HTTPClient(reactor: reactor, endpoint: settings.https)
+        http.send(DeviceCalls.unregister(app, found.record.identity)) { [unowned self] answer in
+            http.close()
+            do throws(ClientError) { _ = try DeviceCalls.unregistered(try answer.get()) } catch {
+                return completed(.failure(.failed(error.description)))
+            }
+            found.record.token = nil
+            do throws(TestBenchProblem) { try save() } catch { return completed(.failure(error)) }
+            completed(.success(found.state))
+        }
+    }
+
+    /// Unregisters a device's app, disconnects the device and forgets it with its inbox.
+    public func remove(
+        _ device: DeviceID, completed: @escaping (Result<VirtualDeviceState, TestBenchProblem>) -> Void
+    ) {
+        unregister(device) { [unowned self] result in
+            guard case .success(let state) = result, let found = devices.removeValue(forKey: device) else {
+                return completed(result)
+            }
+            disconnect(found)
+            let gone = waiting.filter { $0.device == device }
+            waiting.removeAll { $0.device == device }
+            for reader in gone { reader.completed(.failure(.unknown(device))) }
+            do throws(TestBenchProblem) { try save() } catch { return completed(.failure(error)) }
+            completed(.success(state))
+        }
+    }
+}

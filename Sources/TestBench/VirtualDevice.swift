@@ -1,0 +1,118 @@
+public import Basics
+import Client
+public import ClientProtocol
+import Wire
+
+/// Who a virtual device is, which is kept over restarts.
+public struct VirtualDeviceRecord: Sendable {
+    /// The device, with its secret.
+    public var identity: DeviceIdentity
+    /// The sender that its app is registered with.
+    public var sender: SenderID
+    /// The name of its app.
+    public var app: String
+    /// The registration token. `nil` after the app was unregistered.
+    public var token: String?
+    /// A descriptive name; may be empty.
+    public var label: String
+    /// Whether it is to be connected.
+    public var isOnline = true
+    /// Whether it acknowledges what it receives.
+    public var acknowledges = true
+
+    /// The ID of the device.
+    public var device: DeviceID { DeviceID(identity.androidID) }
+
+    init(identity: DeviceIdentity, sender: SenderID, app: String, token: String, label: String) {
+        self.identity = identity
+        self.sender = sender
+        self.app = app
+        self.token = token
+        self.label = label
+    }
+}
+
+/// A virtual device as it is shown.
+public struct VirtualDeviceState: Sendable {
+    public var record: VirtualDeviceRecord
+    /// Whether it is logged in.
+    public var isConnected: Bool
+    /// The number of messages received so far.
+    public var received: Int
+    /// The number of messages that the inbox had no room for.
+    public var dropped: Int
+}
+
+/// A device whose messages are read by requests.
+final class VirtualDevice {
+    var record: VirtualDeviceRecord
+    var inbox = Inbox()
+    /// Its connection. `nil` while it is to be offline.
+    var client: DeviceClient?
+    /// The requests that wait for an outcome of a message that it has sent, by the message's persistent ID.
+    var sends: [[UInt8]: PendingSend] = [:]
+    /// The IDs that an earlier connection has received and not yet confirmed.
+    var received: [[UInt8]] = []
+
+    init(_ record: VirtualDeviceRecord) { self.record = record }
+
+    var state: VirtualDeviceState {
+        VirtualDeviceState(
+            record: record, isConnected: client?.isReady == true, received: inbox.lastNumber,
+            dropped: inbox.dropped)
+    }
+
+    /// The request that waits for the device's login.
+    var ready: PendingLogin?
+
+    /// A request that waits for a login.
+    struct PendingLogin {
+        var until: Instant
+        var completed: () -> Void
+    }
+
+    /// Ends the wait for the login.
+    func endReady() {
+        let ended = ready
+        ready = nil
+        ended?.completed()
+    }
+
+    /// A request that waits for the outcome of a message.
+    struct PendingSend {
+        var messageID: [UInt8]
+        var until: Instant
+        var completed: (SendOutcome) -> Void
+    }
+
+    /// Reports the outcome of a message once.
+    func end(_ persistentID: [UInt8], _ outcome: SendOutcome) {
+        sends.removeValue(forKey: persistentID)?.completed(outcome)
+    }
+}
+
+/// What has become of a message from a virtual device.
+public enum SendOutcome: Sendable, Equatable {
+    /// The server has stored it, or passed it on if it has no lifetime.
+    case stored
+    /// The device is offline, or the server has not answered: it is sent again after the next login.
+    case waiting
+    /// The server has refused it with this word.
+    case refused(String)
+}
+
+/// Why the test bench does not do what was asked.
+public enum TestBenchProblem: Error, Sendable, Equatable {
+    /// There is no such virtual device.
+    case unknown(DeviceID)
+    /// There are too many virtual devices.
+    case full
+    /// Too many requests wait for messages.
+    case busy
+    /// The app of the device was unregistered.
+    case unregistered(DeviceID)
+    /// The server did not let the device check in, register or unregister.
+    case failed(String)
+    /// The file with the identities cannot be written.
+    case file(String)
+}

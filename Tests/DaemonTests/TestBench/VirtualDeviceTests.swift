@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+/// Devices that live in the server, between a real app server and the commands of an operator.
+@Suite("Virtual devices", .serialized)
+struct VirtualDeviceTests {
+    private typealias Object = [String: Any]
+
+    /// Creates a device. Returns its ID and token.
+    private func add(
+        _ daemon: RunningDaemon, _ sender: (id: String, key: String)
+    ) throws -> (id: String, token: String) {
+        let made = try daemon.ctl("virtual-devices", "add", sender.id, "org.example.app")
+        let device = try #require(made["device"] as? String)
+        #expect(made["connected"] as? Bool == true)
+        return (device, try #require(made["token"] as? String))
+    }
+
+    private func messages(_ daemon: RunningDaemon, _ device: String, _ more: String...) throws -> [Object] {
+        let words = ["--socket", daemon.controlSocket, "--json", "virtual-devices", "messages", device]
+        let result = try Tool.run("ccsctl", words + more)
+        return try #require(result.object?["messages"] as? [Object], "\(result)")
+    }
+
+    private func ids(_ messages: [Object]) -> [String] {
+        messages.compactMap { ($0["data"] as? Object)?["id"] as? String }
+    }
+
+    @Test("an app server sends to a virtual device, and gets what the device sends")
+    func conversation() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender
+        let device = try add(daemon, sender)
+        let server = try TestAppServer(daemon, sender: sender)
+        #expect(try server.send("one", to: device.token) == "ACK")
+        let first = try messages(daemon, device.id, "--wait", "20")
+        #expect(ids(first) == ["one"])
+        #expect(first.first?["from"] as? String == sender.id)
+        #expect(first.first?["type"] as? String == "message")
+        #expect(first.first?["repeated"] as? Bool == false)
+        #expect(try messages(daemon, device.id, "--after", "1").isEmpty, "canary: the page begins after")
+
+        let sent = try daemon.ctl("virtual-devices", "send", device.id, "a=b", "--message-id", "up-1")
+        #expect(sent["outcome"] as? String == "stored")
+        try server.expectUpstream("up-1")
+        // All of it is removed once it is acknowledged: nothing tells the device from others.
+        try eventually("no message waits") {
+            let shown = try daemon.ctl("devices", "show", device.id)
+            return shown["waiting"] as? Int == 0
+        }
+        #expect(try daemon.ctl("audit")["holds"] as? Bool == true)
+        server.end()
+    }
+
+    @Test(
+        "a device that is offline gets its messages later, and one that acknowledges nothing gets them again")
+    func offline() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender
+        let device = try add(daemon, sender)
+        let server = try TestAppServer(daemon, sender: sender)
+        let off = try daemon.ctl("virtual-devices", "change", device.id, "--connection", "offline")
+        #expect(off["connected"] as? Bool == false)
+        #expect(try server.send("late", to: device.token) == "ACK")
+        #expect(try messages(daemon, device.id, "--wait", "1").isEmpty)
+        let waits = try daemon.ctl("virtual-devices", "send", device.id, "a=b")
+        #expect(waits["outcome"] as? String == "waiting")
+        _ = try daemon.ctl(
+            "virtual-devices", "change", device.id, "--connection", "online", "--acknowledgement", "never")
+        #expect(ids(try messages(daemon, device.id, "--wait", "20")) == ["late"])
+        _ = try daemon.ctl("virtual-devices", "change", device.id, "--connection", "offline")
+        _ = try daemon.ctl("virtual-devices", "change", device.id, "--connection", "online")
+        let again = try messages(daemon, device.id, "--after", "1", "--wait", "20")
+        #expect(ids(again) == ["late"])
+        #expect(again.first?["repeated"] as? Bool == true)
+        server.end()
+    }
+
+    @Test("virtual devices outlive a restart; an unregistered one is refused, a removed one is forgotten")
+    func lifetime() throws {
+        let first = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try first.firstSender
+        let device = try add(first, sender)
+        first.signal(SIGTERM)
+        #expect(try first.wait() == 0)
+        let file = first.scratch.url.appendingPathComponent("data/virtual-devices.json").path
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600, "the file has the secrets of the devices")
+
+        let daemon = try RunningDaemon(continuing: first.scratch, flags: ["--test-bench"])
+        let server = try TestAppServer(daemon, sender: sender)
+        #expect(try server.send("kept", to: device.token) == "ACK")
+        #expect(ids(try messages(daemon, device.id, "--wait", "20")) == ["kept"])
+        let gone = try daemon.ctl("virtual-devices", "unregister", device.id)
+        #expect(gone["token"] is NSNull)
+        #expect(try server.send("refused", to: device.token) == "DEVICE_UNREGISTERED")
+        _ = try daemon.ctl("virtual-devices", "remove", device.id)
+        #expect((try daemon.ctl("virtual-devices", "list")["devices"] as? [Object])?.isEmpty == true)
+        let unknown = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "virtual-devices", "messages", device.id])
+        #expect(unknown.code != 0 && unknown.errors.contains("unknown virtual device"), "\(unknown)")
+        server.end()
+    }
+
+    @Test("without test_bench there are no virtual devices")
+    func off() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        let refused = try Tool.run(
+            "ccsctl",
+            ["--socket", daemon.controlSocket, "virtual-devices", "add", sender.id, "org.example.app"])
+        #expect(refused.code != 0 && refused.errors.contains("the test bench is off"), "\(refused)")
+        #expect(refused.errors.contains("test_bench"), "it names the key")
+    }
+}

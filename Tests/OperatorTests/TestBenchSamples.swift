@@ -1,0 +1,44 @@
+import Operator
+import Wire
+
+extension Samples {
+    /// The samples of the commands for virtual devices.
+    static func testBench(_ name: OperationName) -> Sample {
+        switch name {
+        case .addVirtualDevice:
+            Sample(
+                arguments: [["sender_id": "5", "app": "org.example.app", "label": "first"]],
+                answers: [virtualDevice])
+        case .listVirtualDevices:
+            Sample(arguments: [[:]], answers: [["devices": [virtualDevice]]])
+        case .changeVirtualDevice:
+            Sample(
+                arguments: [["device": "77", "connection": "online", "acknowledgement": "never"]],
+                answers: [virtualDevice])
+        case .readVirtualDevice:
+            Sample(
+                arguments: [["device": "77", "after": 3, "limit": 5, "wait": 10]],
+                answers: [["messages": [inboxMessage], "received": 4, "dropped": 0]])
+        case .sendFromVirtualDevice:
+            Sample(
+                arguments: [
+                    ["device": "77", "data": ["a": "b"], "message_id": "up-1", "time_to_live": 60]
+                ],
+                answers: [
+                    ["message_id": "up-1", "outcome": "stored"],
+                    ["message_id": "up-1", "outcome": "refused", "error": "toomanymessages"],
+                ])
+        default: Sample(arguments: [["device": "77"]], answers: [virtualDevice])
+        }
+    }
+
+    private static let virtualDevice: JSONValue = [
+        "device": "77", "sender_id": "5", "app": "org.example.app", "label": "first", "online": true,
+        "connected": false, "acknowledges": true, "received": 4, "dropped": 0, "token": "SECRET",
+    ]
+
+    private static let inboxMessage: JSONValue = [
+        "number": 4, "received_at": time, "type": "message", "from": "5", "persistent_id": "0:1%2",
+        "collapse_key": "news", "repeated": false, "data": ["a": "b"], "raw_data": "AAEC",
+    ]
+}
