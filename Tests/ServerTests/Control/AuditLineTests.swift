@@ -58,8 +58,15 @@ struct AuditLineTests {
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
-            .listMessages, .checkHealth, .showFigures, .showCluster:
+            .listMessages, .checkHealth, .showFigures, .showCluster, .listOperators:
             nil
+        case .addOperator:
+            (
+                ["name": "alice", "role": "operator"],
+                "command=\"operators add\" arguments=\"operator=alice role=operator\" result=ok"
+            )
+        case .removeOperator:
+            (["name": "alice"], "command=\"operators remove\" arguments=\"operator=alice\" result=ok")
         case .handOverPartition:
             (
                 ["partition": 3, "to": 2],
