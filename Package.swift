@@ -89,7 +89,8 @@ let package = Package(
             [
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
                 "APNsGateway", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
-                "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient", "TestBench",
+                "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
+                "TestBench",
                 "Client", "ClientProtocol",
             ]),
         module("ClientProtocol", ["Basics", "Wire"]),

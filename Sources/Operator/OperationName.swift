@@ -19,6 +19,9 @@ public enum OperationName: String, CaseIterable, Sendable {
     case showCluster = "cluster status"
     case handOverPartition = "cluster handover"
     case removeNode = "cluster remove"
+    case addOperator = "operators add"
+    case listOperators = "operators list"
+    case removeOperator = "operators remove"
     case listSessions = "sessions list"
     case sendMessage = "send"
     case addSender = "senders add"
@@ -77,6 +80,9 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .showCluster: ShowCluster.self
         case .handOverPartition: HandOverPartition.self
         case .removeNode: RemoveNode.self
+        case .addOperator: AddOperator.self
+        case .listOperators: ListOperators.self
+        case .removeOperator: RemoveOperator.self
         case .listSessions: ListSessions.self
         case .sendMessage: SendMessage.self
         case .addSender: AddSender.self

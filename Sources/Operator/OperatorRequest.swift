@@ -21,6 +21,9 @@ public enum OperatorRequest: Sendable {
     case showCluster(ShowCluster)
     case handOverPartition(HandOverPartition)
     case removeNode(RemoveNode)
+    case addOperator(AddOperator)
+    case listOperators(ListOperators)
+    case removeOperator(RemoveOperator)
     case listSessions(ListSessions)
     case sendMessage(SendMessage)
     case addSender(AddSender)
@@ -79,6 +82,9 @@ public enum OperatorRequest: Sendable {
         case .showCluster: self = .showCluster(try ShowCluster(arguments: arguments))
         case .handOverPartition: self = .handOverPartition(try HandOverPartition(arguments: arguments))
         case .removeNode: self = .removeNode(try RemoveNode(arguments: arguments))
+        case .addOperator: self = .addOperator(try AddOperator(arguments: arguments))
+        case .listOperators: self = .listOperators(try ListOperators(arguments: arguments))
+        case .removeOperator: self = .removeOperator(try RemoveOperator(arguments: arguments))
         case .listSessions: self = .listSessions(try ListSessions(arguments: arguments))
         case .sendMessage: self = .sendMessage(try SendMessage(arguments: arguments))
         case .addSender: self = .addSender(try AddSender(arguments: arguments))
@@ -142,6 +148,9 @@ public enum OperatorRequest: Sendable {
         case .showCluster(let command): command
         case .handOverPartition(let command): command
         case .removeNode(let command): command
+        case .addOperator(let command): command
+        case .listOperators(let command): command
+        case .removeOperator(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

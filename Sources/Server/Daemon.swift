@@ -1,11 +1,13 @@
 import Basics
 import Catalogue
 import Delivery
+import Operator
 import Sessions
 import Store
 import Synchronization
 import TestBench
 import Transport
+import Wire
 
 /// The state of the running server that its threads share.
 final class Daemon: Sendable {
@@ -51,6 +53,10 @@ final class Daemon: Sendable {
     let openAPI = OpenAPI.document(version: Program.version)
     let source: ConfigurationSource
     let auditLog: AuditLog
+    /// The operators of the API.
+    let operators: OperatorAccounts
+    /// The document at `/operator/v1/openapi.json`.
+    let operatorOpenAPI = Array(OperatorOpenAPI.document(version: Program.version).compact.utf8)
     /// A log level that an operator has set.
     let logLevel: LogLevelOverride
     private let settings: Mutex<Settings>
@@ -62,7 +68,7 @@ final class Daemon: Sendable {
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
         listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
-        configuration: LocatedConfiguration
+        operators: OperatorAccounts, configuration: LocatedConfiguration
     ) {
         self.log = log
         self.metrics = metrics
@@ -84,6 +90,7 @@ final class Daemon: Sendable {
         self.listeners = listeners
         self.senderFigures = senderFigures
         self.source = source
+        self.operators = operators
         auditLog = AuditLog(folder: configuration.values.dataDirectory, log: log)
         logLevel = LogLevelOverride(log: log)
         let sessions = SessionSettings(

@@ -51,7 +51,10 @@ public enum DaemonProgram {
             return ExitCode.usage.rawValue
         }
         guard invocation.command.name != "openapi" else {
-            print(String(decoding: OpenAPI.document(version: Program.version), as: UTF8.self))
+            print(
+                invocation.arguments.first == "operator"
+                    ? OperatorOpenAPI.document(version: Program.version).compact
+                    : String(decoding: OpenAPI.document(version: Program.version), as: UTF8.self))
             return ExitCode.success.rawValue
         }
         guard invocation.command.name != "reference" else {

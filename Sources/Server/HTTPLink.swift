@@ -6,8 +6,8 @@ import Transport
 import Wire
 
 /// An HTTP connection, which also serves the pages of the daemon itself.
-final class HTTPLink: SessionLink<HTTPSession> {
-    private let daemon: Daemon
+class HTTPLink: SessionLink<HTTPSession> {
+    let daemon: Daemon
 
     init(
         kind: Kind, connection: Connection, host: ReactorHost, daemon: Daemon, session: consuming HTTPSession
@@ -42,6 +42,7 @@ final class HTTPLink: SessionLink<HTTPSession> {
         switch request.question {
         case .page(let page): answer(request, page, now: now)
         case .feedback(let query): answer(request, query, now: now)
+        case .operation: assertionFailure("an operation on a listener without the operator API")
         }
     }
 

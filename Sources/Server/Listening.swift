@@ -52,15 +52,13 @@ extension Startup {
 
     /// Throws if a socket unit lets other machines reach the admin listener although the configuration does not.
     private func checkAdminListeners(_ opened: borrowing OpenSockets) throws(StartupFailure) {
-        guard !configuration.adminPlainHTTP else { return }
+        guard let problem = configuration.adminReachProblem else { return }
         for listener in opened.listeners where listener.name == Link.Kind.admin.rawValue {
             let address = SocketAddress(literal: listener.host, port: UInt16(clamping: listener.port))
             guard address?.isLoopback == false else { continue }
             throw StartupFailure(
-                text:
-                    "the admin socket listens on \(listener.host), outside of loopback, without TLS and authentication",
-                hint:
-                    "set admin_plain_http: true if a firewall lets in the monitoring alone, or let the socket unit listen on 127.0.0.1",
+                text: "the admin socket listens on \(listener.host), outside of loopback, \(problem.text)",
+                hint: "\(problem.hint), or let the socket unit listen on 127.0.0.1",
                 exitCode: .configuration)
         }
     }
@@ -173,13 +171,18 @@ extension Startup {
     }
 
     private func tls(of kind: Link.Kind, _ certificates: Certificates) -> TLSContextHolder? {
-        guard kind.hasTLS else { return nil }
-        return kind == .https ? certificates.webHolder : certificates.holder
+        switch kind {
+        case .control: nil
+        case .admin: configuration.adminTLS ? certificates.holder : nil
+        case .https: certificates.webHolder
+        case .appServer, .appServerPreproduction, .device: certificates.holder
+        }
     }
 
     private func pace(of kind: Link.Kind) -> PaceSettings {
         var pace = PaceSettings()
         if kind == .control { pace.connections = Limits.Operator.connections }
+        if kind == .admin, configuration.operatorAPI { pace.outboundBytes = Limits.OperatorAPI.outboundBytes }
         pace.joinsRecords = true
         return pace
     }
@@ -205,12 +208,12 @@ extension ReactorHost {
             link = SessionLink(
                 kind: kind, connection: connection, host: self,
                 session: DeviceSession(connection: connection.id, settings: settings, now: reactor.now))
-        case .https, .admin:
+        case .https:
             link = HTTPLink(
                 kind: kind, connection: connection, host: self, daemon: daemon,
-                session: HTTPSession(
-                    connection: connection.id, settings: settings, isAdministrative: kind == .admin,
-                    now: reactor.now))
+                session: HTTPSession(connection: connection.id, settings: settings, now: reactor.now))
+        case .admin:
+            link = OperatorLink(connection: connection, host: self, control: control, settings: settings)
         case .control: link = ControlLink(connection: connection, host: self, control: control)
         }
         opened(link)

@@ -108,6 +108,7 @@ struct Startup: ~Copyable {
             reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
         let sockets = try openSockets()
         let bench = try makeBench()
+        let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: Backups(store: store, log: log),
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
@@ -116,7 +117,7 @@ struct Startup: ~Copyable {
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners, senderFigures: senderFigures,
-            source: source, configuration: located)
+            source: source, operators: operators, configuration: located)
         let apns = gateway.port
         apnsCredentials.observe { credentials in apns.use(credentials.map { APNsMaterial($0) }) }
         apnsCredentials.selfTester = GatewaySelfTester(port: apns)

@@ -102,8 +102,12 @@ enum Offline {
 
     /// Returns the version of the daemon. Returns `nil` if no daemon answers.
     private static func daemonVersion(_ invocation: Invocation) -> String? {
-        guard let path = try? SocketPath.find(invocation.text("--socket")),
-            var client = try? ControlClient(path: path),
+        guard let address = try? DaemonAddress.find(invocation) else { return nil }
+        if case .server = address {
+            guard var daemon = try? DaemonConnection(address) else { return nil }
+            return (try? daemon.answer(to: ShowStatus()))?.version
+        }
+        guard case .socket(let path) = address, var client = try? ControlClient(path: path),
             case .done(let status) = try? client.result(of: ShowStatus())
         else { return nil }
         return (try? ShowStatus.Answer.fields.value(\.version, in: status)) ?? "unknown"

@@ -43,6 +43,9 @@ extension OperatorRequest {
         case .showCluster(let command): command
         case .handOverPartition(let command): command
         case .removeNode(let command): command
+        case .addOperator(let command): command
+        case .listOperators(let command): command
+        case .removeOperator(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

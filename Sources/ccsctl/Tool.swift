@@ -52,21 +52,21 @@ enum Tool {
         try Confirmation.require(request, invocation)
         if case .makeBackup(let command) = request { return try makeBackup(command, invocation) }
         if case .showAuthority(let command) = request { return try showAuthority(command, invocation) }
-        return try carryOut(request.reported, invocation, try SocketPath.find(invocation.text("--socket")))
+        return try carryOut(request.reported, invocation, try DaemonAddress.find(invocation))
     }
 
     private static func carryOut(
-        _ command: some ReportedCommand, _ invocation: Invocation, _ path: String
+        _ command: some ReportedCommand, _ invocation: Invocation, _ address: DaemonAddress
     ) throws(Failure) -> ExitCode {
-        let answer = try answer(to: command, invocation, path)
+        let answer = try answer(to: command, invocation, address)
         show(answer.json, type(of: command).text(of: answer), invocation)
         return type(of: command).verdict(on: answer)
     }
 
     private static func addAccount(_ invocation: Invocation) throws(Failure) -> ExitCode {
-        let path = try SocketPath.find(invocation.text("--socket"))
+        let address = try DaemonAddress.find(invocation)
         let made = try ServiceAccountFile.make(invocation) { command throws(Failure) in
-            try answer(to: command, invocation, path)
+            try answer(to: command, invocation, address)
         }
         show(made.json, made.text, invocation)
         return .success
@@ -75,8 +75,10 @@ enum Tool {
     private static func makeBackup(
         _ command: MakeBackup, _ invocation: Invocation
     ) throws(Failure) -> ExitCode {
-        let answer = try answer(to: command, invocation, try SocketPath.find(invocation.text("--socket")))
+        let address = try DaemonAddress.find(invocation)
+        let answer = try answer(to: command, invocation, address)
         show(answer.json, MakeBackup.text(of: answer), invocation)
+        if case .server = address { return .success }
         // A service with PrivateTmp has a /tmp of its own, which it shares with no one.
         guard unsafe access(answer.path, F_OK) != 0, errno == ENOENT else { return .success }
         throw Failure(
@@ -87,8 +89,8 @@ enum Tool {
     private static func showAuthority(
         _ command: ShowAuthority, _ invocation: Invocation
     ) throws(Failure) -> ExitCode {
-        let path = try SocketPath.find(invocation.text("--socket"))
-        let shown = ShownAuthority(answer: try answer(to: command, invocation, path), invocation)
+        let address = try DaemonAddress.find(invocation)
+        let shown = ShownAuthority(answer: try answer(to: command, invocation, address), invocation)
         try shown.writeFile()
         show(shown.json, shown.text, invocation)
         return .success
@@ -100,9 +102,9 @@ enum Tool {
 
     /// Returns the answer of the daemon. Throws if the command is refused.
     private static func answer<Command: ReportedCommand>(
-        to command: Command, _ invocation: Invocation, _ path: String
+        to command: Command, _ invocation: Invocation, _ address: DaemonAddress
     ) throws(Failure) -> Command.Answer {
-        var daemon = try DaemonConnection(path)
+        var daemon = try DaemonConnection(address)
         return try daemon.answer(to: command) { line in
             show(OperatorReply(line).json, Command.text(of: line), invocation)
         }

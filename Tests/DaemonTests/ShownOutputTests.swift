@@ -19,6 +19,11 @@ struct ShownOutputTests {
             file: "docs/cluster.md",
             firstLine: "cluster      node 1 (node-1) of 3f0c77d2a5e1b846, owns 5 of 16 partitions"),
         ShownBlocksTests.Place(
+            file: "docs/operator-api.md",
+            firstLine:
+                #"{"title":"Bad Request","status":400,"detail":"invalid limit \"many\": expected a whole number from 1 to 10000","hint":"limit: List up to N. Default: 100.","field":"limit"}"#
+        ),
+        ShownBlocksTests.Place(
             file: "docs/first-app.md",
             firstLine: "connected as 100000000001@gcm.googleapis.com/44029888"),
         ShownBlocksTests.Place(

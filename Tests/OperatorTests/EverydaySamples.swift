@@ -41,7 +41,7 @@ extension Samples {
     private static let auditLog = Sample(
         arguments: [
             [
-                "limit": 7, "before": 9, "command": "senders", "user": 0, "since": time, "failed": true,
+                "limit": 7, "before": 9, "command": "senders", "user": "0", "since": time, "failed": true,
             ]
         ],
         answers: [

@@ -57,6 +57,26 @@ enum Samples {
                     ]
                 ],
                 answers: [["reloaded": true, "changed": ["log_level"], "needs_restart": ["device_port"]]])
+        case .addOperator:
+            Sample(
+                arguments: [["name": "alice", "role": "operator", "expires": "7776000s"]],
+                answers: [
+                    ["name": "alice", "role": "operator", "token": "ccso_SECRET", "expires_at": time]
+                ])
+        case .listOperators:
+            Sample(
+                arguments: [[:]],
+                answers: [
+                    [
+                        "operators": [
+                            [
+                                "name": "alice", "role": "viewer", "created_at": time, "expires_at": time,
+                                "expired": true, "sessions": 2,
+                            ]
+                        ]
+                    ]
+                ])
+        case .removeOperator: Sample(arguments: [["name": "alice"]], answers: [["name": "alice"]])
         case .showClock:
             Sample(
                 arguments: [[:]],

@@ -10,6 +10,8 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case adminPort = "admin_port"
     case adminAddress = "admin_address"
     case adminPlainHTTP = "admin_plain_http"
+    case adminTLS = "admin_tls"
+    case operatorAPI = "operator_api"
     case certificateFile = "certificate_file"
     case keyFile = "key_file"
     case hostNames = "host_names"

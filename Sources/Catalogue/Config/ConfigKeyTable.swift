@@ -35,11 +35,13 @@ extension ConfigKey {
         ),
         .adminPort: Entry(
             type: .port, preset: .integer(0),
-            help: "Port of /healthz, /readyz and /metrics on admin_address (plain HTTP); 0 disables it.",
-            reason: "It has no authentication, so it is off by default."),
+            help:
+                "Port of /healthz, /readyz, /metrics and the operator API on admin_address; 0 disables it.",
+            reason: "Its pages have no authentication, so it is off by default."),
         .adminAddress: Entry(
             type: .address, preset: .text("127.0.0.1"),
-            help: "Address that admin_port listens on; outside of loopback only with admin_plain_http.",
+            help:
+                "Address that admin_port listens on; outside of loopback only with admin_plain_http, or with operator_api and admin_tls.",
             reason:
                 "For scrapes and probes from another machine: an address of a private network, or a container's \"::\"."
         ),
@@ -48,6 +50,18 @@ extension ConfigKey {
             help: "Whether admin_port may serve other machines, without TLS and authentication.",
             reason:
                 "Every machine that reaches the port can read the metrics with sender IDs, and every router on the way as well: set it only if a firewall lets in the monitoring alone."
+        ),
+        .adminTLS: Entry(
+            type: .boolean, preset: .boolean(false),
+            help: "Whether admin_port has TLS, with the certificate of the other ports.",
+            reason:
+                "On loopback, scrapes and probes need no TLS. Other machines reach the operator API only with it."
+        ),
+        .operatorAPI: Entry(
+            type: .boolean, preset: .boolean(false),
+            help: "Whether admin_port serves the operator API at /operator/v1, for operators with a token.",
+            reason:
+                "Without it only the control socket accepts commands. ccsctl operators add creates tokens. On an address outside of loopback it needs admin_tls, and /metrics then needs a token as well."
         ),
         .certificateFile: Entry(
             type: .path, preset: .text(""),
@@ -85,7 +99,7 @@ extension ConfigKey {
             help:
                 "Oldest version of TLS that is accepted from app servers, devices and HTTPS clients.",
             reason:
-                "Old Android devices and Java app servers support no more than 1.2. RFC 8996 deprecates 1.0 and 1.1: choose them only for clients without anything newer, since they allow weak ciphers and SHA-1 for every client that asks for them. The administrative port has no TLS.",
+                "Old Android devices and Java app servers support no more than 1.2. RFC 8996 deprecates 1.0 and 1.1: choose them only for clients without anything newer, since they allow weak ciphers and SHA-1 for every client that asks for them. It applies to admin_port with admin_tls as well.",
             isReloadable: true),
         .controlSocket: Entry(
             type: .path, preset: .text(""),

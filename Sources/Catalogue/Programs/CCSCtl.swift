@@ -7,11 +7,21 @@ extension Program {
         name: "ccsctl", summary: "controls a running ccsd",
         details: [
             "ccsctl sends commands to a running ccsd over its control socket. Without --socket it uses $CCSD_CONTROL_SOCKET if that is set, else ./ccs-data/control.sock if that exists, else /run/ccsd/control.sock.",
+            "With --server and --token-file it sends them to the operator API of another machine instead (operator_api: true); ccsctl operators add creates a token there. Files and folders in arguments are read and written here, except those of backup, which ccsd writes.",
             "Server keys cannot be given as arguments, which every user of the machine can read: use --key-file or --key-stdin.",
         ],
         commands: OperationName.allCases.map(\.form.command) + offlineCommands,
         options: [
             Option("--socket", .path, "PATH", "The control socket of the daemon."),
+            Option(
+                "--server", .text, "URL",
+                "Use the operator API at https://HOST:PORT, in place of a control socket."),
+            Option(
+                "--token-file", .path, "FILE",
+                "The file with the token of an operator, with mode 0600; for --server."),
+            Option(
+                "--ca-file", .path, "FILE",
+                "The authorities (PEM) that are trusted for --server. Default: those of the system."),
             Option("--json", "Print the answer as one JSON object, for programs."),
         ],
         variables: [

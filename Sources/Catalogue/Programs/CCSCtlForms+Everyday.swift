@@ -21,6 +21,13 @@ extension OperationName {
             Example("Give it to the node with the fewest partitions", "ccsctl cluster handover 3"),
         ])
 
+    static let addOperatorForm = OperationForm(
+        AddOperator.self, flags: [\.seconds: "--expires"],
+        examples: [
+            Example("Let a monitoring script read for a year", "ccsctl operators add probe --expires 365d"),
+            Example("Let a colleague change everything", "ccsctl operators add alice --role operator"),
+        ])
+
     static let configurationForm = OperationForm(
         ShowConfiguration.self,
         examples: [Example("Show what differs from a new installation", "ccsctl config show --changed")])

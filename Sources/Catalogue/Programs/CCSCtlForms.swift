@@ -40,6 +40,9 @@ extension OperationName {
         case .showCluster: OperationForm(ShowCluster.self)
         case .handOverPartition: Self.handoverForm
         case .removeNode: OperationForm(RemoveNode.self)
+        case .addOperator: Self.addOperatorForm
+        case .listOperators: OperationForm(ListOperators.self)
+        case .removeOperator: OperationForm(RemoveOperator.self)
         case .listSessions: OperationForm(ListSessions.self)
         case .sendMessage: Self.sendForm
         case .addSender: Self.addSenderForm

@@ -65,8 +65,13 @@ extension Program {
                         "ccsd restore /mnt/backup/monday --data-directory /var/lib/ccsd"),
                 ]),
             Command(
-                "openapi", "Print the description of the HTTP interface (OpenAPI 3.1, JSON).",
-                details: ["The same document as at /openapi.json on the HTTPS port."],
+                "openapi", "Print the description of an HTTP interface (OpenAPI 3.1, JSON).",
+                details: [
+                    "Without INTERFACE the one of app servers and devices, as at /openapi.json on the HTTPS port; with operator that of the operator API, as at /operator/v1/openapi.json on the administrative port."
+                ],
+                arguments: [
+                    Argument("INTERFACE", "The interface: operator.", isOptional: true, choices: ["operator"])
+                ],
                 examples: [Example("Print the input for a code generator", "ccsd openapi")]),
             Command(
                 "reference", "Print the reference of an interface of app servers (Markdown).",

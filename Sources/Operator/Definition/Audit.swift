@@ -24,6 +24,10 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
     case partition
     /// A node of a cluster.
     case node
+    /// An operator of the API.
+    case operatorName = "operator"
+    /// The role of an operator.
+    case role
 
     public static func < (a: AuditKey, b: AuditKey) -> Bool { a.position < b.position }
 
@@ -43,6 +47,8 @@ public enum AuditKey: String, Sendable, CaseIterable, Comparable {
         case .duration: 11
         case .partition: 12
         case .node: 13
+        case .operatorName: 14
+        case .role: 15
         }
     }
 }

@@ -27,7 +27,8 @@ public struct RequestProblem: Error, Sendable {
         recordedText = ""
     }
 
-    init(_ fault: FieldProblem, in operation: OperationName) {
+    /// The problem of an invalid argument of an operation.
+    public init(_ fault: FieldProblem, in operation: OperationName) {
         self.operation = operation
         problem = OperatorProblem(fault.text, hint: fault.hint)
         recordedText = fault.recordedText

@@ -87,7 +87,8 @@ public enum OutputSchema {
         ]
     }
 
-    private static func object(_ fields: [FieldDescription]) -> JSONValue {
+    /// Returns the schema of an object with these fields.
+    static func object(_ fields: [FieldDescription]) -> JSONValue {
         let required = fields.filter { $0.presence == .required || $0.presence == .nullable }
         return [
             "type": "object",
@@ -102,7 +103,8 @@ public enum OutputSchema {
         ]
     }
 
-    private static func form(_ form: ValueForm, isNullable: Bool = false) -> [JSONValue.Member] {
+    /// Returns the members of the schema of a value.
+    static func form(_ form: ValueForm, isNullable: Bool = false) -> [JSONValue.Member] {
         func type(_ name: String) -> JSONValue.Member {
             .init("type", isNullable ? [.string(name), "null"] : .string(name))
         }

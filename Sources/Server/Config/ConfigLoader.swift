@@ -216,17 +216,21 @@ public struct ConfigLoader {
         checkPorts()
     }
 
-    /// Checks that the admin port serves other machines only if that is set explicitly.
+    /// Checks that the admin port serves other machines only if that is set explicitly, and the operator API only with TLS.
     private mutating func checkAdminAddress() {
-        guard let port = configuration.adminPort, !configuration.adminPlainHTTP,
-            !faulty.contains(.adminAddress),
+        guard let port = configuration.adminPort else {
+            guard configuration.operatorAPI else { return }
+            return addTo(
+                .operatorAPI, "needs admin_port, which is 0",
+                "set admin_port, such as 9100, or operator_api: false")
+        }
+        guard let problem = configuration.adminReachProblem, !faulty.contains(.adminAddress),
             let address = SocketAddress(literal: configuration.adminAddress, port: UInt16(clamping: port)),
             !address.isLoopback
         else { return }
         addTo(
             .adminAddress,
-            "\(shown(configuration.adminAddress)) is outside of loopback, but admin_port has neither TLS nor authentication",
-            "set admin_plain_http: true if a firewall lets in the monitoring alone, or use 127.0.0.1")
+            "\(shown(configuration.adminAddress)) is outside of loopback, \(problem.text)", problem.hint)
     }
 
     private static func isAddress(_ text: String) -> Bool {

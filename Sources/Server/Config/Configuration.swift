@@ -83,6 +83,10 @@ extension Configuration {
     public var adminAddress: String { text(.adminAddress) }
     /// Whether `adminPort` may serve other machines without TLS.
     public var adminPlainHTTP: Bool { self[.adminPlainHTTP] == .boolean(true) }
+    /// Whether `adminPort` has TLS.
+    public var adminTLS: Bool { self[.adminTLS] == .boolean(true) }
+    /// Whether `adminPort` serves the operator API.
+    public var operatorAPI: Bool { self[.operatorAPI] == .boolean(true) }
     /// File of the operator's certificate and chain; `nil` lets ccsd create its own.
     public var certificateFile: String? { text(.certificateFile).isEmpty ? nil : text(.certificateFile) }
     /// File of the private key of `certificateFile`.
@@ -103,5 +107,25 @@ extension Configuration {
     public var controlSocket: String {
         get { text(.controlSocket).isEmpty ? "\(dataDirectory)/control.sock" : text(.controlSocket) }
         set { self[.controlSocket] = .text(newValue) }
+    }
+}
+
+extension Configuration {
+    /// Why `adminPort` may not listen outside of loopback, and what to do. `nil` if it may.
+    var adminReachProblem: (text: String, hint: String)? {
+        if operatorAPI {
+            return adminTLS
+                ? nil
+                : (
+                    "but operator_api needs TLS there, since tokens must not be sent in plain text",
+                    "set admin_tls: true, or use 127.0.0.1"
+                )
+        }
+        return adminPlainHTTP
+            ? nil
+            : (
+                "but admin_port has \(adminTLS ? "no authentication" : "neither TLS nor authentication")",
+                "set admin_plain_http: true if a firewall lets in the monitoring alone, or use 127.0.0.1"
+            )
     }
 }

@@ -83,7 +83,7 @@ extension ListAuditLog {
     fileprivate func wants(_ row: Row) -> Bool {
         if let before, row.number >= before { return false }
         if let command, row.command != command, !row.command.hasPrefix(command + " ") { return false }
-        if let user, row.user != "\(user)" { return false }
+        if let user, row.user != user { return false }
         if let since, row.time < since { return false }
         return !isFailed || row.result != "ok"
     }

@@ -7,14 +7,13 @@ import Wire
 /// A connection on the control socket: requests of one line of JSON each, answered in order.
 ///
 /// Commands run on their own threads, since they wait for the store and for reactors. A connection runs one at a time.
-final class ControlLink: Link {
+final class ControlLink: Link, CommandLink {
     private let control: ControlServer
     private var input = ByteBuffer()
     /// The bytes of `input` that have no end of a line: a long request arrives in many parts.
     private var searched = 0
     private var isBusy = false
-    private var latches: [UInt32: Latch<SessionCommand>] = [:]
-    private var trace: RunningTrace?
+    var running = RunningCommand()
 
     init(connection: Connection, host: ReactorHost, control: ControlServer) {
         self.control = control
@@ -55,7 +54,7 @@ final class ControlLink: Link {
 
     private func finished() {
         isBusy = false
-        latches.removeAll()
+        running.finished()
         startNext()
     }
 
@@ -75,35 +74,21 @@ final class ControlLink: Link {
         connection.setNeedsFlush()
     }
 
-    /// Stores the latch of a request, which the core's answer with this request ID fulfils.
-    func expect(_ requestID: UInt32, _ latch: Latch<SessionCommand>) { latches[requestID] = latch }
-
-    /// Starts to report the steps of a trace.
-    func begin(_ trace: RunningTrace) { self.trace = trace }
-
-    /// Stops reporting. Returns the trace, or `nil` if none is running.
-    func endTrace() -> RunningTrace? {
-        defer { trace = nil }
-        return trace
-    }
-
     override func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {
-        trace?.isCongested = outboundIsCongested
+        running.isCongested = outboundIsCongested
     }
 
     override func connectionClosed(_ connection: Connection, reason: CloseReason, now: Now) {
-        trace?.ended.fulfil(true)
+        running.callerLeft()
         super.connectionClosed(connection, reason: reason, now: now)
     }
 
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
-        case .reply(let requestID, .traced(let note)):
-            if let step = trace?.step(of: note, requestID: requestID, at: now.wall) {
+        case .reply, .submission:
+            if let step = running.take(command, now: now) {
                 reply(OperatorReply(TraceDevice.Line.step(step)))
             }
-        case .submission(let requestID, _), .reply(let requestID, _):
-            latches.removeValue(forKey: requestID)?.fulfil(command)
         case .connection(.close(let reason)): connection.close(reason)
         case .connection(.drain), .connection(.endWhenIdle), .connection(.refundQuota): break
         case .appServer, .device:

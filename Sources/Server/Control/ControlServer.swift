@@ -24,6 +24,10 @@ final class ControlServer: Sendable {
     let daemon: Daemon
     let mailboxes: [ReactorMailbox]
     private let requestIDs = Atomic<UInt32>(1)
+    /// The commands and streams of the operator API that run.
+    let apiCommands = Atomic<Int>(0)
+    /// The latest figures that a stream has sent.
+    let figures = Mutex<(at: Instant, json: JSONValue)?>(nil)
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -40,6 +44,14 @@ final class ControlServer: Sendable {
             record(OperatorRecord(error), caller)
             return reply(.problem(error.problem))
         }
+        run(request, connection: connection, caller: caller, reply: reply)
+    }
+
+    /// Runs a command, passes every line of the reply to `reply`, and writes one audit line.
+    func run(
+        _ request: OperatorRequest, connection: ConnectionID, caller: ControlCaller,
+        reply: @escaping (OperatorReply) -> Void
+    ) {
         do throws(OperatorProblem) {
             let done = try carryOut(request, Call(connection: connection, send: reply))
             if request.name != .showFigures {
@@ -53,7 +65,7 @@ final class ControlServer: Sendable {
     }
 
     /// Writes the audit line of a command to the log and, unless the command only reads, to the audit log.
-    private func record(_ record: OperatorRecord, _ caller: ControlCaller) {
+    func record(_ record: OperatorRecord, _ caller: ControlCaller) {
         record.write(caller, daemon.log)
         if record.isKept { daemon.auditLog.append(record, caller, now: Now.read().wall) }
     }
@@ -97,6 +109,9 @@ final class ControlServer: Sendable {
         case .showCluster(let command): Done(command, try showCluster())
         case .handOverPartition(let command): Done(command, try handOver(command))
         case .removeNode(let command): Done(command, try removeNode(command))
+        case .addOperator(let command): Done(command, try addOperator(command))
+        case .listOperators(let command): Done(command, listOperators())
+        case .removeOperator(let command): Done(command, try removeOperator(command))
         case .listSessions(let command): Done(command, try listSessions(command))
         case .sendMessage(let command): Done(command, try send(command, call))
         case .addSender(let command): Done(command, try addSender(command))
@@ -155,7 +170,7 @@ final class ControlServer: Sendable {
         let latch = Latch<SessionCommand>()
         let event = event(requester)
         mailboxes[Int(connection.reactor)].post { host in
-            (host.link(connection) as? ControlLink)?.expect(requester.requestID, latch)
+            (host.link(connection) as? any CommandLink)?.running.expect(requester.requestID, latch)
             host.accept(event, now: host.reactor.now)
         }
         guard let answer = latch.wait() else {
@@ -172,9 +187,9 @@ final class ControlServer: Sendable {
     ) throws(OperatorProblem) -> [SessionCommand] {
         let latches = events.map { _ in Latch<SessionCommand>() }
         mailboxes[Int(connection.reactor)].post { host in
-            let link = host.link(connection) as? ControlLink
+            let link = host.link(connection) as? any CommandLink
             for (event, latch) in zip(events, latches) {
-                link?.expect(event.requestID, latch)
+                link?.running.expect(event.requestID, latch)
                 host.accept(event.event, now: host.reactor.now)
             }
         }

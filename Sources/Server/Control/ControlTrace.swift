@@ -62,7 +62,7 @@ extension ControlServer {
         let requester = requester(of: call.connection)
         let trace = RunningTrace(requestID: requester.requestID, registration: registration)
         _ = try ask { host in
-            (host.link(requester.connection) as? ControlLink)?.begin(trace)
+            (host.link(requester.connection) as? any CommandLink)?.running.begin(trace)
             host.accept(.trace(device, requester), now: host.reactor.now)
         }
         defer {
@@ -78,8 +78,9 @@ extension ControlServer {
             call.report(
                 min(command.seconds, Int((spent + turn) / 1_000)), command.seconds, "seconds traced")
         }
-        let done = try ask { host in (host.link(requester.connection) as? ControlLink)?.endTrace() }
-            .compactMap { $0 }.first
+        let done = try ask { host in
+            (host.link(requester.connection) as? any CommandLink)?.running.endTrace()
+        }.compactMap { $0 }.first
         return TraceDevice.Answer(lines: done?.lines ?? 0, leftOut: done?.leftOut ?? 0)
     }
 }

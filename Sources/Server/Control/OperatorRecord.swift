@@ -45,6 +45,15 @@ struct OperatorRecord {
         }
     }
 
+    /// Creates the line of a command that the role of its caller does not permit, without its arguments.
+    init(refused name: OperationName, _ problem: OperatorProblem) {
+        command = name.rawValue
+        named = []
+        result = "refused"
+        self.problem = problem.text
+        isKept = true
+    }
+
     /// Creates the line of an invalid request, without any of its content.
     init(_ problem: RequestProblem) {
         command = problem.operation?.rawValue ?? "unknown"

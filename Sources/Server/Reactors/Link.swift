@@ -37,9 +37,6 @@ class Link: ConnectionDelegate {
             }
         }
 
-        /// Whether it uses TLS.
-        var hasTLS: Bool { self != .admin && self != .control }
-
         /// Whether the peers are app servers.
         var isAppServer: Bool { self == .appServer || self == .appServerPreproduction }
     }
@@ -85,7 +82,7 @@ class Link: ConnectionDelegate {
     }
 
     func connectionOpened(_ connection: Connection, now: Now) {
-        if kind.hasTLS { host.tally.handshake(succeeded: true) }
+        if !connection.isPlain { host.tally.handshake(succeeded: true) }
     }
     func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {}
     func connection(_ connection: Connection, outboundIsCongested: Bool, now: Now) {}

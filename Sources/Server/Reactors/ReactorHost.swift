@@ -363,7 +363,7 @@ final class ReactorHost: ReactorDelegate {
     func closed(_ link: Link, reason: CloseReason) {
         links[Int(link.connection.id.slot)] = nil
         tally.closed(link.kind, reason)
-        if link.kind.hasTLS, reason == .handshakeFailed || reason == .handshakeDeadline {
+        if !link.connection.isPlain, reason == .handshakeFailed || reason == .handshakeDeadline {
             tally.handshake(succeeded: false)
         }
         if link.isLoggedIn { tally.logout(link.kind) }

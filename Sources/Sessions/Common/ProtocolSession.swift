@@ -119,6 +119,8 @@ public struct HostRequest: Sendable {
     /// The request ID within the session.
     public var requestID: UInt32
     public var question: Question
+    /// The HTTP request; only for the questions of the administrative port.
+    public var request: HTTPRequest?
 
     /// What the host answers.
     public enum Question: Sendable {
@@ -126,6 +128,8 @@ public struct HostRequest: Sendable {
         case page(Page)
         /// A page of a feedback list, answered with `FeedbackPage`.
         case feedback(FeedbackQuery)
+        /// A request of the operator API, which the host answers at once, later, or with a stream.
+        case operation
     }
 
     /// The pages that the daemon answers.
@@ -140,9 +144,10 @@ public struct HostRequest: Sendable {
         case openAPI
     }
 
-    public init(requestID: UInt32, question: Question) {
+    public init(requestID: UInt32, question: Question, request: HTTPRequest? = nil) {
         self.requestID = requestID
         self.question = question
+        self.request = request
     }
 }
 

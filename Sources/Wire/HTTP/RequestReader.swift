@@ -36,6 +36,14 @@ public struct RequestReader: ~Copyable {
         }
     }
 
+    /// The current request without its body; `nil` outside a body.
+    public var openHead: HTTPRequest? {
+        switch stage {
+        case .head, .failed: nil
+        case .length(let request, _), .chunked(let request, _): request
+        }
+    }
+
     /// Bytes received of the body of the current request; `nil` outside a body.
     public var bodyBytes: Int? {
         switch stage {

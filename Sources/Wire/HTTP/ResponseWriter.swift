@@ -54,11 +54,12 @@ public struct HTTPResponse: Sendable {
     ///
     /// Responses carry credentials, so they must not be cached, and no browser may interpret one as a web page.
     func headers(
-        at now: UnixMilliseconds, _ give: (_ name: StaticString, _ value: (inout ByteBuffer) -> Void) -> Void
+        at now: UnixMilliseconds, isStream: Bool = false,
+        _ give: (_ name: StaticString, _ value: (inout ByteBuffer) -> Void) -> Void
     ) {
         give("Date") { HTTPDate.append(now, to: &$0) }
         give("Content-Type") { $0.append(contentType) }
-        give("Content-Length") { $0.append(decimal: body.count) }
+        if !isStream { give("Content-Length") { $0.append(decimal: body.count) } }
         give("Cache-Control") { $0.append("no-store") }
         give("X-Content-Type-Options") { $0.append("nosniff") }
         if let extra { give(extra.name) { $0.append(text: extra.value) } }
@@ -71,12 +72,23 @@ public struct HTTPResponse: Sendable {
     public func append(
         at now: UnixMilliseconds, closes: Bool, isHead: Bool = false, to out: inout ByteBuffer
     ) {
+        appendHead(at: now, closes: closes, isStream: false, to: &out)
+        if !isHead { out.append(body) }
+    }
+
+    /// Appends status line and headers of a response whose body ends with the connection.
+    public func appendStreamHead(at now: UnixMilliseconds, to out: inout ByteBuffer) {
+        appendHead(at: now, closes: true, isStream: true, to: &out)
+    }
+
+    private func appendHead(at now: UnixMilliseconds, closes: Bool, isStream: Bool, to out: inout ByteBuffer)
+    {
         out.append("HTTP/1.1 ")
         out.append(decimal: status.rawValue)
         out.append(" ")
         out.append(status.phrase)
         out.append("\r\n")
-        headers(at: now) { name, value in
+        headers(at: now, isStream: isStream) { name, value in
             out.append(name)
             out.append(": ")
             value(&out)
@@ -84,7 +96,6 @@ public struct HTTPResponse: Sendable {
         }
         if closes { out.append("Connection: close\r\n") }
         out.append("\r\n")
-        if !isHead { out.append(body) }
     }
 
     /// The interim response for a peer that waits before it sends a body (RFC 9110, 10.1.1).

@@ -7,14 +7,14 @@ import Wire
 
 /// The command `top`: repeats the figures until it is interrupted.
 struct Top {
-    private let path: String
+    private let address: DaemonAddress
     private let interval: Int
     private let isJSON: Bool
     private let isOnce: Bool
 
     /// Reads the options.
     init(_ invocation: Invocation) throws(Failure) {
-        path = try SocketPath.find(invocation.text("--socket"))
+        address = try DaemonAddress.find(invocation)
         interval = invocation.integer("--interval") ?? Limits.Client.topIntervalSeconds
         isJSON = invocation.has("--json")
         // Scripts get one answer unless they ask for more.
@@ -66,7 +66,7 @@ struct Top {
     }
 
     private func figures() throws(Failure) -> ShowFigures.Answer {
-        var daemon = try DaemonConnection(path)
+        var daemon = try DaemonConnection(address)
         return try daemon.answer(to: ShowFigures())
     }
 }

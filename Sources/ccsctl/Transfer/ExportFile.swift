@@ -10,7 +10,7 @@ enum ExportFile {
     /// Runs the command. A failed export leaves no file.
     static func run(_ invocation: Invocation) throws(Failure) -> ExitCode {
         let path = invocation.arguments[0]
-        var daemon = try DaemonConnection(try SocketPath.find(invocation.text("--socket")))
+        var daemon = try DaemonConnection(try DaemonAddress.find(invocation))
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }

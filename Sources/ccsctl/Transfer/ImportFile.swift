@@ -30,7 +30,7 @@ struct ImportFile: ~Copyable {
     }
 
     private init(_ invocation: Invocation) throws(Failure) {
-        daemon = try DaemonConnection(try SocketPath.find(invocation.text("--socket")))
+        daemon = try DaemonConnection(try DaemonAddress.find(invocation))
         path = invocation.arguments[0]
         replaces = invocation.has("--replace")
     }

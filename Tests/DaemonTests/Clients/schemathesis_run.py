@@ -5,7 +5,7 @@ Arguments: PORT SENDER KEYFILE FOLDER; the server key is the first line of stand
 is the key file of a service account, FOLDER is for files of the run.
 
 Command {"do": "run"}, optionally with "examples" (per operation), "document" (a file in place of /openapi.json), "include" or
-"exclude" (a regular expression of paths), "origin" (another address) and "seed" (without it all runs send the same requests).
+"exclude" (a regular expression of paths), "origin" (another address), "credentials" (of another document) and "seed" (without it all runs send the same requests).
 Answer: "finished" with the exit code, the statuses of each operation and the output of the tool. Command {"do": "validate",
 "document": FILE}. Answer: "validated" with the first error, if any.
 """
@@ -140,7 +140,7 @@ def settings(world, folder, command):
     for word, value in words.items():
         text = text.replace(f"@{word}@", json.dumps(value))
     lines = [text]
-    for name, value in world.credentials().items():
+    for name, value in command.get("credentials", world.credentials()).items():
         (key, secret), = value.items()
         lines.append(f"[auth.openapi.{name}]\n{key} = {json.dumps(secret)}")
     for name, values in world.dictionaries().items():

@@ -59,7 +59,7 @@ struct AuditLineTests {
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
             .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice:
+            .readVirtualDevice, .listOperators:
             nil
         case .addVirtualDevice:
             (
@@ -71,6 +71,13 @@ struct AuditLineTests {
                 ["device": "77"],
                 "command=\"\(name.rawValue)\" arguments=\"target=77\" result=refused"
             )
+        case .addOperator:
+            (
+                ["name": "alice", "role": "operator"],
+                "command=\"operators add\" arguments=\"operator=alice role=operator\" result=ok"
+            )
+        case .removeOperator:
+            (["name": "alice"], "command=\"operators remove\" arguments=\"operator=alice\" result=ok")
         case .handOverPartition:
             (
                 ["partition": 3, "to": 2],

@@ -66,7 +66,7 @@ import Wire
         let oldest = try page(log, ListAuditLog(limit: 4, before: 3))
         #expect(oldest.entries.map(\.number) == [1, 2] && oldest.nextBefore == nil)
         #expect(try numbers(ListAuditLog(command: "reload")) == [10])
-        #expect(try numbers(ListAuditLog(command: "senders", user: 0)) == [6, 7, 8, 9])
+        #expect(try numbers(ListAuditLog(command: "senders", user: "0")) == [6, 7, 8, 9])
         #expect(try numbers(ListAuditLog(command: "sender")).isEmpty, "not a whole word")
         #expect(try numbers(ListAuditLog(since: 8_000)) == [8, 9, 10])
         #expect(try numbers(ListAuditLog(isFailed: true)) == [3])

@@ -1,4 +1,5 @@
 public import Basics
+import Wire
 
 /// Lists the operator commands in the audit log.
 public struct ListAuditLog: OperatorCommand {
@@ -6,14 +7,14 @@ public struct ListAuditLog: OperatorCommand {
     /// The entry before which the page ends; `nil` for the newest page.
     public var before: Int?
     public var command: String?
-    public var user: Int?
+    public var user: String?
     public var since: UnixMilliseconds?
     public var isFailed: Bool
 
     /// Creates the command.
     public init(
         limit: Int = Limits.Operator.listedRowsDefault, before: Int? = nil, command: String? = nil,
-        user: Int? = nil, since: UnixMilliseconds? = nil, isFailed: Bool = false
+        user: String? = nil, since: UnixMilliseconds? = nil, isFailed: Bool = false
     ) {
         self.limit = limit
         self.before = before
@@ -41,7 +42,8 @@ public struct ListAuditLog: OperatorCommand {
         .optional(
             "command", .text(1...Limits.Operator.labelBytes, as: "NAME"), \.command,
             "Only this command, or the commands that begin with this word."),
-        .optional("user", .integer(0...Int(UInt32.max), as: "UID"), \.user, "Only commands of this user ID."),
+        .optional(
+            "user", .auditUser, \.user, "Only commands of this user ID, or of this operator of the API."),
         .optional("since", .time, \.since, "Only commands from this time on."),
         .preset("failed", .boolean, \.isFailed, false, "Only commands that were refused or failed."))
 
@@ -76,8 +78,13 @@ public struct ListAuditLog: OperatorCommand {
             .required(
                 "number", .count, \.number, "The number of the entry; a gap means that entries are lost."),
             .required("time", .time, \.time, "When the command ended."),
-            .required("user", .text, \.user, "The user ID of the caller; local if the kernel reports none."),
-            .required("pid", .text, \.process, "The process ID of the caller; local if it is unknown."),
+            .required(
+                "user", .text, \.user,
+                "The user ID of the caller, or the name of an operator of the API; local if the kernel reports none."
+            ),
+            .required(
+                "pid", .text, \.process,
+                "The process ID of the caller, or the address of an operator; local if it is unknown."),
             .required("command", .text, \.command, "The command; unknown for an invalid request."),
             .required("arguments", .text, \.arguments, "Names and IDs among the arguments."),
             .required("result", .text, \.result, "ok, refused, or the error code of a message."),
@@ -105,5 +112,15 @@ public struct ListAuditLog: OperatorCommand {
             .optional(
                 "next_before", .count, \.nextBefore,
                 "The value of before for the page of earlier entries; left out if there are none."))
+    }
+}
+
+extension FieldKind where Value == String {
+    /// A user ID, or the name of an operator of the API.
+    static var auditUser: FieldKind {
+        scalar(
+            .named("a user ID, or the name of an operator"), "UID|NAME",
+            parse: { $0.integer.map { String($0) } ?? $0.text(of: 1...Limits.OperatorAPI.nameBytes) },
+            encode: { .string($0) })
     }
 }

@@ -7,7 +7,19 @@ final class HTTP1Codec: HTTPCodec {
         var isHead: Bool
         var closes: Bool
         var response: HTTPResponse?
+        var stream: Stream?
     }
+
+    /// A response whose body ends with the connection.
+    private struct Stream {
+        /// The head and the part of the body not written yet. The host limits it: it adds only answers while the peer does not read.
+        var pending: [UInt8]
+        var isEnded: Bool
+    }
+
+    /// Checks the head of a request whose body is longer than `Limits.OperatorAPI.unauthenticatedBodyBytes`, before more of it is
+    /// read; `nil` reads every body.
+    var admits: ((HTTPRequest) -> Bool)?
 
     private var reader = RequestReader()
     /// Requests accepted whose answers are not written yet, in order.
@@ -24,8 +36,9 @@ final class HTTP1Codec: HTTPCodec {
     var deadline: Instant { pace?.deadline ?? .distantFuture }
     var isIdle: Bool { slots.isEmpty && pace == nil }
     var hasRoom: Bool { ending == nil && slots.count < Limits.HTTP.pipelinedRequests }
-    var readsAlways: Bool { false }
-    var hasMoreToWrite: Bool { slots.first?.response != nil }
+    /// While a stream lasts, bytes are read, and dropped, only to notice that the peer has left.
+    var readsAlways: Bool { slots.contains { $0.stream != nil } }
+    var hasMoreToWrite: Bool { slots.first?.response != nil || slots.first?.stream?.pending.isEmpty == false }
 
     func receive(_ bytes: RawSpan, now: Now) {
         guard ending == nil else { return }
@@ -35,7 +48,10 @@ final class HTTP1Codec: HTTPCodec {
     func next(now: Now) -> HTTPExchange? {
         guard hasRoom else { return nil }
         do throws(RequestFault) {
-            guard let request = try reader.next() else { return nil }
+            guard let request = try reader.next() else {
+                try checkHead()
+                return nil
+            }
             pace = nil
             let number = first &+ UInt32(slots.count)
             slots.append(Slot(isHead: request.method == .head, closes: !request.keepsAlive))
@@ -47,6 +63,18 @@ final class HTTP1Codec: HTTPCodec {
         }
     }
 
+    /// Refuses a long body of a request that the host does not admit by its head.
+    private func checkHead() throws(RequestFault) {
+        guard let admits, !isTrusted, let head = reader.openHead,
+            reader.bodyBytes ?? 0 > Limits.OperatorAPI.unauthenticatedBodyBytes
+        else { return }
+        guard admits(head) else {
+            throw RequestFault(
+                .contentTooLarge, "The body is too long for a request without valid credentials.")
+        }
+        isTrusted = true
+    }
+
     func updateDeadlines(isReading: Bool, now: Now) {
         guard isReading, reader.isInsideRequest else { return pace = nil }
         if pace == nil { pace = RequestPace(now: now.monotonic) }
@@ -55,17 +83,42 @@ final class HTTP1Codec: HTTPCodec {
 
     func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now) {
         let at = Int(exchange &- first)
-        guard at < slots.count, slots[at].response == nil else { return }
+        guard at < slots.count, slots[at].response == nil, slots[at].stream == nil else { return }
         slots[at].response = response
+    }
+
+    /// Begins or continues a stream, after which no further request is read; `isLast` ends it and the connection.
+    func stream(
+        _ exchange: UInt32, _ contentType: StaticString, _ bytes: [UInt8], isLast: Bool, now: Now
+    ) {
+        let at = Int(exchange &- first)
+        guard at < slots.count, slots[at].response == nil else { return }
+        if slots[at].stream == nil {
+            var head = ByteBuffer()
+            HTTPResponse(.ok, contentType, []).appendStreamHead(at: now.wall, to: &head)
+            slots[at].stream = Stream(pending: head.copied(), isEnded: false)
+            end(.responseComplete)
+        }
+        slots[at].stream?.pending += bytes
+        slots[at].stream?.isEnded = isLast
     }
 
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int {
         var written = 0
         // The answers of many pipelined requests may exceed the outbound buffer: the rest is written as the peer reads.
         while written < slots.count, !isFinished, !isCongested,
-            out.bytes.count < Limits.Connection.outboundLowBytes,
-            let response = slots[written].response
+            out.bytes.count < Limits.Connection.outboundLowBytes
         {
+            if let stream = slots[written].stream {
+                out.bytes.append(stream.pending)
+                out.endRecord()
+                slots[written].stream?.pending = []
+                guard stream.isEnded else { break }
+                isFinished = true
+                written += 1
+                break
+            }
+            guard let response = slots[written].response else { break }
             // Once the connection is ending, no request follows the last one in the slots.
             isFinished = slots[written].closes || ending != nil && written == slots.count - 1
             response.append(at: now.wall, closes: isFinished, isHead: slots[written].isHead, to: &out.bytes)

@@ -17,6 +17,11 @@ extension HTTPSession {
         _ io: inout SessionIO
     ) -> Outcome {
         if request.isServerWide { return .answer(HTTPEndpoint.allMethods(of: endpoints)) }
+        if hostPrefixes.contains(where: { request.path.starts(with: $0.utf8) }) {
+            io.hostRequests.append(
+                HostRequest(requestID: requester.requestID, question: .operation, request: request))
+            return .wait(.operation)
+        }
         guard let path = HTTPPath(request.path) else {
             return .answer(
                 .plain(RequestFault(.badRequest, "invalid path: expected two hexadecimal digits after %")))
@@ -103,7 +108,10 @@ extension HTTPSession {
         case .allowedLocations:
             throw RequestFault(.notFound, "This server does not list the allowed locations of an account.")
         case .page(let page):
-            io.hostRequests.append(HostRequest(requestID: requester.requestID, question: .page(page)))
+            io.hostRequests.append(
+                HostRequest(
+                    requestID: requester.requestID, question: .page(page),
+                    request: hostPrefixes.isEmpty ? nil : request))
             return .wait(.page)
         }
     }
@@ -119,7 +127,7 @@ extension HTTPSession {
         case .multiToken(let multiTokenRequest): return multiTokenRequest.response
         case .token(let question): return answer(refused: .unavailable, question)
         case .groupMembers, .group: return .group(GroupFault(.unavailable), .unavailable)
-        case .checkIn, .push, .page, .groupSend: return .plain(fault)
+        case .checkIn, .push, .page, .operation, .groupSend: return .plain(fault)
         }
     }
 }

@@ -20,6 +20,8 @@ struct HTTPPendingRequests {
         case push(HTTPSession.Push)
         /// A page of the daemon.
         case page
+        /// A request of the operator API.
+        case operation
         /// A send, or a request about many tokens; each token has a request ID of its own.
         case multiToken(any HTTPMultiTokenAnswer)
         /// A send to a group, and the form of its answer.
@@ -83,7 +85,7 @@ struct HTTPPendingRequests {
         return first.deadline
     }
 
-    /// Adds a request whose answer comes later; deadlines must not descend.
+    /// Adds a request whose answer comes later; deadlines must not descend, except behind one of the operator API.
     mutating func add(_ request: Open, requestID: UInt32) {
         open[requestID] = request
         order.append(requestID)
@@ -105,6 +107,9 @@ struct HTTPPendingRequests {
 
     /// Returns the kind of a request; `nil` if it was answered or the ID is unknown.
     func question(of requestID: UInt32) -> Question? { open[requestID]?.question }
+
+    /// Returns an open request; `nil` if it was answered or the ID is unknown.
+    func open(_ requestID: UInt32) -> Open? { open[requestID] }
 
     /// Removes and returns a request that is answered now; `nil` if it was answered already or has timed out.
     mutating func remove(_ requestID: UInt32) -> Open? {

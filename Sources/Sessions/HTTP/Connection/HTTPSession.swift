@@ -10,6 +10,8 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     private let shared: SharedSettings
     var settings: SessionSettings { @inline(__always) get { shared.value } }
     let endpoints: [HTTPEndpoint]
+    /// The beginnings of the paths whose requests the host answers.
+    let hostPrefixes: [String]
     private var codec: any HTTPCodec = HTTP1Codec()
     /// Detects the preface of HTTP/2; `nil` once the version is known.
     private var preface: HTTP2Preface?
@@ -27,14 +29,17 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     /// When a connection without any request ends.
     private var idleDeadline: Instant
 
-    /// Creates a session on a new connection; `isAdministrative` restricts it to the operator's pages.
+    /// Creates a session on a new connection; `isAdministrative` restricts it to the operator's pages and to paths with
+    /// `hostPrefixes`, whose requests the host answers.
     public init(
-        connection: ConnectionID, settings: SharedSettings, isAdministrative: Bool = false, now: Now
+        connection: ConnectionID, settings: SharedSettings, isAdministrative: Bool = false,
+        hostPrefixes: [String] = [], now: Now
     ) {
         self.connection = connection
         shared = settings
         endpoints = isAdministrative ? HTTPEndpoint.administration : HTTPEndpoint.services
-        // The operator's pages are requested one by one and without TLS, so HTTP/2 is not needed.
+        self.hostPrefixes = hostPrefixes
+        // The operator's pages are requested one by one, so HTTP/2 is not needed.
         preface = isAdministrative ? nil : HTTP2Preface()
         idleDeadline = now.monotonic.advanced(seconds: Limits.HTTP.requestDeadlineSeconds)
     }
@@ -101,6 +106,35 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         advance(now, &io)
     }
 
+    /// Answers a request that was passed to the host with a whole response.
+    public mutating func answer(
+        requestID: UInt32, _ response: HTTPResponse, now: Now, io: inout SessionIO
+    ) {
+        answer(requestID, response, now)
+        advance(now, &io)
+    }
+
+    /// Begins or continues a response whose body ends with the connection, or ends it with the last bytes.
+    ///
+    /// Only for requests that were passed to the host on the administrative port, which has HTTP/1.1 alone.
+    public mutating func stream(
+        requestID: UInt32, _ contentType: StaticString, _ bytes: [UInt8], isLast: Bool, now: Now,
+        io: inout SessionIO
+    ) {
+        guard let open = pendingRequests.open(requestID), let codec = codec as? HTTP1Codec else { return }
+        codec.stream(open.exchange, contentType, bytes, isLast: isLast, now: now)
+        if isLast {
+            _ = pendingRequests.remove(requestID)
+            chosen.append(HTTPResponseRecord(endpoint: 0, status: .ok, start: open.start))
+        }
+        advance(now, &io)
+    }
+
+    /// Sets the check of requests with long bodies before these are read; see `HTTP1Codec.admits`.
+    public mutating func checkHeads(_ admits: @escaping (HTTPRequest) -> Bool) {
+        (codec as? HTTP1Codec)?.admits = admits
+    }
+
     public mutating func wake(now: Now, io: inout SessionIO) {
         if pendingRequests.deadline <= now.monotonic {
             for open in pendingRequests.removeAll() {
@@ -141,6 +175,9 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
 
     /// Marks the connection as authenticated by a request of a sender.
     func markAuthenticated() { codec.trust() }
+
+    /// Marks the connection as authenticated by the host.
+    public func trustPeer() { codec.trust() }
 
     /// Sends an answer. It must be declared in the OpenAPI description.
     private mutating func send(
@@ -239,7 +276,9 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
         case .answer(let response):
             send(response, to: exchange.number, endpointInfo, since: now.monotonic, now)
         case .wait(let question):
-            let limit = now.monotonic.advanced(seconds: Limits.HTTP.answerDeadlineSeconds)
+            var limit = now.monotonic.advanced(seconds: Limits.HTTP.answerDeadlineSeconds)
+            // As on the control socket, each command has its own deadlines, and a backup takes as long as it takes.
+            if case .operation = question { limit = .distantFuture }
             pendingRequests.add(
                 HTTPPendingRequests.Open(
                     exchange: exchange.number, question: question, endpointInfo: endpointInfo,

@@ -1,0 +1,78 @@
+public import Basics
+public import Wire
+
+/// The credential of a request of the operator API, not yet checked.
+public enum APICredential: Sendable {
+    case none
+    /// The token of an operator: `Authorization: Bearer TOKEN`.
+    case token(Redacted<String>)
+    /// The secret of a session, in the cookie.
+    case session(Redacted<String>)
+
+    /// The name of the cookie.
+    public static let cookie = "ccsd_session"
+    /// The header that every change with a cookie needs: a page of another origin cannot set it.
+    public static let changeHeader = "X-CCSD-Request"
+
+    /// Finds the credential of a request. A header with a token takes precedence; two are none.
+    public init(_ request: HTTPRequest) {
+        if let header = request.header("authorization") {
+            self = request.count(of: "authorization") == 1 ? Self.bearer(header) : .none
+        } else if let header = request.header("cookie") {
+            self = Self.session(in: header)
+        } else {
+            self = .none
+        }
+    }
+
+    private static func bearer(_ header: [UInt8]) -> APICredential {
+        guard header.count > 7, header.count <= 7 + Limits.Login.credentialBytes,
+            ASCII.equals(header.raw.extracting(0..<7), ignoringCase: "bearer ")
+        else { return .none }
+        return .token(Redacted(String(decoding: header[7...].drop { $0 == 0x20 }, as: UTF8.self)))
+    }
+
+    private static func session(in header: [UInt8]) -> APICredential {
+        for pair in header.split(separator: UInt8(ascii: ";")) {
+            let text = String(decoding: pair.drop { $0 == 0x20 }, as: UTF8.self)
+            guard text.hasPrefix(cookie + "="), text.utf8.count <= Limits.Login.credentialBytes else {
+                continue
+            }
+            return .session(Redacted(String(text.dropFirst(cookie.count + 1))))
+        }
+        return .none
+    }
+
+    /// Returns the header that sets the cookie of a new session.
+    public static func setCookie(_ secret: Redacted<String>) -> String {
+        "\(cookie)=\(secret.revealed); Path=/; Max-Age=\(Limits.OperatorAPI.sessionSeconds); Secure; HttpOnly; SameSite=Strict"
+    }
+
+    /// The header that removes the cookie.
+    public static let removeCookie = "\(cookie)=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Strict"
+
+    /// Throws if a page of another origin may have caused the request. Only browsers are in this danger: they add the cookie by
+    /// themselves, and report the origin of the page.
+    public static func requireOwnOrigin(
+        _ request: HTTPRequest, isTLS: Bool, hasCookie: Bool
+    ) throws(APIProblem) {
+        let host = text(request.header("host")).lowercased()
+        let origin = request.header("origin").map { text($0).lowercased() }
+        let site = text(request.header("sec-fetch-site"))
+        guard origin == nil || origin == (isTLS ? "https://" : "http://") + host,
+            ["", "same-origin", "none"].contains(site)
+        else {
+            throw APIProblem(
+                .forbidden, "the request comes from a page of another origin",
+                hint: "use the API from a page of this server, or without a browser")
+        }
+        guard hasCookie, request.method != .get else { return }
+        guard request.header("x-ccsd-request")?.isEmpty == false else {
+            throw APIProblem(
+                .forbidden, "missing header \(changeHeader): expected any value",
+                hint: "a change with a session cookie needs it")
+        }
+    }
+
+    private static func text(_ header: [UInt8]?) -> String { String(decoding: header ?? [], as: UTF8.self) }
+}
