@@ -26,6 +26,21 @@ public enum KeyFile {
         return Redacted(String(decoding: line, as: UTF8.self))
     }
 
+    /// Reads the token of an operator from the first line of a file that other users cannot access.
+    static func readToken(_ path: String) throws(Failure) -> Redacted<String> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path) }
+        guard status.st_mode & 0o077 == 0 else {
+            throw Failure(
+                .noPermission, "\(path) is accessible for other users, but it contains a token",
+                hint: "chmod 600 \(path)")
+        }
+        return try read(descriptor, path)
+    }
+
     /// Reads a password, which may contain spaces, from the first line of a file.
     public static func readPassword(_ path: String) throws(Failure) -> Redacted<String> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

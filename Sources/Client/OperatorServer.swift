@@ -1,5 +1,4 @@
 import Basics
-import Glibc
 import Transport
 
 /// A daemon that is reached over its operator API: the address, and the token of an operator.
@@ -19,7 +18,7 @@ public struct OperatorServer: Sendable {
                 hint: "expected https://HOST:PORT, with the admin_port of the server")
         }
         name = url
-        token = try TokenFile.read(tokenFile)
+        token = try KeyFile.readToken(tokenFile)
         do throws(TransportError) {
             let tls =
                 parts.isTLS
@@ -50,26 +49,5 @@ public struct OperatorServer: Sendable {
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         guard !host.isEmpty, !host.contains("[") else { return nil }
         return (isTLS, String(host), port)
-    }
-}
-
-/// Reads the token of an operator from a file that other users cannot read.
-enum TokenFile {
-    static func read(_ path: String) throws(Failure) -> Redacted<String> {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            throw unsafe Failure(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
-        }
-        guard status.st_mode & 0o077 == 0 else {
-            throw Failure(
-                .noPermission, "\(path) can be read or changed by other users, but it contains a token",
-                hint: "chmod 600 \(path)")
-        }
-        return try KeyFile.read(descriptor, path)
     }
 }

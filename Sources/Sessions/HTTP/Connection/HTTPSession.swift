@@ -177,7 +177,7 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     func markAuthenticated() { codec.trust() }
 
     /// Marks the connection as authenticated by the host.
-    public func trustPeer() { codec.trust() }
+    public func trustPeer() { markAuthenticated() }
 
     /// Sends an answer. It must be declared in the OpenAPI description.
     private mutating func send(
