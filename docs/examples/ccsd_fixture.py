@@ -1,5 +1,6 @@
 """A pytest fixture: a ccsd for the test run, whose virtual devices have real tokens and an inbox. Needs ccsd and ccsctl on the PATH."""
 import json
+import socket
 import ssl
 import subprocess
 import time
@@ -8,7 +9,7 @@ import urllib.request
 
 import pytest
 
-PORTS = [f"--{name}-port=0" for name in ("app-server", "app-server-preproduction", "device", "https", "admin")]
+PORTS = [f"--{name}-port=0" for name in ("app-server", "app-server-preproduction", "device", "https")]
 
 
 class Device:
@@ -27,8 +28,9 @@ class Device:
 class Server:
     def __init__(self, folder):
         self.socket, self.ca = f"{folder}/control.sock", f"{folder}/ca.pem"
-        flags = ["--data-directory", str(folder), "--test-bench", "--operator-api", "--admin-tls"]
-        self.process = subprocess.Popen(["ccsd", *flags, *PORTS])
+        admin = socket.create_server(("127.0.0.1", 0)).getsockname()[1]  # free, since the socket is closed at once
+        flags = [f"--data-directory={folder}", f"--admin-port={admin}", "--test-bench", "--operator-api", "--admin-tls"]
+        self.process, self.api = subprocess.Popen(["ccsd", *flags, *PORTS]), f"https://localhost:{admin}/operator/v1/"
         while subprocess.run(["ccsctl", "--socket", self.socket, "status"], capture_output=True).returncode:
             assert self.process.poll() is None, "ccsd has ended"
             time.sleep(0.05)
@@ -41,11 +43,9 @@ class Server:
         return json.loads(subprocess.check_output(["ccsctl", "--json", "--socket", self.socket, *words]))
 
     def call(self, method, path, **fields):
-        url, body = f"https://localhost:{self.ports['admin']}/operator/v1/{path}", json.dumps(fields).encode()
-        if method == "GET":
-            url, body = f"{url}?{urllib.parse.urlencode(fields)}", None
+        query, body = ("?" + urllib.parse.urlencode(fields), None) if method == "GET" else ("", json.dumps(fields).encode())
         headers = {"Authorization": f"Bearer {self.bearer}", "Content-Type": "application/json"}
-        request = urllib.request.Request(url, body, headers, method=method)
+        request = urllib.request.Request(self.api + path + query, body, headers, method=method)
         return json.load(urllib.request.urlopen(request, context=self.tls))
 
     def device(self, app="org.example.app"):
