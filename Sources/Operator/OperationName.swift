@@ -19,6 +19,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case showCluster = "cluster status"
     case handOverPartition = "cluster handover"
     case removeNode = "cluster remove"
+    case admitNode = "cluster admit"
     case listSessions = "sessions list"
     case sendMessage = "send"
     case addSender = "senders add"
@@ -70,6 +71,7 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .showCluster: ShowCluster.self
         case .handOverPartition: HandOverPartition.self
         case .removeNode: RemoveNode.self
+        case .admitNode: AdmitNode.self
         case .listSessions: ListSessions.self
         case .sendMessage: SendMessage.self
         case .addSender: AddSender.self

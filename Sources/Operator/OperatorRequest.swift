@@ -21,6 +21,7 @@ public enum OperatorRequest: Sendable {
     case showCluster(ShowCluster)
     case handOverPartition(HandOverPartition)
     case removeNode(RemoveNode)
+    case admitNode(AdmitNode)
     case listSessions(ListSessions)
     case sendMessage(SendMessage)
     case addSender(AddSender)
@@ -72,6 +73,7 @@ public enum OperatorRequest: Sendable {
         case .showCluster: self = .showCluster(try ShowCluster(arguments: arguments))
         case .handOverPartition: self = .handOverPartition(try HandOverPartition(arguments: arguments))
         case .removeNode: self = .removeNode(try RemoveNode(arguments: arguments))
+        case .admitNode: self = .admitNode(try AdmitNode(arguments: arguments))
         case .listSessions: self = .listSessions(try ListSessions(arguments: arguments))
         case .sendMessage: self = .sendMessage(try SendMessage(arguments: arguments))
         case .addSender: self = .addSender(try AddSender(arguments: arguments))
@@ -126,6 +128,7 @@ public enum OperatorRequest: Sendable {
         case .showCluster(let command): command
         case .handOverPartition(let command): command
         case .removeNode(let command): command
+        case .admitNode(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

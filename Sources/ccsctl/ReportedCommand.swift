@@ -43,6 +43,7 @@ extension OperatorRequest {
         case .showCluster(let command): command
         case .handOverPartition(let command): command
         case .removeNode(let command): command
+        case .admitNode(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

@@ -40,6 +40,7 @@ extension OperationName {
         case .showCluster: OperationForm(ShowCluster.self)
         case .handOverPartition: Self.handoverForm
         case .removeNode: OperationForm(RemoveNode.self)
+        case .admitNode: OperationForm(AdmitNode.self)
         case .listSessions: OperationForm(ListSessions.self)
         case .sendMessage: Self.sendForm
         case .addSender: Self.addSenderForm

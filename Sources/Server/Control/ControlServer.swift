@@ -97,6 +97,7 @@ final class ControlServer: Sendable {
         case .showCluster(let command): Done(command, try showCluster())
         case .handOverPartition(let command): Done(command, try handOver(command))
         case .removeNode(let command): Done(command, try removeNode(command))
+        case .admitNode(let command): Done(command, try admitNode(command))
         case .listSessions(let command): Done(command, try listSessions(command))
         case .sendMessage(let command): Done(command, try send(command, call))
         case .addSender(let command): Done(command, try addSender(command))
