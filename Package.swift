@@ -186,7 +186,8 @@ let package = Package(
             [
                 "Server", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store",
                 "Delivery",
-                "Sessions", "Transport", "BasicsSupport", "StoreSupport",
+                "Sessions", "Transport", "BasicsSupport", "StoreSupport", "Cluster", "ClusterLog",
+                "ClusterSetup", "NATSClient", "NATSServerSupport",
             ]),
         tests(
             "Client",

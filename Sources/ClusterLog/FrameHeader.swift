@@ -23,7 +23,7 @@ public struct FrameHeader: Hashable, Sendable {
 
     /// Length of the header in bytes.
     public static let length = 48
-    /// The newest version that this build reads and writes.
+    /// The newest version that this build reads and writes. Which one is written, the membership decides: one that all nodes read.
     public static let newestVersion: UInt8 = 1
     /// "CCSF" and two zero bytes, above version and kind.
     private static let magic: UInt64 = 0x0000_4653_4343_0000
@@ -65,12 +65,14 @@ public struct FrameHeader: Hashable, Sendable {
         return buffer.copied()
     }
 
-    /// Reads a record of a log.
-    public static func read(_ record: borrowing RawSpan, in log: LogKey) -> LogRecord {
+    /// Reads a record of a log; frames of versions up to `newest` can be read.
+    public static func read(
+        _ record: borrowing RawSpan, in log: LogKey, upTo newest: UInt8 = newestVersion
+    ) -> LogRecord {
         guard record.byteCount >= length, record.word(at: 8) & ~0xffff == magic else { return .foreign }
         guard record.word(at: 0) == log.hash(record.extracting(8..<record.byteCount)) else { return .damaged }
         let version = record.byte(at: 9)
-        guard (1...newestVersion).contains(version) else { return .newer(version: version) }
+        guard version > 0, version <= newest else { return .newer(version: version) }
         let header = FrameHeader(
             version: version, term: Term(Epoch(record.word(at: 16)), Claim(record.word(at: 32))),
             number: record.word(at: 24), time: Int64(bitPattern: record.word(at: 40)))

@@ -58,6 +58,8 @@ public struct LogOwner: Sendable {
     /// How many void records were read.
     public internal(set) var voids = 0
     let log: LogKey
+    /// The version of the frames that are made from now on.
+    public var version: UInt8
     var mode = Mode.steady
     var frames: [UnconfirmedFrame] = []
     /// How often the unconfirmed frames were appended again since the last one was confirmed.
@@ -67,13 +69,17 @@ public struct LogOwner: Sendable {
 
     /// Claims a partition in the epoch after the reader's, and appends the mark.
     public init(
-        claim: Claim, after reader: LogReader, in log: LogKey, now: Now, effects: inout [OwnerEffect]
+        claim: Claim, after reader: LogReader, in log: LogKey, version: UInt8 = FrameHeader.newestVersion,
+        now: Now, effects: inout [OwnerEffect]
     ) {
         term = Term(reader.term?.epoch.next ?? Epoch(1), claim)
         self.reader = reader
         self.log = log
+        self.version = version
         quietSince = now.monotonic
-        append(FrameHeader(term: term, number: 1, time: now.wall), [UInt8]().raw, now, &effects)
+        append(
+            FrameHeader(version: version, term: term, number: 1, time: now.wall), [UInt8]().raw, now, &effects
+        )
     }
 
     /// Whether a frame can be made: the partition is owned, there is no doubt, and few enough frames are unconfirmed.
@@ -92,7 +98,7 @@ public struct LogOwner: Sendable {
         precondition(
             FrameHeader.length + entries.byteCount <= Limits.ClusterLog.frameBytes, "a frame is too long")
         let number = (frames.last?.header.number ?? reader.number) + 1
-        let header = FrameHeader(term: term, number: number, time: now.wall)
+        let header = FrameHeader(version: version, term: term, number: number, time: now.wall)
         append(header, entries, now, &effects)
         return header.name
     }

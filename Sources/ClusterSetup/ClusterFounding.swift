@@ -57,20 +57,31 @@ public struct ClusterFounding: Sendable {
         try Self.write(pair, Files.authority, Files.authorityKey, to: "\(directory)/authority")
         var first: ClusterFile?
         for node in nodes {
-            let folder = Self.folder(of: node.number, in: directory)
-            let made = try authority.makeNode(named: NodeName.text(node.number, in: cluster), now: now)
-            try Self.write(made, Files.certificate, Files.key, to: folder)
-            try SmallFile.replace("\(folder)/\(Files.authority)", with: pair.chain, mode: 0o644)
-            let port = node.address.split(separator: ":").last ?? "0"
             let file = ClusterFile(
                 cluster: cluster, partitions: partitions, node: node.number, nodes: nodes,
-                listen: "0.0.0.0:\(port)", log: log, secrets: secrets)
-            try SmallFile.replace(
-                "\(folder)/\(Files.cluster)", with: Array((file.json.pretty + "\n").utf8), mode: 0o600)
+                listen: Self.listenAddress(of: node), log: log, secrets: secrets)
+            try Self.write(file, signedBy: authority, to: directory, now: now)
             first = first ?? file
         }
         guard let first else { throw TransportError("found a cluster", detail: "it has no nodes") }
         return first
+    }
+
+    /// Where a node listens for the others: on all addresses, with the port that they dial.
+    static func listenAddress(of node: ClusterFile.Node) -> String {
+        "0.0.0.0:\(node.address.split(separator: ":").last ?? "0")"
+    }
+
+    /// Writes the folder of a node, with a new key and certificate.
+    static func write(
+        _ file: ClusterFile, signedBy authority: ClusterAuthority, to directory: String, now: UnixMilliseconds
+    ) throws(TransportError) {
+        let folder = folder(of: file.node, in: directory)
+        let made = try authority.makeNode(named: NodeName.text(file.node, in: file.cluster), now: now)
+        try write(made, Files.certificate, Files.key, to: folder)
+        try SmallFile.replace("\(folder)/\(Files.authority)", with: authority.pair().chain, mode: 0o644)
+        try SmallFile.replace(
+            "\(folder)/\(Files.cluster)", with: Array((file.json.pretty + "\n").utf8), mode: 0o600)
     }
 
     private static func write(

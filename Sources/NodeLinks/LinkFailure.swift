@@ -34,6 +34,8 @@ public enum LinkFailure: Hashable, Sendable {
     case replaced
     /// The owner of this node has dropped the peer, which is gone or at another address, or this node stops.
     case dropped
+    /// Operators have removed the peer from the cluster.
+    case removed
 }
 
 /// What is wrong with a frame.
@@ -62,6 +64,7 @@ public enum LinkRefusal: UInt8, CaseIterable, Sendable {
     case queueFull = 9
     case replaced = 10
     case dropped = 11
+    case removed = 12
 }
 
 extension LinkFailure {
@@ -79,6 +82,7 @@ extension LinkFailure {
         case .queueFull: .queueFull
         case .replaced: .replaced
         case .dropped: .dropped
+        case .removed: .removed
         case .unreachable, .untrusted, .handshakeDeadline, .refused, .closed: .other
         }
     }
@@ -104,6 +108,7 @@ extension LinkFailure {
         case .closed(let words): "the connection ended: \(words)"
         case .replaced: "it connected again"
         case .dropped: "this node has ended it"
+        case .removed: "the node was removed from the cluster"
         }
     }
 }

@@ -22,6 +22,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case addOperator = "operators add"
     case listOperators = "operators list"
     case removeOperator = "operators remove"
+    case admitNode = "cluster admit"
     case listSessions = "sessions list"
     case sendMessage = "send"
     case addSender = "senders add"
@@ -83,6 +84,7 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .addOperator: AddOperator.self
         case .listOperators: ListOperators.self
         case .removeOperator: RemoveOperator.self
+        case .admitNode: AdmitNode.self
         case .listSessions: ListSessions.self
         case .sendMessage: SendMessage.self
         case .addSender: AddSender.self

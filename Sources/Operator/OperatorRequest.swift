@@ -24,6 +24,7 @@ public enum OperatorRequest: Sendable {
     case addOperator(AddOperator)
     case listOperators(ListOperators)
     case removeOperator(RemoveOperator)
+    case admitNode(AdmitNode)
     case listSessions(ListSessions)
     case sendMessage(SendMessage)
     case addSender(AddSender)
@@ -85,6 +86,7 @@ public enum OperatorRequest: Sendable {
         case .addOperator: self = .addOperator(try AddOperator(arguments: arguments))
         case .listOperators: self = .listOperators(try ListOperators(arguments: arguments))
         case .removeOperator: self = .removeOperator(try RemoveOperator(arguments: arguments))
+        case .admitNode: self = .admitNode(try AdmitNode(arguments: arguments))
         case .listSessions: self = .listSessions(try ListSessions(arguments: arguments))
         case .sendMessage: self = .sendMessage(try SendMessage(arguments: arguments))
         case .addSender: self = .addSender(try AddSender(arguments: arguments))
@@ -151,6 +153,7 @@ public enum OperatorRequest: Sendable {
         case .addOperator(let command): command
         case .listOperators(let command): command
         case .removeOperator(let command): command
+        case .admitNode(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

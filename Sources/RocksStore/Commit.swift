@@ -73,7 +73,10 @@ struct Commit: ~Copyable {
         var checks = try BatchChecks(writes, among: partitions)
         // Borrowed, since an iterator copies each mutation.
         let mutations = writes.mutations.span
-        for index in mutations.indices { try add(mutations[index], &outcome, &checks) }
+        for index in mutations.indices {
+            try checks.owns(mutations[index])
+            try add(mutations[index], &outcome, &checks)
+        }
         return outcome
     }
 

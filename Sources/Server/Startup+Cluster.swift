@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Cluster
 import ClusterSetup
 import Store
 import Transport
@@ -65,6 +66,21 @@ extension Startup {
 
     /// The setting with the ID of the cluster that a store belongs to; empty if it has left one.
     static let clusterSetting = "cluster_id"
+    /// The setting with the nodes that were seen and those that were removed.
+    static let rosterSetting = "cluster_roster"
+
+    /// Reads the nodes that the last process has seen, and those that were removed.
+    func readRoster(_ store: any Store) throws(StartupFailure) -> Roster {
+        let kept = try reading(store) { store throws(StoreError) in try store.setting(Self.rosterSetting) }
+        guard let kept else { return Roster() }
+        guard let roster = Roster(decoding: kept) else {
+            throw StartupFailure(
+                text:
+                    "the store in \(configuration.storePath) has a damaged list of the nodes of the cluster",
+                hint: "restore a backup of a running node", exitCode: .inputOutput)
+        }
+        return roster
+    }
 
     private func refusal(of store: any Store, _ reason: String) -> StartupFailure {
         try? store.close()

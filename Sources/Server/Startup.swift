@@ -82,11 +82,11 @@ struct Startup: ~Copyable {
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
         let lease = try reading(store) { store throws(StoreError) in try SequenceLease(store: store) }
         let clusterReactor = try cluster.map { _ throws(StartupFailure) in try makeClusterReactor() }
+        let reports = StoreReports(map: map, mailboxes: mailboxes)
         let port = clusterReactor.flatMap { reactor in
-            cluster.map { ClusterPort(reactor.handle, $0.membership) }
+            cluster.map { ClusterPort(reactor.handle, $0.membership, reports) }
         }
-        let storeThreads = try startStoreThreads(
-            store, lease, StoreReports(map: map, mailboxes: mailboxes), port)
+        let storeThreads = try startStoreThreads(store, lease, reports, port)
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
@@ -129,7 +129,7 @@ struct Startup: ~Copyable {
                 ClusterHost.Surroundings(
                     log: log, map: map, reactors: mailboxes, store: storeThreads, factory: factory,
                     tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
-                    contact: port.contact,
+                    contact: port.contact, roster: try readRoster(store),
                     sendersChanged: { senders.reload() }))
         }
         if let bench { try startBench(bench, daemon) }

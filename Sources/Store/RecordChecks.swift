@@ -155,8 +155,8 @@ extension LogProgress {
 
 /// Checks that the messages of one batch ascend and belong to the partition that wrote the batch.
 public struct BatchChecks: Sendable {
-    private let partition: Int?
-    private let partitions: Int
+    let partition: Int?
+    let partitions: Int
     private var lastMessage: UInt64 = 0
     private var lastUpstream: UInt64 = 0
 
@@ -217,6 +217,7 @@ public struct BatchChecks: Sendable {
 
     /// Throws unless a mutation can be stored and read back, and is in its place.
     public mutating func check(_ mutation: borrowing Mutation) throws(StoreError) {
+        try owns(mutation)
         switch mutation {
         case .putDevice(let record): try record.demandStorable()
         case .putRegistration(let registration): try registration.demandStorable()

@@ -10,6 +10,7 @@ enum Offline {
         let isJSON = invocation.has("--json")
         switch invocation.command.name {
         case "cluster found": return FoundCluster.run(invocation)
+        case "cluster add": return AddNode.run(invocation)
         case "config sample": write(ConfigPrinter.sample(), isJSON)
         case "config docs":
             write(ConfigPrinter.reference(), KeysOutput(keys: keys).json, isJSON)

@@ -46,6 +46,7 @@ extension OperatorRequest {
         case .addOperator(let command): command
         case .listOperators(let command): command
         case .removeOperator(let command): command
+        case .admitNode(let command): command
         case .listSessions(let command): command
         case .sendMessage(let command): command
         case .addSender(let command): command

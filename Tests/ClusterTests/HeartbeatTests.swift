@@ -60,7 +60,10 @@ struct HeartbeatTests {
         for count in 0..<bytes.count {
             #expect(fault(Array(bytes[..<count])) == (count < 5 ? .foreign : .cut), "\(count)")
         }
-        #expect(fault(bytes + [0]) == .trailing(bytes: 1))
+        #expect(fault(bytes + [0]) == .invalid(.rosterChanges), "an empty list is left out")
+        var changed = Self.sample
+        changed.rosterChanges = [RosterChange(node: NodeNumber(3), count: 1)]
+        #expect(fault(changed.encoded() + [0]) == .trailing(bytes: 1))
         let long = [UInt8](repeating: 0, count: Limits.Cluster.heartbeatBytes + 1)
         #expect(fault(long) == .tooLong(bytes: long.count))
     }
@@ -94,6 +97,25 @@ struct HeartbeatTests {
         #expect(fault { $0.partitions[0].role = .owning } == .invalid(.epoch))
         #expect(fault { $0.partitions[1].epoch = Epoch.highest.next } == .invalid(.epoch))
         #expect(fault { $0.partitions[3].applied = LogPosition(1 << 62 + 1) } == .invalid(.position))
+    }
+
+    @Test(
+        "the nodes that were removed are read as they were written: in order, each once, with a number of changes"
+    )
+    func rosterChanges() throws {
+        func changes(_ numbers: [(UInt16, UInt64)]) -> [RosterChange] {
+            numbers.map { RosterChange(node: NodeNumber($0.0), count: $0.1) }
+        }
+        var heartbeat = Self.sample
+        heartbeat.rosterChanges = changes([(2, 1), (300, 4), (65_535, 1 << 32)])
+        #expect(try Heartbeat(decoding: heartbeat.encoded().raw) == heartbeat)
+        #expect(fault { $0.rosterChanges = changes([(2, 0)]) } == .invalid(.rosterChanges))
+        #expect(fault { $0.rosterChanges = changes([(2, 1 << 32 + 1)]) } == .invalid(.rosterChanges))
+        #expect(fault { $0.rosterChanges = changes([(3, 1), (3, 1)]) } == .invalid(.rosterChanges))
+        #expect(fault { $0.rosterChanges = changes([(3, 1), (2, 1)]) } == .invalid(.rosterChanges))
+        #expect(fault { $0.rosterChanges = changes([(0, 1)]) } == .invalid(.node))
+        let many = (1...1_025).map { RosterChange(node: NodeNumber(UInt16($0)), count: 1) }
+        #expect(fault { $0.rosterChanges = many } == .invalid(.rosterChanges))
     }
 
     @Test(

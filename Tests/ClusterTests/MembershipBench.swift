@@ -16,12 +16,15 @@ struct MembershipBench {
     /// What the others send five times a second.
     var others: [Heartbeat] = []
 
-    init(partitions: Int = 2, copies: Int = 2, frameVersions: ClosedRange<UInt8> = 1...1) {
+    init(
+        partitions: Int = 2, copies: Int = 2, frameVersions: ClosedRange<UInt8> = 1...1,
+        roster: Roster = Roster()
+    ) {
         membership = Membership(
             Membership.Settings(
                 cluster: Self.cluster, node: NodeNumber(1), incarnation: Incarnation(11), name: "one",
                 software: "1.0", frameVersions: frameVersions, linkAddress: "a:1", partitions: partitions,
-                copies: copies), seed: 1, now: Self.now(0))
+                copies: copies), roster: roster, seed: 1, now: Self.now(0))
     }
 
     static func now(_ time: Int64) -> Now {
@@ -76,6 +79,12 @@ struct MembershipBench {
         var effects: [MembershipEffect] = []
         let isRemoved = membership.remove(NodeNumber(node), now: Self.now(time), effects: &effects)
         return (isRemoved, effects)
+    }
+
+    mutating func admit(_ node: UInt16) -> (Bool, [MembershipEffect]) {
+        var effects: [MembershipEffect] = []
+        let isAdmitted = membership.admit(NodeNumber(node), now: Self.now(time), effects: &effects)
+        return (isAdmitted, effects)
     }
 
     /// Time passes in which nothing at all happens: this node is stopped.

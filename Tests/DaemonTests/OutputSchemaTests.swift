@@ -56,7 +56,8 @@ struct OutputSchemaTests {
         #expect(
             failing.isSubset(of: [
                 "apns show", "apns test", "apns remove", "installations show", "installations revoke",
-                "cluster found", "cluster status", "cluster handover", "cluster remove",
+                "cluster found", "cluster add", "cluster status", "cluster handover", "cluster remove",
+                "cluster admit",
             ]),
             "\(failing)")
     }

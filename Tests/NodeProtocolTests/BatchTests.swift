@@ -32,7 +32,8 @@ import Testing
     @Test("canary: a batch differs from one in which a single field is different")
     func canary() throws {
         var values = RandomValues(seed: 8)
-        let batch = values.batch([values.mutation(.removeDevice)])
+        // No partition owns it, so that another partition may write it.
+        let batch = values.batch([values.mutation(.putMark)])
         #expect(isEqual(batch, batch))
         let changes: [(inout WriteBatch) -> Void] = [
             { $0.batchNumber &+= 1 }, { $0.isDurable.toggle() }, { $0.mutations = [] },
@@ -45,6 +46,29 @@ import Testing
             #expect(!isEqual(batch, other))
             #expect(try entries([batch]) != entries([other], partitions: 9))
         }
+    }
+
+    @Test(
+        "a batch with a row of another partition is refused, whatever the row",
+        arguments: MutationCase.allCases)
+    func foreignRows(_ number: MutationCase) throws {
+        var values = RandomValues(seed: 40 + UInt64(number.rawValue))
+        var owned = 0
+        for _ in 0..<40 {
+            let mutation = values.mutation(number)
+            guard let owner = mutation.owner else { continue }
+            owned += 1
+            var batch = WriteBatch(
+                batchNumber: 1, mutations: [mutation], isDurable: true,
+                partition: owner.partition(of: 16))
+            _ = try entries([batch], partitions: 16)
+            batch.partition = (owner.partition(of: 16) + 1) % 16
+            // As in a release: a broken invariant is an error, not the end of the process.
+            #expect(throws: StoreError.self) {
+                try StoreInvariants.$trapsWhenBroken.withValue(false) { try entries([batch], partitions: 16) }
+            }
+        }
+        #expect(owned > 0 || number == .putMark)
     }
 
     @Test("a message that shares a body is written without it, as in the store")

@@ -9,7 +9,7 @@ extension Samples {
             Sample(
                 arguments: [["partition": 3, "to": 2], ["partition": 3]],
                 answers: [["partition": 3, "from": 1, "owner": 2, "milliseconds": 120]])
-        case .removeNode:
+        case .removeNode, .admitNode:
             Sample(arguments: [["node": 3]], answers: [["node": 3, "name": "node-3"]])
         default: Sample(arguments: [[:]], answers: [cluster])
         }

@@ -87,7 +87,7 @@ enum Samples {
                 arguments: [[:], ["session": "0-12-345"], ["sender_id": "5"]], answers: [["sessions": 3]])
         case .auditStore: Sample(arguments: [[:]], answers: [audit])
         case .exportRecords, .importRecords, .makeBackup: transfer(name)
-        case .showCluster, .handOverPartition, .removeNode: cluster(name)
+        case .showCluster, .handOverPartition, .removeNode, .admitNode: cluster(name)
         case .listSessions:
             Sample(
                 arguments: [["limit": 7]],

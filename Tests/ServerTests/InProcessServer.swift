@@ -45,8 +45,9 @@ final class PlainConnection {
 
     deinit { close() }
 
-    func send(_ text: String) {
-        let bytes = Array(text.utf8)
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) {
         _ = Glibc.send(number, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 

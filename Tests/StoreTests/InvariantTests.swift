@@ -173,6 +173,14 @@ import Testing
             ),
             (ofSender, [up(2), up(1)], "the upstream messages of a batch are unordered"),
             (foreign, [gone], "a batch removes a message that another partition owns"),
+            (
+                foreign, [.putDevice(Samples.device(5))],
+                "a batch changes a row that another partition owns"
+            ),
+            (
+                (ofSender + 1) % store.partitions, [.removeSender(SenderID(8))],
+                "a batch changes a row that another partition owns"
+            ),
         ] as [(Int, [Mutation], String)] {
             let error = brokenInvariant {
                 _ = try store.commit([

@@ -24,7 +24,8 @@ import Testing
     @Test("the commands of ccsctl that need the daemon are the operations")
     func commandsAreAnswered() {
         let offline: Set = [
-            "cluster found", "config sample", "config docs", "operations", "metrics docs", "metrics alerts",
+            "cluster found", "cluster add", "config sample", "config docs", "operations", "metrics docs",
+            "metrics alerts",
             "metrics dashboard",
             "schema", "explain", "man", "completion", "version",
         ]

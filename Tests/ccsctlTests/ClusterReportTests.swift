@@ -92,7 +92,8 @@ import Wire
             HandOverPartition.text(of: try HandOverPartition.Answer(json: handover))
                 == "Node 2 owns partition 3 now, after 140 ms.\n")
         let removal: JSONValue = ["node": 3, "name": "node-3"]
-        #expect(RemoveNode.text(of: try RemoveNode.Answer(json: removal)).contains("on every other node"))
+        #expect(RemoveNode.text(of: try RemoveNode.Answer(json: removal)).contains("node-3) is removed"))
+        #expect(AdmitNode.text(of: try AdmitNode.Answer(json: removal)).contains("node-3) is admitted again"))
     }
 
     @Test("the status of a daemon names its cluster, and shouts about a lost log and about alarms")

@@ -125,11 +125,12 @@ import Wire
             "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
             "topics list", "topics running", "clock show", "clock accept",
             "installations list", "installations show", "installations revoke",
-            "cluster status", "cluster handover", "cluster remove",
+            "cluster status", "cluster handover", "cluster remove", "cluster admit",
             "apns add", "apns list", "apns show", "apns test", "apns remove", "apns feedback",
         ])
         let offline = Set([
-            "cluster found", "config sample", "config docs", "operations", "metrics docs", "metrics alerts",
+            "cluster found", "cluster add", "config sample", "config docs", "operations", "metrics docs",
+            "metrics alerts",
             "metrics dashboard",
             "schema", "explain", "man", "completion", "version",
         ])

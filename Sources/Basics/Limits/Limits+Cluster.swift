@@ -56,6 +56,8 @@ extension Limits {
         public static let alarmMilliseconds: Int64 = 10_000
         /// Milliseconds without an owner after which an alarm is raised: the longest election of the log's leader.
         public static let unownedMilliseconds: Int64 = 10_000
+        /// Nodes that are remembered because they were seen or removed: four generations of the largest cluster.
+        public static let rosterNodes = 1_024
         /// Alarms at a time: what strangers send must not fill the memory.
         public static let alarms = 64
         /// Earlier incarnations of a node that are remembered: a node restarts seldom within the time that a heartbeat may be late.

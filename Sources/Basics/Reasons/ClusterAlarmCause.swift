@@ -17,6 +17,7 @@ public enum ClusterAlarmCause: String, LabelWord, Sendable {
     case foreignCluster = "foreign_cluster"
     case partitionCount = "partition_count"
     case tooManyNodes = "too_many_nodes"
+    case removedNode = "removed_node"
     case clock = "clock"
     case unlinked = "unlinked"
 }

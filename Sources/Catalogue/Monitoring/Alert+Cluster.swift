@@ -17,7 +17,7 @@ extension Alert {
             "CcsdNodeGone", .warning, #"ccs_cluster_members{status=~"suspected|gone"} > 0"#, for: "5m",
             "{{ $value }} nodes of the cluster are {{ $labels.status }}: others serve their partitions.",
             action:
-                "ccsctl cluster status names them. Start ccsd there, or repair the machine. A node that will not return is forgotten with ccsctl cluster remove on each of the others."
+                "ccsctl cluster status names them. Start ccsd there, or repair the machine. A node that will not return is removed with ccsctl cluster remove."
         ),
         Alert(
             "CcsdNodeBehind", .warning,

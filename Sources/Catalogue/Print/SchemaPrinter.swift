@@ -5,6 +5,7 @@ public enum SchemaPrinter {
     /// The outputs of the commands that need no daemon, or print another output than that of one operation.
     public static let offline: [OutputSchema.Output] = [
         OutputSchema.output("cluster found", "The new cluster.", FoundedClusterOutput.self),
+        OutputSchema.output("cluster add", "The new node.", AddedNodeOutput.self),
         text("config sample"),
         OutputSchema.output("config docs", "The configuration keys.", KeysOutput.self),
         OutputSchema.output("operations", "The operations.", OperationsOutput.self),

@@ -51,7 +51,7 @@ extension Program {
 
     /// The commands that need no daemon.
     private static let offlineCommands = [
-        foundCluster,
+        foundCluster, addNode,
         Command(
             "config sample", "Print a configuration file with every key, its default and its description."),
         Command("config docs", "Print the reference of all configuration keys (Markdown)."),
@@ -144,4 +144,16 @@ extension Program {
                 "ccsctl cluster found cluster --node 10.0.0.1:5240 --node 10.0.0.2:5240 --node 10.0.0.3:5240 --log-server 10.0.0.1:4222 --log-server 10.0.0.2:4222 --log-server 10.0.0.3:4222"
             )
         ])
+
+    private static let addNode = Command(
+        "cluster add", "Add a node to a cluster: make the folder for it.",
+        details: [
+            "DIRECTORY is that of ccsctl cluster found, with the folder authority and that of the node with the highest number. Copy the new folder to its machine, readable by the user of ccsd only, and name it there as cluster_directory. The running nodes accept the new one without a restart."
+        ],
+        arguments: [Argument("DIRECTORY", "The directory with the folders of the cluster.")],
+        options: [
+            Option(
+                "--node", .text, "HOST:PORT", "Where the other nodes reach the new node.", isRequired: true)
+        ],
+        examples: [Example("Add a fourth machine", "ccsctl cluster add cluster --node 10.0.0.4:5240")])
 }

@@ -43,6 +43,7 @@ extension OperationName {
         case .addOperator: Self.addOperatorForm
         case .listOperators: OperationForm(ListOperators.self)
         case .removeOperator: OperationForm(RemoveOperator.self)
+        case .admitNode: OperationForm(AdmitNode.self)
         case .listSessions: OperationForm(ListSessions.self)
         case .sendMessage: Self.sendForm
         case .addSender: Self.addSenderForm

@@ -24,6 +24,8 @@ extension ClusterAlarmCause {
         case .foreignCluster: "Another cluster uses the same account and log prefix of NATS."
         case .partitionCount: "A node was set up for another number of partitions, and is ignored."
         case .tooManyNodes: "There are more than \(Limits.Cluster.nodes) nodes; further ones are ignored."
+        case .removedNode:
+            "A node that was removed runs, and is refused: stop it, or take it back with ccsctl cluster admit."
         case .clock:
             "The clocks of two nodes differ by more than \(Limits.Cluster.clockMilliseconds / 1_000) s: times to live are wrong by that."
         case .unlinked:

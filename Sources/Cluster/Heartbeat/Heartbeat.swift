@@ -24,12 +24,14 @@ public struct Heartbeat: Hashable, Sendable {
     public var isDraining: Bool
     /// Its replicas, by partition.
     public var partitions: [PartitionReport]
+    /// The nodes that operators have removed or admitted again, by number.
+    public var rosterChanges: [RosterChange]
 
     /// Creates a heartbeat.
     public init(
         cluster: ClusterID, node: NodeNumber, incarnation: Incarnation, count: UInt64, name: String,
         software: String, frameVersions: ClosedRange<UInt8>, linkAddress: String, wall: UnixMilliseconds,
-        isDraining: Bool, partitions: [PartitionReport]
+        isDraining: Bool, partitions: [PartitionReport], rosterChanges: [RosterChange] = []
     ) {
         self.cluster = cluster
         self.node = node
@@ -42,6 +44,7 @@ public struct Heartbeat: Hashable, Sendable {
         self.wall = wall
         self.isDraining = isDraining
         self.partitions = partitions
+        self.rosterChanges = rosterChanges
     }
 }
 

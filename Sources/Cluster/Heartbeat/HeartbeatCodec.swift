@@ -12,6 +12,7 @@ import ClusterLog
 /// | 1, 1, 1 | lowest and highest frame version; 1 if the node drains, otherwise 0 |
 /// | | name, software, link address: two bytes of length, UTF-8 |
 /// | | number of partitions, and for each: role, the successor if it is released, epoch, applied, applied less durable |
+/// | | if nodes were removed or admitted again: their number, and for each: node, changes |
 extension Heartbeat {
     /// The version that this build reads and writes.
     public static let version: UInt8 = 1
@@ -38,6 +39,13 @@ extension Heartbeat {
         }
         buffer.append(number: UInt64(partitions.count))
         for partition in partitions { partition.append(to: &buffer) }
+        if !rosterChanges.isEmpty {
+            buffer.append(number: UInt64(rosterChanges.count))
+            for change in rosterChanges {
+                buffer.append(number: UInt64(change.node.number))
+                buffer.append(number: change.count)
+            }
+        }
         return buffer.copied()
     }
 
@@ -75,6 +83,7 @@ extension Heartbeat {
         partitions = []
         partitions.reserveCapacity(Int(count))
         for _ in 0..<count { partitions.append(try PartitionReport(&reader, of: node)) }
+        rosterChanges = try reader.rosterChanges()
         try reader.finish()
     }
 

@@ -16,6 +16,6 @@ public enum HeartbeatFault: Error, Hashable, Sendable {
     /// The fields that are checked.
     public enum Field: String, CaseIterable, Sendable {
         case number, cluster, node, count, name, software, frameVersions, linkAddress, draining, partitions
-        case role, epoch, position
+        case role, epoch, position, rosterChanges
     }
 }

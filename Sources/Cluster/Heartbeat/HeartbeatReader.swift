@@ -72,6 +72,23 @@ struct HeartbeatReader: ~Escapable {
         return LogPosition(number)
     }
 
+    /// Reads the nodes that were removed or admitted again, if there are any.
+    @_lifetime(self: copy self)
+    mutating func rosterChanges() throws(HeartbeatFault) -> [RosterChange] {
+        guard at < bytes.byteCount else { return [] }
+        let count = try number()
+        guard (1...UInt64(Limits.Cluster.rosterNodes)).contains(count) else { throw .invalid(.rosterChanges) }
+        var changes: [RosterChange] = []
+        for _ in 0..<count {
+            let change = RosterChange(node: try node(), count: try number())
+            guard (1...Roster.mostChanges).contains(change.count),
+                change.node > changes.last?.node ?? NodeNumber(0)
+            else { throw .invalid(.rosterChanges) }
+            changes.append(change)
+        }
+        return changes
+    }
+
     /// Throws unless all was read.
     func finish() throws(HeartbeatFault) {
         guard at == bytes.byteCount else { throw .trailing(bytes: bytes.byteCount - at) }

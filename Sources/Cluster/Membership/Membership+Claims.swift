@@ -57,7 +57,7 @@ extension Membership {
     private func isClaimable(_ partition: Int, _ now: Instant) -> Bool {
         let state = partitions[partition]
         guard drain == .off, own[partition].role == .following, state.retry <= now,
-            !alarms.contains(.duplicateNode(settings.node)),
+            !alarms.contains(.duplicateNode(settings.node)), !isExpelled,
             now.milliseconds(since: state.rose) >= Limits.Cluster.rankMilliseconds
         else { return false }
         guard let claimed = state.claimedSince else { return true }
@@ -113,6 +113,7 @@ extension Membership {
         for partition in partitions.indices {
             guard peer.heartbeat.partitions[partition].role == .releasing(to: settings.node),
                 partitions[partition].owner == peer.node, own[partition].role == .following, drain == .off,
+                !isExpelled,
                 now.milliseconds(since: partitions[partition].tried) >= Limits.Cluster.rankMilliseconds
             else { continue }
             claim(partition, now, &effects)

@@ -1,4 +1,4 @@
-public import Basics
+import Basics
 import ClusterLog
 
 /// Another node.
@@ -34,6 +34,11 @@ extension Membership {
         guard heartbeat.partitions.count == settings.partitions else {
             return alarms.raise(.partitions(heartbeat.node), time, &effects)
         }
+        // What a removed node reports counts for nothing, nor does what it has learned.
+        if !roster.isRemoved(heartbeat.node) { learn(heartbeat.rosterChanges, time, &effects) }
+        guard !roster.isRemoved(heartbeat.node) else {
+            return alarms.raise(.removedNode(heartbeat.node), time, &effects)
+        }
         guard let index = peer(heartbeat.node) else { return add(heartbeat, now, &effects) }
         let old = peers[index].heartbeat
         if old.incarnation == heartbeat.incarnation {
@@ -68,7 +73,7 @@ extension Membership {
         changed = now.monotonic
         effects.append(.member(heartbeat.node))
         checkClock(index, now, &effects)
-        findFrameVersion(now.monotonic, &effects)
+        note(heartbeat, now.monotonic, &effects)
         findOwners(now.monotonic, &effects)
         takeReleased(from: index, now.monotonic, &effects)
     }
@@ -105,7 +110,7 @@ extension Membership {
             effects.append(.member(heartbeat.node))
         }
         checkClock(index, now, &effects)
-        if old.frameVersions != heartbeat.frameVersions { findFrameVersion(now.monotonic, &effects) }
+        note(heartbeat, now.monotonic, &effects)
         for partition in partitions.indices {
             let (before, after) = (old.partitions[partition], heartbeat.partitions[partition])
             if isNew || before.role != after.role || before.epoch != after.epoch {
@@ -113,6 +118,15 @@ extension Membership {
             }
         }
         takeReleased(from: index, now.monotonic, &effects)
+    }
+
+    /// Notes the versions of frames that a node reads.
+    private mutating func note(
+        _ heartbeat: Heartbeat, _ now: Instant, _ effects: inout [MembershipEffect]
+    ) {
+        guard roster.note(heartbeat.frameVersions, of: heartbeat.node) else { return }
+        effects.append(.roster)
+        findFrameVersion(now, &effects)
     }
 
     /// Suspects the peers that are silent. While this node is cut off, all are.
@@ -149,16 +163,5 @@ extension Membership {
         if peers[index].wrongClocks == Limits.Cluster.clockReadings {
             alarms.raise(.clock(peers[index].node), now.monotonic, &effects)
         }
-    }
-
-    /// Forgets a node that will not return, at the operator's request. Returns whether it was silent, and is forgotten.
-    public mutating func remove(
-        _ node: NodeNumber, now: Now, effects: inout [MembershipEffect]
-    ) -> Bool {
-        guard let index = peer(node), peers[index].status != .alive else { return false }
-        peers.remove(at: index)
-        effects.append(.member(node))
-        findFrameVersion(now.monotonic, &effects)
-        return true
     }
 }

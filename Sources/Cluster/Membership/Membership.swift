@@ -48,8 +48,10 @@ public struct Membership: Sendable {
     var handovers: [Handover] = []
     /// Whether this node gives up its partitions, and whether that was reported to be done.
     var drain = Drain.off
-    /// The version of frames that all nodes read.
-    public private(set) var frameVersion: UInt8?
+    /// The version of frames that all nodes read, or `nil` if there is none.
+    public internal(set) var frameVersion: UInt8?
+    /// The nodes that were seen and those that were removed.
+    public internal(set) var roster: Roster
 
     /// When this node started, and when it last handled an event.
     let started: Instant
@@ -68,8 +70,8 @@ public struct Membership: Sendable {
 
     enum Drain { case off, underway, reported }
 
-    /// Starts without any other node. The seed decides the pauses between claims; it must differ between processes.
-    public init(_ settings: Settings, seed: UInt64, now: Now) {
+    /// Starts with the roster of the last process. The seed decides the pauses between claims; it must differ between processes.
+    public init(_ settings: Settings, roster: Roster = Roster(), seed: UInt64, now: Now) {
         precondition(
             (1...Limits.Cluster.partitions).contains(settings.partitions), "a cluster of too many partitions")
         self.settings = settings
@@ -78,9 +80,10 @@ public struct Membership: Sendable {
         partitions = Array(repeating: Partition(unownedSince: now.monotonic), count: settings.partitions)
         own = Array(repeating: PartitionReport(), count: settings.partitions)
         sent = own
-        frameVersion = settings.frameVersions.upperBound
+        self.roster = roster
         (started, last, echoed, changed) = (now.monotonic, now.monotonic, now.monotonic, now.monotonic)
         settled = now.monotonic.advanced(milliseconds: Limits.Cluster.suspicionMilliseconds)
+        frameVersion = commonFrameVersion
     }
 
     /// When `tick` is due.
@@ -132,6 +135,8 @@ public struct Membership: Sendable {
                 handOverPartitions(time, &effects)
             }
             alarms.expire(time, &effects)
+            alertFrameVersion(&effects)
+            if isExpelled { alarms.raise(.removedNode(settings.node), .distantFuture, &effects) }
         }
         if heartbeatDue <= time { send(now, &effects) }
     }
@@ -154,7 +159,7 @@ public struct Membership: Sendable {
                     cluster: settings.cluster, node: settings.node, incarnation: settings.incarnation,
                     count: heartbeats, name: settings.name, software: settings.software,
                     frameVersions: settings.frameVersions, linkAddress: settings.linkAddress, wall: now.wall,
-                    isDraining: drain != .off, partitions: own)))
+                    isDraining: drain != .off, partitions: own, rosterChanges: roster.changes)))
     }
 
     /// The shell has reported the state of a replica.
@@ -169,20 +174,5 @@ public struct Membership: Sendable {
         if old.role != report.role { isUrgent = true }
         findOwner(of: partition, now, &effects)
         if !report.role.isOwner { handovers.removeAll { $0.partition == partition } }
-    }
-
-    /// Sets the version of frames to the highest that all nodes read that were not removed: one that is away will read them later.
-    mutating func findFrameVersion(_ now: Instant, _ effects: inout [MembershipEffect]) {
-        let all = peers.map(\.heartbeat.frameVersions) + [settings.frameVersions]
-        let highest = all.map(\.upperBound).min() ?? settings.frameVersions.upperBound
-        let version = all.allSatisfy { $0.contains(highest) } ? highest : nil
-        guard version != frameVersion else { return }
-        frameVersion = version
-        effects.append(.frameVersion(version))
-        if version == nil {
-            alarms.raise(.noFrameVersion, .distantFuture, &effects)
-        } else {
-            alarms.clear(.noFrameVersion, &effects)
-        }
     }
 }

@@ -30,8 +30,10 @@ public enum MembershipEffect: Hashable, Sendable {
     case resume(partition: Int)
     /// The status, process or address of another node has changed: see `Membership.member`.
     case member(NodeNumber)
-    /// Write frames of this version; `nil`: no version can be read by all, so write none.
+    /// The version of frames that all read has changed; `nil`: there is none. Write frames of `Membership.writtenFrameVersion`.
     case frameVersion(UInt8?)
+    /// Keep `Membership.roster` for the next process.
+    case roster
     /// An operator should look.
     case raised(ClusterAlarm)
     /// The reason of an alarm is gone.
@@ -54,6 +56,8 @@ public enum ClusterAlarm: Hashable, Sendable {
     case partitions(NodeNumber)
     /// There are more nodes than a cluster may have.
     case tooManyNodes
+    /// A node that operators have removed sends heartbeats; or this node is removed.
+    case removedNode(NodeNumber)
     /// A partition has had no owner for a while.
     case unowned(partition: Int)
 }

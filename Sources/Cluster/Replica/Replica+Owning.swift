@@ -22,7 +22,8 @@ extension Replica {
         role = .claiming
         effects.append(.stopFollowing)
         var made: [OwnerEffect] = []
-        owner = LogOwner(claim: claim, after: following, in: log, now: now, effects: &made)
+        owner = LogOwner(
+            claim: claim, after: following, in: log, version: writes, now: now, effects: &made)
         perform(made, reading: [], &effects)
         effects.append(.changed)
     }
@@ -52,7 +53,7 @@ extension Replica {
             case .append(let name): effects.append(.append(name))
             case .read(let position): effects.append(.read(position))
             case .apply(let position):
-                guard case .frame(let header) = FrameHeader.read(record.raw, in: log) else {
+                guard case .frame(let header) = header(record) else {
                     return halt(.inconsistent(at: position), &effects)
                 }
                 apply(record, header, position, &effects)

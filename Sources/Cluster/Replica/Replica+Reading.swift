@@ -10,7 +10,7 @@ extension Replica {
         // What was followed before a claim.
         guard owner == nil, case .following = role else { return }
         let epoch = following.term?.epoch
-        switch following.read(FrameHeader.read(record.raw, in: log), at: position) {
+        switch following.read(header(record), at: position) {
         case .begins:
             parts = []
             if following.term?.epoch != epoch { effects.append(.changed) }
@@ -27,7 +27,7 @@ extension Replica {
         _ record: [UInt8], _ position: LogPosition, _ now: Now, _ effects: inout [ReplicaEffect]
     ) {
         own(
-            .record(FrameHeader.read(record.raw, in: log), at: position), reading: record, now, &effects)
+            .record(header(record), at: position), reading: record, now, &effects)
     }
 
     /// A valid frame of another owner.

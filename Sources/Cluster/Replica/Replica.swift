@@ -39,6 +39,9 @@ public struct Replica: ~Copyable {
     }
 
     let log: LogKey
+    /// The versions of frames that can be read, and the one that is written.
+    let reads: ClosedRange<UInt8>
+    var writes: UInt8
     var role = Role.following
     /// The claim in progress, or the ownership.
     var owner: LogOwner?
@@ -70,8 +73,13 @@ public struct Replica: ~Copyable {
     var voids = 0
 
     /// Starts where the store is: `batches` of the frame after it are applied as well.
-    public init(log: LogKey, at reader: LogReader, batches: UInt64 = 0) {
+    public init(
+        log: LogKey, at reader: LogReader, batches: UInt64 = 0,
+        reads: ClosedRange<UInt8> = 1...FrameHeader.newestVersion
+    ) {
         self.log = log
+        self.reads = reads
+        writes = reads.upperBound
         following = reader
         appliedBatches = batches
         passed = reader.position
@@ -151,8 +159,18 @@ public struct Replica: ~Copyable {
             guard case .releasing = role else { return }
             role = .owning
             effects.append(.changed)
+        case .stop: if owner != nil { giveUp(&effects) }
+        case .writes(let version):
+            precondition(reads.contains(version), "frames are written that this node cannot read")
+            writes = version
+            owner?.version = version
         case .tick: tick(now, &effects)
         }
+    }
+
+    /// Reads a record of the log.
+    func header(_ record: [UInt8]) -> LogRecord {
+        FrameHeader.read(record.raw, in: log, upTo: reads.upperBound)
     }
 
     private mutating func disconnect(_ now: Now, _ effects: inout [ReplicaEffect]) {

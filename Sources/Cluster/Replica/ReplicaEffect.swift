@@ -33,6 +33,10 @@ public enum ReplicaEvent: Sendable {
     case release(to: NodeNumber)
     /// The successor did not claim: accept batches again.
     case resume
+    /// The process ends: give up what is claimed or owned.
+    case stop
+    /// Write frames of this version from now on.
+    case writes(version: UInt8)
     /// Time has passed.
     case tick
 }

@@ -160,7 +160,7 @@ extension LinkFailure {
         case .unreachable: .connectFailed
         case .untrusted: .handshakeFailed
         case .handshakeDeadline: .handshakeDeadline
-        case .notANode, .otherNode, .wrongDirection, .imposter, .otherCluster: .notAuthorized
+        case .notANode, .otherNode, .wrongDirection, .imposter, .otherCluster, .removed: .notAuthorized
         case .noCommonVersion, .invalid: .protocolViolation
         case .refused: .peerEndedStream
         case .silent: .deadPeer

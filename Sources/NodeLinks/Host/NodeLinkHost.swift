@@ -17,6 +17,8 @@ public final class NodeLinkHost {
     private(set) var links: [NodeNumber: NodeLink] = [:]
     private var pending: [ObjectIdentifier: NodeLink] = [:]
     var dials: [NodeNumber: Dial] = [:]
+    /// Nodes that do not belong to the cluster any more.
+    private var barred: Set<NodeNumber> = []
     let lookups = HostLookups()
     var random: SeededRandom
     /// What has happened in this turn.
@@ -88,6 +90,16 @@ public final class NodeLinkHost {
         for link in Array(links.values) + Array(pending.values) { link.end(.dropped, reactor.now) }
     }
 
+    /// Ends the link to a node, and refuses it until it is admitted.
+    public func bar(_ node: NodeNumber) {
+        barred.insert(node)
+        forget(node)
+        links[node]?.end(.removed, reactor.now)
+    }
+
+    /// Accepts a node again.
+    public func admit(_ node: NodeNumber) { barred.remove(node) }
+
     // MARK: Events of links
 
     /// No address of a node could be tried.
@@ -99,6 +111,7 @@ public final class NodeLinkHost {
 
     func isUp(_ link: NodeLink, _ identity: LinkIdentity, _ now: Now) {
         pending[ObjectIdentifier(link)] = nil
+        guard !barred.contains(identity.node) else { return link.end(.removed, now) }
         // The peer has given the earlier connection up, before this node noticed.
         let earlier = links[identity.node]
         earlier?.end(.replaced, now)
@@ -120,7 +133,7 @@ public final class NodeLinkHost {
     /// A link is over; called once for each.
     func ended(_ link: NodeLink, _ failure: LinkFailure, _ now: Now) {
         pending[ObjectIdentifier(link)] = nil
-        if let node = link.identity?.node {
+        if let node = link.identity?.node, failure != .removed || links[node] === link {
             if links[node] === link { links[node] = nil }
             reports.append(.down(node, failure))
         } else if let node = link.dialled {

@@ -1,3 +1,5 @@
+public import Basics
+
 /// What `ccsctl --json` prints if a command fails or is refused.
 public struct ErrorOutput: Record {
     public var error: String
@@ -48,6 +50,26 @@ public struct FoundedClusterOutput: Record {
         .required("cluster", .text, \.cluster, "The ID of the cluster."),
         .required("partitions", .integer(1...Int.max), \.partitions, "The number of partitions."),
         .required("folders", .list(.text), \.folders, "The folders of the nodes, in order of their numbers."))
+}
+
+/// What `ccsctl cluster add --json` prints.
+public struct AddedNodeOutput: Record {
+    public var cluster: String
+    public var node: NodeNumber
+    public var folder: String
+
+    /// Creates an output.
+    public init(cluster: String, node: NodeNumber, folder: String) {
+        self.cluster = cluster
+        self.node = node
+        self.folder = folder
+    }
+
+    public static let fields = Fields(
+        AddedNodeOutput.init(cluster:node:folder:),
+        .required("cluster", .text, \.cluster, "The ID of the cluster."),
+        .required("node", .node, \.node, "The number of the new node."),
+        .required("folder", .text, \.folder, "Its folder."))
 }
 
 /// What `ccsctl version --json` prints.

@@ -27,18 +27,25 @@ extension ClusterAlarm {
             .init(
                 cause: .noFrameVersion, problem: "no version of frames can be read by all nodes",
                 action:
-                    "upgrade the node with the oldest software; ccsctl cluster remove forgets a node that is gone"
+                    "upgrade the node with the oldest software; ccsctl cluster remove removes a node that is gone"
             )
         case .partitions(let node):
             .init(
                 cause: .partitionCount,
                 problem: "node \(node.number) was set up for another number of partitions",
                 action: "give it the folder that ccsctl cluster found made for it")
+        case .removedNode(let node):
+            .init(
+                cause: .removedNode,
+                problem: "node \(node.number) was removed from the cluster, and its ccsd runs",
+                action:
+                    "stop it for good; if it is to belong to the cluster again, run ccsctl cluster admit \(node.number) on another node"
+            )
         case .tooManyNodes:
             .init(
                 cause: .tooManyNodes,
                 problem: "there are more nodes than a cluster may have (\(Limits.Cluster.nodes))",
-                action: "stop some of them, and forget them with ccsctl cluster remove")
+                action: "stop some of them, and remove them with ccsctl cluster remove")
         case .unowned(let partition):
             .init(
                 cause: .unowned,
@@ -51,12 +58,23 @@ extension ClusterAlarm {
     var words: String { "\(report.problem): \(report.action)" }
 }
 
+extension UnreadableRecord {
+    /// What is wrong with the record.
+    var words: String {
+        switch self {
+        case .damaged: "its hash is wrong"
+        case .newer(let version):
+            "it is a frame of version \(version), and this node reads 1 to \(FrameHeader.newestVersion)"
+        }
+    }
+}
+
 extension LogHalt {
     /// The reason in words.
     var words: String {
         switch self {
         case .unreadable(let problem, let position):
-            "the record at position \(position.number) cannot be read (\(problem))"
+            "the record at position \(position.number) cannot be read: \(problem.words)"
         case .truncated(let applied, let stored):
             "the log has stored a record at position \(stored.number), but this node has applied up to \(applied.number): the log has lost records"
         case .inconsistent(let position):
@@ -68,11 +86,15 @@ extension LogHalt {
     func alarm(of partition: Int) -> ShowCluster.Answer.Alarm {
         let problem = "partition \(partition) has halted on this node: \(words)"
         switch self {
-        case .unreadable:
+        case .unreadable(.newer, _):
+            return .init(
+                cause: .halted, problem: problem,
+                action: "install the version of the other nodes, and restart")
+        case .unreadable(.damaged, _):
             return .init(
                 cause: .halted, problem: problem,
                 action:
-                    "upgrade this node if others have newer software; else restore a backup of a running node"
+                    "restore a backup of a running node; if it halts at the same record, keep the log and report it"
             )
         case .truncated:
             return .init(

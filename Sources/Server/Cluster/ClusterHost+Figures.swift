@@ -32,7 +32,7 @@ extension ClusterHost {
     /// The nodes of the file that have sent nothing since this one started.
     var unseenNodes: [NodeNumber] {
         settings.file.nodes.map(\.number).filter {
-            $0 != node && !removed.contains($0) && membership.member($0) == nil
+            $0 != node && !membership.roster.isRemoved($0) && membership.member($0) == nil
         }
     }
 

@@ -57,7 +57,7 @@ extension ClusterHost {
         } else if held.mayLeave, let owner = owners[partition], owner != node, isLinked(owner) {
             write(held.write, to: owner, now)
         } else if !controlWrites.hold(held) {
-            held.write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
+            held.write.completed(.failed(0))
         }
     }
 
@@ -68,13 +68,23 @@ extension ClusterHost {
     }
 
     private func fail(_ submission: HostedReplica.Submission, of partition: Int) {
-        let outcome = CommitOutcome(batchNumber: submission.batch.batchNumber, hasFailed: true)
+        let number = submission.batch.batchNumber
         switch submission.listener {
         case .partition:
-            incoming[map.reactor(of: partition)].reports.append(
-                StoreReport(partition: partition, .committed(outcome)))
-        case .caller(let completed): completed(outcome)
+            incoming[map.reactor(of: partition)].reports.append(.failed(number, of: partition))
+        case .caller(let completed): completed(.failed(number))
         }
+    }
+
+    /// Reports all batches without an outcome as failed, with those of a last parcel: the thread ends. Whether those in flight count,
+    /// the next process reads.
+    func answerAll(_ rest: ClusterParcel, _ now: Now) {
+        for hosted in replicas { handle(.stop, of: hosted, now) }
+        for batch in rest.batches {
+            fail(HostedReplica.Submission(batch: batch.batch, listener: .partition), of: batch.partition)
+        }
+        for write in rest.writes { write.completed(.failed(write.batch.batchNumber)) }
+        controlWrites.endAll()
     }
 
     // MARK: What the logs report

@@ -1,9 +1,11 @@
 import Basics
 import Cluster
 import ClusterLog
+import ClusterSetup
 import Delivery
 import NATSClient
 import NodeLinks
+import Store
 import Transport
 import Wire
 
@@ -56,6 +58,8 @@ extension ClusterHost {
         case .member(let node): memberChanged(node)
         case .frameVersion(let version):
             log.notice("cluster_frame_version", ["version": LogValue(version.map { Int($0) } ?? 0)])
+            writeFrames(of: membership.writtenFrameVersion)
+        case .roster: isRosterStored = false
         case .raised(let alarm): log.error("cluster_alarm", ["alarm": .text(alarm.words)])
         case .cleared(let alarm): log.notice("cluster_alarm_over", ["alarm": .text(alarm.words)])
         case .drained:
@@ -64,9 +68,33 @@ extension ClusterHost {
         }
     }
 
+    /// Has the owners among the replicas write frames of a version.
+    func writeFrames(of version: UInt8) {
+        for hosted in replicas { handle(.writes(version: version), of: hosted, reactor.now) }
+    }
+
+    /// Stores the roster if it has changed: the next process needs to know which nodes there were.
+    func storeRoster() {
+        guard !isRosterStored else { return }
+        do throws(StoreError) {
+            try store.contents.setSetting(Startup.rosterSetting, membership.roster.encoded)
+            isRosterStored = true
+        } catch {
+            log.repeating(
+                .error, "store_failed", by: "roster",
+                ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+        }
+    }
+
     private func memberChanged(_ node: NodeNumber) {
-        guard let member = membership.member(node) else { return }
-        removed.remove(node)
+        guard !membership.roster.isRemoved(node) else { return forget(node) }
+        links?.admit(node)
+        guard let member = membership.member(node) else {
+            if let listed = settings.file.nodes.first(where: { $0.number == node }) {
+                links?.dial(node, at: listed.address)
+            }
+            return
+        }
         links?.dial(node, at: member.heartbeat.linkAddress)
         log.notice(
             "cluster_member",
@@ -74,6 +102,19 @@ extension ClusterHost {
                 "node": LogValue(Int(node.number)), "name": .text(member.heartbeat.name),
                 "status": .text("\(member.status)"), "address": .text(member.heartbeat.linkAddress),
             ])
+    }
+
+    /// A node was removed, here or on another node.
+    private func forget(_ node: NodeNumber) {
+        links?.bar(node)
+        log.notice(
+            "cluster_node_removed", ["node": LogValue(Int(node.number)), "name": .text(name(of: node))])
+    }
+
+    /// The name of a node that may be away.
+    func name(of node: NodeNumber) -> String {
+        membership.member(node)?.heartbeat.name
+            ?? settings.file.nodes.first { $0.number == node }?.name ?? "node-\(node.number)"
     }
 
     // MARK: Taking and leaving

@@ -51,25 +51,31 @@ extension ClusterHost {
         case unknown
         case alive(name: String)
         case ownNode
+        case already
     }
 
-    /// Forgets a node that is gone for good.
+    /// Removes a node that is gone for good, on all nodes.
     func remove(_ number: NodeNumber) -> RemovalOutcome {
         guard number != node else { return .ownNode }
-        let listed = settings.file.nodes.first { $0.number == number && !removed.contains(number) }
-        if let member = membership.member(number) {
-            var made: [MembershipEffect] = []
-            guard membership.remove(number, now: reactor.now, effects: &made) else {
-                return .alive(name: member.heartbeat.name)
-            }
-            perform(made, reactor.now)
-        } else if listed == nil {
-            return .unknown
-        }
-        let name = listed?.name ?? "node-\(number.number)"
-        removed.insert(number)
-        links?.forget(number)
-        log.notice("cluster_node_removed", ["node": LogValue(Int(number.number)), "name": .text(name)])
+        guard !membership.roster.isRemoved(number) else { return .already }
+        let isListed = settings.file.nodes.contains { $0.number == number }
+        guard isListed || membership.roster.contains(number) else { return .unknown }
+        let name = name(of: number)
+        var made: [MembershipEffect] = []
+        guard membership.remove(number, now: reactor.now, effects: &made) else { return .alive(name: name) }
+        perform(made, reactor.now)
+        storeRoster()
         return .removed(name: name)
+    }
+
+    /// Admits a removed node again, on all nodes. Returns its name, or `nil` if it is not removed.
+    func admit(_ number: NodeNumber) -> String? {
+        var made: [MembershipEffect] = []
+        guard membership.admit(number, now: reactor.now, effects: &made) else { return nil }
+        perform(made, reactor.now)
+        storeRoster()
+        log.notice(
+            "cluster_node_admitted", ["node": LogValue(Int(number.number)), "name": .text(name(of: number))])
+        return name(of: number)
     }
 }

@@ -80,7 +80,7 @@ extension ClusterHost {
     /// Has the owner write a batch of the control plane.
     func write(_ write: ControlWrite, to owner: NodeNumber, _ now: Now) {
         guard isLinked(owner), let number = controlWrites.add(for: owner, write.completed) else {
-            return write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
+            return write.completed(.failed(0))
         }
         let isWritten = self.write(to: owner) {
             $0.append(write.batch, number: number, now: now.monotonic)
@@ -221,7 +221,7 @@ extension ClusterHost {
         let overdue = held.takeOverdue(now.monotonic)
         answer(overdue.map { $0.answerWhenUnreached() }, .noOwner, now)
         for write in controlWrites.takeOverdue(now.monotonic) {
-            write.completed(CommitOutcome(batchNumber: 0, hasFailed: true))
+            write.completed(.failed(0))
         }
         answer(table.overdue(now: now.monotonic), .noAnswer, now)
     }

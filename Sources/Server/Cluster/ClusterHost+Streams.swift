@@ -54,7 +54,8 @@ extension ClusterHost {
     private func purge(_ hosted: HostedReplica, _ info: StreamInfo) {
         guard hosted.replica.isOwning else { return }
         let positions = membership.purge(of: hosted.partition)
-        let others = settings.file.nodes.map(\.number).filter { $0 != node }
+        let known = settings.file.nodes.map(\.number) + membership.roster.entries.map(\.node)
+        let others = Set(known).filter { $0 != node && !membership.roster.isRemoved($0) }
         let areAllHere = others.allSatisfy { membership.member($0).map { $0.status != .gone } ?? false }
         let isFull = info.bytes > Limits.ClusterHost.logBytes
         // A node that is away needs the records to catch up, unless there are too many.

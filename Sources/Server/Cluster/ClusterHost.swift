@@ -53,8 +53,8 @@ final class ClusterHost: ReactorDelegate {
     var unlinkedSince: [NodeNumber: Instant] = [:]
     /// The handovers that operators wait for, by partition.
     var ordered: [Int: OrderedHandover] = [:]
-    /// The nodes that an operator has removed, and that have sent no heartbeat since.
-    var removed: Set<NodeNumber> = []
+    /// Whether the store has the last roster.
+    var isRosterStored = true
 
     init(
         reactor: Reactor, settings: ClusterSettings, mailbox: ClusterMailbox, progress: [LogProgress?],
@@ -71,7 +71,8 @@ final class ClusterHost: ReactorDelegate {
         tally = surroundings.tally
         contact = surroundings.contact
         sendersChanged = surroundings.sendersChanged
-        membership = Membership(settings.membership, seed: SecureRandom.number(), now: reactor.now)
+        membership = Membership(
+            settings.membership, roster: surroundings.roster, seed: SecureRandom.number(), now: reactor.now)
         replicas = progress.enumerated().map { partition, progress in
             HostedReplica(
                 partition: partition,
@@ -94,6 +95,8 @@ final class ClusterHost: ReactorDelegate {
         var factory: PartitionFactory
         var tally: ClusterTally
         var contact: ClusterContact
+        /// The nodes that the last process has seen, and those that were removed.
+        var roster = Roster()
         var sendersChanged: @Sendable () -> Void
     }
 
@@ -114,7 +117,14 @@ final class ClusterHost: ReactorDelegate {
     /// Runs the reactor on the calling thread until it is stopped.
     func run() {
         logs.start()
-        for node in settings.file.nodes { links?.dial(node.number, at: node.address) }
+        for node in settings.file.nodes {
+            if membership.roster.isRemoved(node.number) {
+                links?.bar(node.number)
+            } else {
+                links?.dial(node.number, at: node.address)
+            }
+        }
+        writeFrames(of: membership.writtenFrameVersion)
         subscribeToHeartbeats()
         for hosted in replicas { examine(hosted.partition) }
         tick(reactor.now)
@@ -131,6 +141,7 @@ final class ClusterHost: ReactorDelegate {
     /// Ends `run` after this turn; `then` is called when the host no longer uses any connection.
     func stop(then: @escaping @Sendable () -> Void) {
         ended = then
+        answerAll(mailbox.close(), reactor.now)
         logs.stop()
         links?.stop()
         reactor.stop()
@@ -166,6 +177,7 @@ final class ClusterHost: ReactorDelegate {
         for hosted in replicas { report(hosted) }
         releaseOverdue(now)
         requestSync(now)
+        storeRoster()
         updateFigures(now)
         var next = now.monotonic.advanced(milliseconds: Limits.Cluster.heartbeatMilliseconds)
         next = min(next, membership.nextTick)

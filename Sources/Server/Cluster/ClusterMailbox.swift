@@ -51,6 +51,8 @@ final class ClusterMailbox: Sendable {
     private struct Inbox {
         var parcel = ClusterParcel()
         var isAwake = false
+        /// Whether the thread has ended.
+        var isClosed = false
     }
 
     private let inbox = Mutex(Inbox())
@@ -59,14 +61,17 @@ final class ClusterMailbox: Sendable {
     /// Creates a mailbox that wakes this reactor.
     init(handle: ReactorHandle) { self.handle = handle }
 
-    /// Adds a parcel; can be called on any thread.
-    func post(_ parcel: ClusterParcel) {
-        let mustWake = inbox.withLock { inbox in
+    /// Adds a parcel; can be called on any thread. Returns `false` if the thread of the cluster has ended.
+    @discardableResult
+    func post(_ parcel: ClusterParcel) -> Bool {
+        let (isTaken, mustWake) = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return (false, false) }
             inbox.parcel.append(parcel)
             defer { inbox.isAwake = true }
-            return !inbox.isAwake
+            return (true, !inbox.isAwake)
         }
         if mustWake { handle.wake() }
+        return isTaken
     }
 
     /// Runs a job on the thread of the cluster; can be called on any thread.
@@ -79,6 +84,12 @@ final class ClusterMailbox: Sendable {
         let latch = Latch<Answer>()
         post { host in latch.fulfil(question(host)) }
         return latch
+    }
+
+    /// Takes no more work. Returns what is queued; only on the thread of the cluster.
+    func close() -> ClusterParcel {
+        inbox.withLock { $0.isClosed = true }
+        return takeAll()
     }
 
     /// Removes and returns all queued work; only on the thread of the cluster.

@@ -10,10 +10,13 @@ struct ClusterPort: Sendable {
     let mailbox: ClusterMailbox
     /// Whether there is a connection to the log.
     let contact: ClusterContact
+    /// Gets the outcomes of batches that the thread does not take any more.
+    private let reports: StoreReports
 
     /// The port of the thread with this reactor.
-    init(_ handle: ReactorHandle, _ member: Membership.Settings) {
+    init(_ handle: ReactorHandle, _ member: Membership.Settings, _ reports: StoreReports) {
         self.member = member
+        self.reports = reports
         mailbox = ClusterMailbox(handle: handle)
         contact = ClusterContact()
     }
@@ -23,7 +26,14 @@ struct ClusterPort: Sendable {
         guard !parcel.isEmpty else { return }
         var taken = ClusterParcel()
         swap(&taken, &parcel)
-        mailbox.post(taken)
+        if !mailbox.post(taken) { refuse(taken) }
+    }
+
+    /// Reports the batches as failed: the thread has ended.
+    private func refuse(_ parcel: ClusterParcel) {
+        reports.post(
+            parcel.batches.map { .failed($0.batch.batchNumber, of: $0.partition) })
+        for write in parcel.writes { write.completed(.failed(write.batch.batchNumber)) }
     }
 
     /// Gives the partitions of this node to others, and waits for that up to `seconds`.
@@ -45,11 +55,13 @@ struct ClusterPort: Sendable {
 extension ClusterPort: CommitLog {
     func submit(_ batches: [PartitionBatch]) {
         guard !batches.isEmpty else { return }
-        mailbox.post(ClusterParcel(batches: batches))
+        var parcel = ClusterParcel(batches: batches)
+        post(&parcel)
     }
 
     func submit(_ batch: WriteBatch, completed: @escaping @Sendable (CommitOutcome) -> Void) {
-        mailbox.post(ClusterParcel(writes: [ControlWrite(batch: batch, completed: completed)]))
+        var parcel = ClusterParcel(writes: [ControlWrite(batch: batch, completed: completed)])
+        post(&parcel)
     }
 }
 

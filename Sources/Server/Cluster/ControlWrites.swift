@@ -43,6 +43,13 @@ struct ControlWrites {
         for (number, entry) in open where entry.node == node { end(number, hasFailed: true) }
     }
 
+    /// Reports all batches as failed.
+    mutating func endAll() {
+        for number in Array(open.keys) { end(number, hasFailed: true) }
+        for write in held { write.write.completed(.failed(write.write.batch.batchNumber)) }
+        held = []
+    }
+
     /// Keeps a batch until its partition has an owner or its time is over. Returns `false` if too many wait.
     mutating func hold(_ write: Held) -> Bool {
         guard held.count < Limits.ClusterHost.controlWrites else { return false }

@@ -70,9 +70,28 @@ extension ControlServer {
         case .ownNode:
             throw OperatorProblem(
                 "node \(number) is this node",
-                hint: "run the command on the other nodes, once this ccsd is stopped"
+                hint: "run the command on another node, once this ccsd is stopped"
             )
+        case .already:
+            throw OperatorProblem(
+                "node \(number) is removed", hint: "ccsctl cluster admit \(number) takes it back")
         }
+    }
+
+    func admitNode(_ command: AdmitNode) throws(OperatorProblem) -> AdmitNode.Answer {
+        let number = command.node
+        let (name, isOwn) = try askCluster { host -> (String?, Bool) in
+            number == host.node ? (nil, true) : (host.admit(number), false)
+        }
+        guard !isOwn else {
+            throw OperatorProblem(
+                "node \(number.number) is this node", hint: "run the command on a node that was not removed")
+        }
+        guard let name else {
+            throw OperatorProblem(
+                "node \(number.number) is not removed", hint: "ccsctl cluster status lists all nodes")
+        }
+        return AdmitNode.Answer(node: number, name: name)
     }
 
     /// Runs a query on the thread of the cluster.

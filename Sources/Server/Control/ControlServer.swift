@@ -112,6 +112,7 @@ final class ControlServer: Sendable {
         case .addOperator(let command): Done(command, try addOperator(command))
         case .listOperators(let command): Done(command, listOperators())
         case .removeOperator(let command): Done(command, try removeOperator(command))
+        case .admitNode(let command): Done(command, try admitNode(command))
         case .listSessions(let command): Done(command, try listSessions(command))
         case .sendMessage(let command): Done(command, try send(command, call))
         case .addSender(let command): Done(command, try addSender(command))

@@ -3,9 +3,12 @@ public import Delivery
 /// Where the batches of partitions are written down before anyone is notified (design 11.3): the journal of the store, or the
 /// replicated logs of a cluster.
 ///
-/// - Batches of one partition are made durable in the order of submission, several at a time; each gets one outcome, in that order.
+/// - Batches of one partition are made durable in the order of submission, several at a time; each gets one outcome, and those that
+///   are written get it in that order.
 /// - When the outcome is reported, the batch is durable if it asked for that, and queries see it.
-/// - A batch that cannot be written has the outcome `hasFailed`: it may or may not count.
+/// - A batch that cannot be written has the outcome `hasFailed`, which may come before those of earlier batches: it may or may not
+///   count.
+/// - A log that is closed reports what it has taken, and fails further batches at once.
 public protocol CommitLog: Sendable {
     /// Submits batches of this node's partitions; each outcome is reported to its partition. If too many writes are waiting, the
     /// batches fail at once.

@@ -39,6 +39,20 @@ public struct StoreReport: Sendable {
     }
 }
 
+extension StoreReport {
+    /// The report that a batch was not written.
+    static func failed(_ batchNumber: UInt64, of partition: Int) -> StoreReport {
+        StoreReport(partition: partition, .committed(.failed(batchNumber)))
+    }
+}
+
+extension CommitOutcome {
+    /// The outcome of a batch that was not written.
+    static func failed(_ batchNumber: UInt64) -> CommitOutcome {
+        CommitOutcome(batchNumber: batchNumber, hasFailed: true)
+    }
+}
+
 /// The store has applied the frames of a partition's log up to a position.
 public struct AppliedReport: Sendable, Equatable {
     public var partition: Int

@@ -102,7 +102,7 @@ public final class StoreThreads: CommitLog {
         metrics.add(refused.count, to: .storeFailures)
         notify(
             refused.map(\.listener),
-            refused.map { CommitOutcome(batchNumber: $0.batch.batchNumber, hasFailed: true) })
+            refused.map { .failed($0.batch.batchNumber) })
     }
 
     /// Submits the queries of one reactor's partitions.
@@ -177,7 +177,7 @@ public final class StoreThreads: CommitLog {
             recordFailure(error)
             // A batch that collides or breaks an invariant does so on every node.
             if isConfirmed, error.kind != .occupied, error.kind != .invariant { endProcess(error) }
-            return batches.map { CommitOutcome(batchNumber: $0.batchNumber, hasFailed: true) }
+            return batches.map { .failed($0.batchNumber) }
         }
     }
 

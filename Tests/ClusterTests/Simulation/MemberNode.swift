@@ -20,6 +20,8 @@ struct MemberNode {
     var back: Int64 = 0
     var inbox: [MembershipEvent] = []
     var isDraining = false
+    /// What its store has of the other nodes.
+    var roster = Roster()
     var frameVersion: UInt8?
     var frameVersions: ClosedRange<UInt8> = 1...1
     var alarms: Set<ClusterAlarm> = []

@@ -26,6 +26,7 @@ extension MemberWorld {
             nodes[node].replicas[partition].isServing = true
             report(partition, node)
         case .member: break
+        case .roster: nodes[node].roster = nodes[node].membership?.roster ?? Roster()
         case .frameVersion(let version): nodes[node].frameVersion = version
         case .raised(let alarm): nodes[node].alarms.insert(alarm)
         case .cleared(let alarm): nodes[node].alarms.remove(alarm)

@@ -106,7 +106,7 @@ final class MemberWorld {
                 cluster: Self.cluster, node: nodes[node].number, incarnation: Incarnation(random.next()),
                 name: "node \(node)", software: "1.0", frameVersions: nodes[node].frameVersions,
                 linkAddress: "127.0.0.1:\(7_000 + node)", partitions: settings.partitions),
-            seed: random.next(), now: now())
+            roster: nodes[node].roster, seed: random.next(), now: now())
         report(node)
         tick(node, nodes[node].process)
     }

@@ -102,11 +102,38 @@ struct ClusterOperatorTests {
         let members = try status(cluster, at: 0)["members"] as? [Row] ?? []
         #expect(members.last?["status"] as? String == "suspected")
         #expect(try metrics(cluster, at: 0)["ccs_cluster_losses_total"] >= 1)
-        for node in 0..<2 {
-            #expect(try cluster.node(node).ctl("cluster", "remove", "3")["name"] as? String == "node-3")
+        #expect(try cluster.node(0).ctl("cluster", "remove", "3")["name"] as? String == "node-3")
+        #expect(try refusal(cluster, at: 0, "cluster", "remove", "3").contains("node 3 is removed"))
+        try eventually("the other node has learned of the removal") {
+            try (0..<2).allSatisfy { (try status(cluster, at: $0)["members"] as? [Row])?.count == 2 }
         }
-        #expect((try status(cluster, at: 0)["members"] as? [Row])?.count == 2)
+        try refuse(cluster)
         try replace(cluster)
+    }
+
+    /// A removed node that starts is refused by name, also by a node that has started again since, until it is admitted.
+    private func refuse(_ cluster: RunningCluster) throws {
+        try cluster.end(1)
+        try cluster.start(1)
+        try cluster.start(2)
+        try eventually("both sides have the alarm") {
+            try (0..<3).allSatisfy { try alarms(cluster, at: $0).contains("removed_node") }
+        }
+        #expect(cluster.words(0).contains("the node was removed from the cluster"))
+        #expect((try status(cluster, at: 1)["members"] as? [Row])?.count == 2)
+        let own = try partitions(cluster, at: 2)
+        #expect(!own.contains { ["owning", "claiming"].contains($0["role"] as? String) }, "\(own)")
+        #expect(try refusal(cluster, at: 2, "cluster", "admit", "3").contains("run the command on a node"))
+        #expect(try refusal(cluster, at: 0, "cluster", "admit", "2").contains("node 2 is not removed"))
+        #expect(try cluster.node(1).ctl("cluster", "admit", "3")["name"] as? String == "node-3")
+        try eventually("the node is a member again, and gets partitions") {
+            let last = (try status(cluster, at: 0)["members"] as? [Row])?.last
+            return last?["status"] as? String == "alive" && last?["owned"] as? Int ?? 0 > 0
+        }
+        try eventually("the alarms are over") {
+            try (0..<3).allSatisfy { try !alarms(cluster, at: $0).contains("removed_node") }
+        }
+        try cluster.end(2)
     }
 
     /// A new machine begins with a backup of a node that runs.
@@ -140,6 +167,33 @@ struct ClusterOperatorTests {
                 && partitions(cluster, at: 0).allSatisfy { $0["owner"] is Int }
         }
         #expect(try metrics(cluster, at: 0)["ccs_cluster_log_disconnects_total"] >= 1)
+    }
+
+    @Test("a node that is added after the founding joins the running ones, and gets partitions")
+    func add() throws {
+        let cluster = try RunningCluster(nodes: 1, partitions: 2)
+        let address = "127.0.0.1:\(try NATSCluster.freePorts(1)[0])"
+        let words = ["cluster", "add", cluster.founded.url.path, "--node"]
+        let added = try Tool.run("ccsctl", words + [address, "--json"])
+        #expect(added.code == 0 && added.object?["node"] as? Int == 2, "\(added)")
+        let again = try Tool.run("ccsctl", words + [address])
+        #expect(again.code == 1 && again.errors.contains("node 2 has this address"), "\(again)")
+        let wrong = try Tool.run("ccsctl", words + ["nowhere"])
+        #expect(wrong.code == 64 && wrong.errors.contains("invalid --node"), "\(wrong)")
+        let file = cluster.folder(1).appendingPathComponent("cluster.json")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try text.replacingOccurrences(of: "0.0.0.0:", with: "127.0.0.1:")
+            .write(to: file, atomically: true, encoding: .utf8)
+        let node = try RunningDaemon(flags: ["--cluster-directory", cluster.folder(1).path])
+        try eventually("both own a partition: \(node.words)") {
+            let owners = try partitions(cluster, at: 0).compactMap { $0["owner"] as? Int }
+            return owners.sorted() == [1, 2]
+        }
+        let sender = try cluster.addSender(at: 0)
+        try eventually("the new node has the sender") {
+            let listed = try node.ctl("senders", "list")["senders"] as? [Row] ?? []
+            return listed.contains { $0["sender_id"] as? String == sender.id }
+        }
     }
 
     @Test("the store of a node is refused without its cluster, until it leaves the cluster")

@@ -30,7 +30,7 @@ import Wire
         let node = NodeNumber(2)
         let alarms: [ClusterAlarm] = [
             .duplicateNode(node), .foreignCluster(ClusterID(7)), .clock(node), .noFrameVersion,
-            .partitions(node), .tooManyNodes, .unowned(partition: 3),
+            .partitions(node), .tooManyNodes, .removedNode(node), .unowned(partition: 3),
         ]
         #expect(Set(alarms.map(\.report.cause)).count == alarms.count)
         for alarm in alarms {
@@ -42,6 +42,9 @@ import Wire
         #expect(lost.words.contains("position 4") && lost.words.contains("up to 9"))
         let strange = LogHalt.unreadable(.damaged, at: LogPosition(5))
         #expect(strange.alarm(of: 3).cause == .halted && strange.words.contains("position 5"))
+        let newer = LogHalt.unreadable(.newer(version: 9), at: LogPosition(5))
+        #expect(newer.words.contains("a frame of version 9, and this node reads 1 to 1"))
+        #expect(newer.alarm(of: 3).action.contains("install the version of the other nodes"))
     }
 
     @Test("a daemon without a cluster refuses by name, and does not answer for one", .timeLimit(.minutes(1)))
@@ -49,6 +52,7 @@ import Wire
         let server = try InProcessServer(in: ServerFolder())
         let commands: [(String, JSONValue)] = [
             ("cluster status", [:]), ("cluster handover", ["partition": 1]), ("cluster remove", ["node": 2]),
+            ("cluster admit", ["node": 2]),
         ]
         for (name, arguments) in commands {
             let answer = try server.ask(name, arguments)

@@ -83,8 +83,8 @@ struct AuditLineTests {
                 ["partition": 3, "to": 2],
                 "command=\"cluster handover\" arguments=\"partition=3 node=2\" result=refused"
             )
-        case .removeNode:
-            (["node": 3], "command=\"cluster remove\" arguments=\"node=3\" result=refused")
+        case .removeNode, .admitNode:
+            (["node": 3], "command=\"\(name.rawValue)\" arguments=\"node=3\" result=refused")
         case .logLevel:
             (
                 ["level": "notice", "duration": "10m"],

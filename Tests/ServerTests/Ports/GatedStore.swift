@@ -18,9 +18,11 @@ final class GatedStore: Store {
         var registryBytes: UInt64? = 0
         var reclaims = 0
     }
-    private let base = MemoryStore()
+    private let base: MemoryStore
     var partitions: Int { base.partitions }
     private let state = Monitor(State())
+
+    init(partitions: Int = Limits.Partition.count) { base = MemoryStore(partitions: partitions) }
 
     func shut() { state.change { $0.isOpen = false } }
     func unlock() { state.change { $0.isOpen = true } }

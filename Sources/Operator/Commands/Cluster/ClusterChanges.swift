@@ -51,7 +51,7 @@ public struct HandOverPartition: OperatorCommand {
     }
 }
 
-/// Forgets a node that is gone for good.
+/// Removes a node that is gone for good.
 public struct RemoveNode: OperatorCommand {
     public var node: NodeNumber
 
@@ -59,28 +59,51 @@ public struct RemoveNode: OperatorCommand {
     public init(node: NodeNumber) { self.node = node }
 
     public static let summary = OperationSummary.changing(
-        .removeNode, "Forget a node that is gone for good.",
+        .removeNode, "Remove a node that is gone for good.",
         details: [
-            "Run it on every other node: each forgets for itself. The removed node no longer counts for the version of frames, is dialled no more, and is not in the status. A node that sends heartbeats is not removed: stop its ccsd first.",
-            "To keep it away after a restart, remove it from nodes in cluster.json of every node as well.",
+            "One node is enough: the others learn of it, and all of them keep it over restarts. The removed node no longer counts for the version of frames and for what may be purged from the log, is dialled no more, and is not in the status. If its ccsd starts after all, the others refuse it, with an alarm, until ccsctl cluster admit.",
+            "A node that sends heartbeats is not removed: stop its ccsd first.",
         ])
     public static let fields = Fields(
         RemoveNode.init(node:),
         .required("node", .node, \.node, audit: .node, "The number of the node."))
 
     /// The result of a removal.
-    public struct Answer: Record {
-        public var node: NodeNumber
-        public var name: String
+    public typealias Answer = ChangedNode
+}
 
-        /// Creates an answer.
-        public init(node: NodeNumber, name: String) {
-            self.node = node
-            self.name = name
-        }
+/// Admits a node again that was removed.
+public struct AdmitNode: OperatorCommand {
+    public var node: NodeNumber
 
-        public static let fields = Fields(
-            Answer.init(node:name:), .required("node", .node, \.node, "The number of the node."),
-            .required("name", .text, \.name, "Its name."))
+    /// Creates the command.
+    public init(node: NodeNumber) { self.node = node }
+
+    public static let summary = OperationSummary.changing(
+        .admitNode, "Admit a node again that was removed.",
+        details: [
+            "Run it on a node that was not removed: the others learn of it. A node that has been away for long may need records that were purged from the log, and is then to be started from a backup of a running node."
+        ])
+    public static let fields = Fields(
+        AdmitNode.init(node:),
+        .required("node", .node, \.node, audit: .node, "The number of the node."))
+
+    /// The result of an admission.
+    public typealias Answer = ChangedNode
+}
+
+/// A node that was removed or admitted again.
+public struct ChangedNode: Record {
+    public var node: NodeNumber
+    public var name: String
+
+    /// Creates an answer.
+    public init(node: NodeNumber, name: String) {
+        self.node = node
+        self.name = name
     }
+
+    public static let fields = Fields(
+        ChangedNode.init(node:name:), .required("node", .node, \.node, "The number of the node."),
+        .required("name", .text, \.name, "Its name."))
 }

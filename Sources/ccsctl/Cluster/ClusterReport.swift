@@ -14,7 +14,13 @@ extension HandOverPartition: ReportedCommand {
 
 extension RemoveNode: ReportedCommand {
     static func text(of answer: Answer) -> String {
-        "This node has forgotten node \(answer.node.number) (\(Report.cell(answer.name))). Run the same command on every other node.\n"
+        "Node \(answer.node.number) (\(Report.cell(answer.name))) is removed: the other nodes learn of it within a second, and refuse it.\n"
+    }
+}
+
+extension AdmitNode: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        "Node \(answer.node.number) (\(Report.cell(answer.name))) is admitted again: the other nodes learn of it within a second.\n"
     }
 }
 

@@ -45,7 +45,8 @@ enum FoundCluster {
         }
     }
 
-    private static func check(_ address: String) throws(Failure) {
+    /// Throws unless a text is a host and a port.
+    static func check(_ address: String) throws(Failure) {
         let port = address.split(separator: ":", omittingEmptySubsequences: false).last.flatMap { UInt16($0) }
         let isValid =
             address.contains(":") && port ?? 0 > 0 && address.utf8.count <= Limits.Cluster.addressBytes

@@ -1,0 +1,52 @@
+import Basics
+public import Delivery
+
+extension Mutation {
+    /// The key whose partition owns the rows that it changes. `nil` for marks and the progress in a log, which belong to none.
+    ///
+    /// The report of an expired upstream message also removes the message, which belongs to its sender (`returnUpstream`).
+    public var owner: PartitionKey? {
+        switch self {
+        case .putDevice(let record): .device(record.device)
+        case .putRegistration(let registration): .device(registration.name.device)
+        case .removeRegistration(let name), .linkInstallation(_, let name), .unlinkInstallation(_, let name):
+            .device(name.device)
+        case .removeDevice(let device), .markForGateway(let device), .unmarkForGateway(let device),
+            .removeMessage(let device, _, _, _):
+            .device(device)
+        case .putSubscription(let subscription), .removeSubscription(let subscription):
+            .device(subscription.name.device)
+        case .putMessage(let message): .device(message.device)
+        case .putFeedback(let entry), .removeFeedback(let entry): .device(entry.registration.device)
+        case .putInstallation(let record): .installation(record.id)
+        case .removeInstallation(let id): .installation(id)
+        case .putTopicJob(let job): .sender(job.name.sender)
+        case .advanceTopicJob(let job, _, _), .removeTopicJob(let job, _), .removeTopicBody(let job, _):
+            .sender(job.sender)
+        case .putGroup(let group): .sender(group.name.sender)
+        case .removeGroup(let name, _): .sender(name.sender)
+        case .putSender(let record): .sender(record.sender)
+        case .removeSender(let sender), .removeUpstream(let sender, _, _, _): .sender(sender)
+        case .putUpstream(let message, _): .sender(message.sender)
+        case .returnUpstream(_, _, _, let report): report.map { .device($0.device) }
+        case .putMark, .advanceLog: nil
+        }
+    }
+}
+
+extension BatchChecks {
+    /// Throws if a mutation changes rows of another partition than the one that wrote the batch: on other nodes it would be applied in
+    /// another order than the changes of their owner.
+    public func owns(_ mutation: borrowing Mutation) throws(StoreError) {
+        guard let partition else { return }
+        switch mutation {
+        // Messages are checked as they are put and removed.
+        case .putMessage, .removeMessage, .putUpstream, .removeUpstream: return
+        default: break
+        }
+        guard let owner = mutation.owner else { return }
+        try demand(
+            owner.partition(of: partitions) == partition, "a batch changes a row that another partition owns",
+            "\(owner)")
+    }
+}

@@ -1,0 +1,57 @@
+import Basics
+import ClusterLog
+import Delivery
+import Glibc
+import NATSServerSupport
+import Operator
+import Testing
+
+@testable import Server
+
+/// Records in the log of a partition that this node has not written.
+@Suite(
+    "Strange frames", .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: NATSServerProcess.isInstalled, "nats-server: run Scripts/bootstrap --tests"))
+struct StrangeFrameTests {
+    private func mark(_ log: ReplicatedLog, version: UInt8) -> [UInt8] {
+        let header = FrameHeader(
+            version: version, term: Term(Epoch(1 << 20), Claim(7)), number: 1, time: Now.read().wall)
+        return header.frame([UInt8]().raw, in: LogKey(cluster: log.cluster.number, partition: 0))
+    }
+
+    private func waitForAlarms(_ log: ReplicatedLog) -> [String] {
+        let end = Now.read().monotonic.advanced(seconds: 30)
+        while log.alarms.isEmpty, Now.read().monotonic < end { usleep(20_000) }
+        return log.alarms.map { "\($0.cause.rawValue): \($0.problem); \($0.action)" }
+    }
+
+    /// Whether the log of a partition still writes.
+    private func writes(_ log: ReplicatedLog, _ number: UInt64, to partition: Int) -> Bool {
+        log.log.submit([PartitionBatch(partition: partition, CommitLogContract.batch(number, partition))])
+        let end = Now.read().monotonic.advanced(seconds: 30)
+        while log.outcomes.outcomes(of: partition).isEmpty, Now.read().monotonic < end {
+            log.collect()
+            usleep(1_000)
+        }
+        return log.outcomes.outcomes(of: partition).last?.outcome.hasFailed == false
+    }
+
+    @Test("a frame of a newer version halts its partition by name, and no other one")
+    func newer() throws {
+        let log = try ReplicatedLog()
+        try log.append(mark(log, version: 9), to: 0)
+        let alarms = waitForAlarms(log)
+        #expect(alarms.count == 1, "\(alarms)")
+        #expect(alarms.first?.hasPrefix("halted: partition 0 has halted on this node") == true)
+        #expect(alarms.first?.contains("a frame of version 9, and this node reads 1 to 1") == true)
+        #expect(alarms.first?.contains("install the version of the other nodes") == true)
+        #expect(!writes(log, 1, to: 0) && writes(log, 1, to: 1))
+    }
+
+    @Test("what is no frame is skipped, and batches count")
+    func foreign() throws {
+        let log = try ReplicatedLog()
+        try log.append(Array("hello".utf8), to: 0)
+        #expect(writes(log, 1, to: 0) && log.alarms.isEmpty)
+    }
+}
