@@ -64,7 +64,7 @@ import Testing
         #expect(accounts.caller(token: second.token, now: now(0))?.role == .viewer)
     }
 
-    @Test("a logout ends one session; there are up to \(Limits.OperatorAPI.operators) operators")
+    @Test("a logout ends one session; there are up to 100 operators")
     func limits() throws {
         let accounts = try OperatorAccounts(store: store)
         for number in 0..<Limits.OperatorAPI.operators {
