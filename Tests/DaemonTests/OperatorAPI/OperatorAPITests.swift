@@ -1,3 +1,4 @@
+import Basics
 import Client
 import Foundation
 import Operator
