@@ -107,8 +107,9 @@ struct Startup: ~Copyable {
         let hosts = makeHosts(
             reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
         let sockets = try openSockets()
+        let backups = Backups(store: store, log: log)
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, backups: Backups(store: store, log: log),
+            log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
             clock: clock, mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
@@ -126,7 +127,8 @@ struct Startup: ~Copyable {
                 ClusterHost.Surroundings(
                     log: log, map: map, reactors: mailboxes, store: storeThreads, factory: factory,
                     tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
-                    contact: port.contact,
+                    contact: port.contact, backups: backups, dataDirectory: configuration.dataDirectory,
+                    restart: { port.restart.make() },
                     sendersChanged: { senders.reload() }))
         }
         let greeting = try makeFirstSender(daemon)
@@ -158,6 +160,7 @@ struct Startup: ~Copyable {
         if let failure = Restore.interruption(of: configuration.dataDirectory) {
             throw StartupFailure(text: failure.text, hint: failure.hint, exitCode: failure.exitCode)
         }
+        if cluster != nil { try installCopiedStore() }
         let store: RocksStore
         do throws(StoreError) {
             store = try RocksStore(
@@ -175,6 +178,7 @@ struct Startup: ~Copyable {
             }
         }
         try requirePartitions(of: store)
+        if cluster != nil { CopiedStore(dataDirectory: configuration.dataDirectory).removeReplaced() }
         return store
     }
 

@@ -104,7 +104,8 @@ extension Program {
             ),
         ],
         exitCodes: [
-            .success, .usage, .badData, .software, .inputOutput, .noPermission, .configuration,
+            .success, .usage, .badData, .software, .inputOutput, .restart, .noPermission,
+            .configuration,
         ],
         section: 8)
 

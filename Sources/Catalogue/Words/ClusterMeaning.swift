@@ -15,7 +15,7 @@ extension ClusterAlarmCause {
         case .halted:
             "The node can apply no more of the log of a partition: a newer version wrote it, or it is damaged."
         case .outdated:
-            "The node needs records of a partition that were purged: restore a backup of a running node on it."
+            "The node needs records of a partition that were purged: it copies the store of another node, and restarts."
         case .behind:
             "The node has more than \(Limits.ClusterHost.recordsBehind) records of a partition still to apply: it has just started, or is too slow."
         case .noFrameVersion:
@@ -50,7 +50,7 @@ extension PartitionRole {
     /// The meaning.
     public var meaning: String {
         switch self {
-        case .absent: "It has no usable copy of the partition."
+        case .absent: "It needs records that were purged, and copies the store of another node."
         case .following: "It applies what the owner writes, and can take over."
         case .claiming: "It is taking the partition over."
         case .owning: "It serves the partition."

@@ -57,6 +57,20 @@ extension Replica {
         appliedBatches = 0
     }
 
+    /// The log begins after what this node has read. It can apply nothing more, and writes nothing.
+    mutating func removed(_ first: LogPosition, _ effects: inout [ReplicaEffect]) {
+        guard first > reader.position.next else { return }
+        switch role {
+        // An owner that was stopped for long is behind like any other: the log went on without it.
+        case .following, .claiming, .entering, .owning, .releasing: break
+        case .absent, .halted: return
+        }
+        failAll(&effects)
+        dropOwner()
+        role = .absent(begins: first)
+        effects.append(contentsOf: [.stopFollowing, .lost, .changed])
+    }
+
     mutating func halt(_ reason: LogHalt, _ effects: inout [ReplicaEffect]) {
         failAll(&effects)
         dropOwner()

@@ -10,6 +10,8 @@ public struct Replica: ~Copyable {
     /// What this node is to the partition.
     enum Role: Sendable {
         case following
+        /// The log begins after what this node has read: it needs a copy of another node's store.
+        case absent(begins: LogPosition)
         case claiming
         /// It owns the partition, and applies what was written before.
         case entering
@@ -100,11 +102,18 @@ public struct Replica: ~Copyable {
     /// Why nothing more can be applied. `nil` unless that is so.
     public var haltReason: LogHalt? { if case .halted(let reason) = role { reason } else { nil } }
 
+    /// Where the log begins, if this node needs earlier records: it applies nothing more. `nil` unless that is so.
+    public var begins: LogPosition? { if case .absent(let position) = role { position } else { nil } }
+
+    /// The last frame that the store has applied: a new process reads on from there, whatever marks and void records follow.
+    public var stored: LogPosition { applied }
+
     /// The state for the membership.
     public var report: PartitionReport {
         let role: PartitionReport.Role =
             switch self.role {
             case .following: .following
+            case .absent: .absent
             case .claiming, .entering: .claiming
             case .owning: .owning
             case .releasing(let node): isIdle ? .releasing(to: node) : .owning
@@ -136,6 +145,7 @@ public struct Replica: ~Copyable {
         case .refused(let name): own(.refused(name), now, &effects)
         case .end(let position): own(.end(position), now, &effects)
         case .readFailed: own(.readFailed, now, &effects)
+        case .removed(let first): removed(first, &effects)
         case .applied(let position):
             applied = max(applied, position)
             enterIfApplied(&effects)
@@ -167,7 +177,7 @@ public struct Replica: ~Copyable {
         isConnected = true
         disconnectedSince = nil
         if owner != nil { return own(.connected, now, &effects) }
-        if case .halted = role { return }
+        guard case .following = role else { return }
         effects.append(.follow(after: following.position))
     }
 

@@ -15,11 +15,13 @@ public enum ReplicaEvent: Sendable {
     case end(LogPosition)
     /// A read has failed.
     case readFailed
+    /// The first record of the log has this position: all earlier ones are purged.
+    case removed(first: LogPosition)
     /// The content of the frame at a position, which was to be applied, cannot be read.
     case unreadable(LogPosition)
     /// The store has applied a frame and everything before it.
     case applied(LogPosition)
-    /// The store needs no log up to this position, even after a power cut.
+    /// The store needs no log up to this position (`Replica.stored`), even after a power cut.
     case synced(LogPosition)
     /// The connection to the log is lost.
     case disconnected

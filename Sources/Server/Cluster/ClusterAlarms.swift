@@ -138,14 +138,13 @@ extension ClusterHost {
                         "correct it with the nats tool; replicas that are behind or offline catch up by themselves once their server runs"
                 ))
         }
-        if let first = hosted.logBegins {
+        if let first = hosted.replica.begins {
             found.append(
                 .init(
                     cause: .outdated,
                     problem:
                         "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
-                    action:
-                        "stop ccsd here, restore a backup of a running node (ccsctl backup there, ccsd restore here), and start it"
+                    action: copy.words
                 ))
         }
         let behind = recordsBehind(hosted)

@@ -24,6 +24,10 @@ final class ClusterHost: ReactorDelegate {
     let factory: PartitionFactory
     let tally: ClusterTally
     let contact: ClusterContact
+    let backups: Backups
+    let dataDirectory: String
+    /// Ends the process, so that it is started again.
+    let restart: @Sendable () -> Void
     /// Called after batches of other nodes that change the senders.
     let sendersChanged: @Sendable () -> Void
 
@@ -55,6 +59,9 @@ final class ClusterHost: ReactorDelegate {
     var ordered: [Int: OrderedHandover] = [:]
     /// The nodes that an operator has removed, and that have sent no heartbeat since.
     var removed: Set<NodeNumber> = []
+    /// The copies of stores: the one that this node needs, and the one that it gives.
+    var copy = CopyState()
+    var giving: GivenCopy?
 
     init(
         reactor: Reactor, settings: ClusterSettings, mailbox: ClusterMailbox, progress: [LogProgress?],
@@ -70,6 +77,9 @@ final class ClusterHost: ReactorDelegate {
         factory = surroundings.factory
         tally = surroundings.tally
         contact = surroundings.contact
+        backups = surroundings.backups
+        dataDirectory = surroundings.dataDirectory
+        restart = surroundings.restart
         sendersChanged = surroundings.sendersChanged
         membership = Membership(settings.membership, seed: SecureRandom.number(), now: reactor.now)
         replicas = progress.enumerated().map { partition, progress in
@@ -94,6 +104,9 @@ final class ClusterHost: ReactorDelegate {
         var factory: PartitionFactory
         var tally: ClusterTally
         var contact: ClusterContact
+        var backups: Backups
+        var dataDirectory: String
+        var restart: @Sendable () -> Void
         var sendersChanged: @Sendable () -> Void
     }
 
@@ -166,6 +179,7 @@ final class ClusterHost: ReactorDelegate {
         for hosted in replicas { report(hosted) }
         releaseOverdue(now)
         requestSync(now)
+        copyIfBehind(now)
         updateFigures(now)
         var next = now.monotonic.advanced(milliseconds: Limits.Cluster.heartbeatMilliseconds)
         next = min(next, membership.nextTick)

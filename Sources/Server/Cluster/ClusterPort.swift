@@ -10,6 +10,7 @@ struct ClusterPort: Sendable {
     let mailbox: ClusterMailbox
     /// Whether there is a connection to the log.
     let contact: ClusterContact
+    let restart = RestartRequest()
 
     /// The port of the thread with this reactor.
     init(_ handle: ReactorHandle, _ member: Membership.Settings) {

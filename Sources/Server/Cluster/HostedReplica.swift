@@ -27,10 +27,8 @@ final class HostedReplica {
     var releasesTo: NodeNumber?
     /// What is wrong with the stream and does not go by itself: until it is mended, this node does not claim the partition.
     var problems: [StreamProblem] { streamProblems.filter { !$0.isPassing } }
-    /// Where the log begins, if this node needs earlier records: it cannot follow.
-    var logBegins: LogPosition?
     /// Whether this node may claim the partition.
-    var isClaimable: Bool { problems.isEmpty && logBegins == nil }
+    var isClaimable: Bool { problems.isEmpty && replica.begins == nil }
     /// Whether the log is not asked for more until the store has caught up.
     var isPaused = false
     /// The submissions without an outcome, from `firstNumber` on.

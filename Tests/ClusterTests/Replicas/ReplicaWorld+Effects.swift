@@ -22,6 +22,7 @@ extension ReplicaWorld {
             var effects: [ReplicaEffect] = []
             node.replica.handle(event, now: now, effects: &effects)
             perform(effects, node)
+            copyIfBehind(node)
         }
     }
 
@@ -135,6 +136,7 @@ extension ReplicaWorld {
                 switch world.log.read(position, at: world.time, isFaulty: world.isFaulty, &world.random) {
                 case .record(let bytes, let position): .record(bytes, at: position)
                 case .end(let position): .end(position)
+                case .removed(let first): .removed(first: first)
                 case .failed: .readFailed
                 }
             world.after(world.draw(100...2_000)) { world in
@@ -146,10 +148,13 @@ extension ReplicaWorld {
     func follow(_ node: Node) {
         if !isCut(node) {
             for _ in 0..<16 {
-                guard let position = node.follows,
-                    case .record(let bytes, let found) = log.read(
-                        position.next, at: time, isFaulty: isFaulty, &random)
-                else { break }
+                guard let position = node.follows else { break }
+                let reading = log.read(position.next, at: time, isFaulty: isFaulty, &random)
+                if case .removed(let first) = reading {
+                    node.follows = nil
+                    feed(.removed(first: first), node, node.process)
+                }
+                guard case .record(let bytes, let found) = reading else { break }
                 node.follows = found
                 feed(.followed(bytes, at: found), node, node.process)
             }

@@ -31,6 +31,10 @@ final class ReplicaWorld {
         var isServing = false
         /// Where the follower is; `nil` if nothing is followed.
         var follows: LogPosition?
+        /// Whether it copies the store of another node.
+        var isCopying = false
+        /// The most that any of its processes has reported as durable.
+        var reported = LogPosition.start
 
         init(_ number: Int, _ key: LogKey) {
             self.number = number
@@ -55,6 +59,20 @@ final class ReplicaWorld {
     var tamper: ((ReplicaEffect, Node) -> ReplicaEffect?)?
     /// Changes what a store applies of a frame.
     var skips: (AppliedFrame) -> UInt64 = { $0.skips }
+    /// What counts as synced when a store is.
+    var syncPosition: (Node) -> LogPosition = { $0.store.reader.position }
+    /// What two nodes have, from the positions of all.
+    var purgePosition: ([Node]) -> LogPosition = { nodes in
+        let durable = nodes.filter { $0.replica.begins == nil }.map { $0.replica.report.durable }
+        return durable.count < 2 ? .start : durable.sorted(by: >)[1]
+    }
+    /// Changes a copy when it arrives.
+    var arrived: (inout SimulatedStore, Node) -> Void = { _, _ in }
+    /// What a copy must have.
+    var least: (Node) -> LogPosition = { node in
+        max(node.reported, LogPosition((node.replica.begins?.number ?? 1) - 1))
+    }
+    var copies = 0
 
     static let faultMicroseconds: Int64 = 10_000_000
 
@@ -124,6 +142,7 @@ final class ReplicaWorld {
             fail("progress: \(calm) applied after the faults of \(log.end.number): \(states)")
         }
         let whole = nodes[0].store.applied
+        if !nodes.allSatisfy({ $0.replica.begins == nil }) { fail("progress: a node is still behind") }
         for node in nodes.dropFirst() where node.store.applied != whole {
             fail("stores: node \(node.number) has \(node.store.applied.count) batches, node 0 \(whole.count)")
         }
@@ -183,6 +202,7 @@ final class ReplicaWorld {
         if chance(1) { cut(node, draw(200_000...8_000_000)) }
         if chance(1) { log.electionUntil = time + draw(4_000_000...9_000_000) }
         if chance(20) { sync(node) }
+        if chance(10) { purge() }
     }
 
     /// A planned handover: the owner releases the partition, then the other one claims it.
@@ -199,8 +219,44 @@ final class ReplicaWorld {
     }
 
     private func sync(_ node: Node) {
+        guard !node.isCopying else { return }
         node.synced = node.store
-        feed(.synced(node.store.reader.position), node, node.process)
+        feed(.synced(syncPosition(node)), node, node.process)
+        note(node)
+    }
+
+    private func note(_ node: Node) { node.reported = max(node.reported, node.replica.report.durable) }
+
+    // MARK: Purges and copies
+
+    private func purge() {
+        for node in nodes { note(node) }
+        let position = purgePosition(nodes)
+        guard position > .start else { return }
+        log.purge(upTo: LogPosition(min(position.number, log.end.number) - 1))
+    }
+
+    /// A node that is behind takes the store of another one as it is now, which arrives a while later.
+    func copyIfBehind(_ node: Node) {
+        guard let begins = node.replica.begins, !node.isCopying else { return }
+        if begins <= node.reported.next {
+            fail("purge: node \(node.number) needs \(begins.number) and has reported \(node.reported.number)")
+        }
+        let giver = nodes.filter {
+            $0 !== node && $0.replica.begins == nil && $0.store.reader.position >= least(node)
+        }
+        .max { $0.store.reader.position < $1.store.reader.position }
+        let process = node.process
+        guard let giver else { return after(1_000_000) { $0.copyIfBehind(node) } }
+        node.isCopying = true
+        var copy = giver.store
+        after(draw(100_000...3_000_000)) { world in
+            guard node.process == process else { return }
+            world.arrived(&copy, giver)
+            (node.store, node.synced) = (copy, copy)
+            world.copies += 1
+            world.restart(node, losesUnsynced: false)
+        }
     }
 
     func restart(_ node: Node, losesUnsynced: Bool) {
@@ -212,6 +268,7 @@ final class ReplicaWorld {
         node.inbox = []
         node.isServing = false
         node.follows = nil
+        node.isCopying = false
         node.replica = Replica(log: key, at: node.store.reader, batches: node.store.batches)
         feed(.connected, node, node.process)
         tick(node, node.process)
