@@ -7,7 +7,7 @@ extension ClusterAlarmCause {
         case .logDisconnected:
             "The node has no connection to NATS: it owns nothing and is not ready; others serve its partitions."
         case .recordsLost:
-            "The log of a partition ends before what the node has applied: NATS has lost records. See docs/cluster.md."
+            "The log of a partition ends before what the node has applied: NATS has lost records, which are appended again if a node has them in memory. See docs/cluster.md."
         case .streamUnfit:
             "A stream of NATS is not as it must be, or a replica of it is behind or offline; the alarm names what."
         case .unowned:

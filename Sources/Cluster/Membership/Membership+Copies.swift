@@ -13,6 +13,13 @@ extension Membership {
         }
     }
 
+    /// The highest position of a log that any other node which runs has read.
+    public func reached(of partition: Int) -> LogPosition {
+        peers.reduce(.start) { highest, peer in
+            peer.status == .gone ? highest : max(highest, peer.heartbeat.partitions[partition].applied)
+        }
+    }
+
     /// Returns the best node to copy the store from: one that follows all logs, and has applied most. Returns `nil` if none has enough.
     public func copySource(_ least: [LogPosition], except: Set<NodeNumber>) -> NodeNumber? {
         var best: (node: NodeNumber, applied: UInt64)?

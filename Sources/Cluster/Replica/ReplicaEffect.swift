@@ -35,6 +35,10 @@ public enum ReplicaEvent: Sendable {
     case release(to: NodeNumber)
     /// The successor did not claim: accept batches again.
     case resume
+    /// The log ends here for certain, although this node has read more.
+    case lost(after: LogPosition)
+    /// The highest position that any other node which runs has read.
+    case reached(LogPosition)
     /// Time has passed.
     case tick
 }
@@ -43,6 +47,8 @@ public enum ReplicaEvent: Sendable {
 public enum ReplicaEffect: Hashable, Sendable {
     /// Append the frame of this name (`Replica.frame`).
     case append(FrameName)
+    /// Append these bytes. The answer is not needed.
+    case appendRecord([UInt8])
     /// Read the record at a position from the leader of the log.
     case read(LogPosition)
     /// Report every record after a position, in place of what was followed before.
@@ -59,6 +65,10 @@ public enum ReplicaEffect: Hashable, Sendable {
     case lost
     /// The role or the epoch has changed: report it to the membership.
     case changed
+    /// The log ends here, before what nodes have applied: it has lost records.
+    case shortened(to: LogPosition)
+    /// The log has what it had lost; this many records were appended for that.
+    case repaired(records: Int)
     /// Nothing more can be applied until an operator has acted.
     case halted(LogHalt)
 }

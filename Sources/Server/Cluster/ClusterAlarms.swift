@@ -126,7 +126,9 @@ extension ClusterHost {
                     cause: .recordsLost,
                     problem:
                         "the stream \(settings.names.stream(partition)) ends at position \(last.number), but this node has applied more: it has lost records",
-                    action: "see docs/cluster.md, a log that has lost records"))
+                    action:
+                        "nothing: the owner appends them again, which cluster_log_repaired reports; find out why NATS has lost them"
+                ))
         }
         if !hosted.streamProblems.isEmpty {
             found.append(

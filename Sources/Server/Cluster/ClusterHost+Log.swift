@@ -168,6 +168,17 @@ extension ClusterHost {
             let isRepeated = hosted.appends.note(name, now.monotonic)
             tally.appended(frame.count, isRepeated: isRepeated)
             logs.append(frame, name, to: partition)
+        case .appendRecord(let bytes):
+            tally.appended(bytes.count, isRepeated: true)
+            logs.append(bytes, FrameName(claim: Claim(0), number: 0), to: partition)
+        case .shortened(let last):
+            hosted.noteLost(after: last)
+            reportLost(hosted, after: last, applied: hosted.replica.reader.position)
+        case .repaired(let records):
+            hosted.noteRepaired()
+            log.notice(
+                "cluster_log_repaired",
+                ["partition": LogValue(partition), "records": LogValue(records)])
         case .read(let position): logs.read(position, of: partition)
         case .follow(let position): logs.follow(partition, after: position)
         case .stopFollowing: logs.stopFollowing(partition)

@@ -42,12 +42,18 @@ extension ClusterHost {
     /// Compares the end of a stream with what this node had applied.
     private func checkEnd(of hosted: HostedReplica, _ last: LogPosition) {
         guard hosted.noteEnd(last) else { return }
+        reportLost(hosted, after: last, applied: hosted.examinedAt)
+        handle(.lost(after: last), of: hosted, reactor.now)
+    }
+
+    /// A log has lost records that this node has.
+    func reportLost(_ hosted: HostedReplica, after last: LogPosition, applied: LogPosition) {
         log.repeating(
             .error, "cluster_records_lost", by: "\(hosted.partition)",
             [
                 "stream": .text(settings.names.stream(hosted.partition)),
                 "partition": LogValue(hosted.partition), "last": LogValue(Int(clamping: last.number)),
-                "applied": LogValue(Int(clamping: hosted.examinedAt.number)),
+                "applied": LogValue(Int(clamping: applied.number)),
             ])
     }
 

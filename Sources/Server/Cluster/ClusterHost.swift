@@ -173,6 +173,9 @@ final class ClusterHost: ReactorDelegate {
     /// Handles what is due, and again when the next thing is.
     private func tick(_ now: Now) {
         handle(.tick, now)
+        for hosted in replicas {
+            handle(.reached(membership.reached(of: hosted.partition)), of: hosted, now)
+        }
         for hosted in replicas where hosted.replica.nextTick <= now.monotonic {
             handle(.tick, of: hosted, now)
         }

@@ -82,6 +82,12 @@ final class HostedReplica {
         return lostAfter != nil
     }
 
+    /// The stream has lost what it had after a position.
+    func noteLost(after last: LogPosition) { lostAfter = last }
+
+    /// What the stream had lost is appended again.
+    func noteRepaired() { (shortEnds, lostAfter) = (0, nil) }
+
     /// Returns the batches of a frame with the progress that each makes, for the store.
     func completed(
         _ batches: [WriteBatch], of frame: AppliedFrame, isOwn: Bool

@@ -98,6 +98,9 @@ public struct SimulatedLog {
         purged = max(purged, Int(position.number))
     }
 
+    /// Loses the last records, as a log does whose servers had not synced them.
+    public mutating func lose(_ count: Int) { records.removeLast(min(count, records.count - purged)) }
+
     /// Answers a read.
     public func read(_ position: LogPosition, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom)
         -> Reading

@@ -12,6 +12,7 @@ import Testing
     @Test("stores stay the same, and no batch that succeeded is lost")
     func worlds() {
         var (submitted, succeeded, failed, handovers, copies) = (0, 0, 0, 0, 0)
+        var (losses, repairs) = (0, 0)
         for seed in 0..<Self.seeds {
             let world = ReplicaWorld(seed: seed)
             let found = world.run()
@@ -21,8 +22,11 @@ import Testing
             failed += world.failed.count
             handovers += world.handovers
             copies += world.copies
+            losses += world.losses
+            repairs += world.repairs
         }
         #expect(copies > 0, "no node was ever behind")
+        #expect(losses > 0 && repairs > 0, "no log has lost anything")
         #expect(submitted > 100 && succeeded > submitted / 2 && failed > 10 && handovers > 10)
     }
 
@@ -77,6 +81,33 @@ import Testing
     @Test("a position that counts as durable although a new process begins before it is found")
     func durableMarks() {
         #expect(findings(of: "purge") { world in world.syncPosition = { $0.replica.report.applied } })
+    }
+
+    @Test("a claim that does not look whether the log is whole is found")
+    func blindClaim() { #expect(findings(of: "") { $0.isBlind = true }) }
+
+    @Test("a repair that appends something else than what was lost is found")
+    func wrongRepair() {
+        #expect(
+            findings(of: "") { world in
+                world.tamper = { effect, _ in
+                    guard case .appendRecord = effect else { return effect }
+                    return .appendRecord([1, 2, 3])
+                }
+            })
+    }
+
+    @Test("a repair whose records come to earlier positions than they had is found")
+    func earlierPositions() {
+        #expect(
+            findings(of: "") { world in
+                world.tamper = { effect, _ in
+                    guard case .appendRecord(let bytes) = effect, bytes.count < FrameHeader.length else {
+                        return effect
+                    }
+                    return nil
+                }
+            })
     }
 
     @Test("a copy of a store whose progress is not that of its content is found")

@@ -59,6 +59,9 @@ extension ReplicaWorld {
             node.isServing = true
         case .lost: node.isServing = false
         case .changed: break
+        case .appendRecord(let bytes): append(bytes, FrameName(claim: Claim(0), number: 0), node)
+        case .shortened: break
+        case .repaired: repairs += 1
         case .halted(let reason): fail("halted: \(reason)")
         }
     }
@@ -132,6 +135,9 @@ extension ReplicaWorld {
         guard !isCut(node) else { return }
         let process = node.process
         after(draw(100...2_000)) { world in
+            if world.isBlind, position > world.log.end, position <= node.replica.reader.position {
+                return world.feed(.record([1], at: position), node, process)
+            }
             let event: ReplicaEvent =
                 switch world.log.read(position, at: world.time, isFaulty: world.isFaulty, &world.random) {
                 case .record(let bytes, let position): .record(bytes, at: position)

@@ -44,6 +44,12 @@ final class ReplicaWorld {
 
     let key = LogKey(cluster: 7, partition: 2)
     let isFaultyWorld: Bool
+    /// Whether the log loses records that it has confirmed. No process ends then: what it keeps is in its memory.
+    let losesRecords: Bool
+    var losses = 0
+    var repairs = 0
+    /// Whether a claim finds what the log has lost.
+    var isBlind = false
     var random: SeededRandom
     var log: SimulatedLog
     var nodes: [Node] = []
@@ -79,10 +85,12 @@ final class ReplicaWorld {
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
         isFaultyWorld = seed % 4 != 0
+        losesRecords = seed % 4 == 3
         log = SimulatedLog(
             isFaultyWorld
                 ? SimulatedLog.Faults(
-                    late: 3, lost: 3, refused: 2, lostAnswer: 3, staleRead: 10, failedRead: 5)
+                    late: losesRecords ? 0 : 3, lost: 3, refused: 2, lostAnswer: 3, staleRead: 10,
+                    failedRead: 5)
                 : SimulatedLog.Faults())
         nodes = (0..<3).map { Node($0, key) }
     }
@@ -175,8 +183,13 @@ final class ReplicaWorld {
     }
 
     private func claim(_ node: Node) {
-        guard node.pausedUntil <= time else { return }
+        guard node.pausedUntil <= time, !losesRecords || mayClaim(node) else { return }
         feed(.claim(Claim(random.next())), node, node.process)
+    }
+
+    /// As the membership has it: a node that claims or repairs is left alone.
+    private func mayClaim(_ node: Node) -> Bool {
+        nodes.allSatisfy { $0 === node || $0.replica.report.role != .claiming }
     }
 
     private func claimCalmly() {
@@ -192,17 +205,34 @@ final class ReplicaWorld {
         guard let node = nodes.randomElement(using: &random) else { return }
         if chance(3) { claim(node) }
         if chance(2), let other = nodes.randomElement(using: &random) { handOver(from: node, to: other) }
+        reach()
         guard isFaultyWorld else { return }
         if chance(1) {
             claim(node)
             claim(nodes[(node.number + 1) % 3])
         }
+        if chance(20) { sync(node) }
+        if chance(10) { purge() }
+        if chance(1) { log.electionUntil = time + draw(4_000_000...9_000_000) }
+        if losesRecords { return lose() }
         if chance(1) { restart(node, losesUnsynced: chance(30)) }
         if chance(1) { node.pausedUntil = max(node.pausedUntil, time + draw(200_000...4_000_000)) }
         if chance(1) { cut(node, draw(200_000...8_000_000)) }
-        if chance(1) { log.electionUntil = time + draw(4_000_000...9_000_000) }
-        if chance(20) { sync(node) }
-        if chance(10) { purge() }
+    }
+
+    /// Nodes learn from heartbeats how far the others have read.
+    private func reach() {
+        for node in nodes {
+            let others = nodes.filter { $0 !== node }.map { $0.replica.report.applied }
+            feed(.reached(others.max() ?? .start), node, node.process)
+        }
+    }
+
+    /// The log loses its last records while no mark is on the way.
+    private func lose() {
+        guard chance(4), nodes.allSatisfy({ $0.replica.report.role != .claiming }) else { return }
+        losses += 1
+        log.lose(Int(draw(1...12)))
     }
 
     /// A planned handover: the owner releases the partition, then the other one claims it.
@@ -232,8 +262,8 @@ final class ReplicaWorld {
     private func purge() {
         for node in nodes { note(node) }
         let position = purgePosition(nodes)
-        guard position > .start else { return }
-        log.purge(upTo: LogPosition(min(position.number, log.end.number) - 1))
+        let last = min(position, log.end).number
+        if last > 0 { log.purge(upTo: LogPosition(last - 1)) }
     }
 
     /// A node that is behind takes the store of another one as it is now, which arrives a while later.
