@@ -54,7 +54,7 @@ struct OperatorAPIAttackTests {
     @Test("a token ends with its time, and at once with its operator, which ends streams too")
     func revocation() throws {
         let bench = try OperatorAPIBench()
-        try bench.add("brief", role: "viewer", "--expires", "2s")
+        try bench.add("brief", role: "viewer", "--expires", "5s")
         #expect(try bench.ask("GET", "/operator/v1/status", as: "brief").status == 200)
         let console = try bench.console()
         try console.command(["do": "login"])

@@ -49,7 +49,7 @@ struct OperatorAPITests {
             // The names of counts are those that are not 0.
             members.allSatisfy({ $0.value.integer != nil })
                 ? "counts" : .object(members.map { .init($0.key, shape($0.value)) })
-        case .array(let elements): elements.first.map { [shape($0)] } ?? []
+        case .array(let elements): .array(elements.prefix(1).map { shape($0) })
         case .string: "text"
         case .integer, .number: "number"
         case .boolean: "boolean"
