@@ -13,7 +13,7 @@ final class ClusterNetwork {
     /// The processes that keep the namespaces.
     private var holders: [ChildProcess] = []
 
-    /// Makes the namespaces of so many nodes.
+    /// Makes the namespaces of N nodes.
     init(nodes: Int) throws {
         try Self.run(["ip", "link", "set", "lo", "up"])
         try Self.run(["ip", "address", "replace", "\(Self.logAddress)/32", "dev", "lo"])
