@@ -19,7 +19,7 @@ struct ClusterCopyTests {
         var expected: [[String]]
 
         init(devices count: Int) throws {
-            cluster = try RunningCluster(partitions: 2)
+            cluster = try RunningCluster(partitions: 3)
             sender = try cluster.addSender(at: 0)
             for node in 0..<3 { try cluster.waitForSender(sender.id, at: node) }
             let (node, id) = (try cluster.node(0), sender.id)

@@ -23,6 +23,8 @@ enum UnsafeRules {
         ("Sources/Server/Backup/BackupWriter.swift", "stat"),
         ("Sources/Server/Backup/FileTransfer.swift", "open, link, read"),
         ("Sources/Server/Backup/Restore.swift", "rename, rmdir, stat, lchown"),
+        ("Sources/Server/Cluster/Copy/CopiedStore.swift", "rename"),
+        ("Sources/Server/Cluster/Copy/StoreGiver.swift", "open, read"),
         ("Sources/Server/Config/Check/CertificateCheck.swift", "stat, access"),
         ("Sources/Server/Config/Check/FolderCheck.swift", "stat, access"),
         ("Sources/Server/Config/Check/DetectedDaemon.swift", "stat"),

@@ -23,9 +23,10 @@ extension Limits {
         public static let shortLooks = 10
         /// Reads in a row of a repair that find less than this node could append again: some ten seconds.
         public static let shortEnds = 24
-        /// Bytes and records of a partition that a node keeps to append them again: what is lost is what was not yet synced, some
-        /// hundred milliseconds.
+        /// Bytes of a partition that a node keeps to append them again: what is lost is what was not yet synced, some hundred
+        /// milliseconds.
         public static let keptBytes = 4 << 20
+        /// Records that it keeps: those of a second at a high rate.
         public static let keptRecords = 4_096
         /// Positions that a repair fills beyond the highest that nodes have reported: some heartbeats at a high rate.
         public static let repairSlack: UInt64 = 1_024
