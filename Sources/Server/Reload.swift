@@ -91,6 +91,9 @@ extension SessionSettings {
         keepaliveSeconds = configuration.keepaliveSeconds
         devicePingSeconds = configuration.devicePingSeconds
         deviceHeartbeatSeconds = configuration.deviceHeartbeatSeconds
+        if configuration.clusterDirectory != nil {
+            upstreamRetrySeconds = Limits.Device.clusterUpstreamRetrySeconds
+        }
         loginDeadlineSeconds = configuration.loginDeadlineSeconds
         strictAcks = configuration.strictAcks
         controlMessageID = configuration.controlMessageID

@@ -210,6 +210,20 @@ import Wire
         #expect(close == .storeFailed)
     }
 
+    @Test("a node of a cluster disconnects the device soon, when its message could not be stored")
+    func unavailableInCluster() {
+        var harness = DeviceHarness.loggedIn {
+            $0.upstreamRetrySeconds = Limits.Device.clusterUpstreamRetrySeconds
+        }
+        harness.receive(.dataMessage(DeviceSamples.upstream(id: "a")))
+        harness.perform(.device(.upstreamRefused(requestID: 1, .unavailable)))
+        #expect(harness.takeSent().isEmpty)
+        harness.pass(seconds: Limits.Device.clusterUpstreamRetrySeconds)
+        #expect(harness.takeSent() == [.close(MCS.Close())])
+        let close = harness.io.close
+        #expect(close == .storeFailed)
+    }
+
     @Test("a message that the core refuses is reported to the app and acknowledged")
     func refused() throws {
         var harness = DeviceHarness.loggedIn()

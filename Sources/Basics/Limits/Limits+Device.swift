@@ -15,6 +15,8 @@ extension Limits {
         public static let streamAckDelayMilliseconds: Int64 = 20
         /// Seconds after which a device whose upstream message could not be stored is asked to reconnect and repeat it.
         public static let upstreamRetrySeconds = 60
+        /// The same in a cluster, where a partition usually has another owner after about a second.
+        public static let clusterUpstreamRetrySeconds = 1
         /// Devices whose state is kept in memory while they are offline.
         public static let idleInMemory = 100_000
         /// How many of these may be transient, loaded only for a topic message: a million subscribers must not displace devices

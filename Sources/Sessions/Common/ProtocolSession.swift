@@ -205,6 +205,8 @@ public struct SessionSettings: Sendable {
     public var keepaliveSeconds = Limits.AppServer.keepaliveSeconds
     /// Seconds without a frame before a device is pinged.
     public var devicePingSeconds = Limits.Device.pingSeconds
+    /// Seconds after which a device whose upstream message could not be stored is asked to reconnect and repeat it.
+    public var upstreamRetrySeconds = Limits.Device.upstreamRetrySeconds
     /// The ping interval that devices are configured with; 0: they use their own (mcs-device 3.6).
     public var deviceHeartbeatSeconds = 0
     /// Whether devices that support the question are asked if they are idle, and trusted to answer truly (mcs-device 3.5).

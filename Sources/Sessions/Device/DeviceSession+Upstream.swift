@@ -61,7 +61,7 @@ extension DeviceSession {
         guard refusal != .unavailable else {
             upstream.block(from: refused.streamID)
             if retryDue == .distantFuture {
-                retryDue = now.monotonic.advanced(seconds: Limits.Device.upstreamRetrySeconds)
+                retryDue = now.monotonic.advanced(seconds: settings.upstreamRetrySeconds)
             }
             return
         }
