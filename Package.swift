@@ -51,6 +51,8 @@ let package = Package(
         // Doors to C: module maps and one-line shims, no logic.
         .target(name: "CLinux", exclude: overview),
         .target(name: "CCommit", exclude: overview, cSettings: commit),
+        // The files of the console, embedded.
+        .target(name: "Console", exclude: overview + ["files"]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -88,7 +90,7 @@ let package = Package(
             "Server",
             [
                 "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
-                "APNsGateway", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL", "CYAML",
+                "APNsGateway", "Crypto", "Operator", "Catalogue", "Console", "CLinux", "COpenSSL", "CYAML",
                 "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
             ]),
         module("ClientProtocol", ["Basics", "Wire"]),

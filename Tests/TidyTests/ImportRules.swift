@@ -26,7 +26,8 @@ enum ImportRules {
         // The dashboard and the alerts are printed with the JSON writer of Wire.
         "Catalogue": ["Basics", "Wire", "Operator", "CCommit"],
         "Server": core.union([
-            "RocksStore", "APNsGateway", "Transport", "Crypto", "Operator", "Catalogue", "CLinux", "COpenSSL",
+            "RocksStore", "APNsGateway", "Transport", "Crypto", "Operator", "Catalogue", "Console", "CLinux",
+            "COpenSSL",
             "CYAML",
             "Glibc",
             "Synchronization", "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks",

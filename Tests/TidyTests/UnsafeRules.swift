@@ -33,6 +33,7 @@ enum UnsafeRules {
         ("Sources/Server/Control/AuditLog.swift", "open, stat, rename, write"),
         ("Sources/Server/Metrics/ProcessFigures.swift", "getrusage, stat, open, read, readdir"),
         ("Sources/Server/StartupGreeting.swift", "open, write"),
+        ("Sources/Server/OperatorAPI/ConsoleFiles.swift", "the embedded files"),
         ("Sources/Server/Ports/Monitor.swift", "the condition variable of pthreads"),
         ("Sources/Server/Shutdown.swift", "unlink"),
         ("Sources/Server/Startup.swift", "mkdir; reactors move to their threads"),

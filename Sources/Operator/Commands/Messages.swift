@@ -20,11 +20,14 @@ public struct SendMessage: OperatorCommand {
     /// The lifetime in seconds for a device that is offline; 0 drops the message unless the device is online.
     public var timeToLive: Int?
     public var priority: Priority?
+    /// Whether the sender gets a receipt when the device has acknowledged the message.
+    public var wantsReceipt: Bool
 
     /// Creates the command.
     public init(
         sender: SenderID, to: Redacted<String>, rawData: String? = nil, data: [JSONValue.Member]? = nil,
-        collapseKey: String? = nil, timeToLive: Int? = nil, priority: Priority? = nil
+        collapseKey: String? = nil, timeToLive: Int? = nil, priority: Priority? = nil,
+        wantsReceipt: Bool = false
     ) {
         self.sender = sender
         self.to = to
@@ -33,13 +36,14 @@ public struct SendMessage: OperatorCommand {
         self.collapseKey = collapseKey
         self.timeToLive = timeToLive
         self.priority = priority
+        self.wantsReceipt = wantsReceipt
     }
 
     public static let summary = OperationSummary.changing(
         .sendMessage, "Send one message to a device, a group or a topic, as one of the senders.")
 
     public static let fields = Fields(
-        SendMessage.init(sender:to:rawData:data:collapseKey:timeToLive:priority:),
+        SendMessage.init(sender:to:rawData:data:collapseKey:timeToLive:priority:wantsReceipt:),
         .required(
             "sender_id", .sender, \.sender, audit: .sender,
             "The sender to send as: the one that the token was issued for."),
@@ -60,7 +64,10 @@ public struct SendMessage: OperatorCommand {
             "time_to_live", .integer(0...Limits.Message.lifetimeSeconds, as: "SECONDS"), \.timeToLive,
             "Lifetime of the message for a device that is offline; 0 drops it unless the device is online. Default: the maximum."
         ),
-        .optional("priority", .word, \.priority, "The priority of the message."))
+        .optional("priority", .word, \.priority, "The priority of the message."),
+        .preset(
+            "delivery_receipt_requested", .boolean, \.wantsReceipt, false,
+            "Whether the app servers of the sender get a receipt when the device has acknowledged the message."))
 
     /// The ACK or NACK of the message.
     public struct Answer: Record {

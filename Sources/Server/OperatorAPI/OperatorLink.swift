@@ -32,7 +32,7 @@ final class OperatorLink: HTTPLink, CommandLink {
             kind: .admin, connection: connection, host: host, daemon: control.daemon,
             session: HTTPSession(
                 connection: connection.id, settings: settings, isAdministrative: true,
-                hostPrefixes: isOn ? [OperatorRoute.prefix] : [], now: host.reactor.now))
+                hostPrefixes: isOn ? [OperatorRoute.prefix, ConsoleFiles.prefix] : [], now: host.reactor.now))
         guard isOn else { return }
         call(host.reactor.now) { session, _ in
             session.checkHeads { [unowned self] head in
@@ -60,6 +60,10 @@ final class OperatorLink: HTTPLink, CommandLink {
         while current == nil, !waiting.isEmpty {
             let next = waiting.removeFirst()
             guard let request = next.request else { continue }
+            if request.path.starts(with: ConsoleFiles.prefix.utf8) {
+                answer(next.requestID, ConsoleFiles.embedded.response(to: request), now)
+                continue
+            }
             do throws(APIProblem) {
                 let caller = try authenticate(request, now)
                 connection.isAnonymous = false

@@ -42,7 +42,7 @@ extension HTTPEndpoint.ErrorForm {
         case .methodNotAllowed: HTTPDescription.Answer(status, content)
         case .lengthRequired, .unsupportedMediaType, .unavailable:
             self == .word ? nil : HTTPDescription.Answer(status, content)
-        case .ok, .created, .noContent, .unauthorized, .forbidden, .conflict, .gone, .tooManyRequests,
+        case .ok, .created, .noContent, .notModified, .unauthorized, .forbidden, .conflict, .gone, .tooManyRequests,
             .internalError:
             nil
         }

@@ -8,6 +8,11 @@ public enum XMPPReference {
         connection + messages + fromDevices + errors(meaning)
     }
 
+    /// The error codes of refused messages, each with the word of a reason and whether the message may succeed later.
+    public static var errorCodes: [(code: String, reason: String, isRetryable: Bool)] {
+        Refusal.examples.map { ("\(ErrorCode.code($0))", $0.word, $0.isRetryable) }
+    }
+
     private static var connection: String {
         """
         # XMPP

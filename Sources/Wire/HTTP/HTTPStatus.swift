@@ -3,6 +3,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
     case ok = 200
     case created = 201
     case noContent = 204
+    case notModified = 304
     case badRequest = 400
     case unauthorized = 401
     case forbidden = 403
@@ -29,6 +30,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
         case .ok: "OK"
         case .created: "Created"
         case .noContent: "No Content"
+        case .notModified: "Not Modified"
         case .badRequest: "Bad Request"
         case .unauthorized: "Unauthorized"
         case .forbidden: "Forbidden"
@@ -59,7 +61,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
     /// The `status` in the JSON errors of Google's services.
     public var rpcWord: StaticString {
         switch self {
-        case .ok, .created, .noContent: "OK"
+        case .ok, .created, .noContent, .notModified: "OK"
         case .unauthorized: "UNAUTHENTICATED"
         case .forbidden: "PERMISSION_DENIED"
         case .notFound, .gone: "NOT_FOUND"

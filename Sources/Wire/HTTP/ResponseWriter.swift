@@ -1,5 +1,19 @@
 public import Basics
 
+/// What the response with a file for browsers has besides its content.
+public struct BrowserFile: Sendable {
+    /// The entity tag, which changes with the content, with its quotes.
+    public var entityTag: String
+    /// What the page may load and run (Content Security Policy).
+    public var policy: StaticString
+
+    /// Creates it.
+    public init(entityTag: String, policy: StaticString) {
+        self.entityTag = entityTag
+        self.policy = policy
+    }
+}
+
 /// A complete response of the server; `append` writes its bytes.
 public struct HTTPResponse: Sendable {
     /// The status.
@@ -10,6 +24,8 @@ public struct HTTPResponse: Sendable {
     public var body: [UInt8]
     /// An additional header, such as `Allow` with 405, `Accept-Encoding` with 415, or `Content-Encoding`.
     public var extra: (name: StaticString, value: String)?
+    /// What makes the body a file for browsers; `nil` for anything else.
+    public var file: BrowserFile?
     /// The `Location` of a created resource, with 201.
     public var location: String?
 
@@ -52,18 +68,28 @@ public struct HTTPResponse: Sendable {
 
     /// Calls `give` for each header in order with a closure that writes the value: the same for HTTP/1.1 and HTTP/2.
     ///
-    /// Responses carry credentials, so they must not be cached, and no browser may interpret one as a web page.
+    /// Responses carry credentials, so they must not be cached, and no browser may interpret one as a web page. Files for browsers
+    /// carry none; a browser may keep them, and asks each time whether they have changed.
     func headers(
         at now: UnixMilliseconds, isStream: Bool = false,
         _ give: (_ name: StaticString, _ value: (inout ByteBuffer) -> Void) -> Void
     ) {
         give("Date") { HTTPDate.append(now, to: &$0) }
         give("Content-Type") { $0.append(contentType) }
-        if !isStream { give("Content-Length") { $0.append(decimal: body.count) } }
-        give("Cache-Control") { $0.append("no-store") }
+        // With 304 the length would be that of the file, which is not sent (RFC 9110, 8.6).
+        if !isStream, status != .notModified { give("Content-Length") { $0.append(decimal: body.count) } }
+        give("Cache-Control") { $0.append(file == nil ? "no-store" : "no-cache") }
         give("X-Content-Type-Options") { $0.append("nosniff") }
         if let extra { give(extra.name) { $0.append(text: extra.value) } }
         if let location { give("Location") { $0.append(text: location) } }
+        if let file {
+            give("ETag") { $0.append(text: file.entityTag) }
+            give("Content-Security-Policy") { $0.append(file.policy) }
+            give("Cross-Origin-Opener-Policy") { $0.append("same-origin") }
+            give("Cross-Origin-Resource-Policy") { $0.append("same-origin") }
+            give("Referrer-Policy") { $0.append("no-referrer") }
+            give("X-Frame-Options") { $0.append("DENY") }
+        }
     }
 
     /// Appends status line, headers and body.

@@ -1,0 +1,58 @@
+// The meanings of the words of the server, from the tables that ccsctl explain prints.
+import { errors, words } from './tables.js';
+import { h, freshID } from './dom.js';
+
+/** What only a trace has: steps that are not milestones. */
+const steps = {
+  acknowledged: 'The peer acknowledged the message; the store has yet to record it.',
+  received: 'The device sent the message; it is not yet accepted.',
+  duplicate: 'The device sent the message again; it was accepted before, and is acknowledged again.',
+  deferred: 'APNs cannot take the message now; it is tried again.',
+  connected: 'The device logged in.',
+  disconnected: 'The connection of the device ended; the detail has the reason.',
+  idle: 'The device reported that its user is not active: messages with delay_while_idle wait.',
+  active: 'The device reported that its user is active.',
+  login_refused: 'The device could not log in; the detail has the reason.',
+  forgotten: 'The device was removed.',
+};
+
+/** The states of a waiting message. */
+const states = {
+  waiting: 'It waits until the device, or an app server of the sender, is connected.',
+  delayed: 'It waits until the device is active (delay_while_idle).',
+  throttled: 'The app has many unacknowledged messages: it waits for its turn.',
+  sent: 'It was written to the connection, and is not yet acknowledged.',
+  at_gateway: 'It was sent to APNs, which has not answered yet.',
+  owing_receipt: 'It was delivered; its receipt is being stored.',
+};
+
+/** Returns the meaning of a word; empty if it has none. Of several kinds, those given come first. */
+export function meaning(word, ...kinds) {
+  if (kinds.includes('step') && steps[word]) return steps[word];
+  if (kinds.includes('state') && states[word]) return states[word];
+  const found = words.filter((entry) => entry.word === word);
+  const best = kinds.map((kind) => found.find((entry) => entry.kind === kind)).find(Boolean);
+  return (best ?? found[0])?.meaning ?? '';
+}
+
+/** Returns the possible reasons of an error code: reason, meaning, and whether the message may be sent again later. */
+export function reasonsOf(code) {
+  return errors.filter((error) => error.code === code)
+    .map((error) => ({ ...error, meaning: meaning(error.reason, 'refusal') }));
+}
+
+/** Creates a word that shows its meaning when it is pressed or pointed at. */
+export function term(word, kinds = [], label = word) {
+  const text = meaning(word, ...kinds);
+  if (!text) return h('span', {}, label);
+  const id = freshID('meaning');
+  const button = h('button', {
+    type: 'button', class: 'term', 'aria-expanded': 'false', 'aria-controls': id, title: text,
+    on: { click: () => {
+      box.hidden = !box.hidden;
+      button.setAttribute('aria-expanded', String(!box.hidden));
+    } },
+  }, label);
+  const box = h('span', { id, class: 'meaning', hidden: true }, text);
+  return h('span', { class: 'explained' }, button, box);
+}

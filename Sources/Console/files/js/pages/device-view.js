@@ -1,0 +1,132 @@
+// A device: its contact, connection, apps, waiting messages and trace, and a form for a test message.
+import { call } from '../api.js';
+import { h, fill } from '../dom.js';
+import { bytes, count, distance, plural, short, time } from '../format.js';
+import { term } from '../glossary.js';
+import { mayRun } from '../operator.js';
+import { go, link } from '../router.js';
+import { ctl } from '../components/command.js';
+import { confirm } from '../components/dialog.js';
+import { button } from '../components/form.js';
+import { act, load, problemBox } from '../components/notice.js';
+import { badge, facts, mono, section, table } from '../components/table.js';
+import { trace } from '../components/trace.js';
+import { sendForm } from './send.js';
+
+/** Rows of waiting messages on one page. */
+const rowLimit = 50;
+
+/** Creates the view of a device; with a token, of one registration of it. */
+export function deviceView(device, { signal }) {
+  const about = h('div', {});
+  const waiting = h('div', {});
+  const sending = h('div', {});
+  const tracing = trace(device);
+  const refreshWaiting = () => load(waiting,
+    call('messages list', { device, limit: rowLimit }, signal),
+    (answer) => waitingTable(answer, { device, limit: rowLimit }),
+  );
+  if (mayRun('devices show')) {
+    load(about, call('devices show', { device }, signal), (shown) => {
+      fill(sending, sendSection(device, shown, tracing, signal));
+      return aboutBox(device, shown);
+    });
+  } else {
+    fill(about,
+      problemBox({
+        status: 403,
+        message: 'the details of a device contain tokens, which a viewer may not see',
+        hint: 'log in with the token of an operator',
+      }),
+    );
+  }
+  refreshWaiting();
+  tracing.addEventListener('step', () => { clearTimeout(tracing.pending); tracing.pending = setTimeout(refreshWaiting, 500); });
+  return [
+    section('Device', about),
+    h('div', { class: 'pair' },
+      section('Live trace', tracing, ctl('devices trace', { device, seconds: 600 })),
+      sending),
+    section('Waiting messages', waiting),
+  ];
+}
+
+function aboutBox(device, shown) {
+  const { connection, mailbox } = shown;
+  const place = h('div', {});
+  const forget = button('Forget the device', (event) => act(event.currentTarget, place, async () => {
+    const args = { device: shown.device };
+    if (await confirm('Forget the device?',
+      'The device, its registrations and its waiting messages are removed, and cannot be restored.',
+      'Forget',
+      ['devices forget', args],
+    )) {
+      await call('devices forget', args);
+      go(['devices']);
+    }
+  }), { kind: 'danger small' });
+  return [
+    facts(
+      ['Device', h('a', { href: link(['messages', shown.device]) }, mono(shown.device))],
+      [
+        'Connected',
+        connection ? badge('good', 'online') : badge('plain', 'offline'),
+        connection && ` from ${connection.peer} since ${time(connection.since)}, session ${connection.id}`,
+      ],
+      ['Last contact', shown.seen_at ? `${distance(shown.seen_at)} (${time(shown.seen_at)})` : 'unknown: the clock was in doubt'],
+      ['Added', time(shown.created_at)],
+      shown.expires_at && ['Expires', `${distance(shown.expires_at)} without further contact`],
+      ['Waiting', `${plural(mailbox.messages, 'message')}, ${count(mailbox.with_collapse_key)} of them with a collapse key`,
+        mailbox.deleted_markers > 0 && `, ${plural(mailbox.deleted_markers, 'notice')} of deleted messages`,
+        mailbox.send_errors > 0 && `, ${plural(mailbox.send_errors, 'send error')}`,
+        mailbox.pending_receipts > 0 && `, ${plural(mailbox.pending_receipts, 'receipt')} owed`]),
+    h('h3', {}, 'Apps'),
+    registrations(device, shown),
+    h('div', { class: 'row' }, ctl('devices show', { device }), forget), place,
+  ];
+}
+
+function registrations(device, { registrations: rows }) {
+  return table('Registrations of the device', [
+    { title: 'App', cell: (row) => [row.category, row.token === device && badge('good', 'this token')] },
+    { title: 'Subtype', cell: (row) => row.subtype || '–' },
+    { title: 'Token', cell: (row) => h('a', { href: link(['messages', row.token]) }, mono(short(row.token))) },
+    {
+      title: 'Sender',
+      cell: (row) => (/^\d+$/.test(row.sender_id) ? h('a',
+        { href: link(['senders', row.sender_id]) },
+        row.sender_id,
+      ) : short(row.sender_id)),
+    },
+    { title: 'Payload', cell: (row) => row.kind },
+    { title: 'Waiting', number: true, cell: (row) => count(row.waiting) },
+    { title: 'Registered', cell: (row) => time(row.created_at) },
+  ], rows, { empty: 'No app of the device is registered.' });
+}
+
+function sendSection(device, shown, tracing, signal) {
+  const chosen = shown.registrations.find((row) => row.token === device) ?? shown.registrations[0];
+  if (!chosen) return null;
+  const sender = /^\d+$/.test(chosen.sender_id) ? chosen.sender_id : '';
+  return section('Send a test message', sendForm({ to: chosen.token, sender, tracing, signal }));
+}
+
+/** Creates the table of waiting messages of a device or a sender, which `args` names. */
+export function waitingTable(answer, args) {
+  return [
+    table('Waiting messages', [
+      { title: 'Message', cell: (row) => mono(row.message_id || row.kind) },
+      { title: 'State', cell: (row) => term(row.state, ['state']) },
+      { title: 'Kind', cell: (row) => row.kind.replaceAll('_', ' ') },
+      { title: 'App', cell: (row) => row.app || '–' },
+      { title: 'Sender', cell: (row) => row.sender_id ?? '–' },
+      { title: 'Collapse key', cell: (row) => row.collapse_key ?? '–' },
+      { title: 'Priority', cell: (row) => row.priority ?? '–' },
+      { title: 'Size', number: true, cell: (row) => bytes(row.bytes) },
+      { title: 'Accepted', cell: (row) => distance(row.stored_at) },
+      { title: 'Expires', cell: (row) => distance(row.expires_at) },
+    ], answer.messages, { empty: 'Nothing waits.' }),
+    answer.next_after && h('p', { class: 'quiet' }, `These are the oldest ${answer.messages.length}; more follow.`),
+    ctl('messages list', args),
+  ];
+}

@@ -1,0 +1,84 @@
+// Topics with their subscribers, and the messages to topics that are still being sent.
+import { call } from '../api.js';
+import { h } from '../dom.js';
+import { count, distance } from '../format.js';
+import { go, link } from '../router.js';
+import { ctl } from '../components/command.js';
+import { form, textField } from '../components/form.js';
+import { load } from '../components/notice.js';
+import { pages, section, table } from '../components/table.js';
+
+/** Rows of one page. */
+const pageRows = 50;
+/** Milliseconds between two looks at the running messages. */
+const refreshMilliseconds = 2000;
+
+/** Creates the page. */
+export function topics({ query, signal }) {
+  const list = h('div', {});
+  const running = h('div', {});
+  const args = { sender_id: query.get('sender') ?? undefined, limit: pageRows, after: startOf(query) };
+  load(list, call('topics list', args, signal), (answer) => topicTable(answer, args, query));
+  const refresh = () => load(running, call('topics running', {}, signal), runningTable);
+  const timer = setInterval(() => document.hidden || running.contains(document.activeElement) || refresh(), refreshMilliseconds);
+  signal.addEventListener('abort', () => clearInterval(timer));
+  refresh();
+  return [
+    form((values) => go(['topics'], values), h('div', { class: 'row', role: 'search' },
+      textField('Sender ID', 'sender', { value: query.get('sender') ?? '', inputmode: 'numeric' }),
+      textField('Topic begins with (needs the sender ID)', 'prefix',
+        { value: query.get('prefix') ?? '' },
+      ), h('button', { type: 'submit' }, 'Search'))),
+    section('Topics', list),
+    section('Messages that are being sent', running),
+    section('Groups', h('p', {}, 'A group is addressed by its notification key, which its app server has. Paste the key under ',
+      h('a', { href: link(['messages']) }, 'Messages'),
+      ' to send a test message; the answer counts the members that got it. Groups are counted under ', h('a', { href: link(['operations']) }, 'Operations'), '.')),
+  ];
+}
+
+/** Topics are in the order of their names, so a search by prefix starts just before it. */
+function startOf(query) {
+  const [sender, prefix, after] = ['sender', 'prefix', 'after'].map((name) => query.get(name));
+  if (after) return after;
+  if (!sender || !prefix) return undefined;
+  const last = prefix.charCodeAt(prefix.length - 1);
+  return `${sender}/${prefix.slice(0, -1)}${String.fromCharCode(Math.max(0x21, last - 1))}~`;
+}
+
+function topicTable(answer, args, query) {
+  const prefix = query.get('prefix') ?? '';
+  const rows = answer.topics.filter((row) => row.topic.startsWith(prefix) || !args.sender_id);
+  const isPast = prefix && args.sender_id && rows.length < answer.topics.length && !answer.topics.at(-1).topic.startsWith(prefix);
+  return [
+    table('Topics', [
+      {
+        title: 'Topic',
+        cell: (row) => h('a', { href: link(['messages', `/topics/${row.topic}`], { sender: row.sender_id }) }, row.topic),
+      },
+      { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
+      { title: 'Subscribers', number: true, cell: (row) => count(row.subscribers) },
+    ], rows, { empty: 'No topic matches.' }),
+    pages(['topics'], Object.fromEntries(query), { after: query.get('after'), next: isPast ? undefined : answer.next_after }),
+    ctl('topics list', args),
+  ];
+}
+
+function runningTable({ messages, left_out: leftOut }) {
+  return [
+    table('Messages that are being sent', [
+      { title: 'Message', cell: (row) => row.message_id },
+      { title: 'To', cell: (row) => (row.to === 'condition' ? `condition on ${row.topics.join(', ')}` : row.to) },
+      { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
+      { title: 'Done', cell: (row) => progress(row) },
+      { title: 'Sent', number: true, cell: (row) => count(row.sent) },
+      { title: 'Since', cell: (row) => distance(row.since) },
+    ], messages, { empty: 'None at the moment.' }),
+    leftOut > 0 && h('p', { class: 'quiet' }, `${count(leftOut)} more are not listed.`), ctl('topics running'),
+  ];
+}
+
+function progress({ done, total }) {
+  if (!total) return '–';
+  return [h('progress', { value: done, max: total, 'aria-label': `${done} of ${total}` }), ` ${count(done)} of ${count(total)}`];
+}

@@ -1,0 +1,20 @@
+// What an operator may paste: a token, a device, a group, a topic, or the ID of a message.
+
+/** Returns the kind of a pasted text, without the space around it. */
+export function targetOf(pasted) {
+  const text = (pasted ?? '').trim();
+  if (text === '') return { kind: 'nothing', text };
+  if (text.startsWith('/topics/')) return { kind: 'topic', text };
+  if (/^0:\d+%[0-9a-f]{16}$/.test(text)) return { kind: 'message', text, storedAt: timeIn(text) };
+  if (/^[\w-]{11}:[\w-]{100,}$/.test(text)) return { kind: 'token', text };
+  if (/^APA91b[\w-]{44}$/.test(text)) return { kind: 'group', text };
+  if (/^[1-9]\d{0,19}$/.test(text)) return { kind: 'device', text };
+  return { kind: 'message', text };
+}
+
+/** The ID that a device sees begins with the time of the message, in microseconds since 1970. */
+function timeIn(persistentID) {
+  const microseconds = Number(persistentID.slice(2, persistentID.indexOf('%')));
+  const date = new Date(microseconds / 1000);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+/// A daemon with the operator API, and Debian's Chromium with its console.
+final class ConsoleBench {
+    let api: OperatorAPIBench
+    let browser: Driver
+    var daemon: RunningDaemon { api.daemon }
+    var address: String { "https://localhost:\(api.port)/console/" }
+
+    /// What is in the console of the browser although all is well: the question for the session before the login.
+    private static let expectedComplaint = "the server responded with a status of 401"
+
+    init(flags: [String] = []) throws {
+        api = try OperatorAPIBench(flags: flags)
+        browser = try Driver(
+            "console_browser.py",
+            [api.daemon.directory.appendingPathComponent("browser").path, api.daemon.authority])
+        try browser.expect(event: "started", seconds: 60)
+    }
+
+    /// Sends a command to the browser. Returns its value.
+    @discardableResult
+    func run(_ name: String, _ arguments: [String: Any] = [:]) throws -> Any? {
+        try browser.command(arguments.merging(["do": name]) { first, _ in first })
+        let answer = try browser.expect(event: name, seconds: 60)
+        if let error = answer["error"] as? String { throw HarnessFailure("\(arguments): \(error)") }
+        return answer["value"]
+    }
+
+    /// Evaluates a script in the page.
+    @discardableResult
+    func evaluate(_ script: String) throws -> Any? { try run("eval", ["js": script]) }
+
+    /// Waits until a script is true in the page.
+    func wait(_ what: String, until script: String, seconds: Int = 15) throws {
+        guard try run("until", ["js": "Boolean(\(script))", "seconds": seconds]) as? Bool == true else {
+            let text = try evaluate("document.body.innerText.slice(0, 2000)")
+            throw HarnessFailure("\(what): \(script) did not become true; the page: \(text ?? "")")
+        }
+    }
+
+    /// Opens the console and logs in with a token that is typed.
+    func logIn(as name: String = "alice") throws {
+        try run("open", ["url": address])
+        try wait("the login page", until: "document.activeElement?.name === 'token'")
+        try run("type", ["text": api.tokens[name] ?? ""])
+        try run("keys", ["keys": ["Enter"]])
+        try wait("the overview", until: "document.querySelector('main h1')?.textContent === 'Overview'")
+        _ = try complaints()
+    }
+
+    /// Goes to a page and waits until it has loaded.
+    func go(_ path: String) throws {
+        try evaluate("location.hash = '#/' + \(Self.literal(path))")
+        try wait(
+            "the page \(path)",
+            until: "document.querySelector('main h1') && !document.querySelector('[aria-busy], .loading')")
+    }
+
+    /// Presses the button with this text.
+    func press(_ text: String) throws {
+        let button = "[...document.querySelectorAll('button')].find((one) => one.textContent === \(Self.literal(text)))"
+        try wait("the button \(text)", until: "\(button)?.disabled === false")
+        try evaluate("\(button).click()")
+    }
+
+    /// The text of the page.
+    func text() throws -> String { try evaluate("document.body.innerText") as? String ?? "" }
+
+    /// Returns and forgets what the browser complains about: errors of scripts, requests and the policy.
+    func complaints() throws -> [String] {
+        let all = try run("complaints") as? [String] ?? []
+        return all.filter { !$0.contains(Self.expectedComplaint) }
+    }
+
+    /// Writes a picture of the page to the folder in `CCS_SHOTS`, if it is set.
+    func picture(_ name: String) throws {
+        guard let folder = ProcessInfo.processInfo.environment["CCS_SHOTS"] else { return }
+        try run("shot", ["path": "\(folder)/\(name).png"])
+    }
+
+    /// A text as a literal of JavaScript.
+    static func literal(_ text: String) -> String {
+        let data = try? JSONSerialization.data(withJSONObject: text, options: .fragmentsAllowed)
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? "''"
+    }
+
+    /// Whether the browser, its driver and axe-core are there.
+    static var isPossible: Bool {
+        guard TestPaths.hasPython, TestPaths.hasChromium else { return false }
+        let library = TestPaths.root.appendingPathComponent(".venv/lib")
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: library.path)) ?? []
+        return versions.contains {
+            FileManager.default.fileExists(
+                atPath: library.appendingPathComponent("\($0)/site-packages/axe_core_python").path)
+        }
+    }
+}
