@@ -1,5 +1,5 @@
 import Operator
-public import Wire
+import Wire
 
 /// Prints the tables of the console as a module of JavaScript: operations, words, and the errors of messages.
 public enum ConsoleTables {
