@@ -37,7 +37,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("live values move while messages are sent, and stop while the page is hidden")
+    @Test("live values move while messages are sent")
     func live() throws {
         let bench = try ConsoleBench()
         let sender = try bench.daemon.firstSender.id
