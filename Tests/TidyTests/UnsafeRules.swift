@@ -40,6 +40,7 @@ enum UnsafeRules {
         ("Sources/Server/Shutdown.swift", "unlink"),
         ("Sources/Server/Startup.swift", "mkdir; reactors move to their threads"),
         ("Sources/Server/Startup+Cluster.swift", "the reactor of the cluster moves to its thread"),
+        ("Sources/Server/Startup+TestBench.swift", "the reactor of the test bench moves to its thread"),
         ("Sources/Server/SystemInterfaces.swift", "gethostname, environ, poll"),
         ("Sources/ccs-bench/Attack/Renegotiator.swift", "OpenSSL"),
         ("Sources/ccs-bench/Bench.swift", "mkdtemp, unlink"),
