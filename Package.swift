@@ -83,7 +83,8 @@ let package = Package(
         module("Crypto", ["Basics", "COpenSSL"]),
         module("NodeLinks", ["Basics", "Transport"]),
         module("NATSClient", ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"]),
-        module("ClusterSetup", ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog"]),
+        module(
+            "ClusterSetup", ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog", "Client"]),
         module("Operator", ["Basics", "Wire"]),
         module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
         module(

@@ -63,13 +63,8 @@ extension ClusterFile {
 extension ClusterFile.LogServers {
     init(_ json: JSONValue) throws(ClusterFileProblem) {
         var fields = FieldReader(json, "log.")
-        servers = []
-        for element in try fields.elements("servers", 1...Limits.ClusterHost.logServers) {
-            guard let server = element.text else {
-                throw ClusterFileProblem(field: "log.servers", problem: "expected texts, host:port")
-            }
-            servers.append(server)
-        }
+        servers = try fields.texts("servers", 1...Limits.ClusterHost.logServers)
+        monitors = try fields.optionalTexts("monitors", 1...Limits.ClusterHost.logServers)
         replicas = try fields.integer("replicas", 1...5)
         guard [1, 3, 5].contains(replicas) else {
             throw ClusterFileProblem(field: "log.replicas", problem: "\(replicas): expected 1, 3 or 5")
@@ -142,6 +137,27 @@ private struct FieldReader {
             throw problem(name, "expected a list of \(counts.lowerBound) to \(counts.upperBound) elements")
         }
         return elements
+    }
+
+    /// Returns a list of texts.
+    mutating func texts(_ name: String, _ counts: ClosedRange<Int>) throws(ClusterFileProblem) -> [String] {
+        try texts(name, elements(name, counts))
+    }
+
+    /// Returns a list of texts, or none.
+    mutating func optionalTexts(
+        _ name: String, _ counts: ClosedRange<Int>
+    ) throws(ClusterFileProblem) -> [String] {
+        try optional(name) == nil ? [] : texts(name, counts)
+    }
+
+    private func texts(_ name: String, _ elements: [JSONValue]) throws(ClusterFileProblem) -> [String] {
+        var texts: [String] = []
+        for element in elements {
+            guard let text = element.text else { throw problem(name, "expected texts, host:port") }
+            texts.append(text)
+        }
+        return texts
     }
 
     /// Throws if the object has other fields.

@@ -7,6 +7,8 @@ public struct ClusterFile: Sendable, Equatable {
     public struct LogServers: Sendable, Equatable {
         /// Addresses, `host:port`.
         public var servers: [String]
+        /// The monitoring ports of servers, `host:port`, which are asked whether the servers sync; none if that is left to the operator.
+        public var monitors: [String]
         /// How many servers keep each log: 1, 3 or 5.
         public var replicas: Int
         /// What the names of streams and subjects begin with.
@@ -18,9 +20,11 @@ public struct ClusterFile: Sendable, Equatable {
 
         /// Creates a description.
         public init(
-            servers: [String], replicas: Int, prefix: String, login: Login? = nil, authorities: String? = nil
+            servers: [String], monitors: [String] = [], replicas: Int, prefix: String, login: Login? = nil,
+            authorities: String? = nil
         ) {
             self.servers = servers
+            self.monitors = monitors
             self.replicas = replicas
             self.prefix = prefix
             self.login = login
@@ -109,6 +113,7 @@ extension ClusterFile.LogServers {
             .init("servers", .array(servers.map { .string($0) })), .init("replicas", .integer(replicas)),
             .init("prefix", .string(prefix)),
         ]
+        if !monitors.isEmpty { members.append(.init("monitors", .array(monitors.map { .string($0) }))) }
         switch login {
         case nil: break
         case .password(let user, let file):

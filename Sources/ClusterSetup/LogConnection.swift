@@ -6,12 +6,7 @@ import Transport
 extension ClusterFile.LogServers {
     /// Returns the settings of the client. Throws if an address is invalid or a file cannot be used.
     public func settings(name: String) throws(ClusterFileProblem) -> NATSSettings {
-        var addresses: [NATSServerAddress] = []
-        for (index, text) in servers.enumerated() {
-            do throws(NATSAddressError) {
-                addresses.append(try NATSServerAddress(parsing: text))
-            } catch { throw ClusterFileProblem(field: "log.servers[\(index)]", problem: "\(error)") }
-        }
+        let addresses = try Self.addresses(servers, "servers")
         var settings = NATSSettings(servers: addresses, name: name, login: try natsLogin())
         guard let authorities else { return settings }
         settings.tlsUse = .always
@@ -21,6 +16,23 @@ extension ClusterFile.LogServers {
                 applicationProtocols: [], resumes: true)
         } catch { throw ClusterFileProblem(field: "log.ca_file", problem: error.description) }
         return settings
+    }
+
+    /// Returns the addresses of the monitoring ports. Throws if one is invalid.
+    public func monitorAddresses() throws(ClusterFileProblem) -> [NATSServerAddress] {
+        try Self.addresses(monitors, "monitors")
+    }
+
+    private static func addresses(
+        _ texts: [String], _ field: String
+    ) throws(ClusterFileProblem) -> [NATSServerAddress] {
+        var addresses: [NATSServerAddress] = []
+        for (index, text) in texts.enumerated() {
+            do throws(NATSAddressError) {
+                addresses.append(try NATSServerAddress(parsing: text))
+            } catch { throw ClusterFileProblem(field: "log.\(field)[\(index)]", problem: "\(error)") }
+        }
+        return addresses
     }
 
     /// The names of streams and subjects.

@@ -21,7 +21,7 @@ enum ImportRules {
         "NodeLinks": ["Basics", "Transport", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
         "NATSClient": ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"],
-        "ClusterSetup": ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog"],
+        "ClusterSetup": ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog", "Client"],
         "Operator": ["Basics", "Wire"],
         // The dashboard and the alerts are printed with the JSON writer of Wire.
         "Catalogue": ["Basics", "Wire", "Operator", "CCommit"],

@@ -6,6 +6,7 @@ public enum ClusterAlarmCause: String, LabelWord, Sendable {
     case logDisconnected = "log_disconnected"
     case recordsLost = "records_lost"
     case streamUnfit = "stream_unfit"
+    case logUnsynced = "log_unsynced"
     // Partitions.
     case unowned = "unowned"
     case halted = "halted"

@@ -107,7 +107,7 @@ extension Program {
         "cluster found", "Found a cluster: create its logs, and a folder for each of its nodes.",
         details: [
             "DIRECTORY gets a folder node-1, node-2, … for each --node in their order, and the folder authority, which can add nodes. Copy each node's folder to its machine, readable by the user of ccsd only, and name it there as cluster_directory. Keep the folder authority elsewhere.",
-            "The logs are streams of NATS JetStream, one for each partition. NATS must run with sync_interval: always, on three servers for three replicas.",
+            "The logs are streams of NATS JetStream, one for each partition. NATS must run with sync_interval: always, on three servers for three replicas; with --log-monitor that is checked, now and by the nodes once a minute.",
         ],
         arguments: [Argument("DIRECTORY", "The directory that gets the folders.")],
         options: [
@@ -118,6 +118,10 @@ extension Program {
             Option(
                 "--log-server", .text, "HOST:PORT", "A server of NATS; once for each server.",
                 isRepeatable: true, isRequired: true),
+            Option(
+                "--log-monitor", .text, "HOST:PORT",
+                "The monitoring port of a server of NATS (http in its configuration), to be asked whether it syncs; once for each server.",
+                isRepeatable: true),
             Option(
                 "--partitions", .integer(1...Limits.Cluster.partitions), "N",
                 "The number of partitions, for ever: some five for each node.",

@@ -10,6 +10,8 @@ extension ClusterAlarmCause {
             "The log of a partition ends before what the node has applied: NATS has lost records, which are appended again if a node has them in memory. See docs/cluster.md."
         case .streamUnfit:
             "A stream of NATS is not as it must be, or a replica of it is behind or offline; the alarm names what."
+        case .logUnsynced:
+            "A server of NATS confirms records before they are on its disk: a power cut can lose what was acknowledged. Set sync_interval: always."
         case .unowned:
             "A partition has had no owner for \(Limits.Cluster.unownedMilliseconds / 1_000) s: messages for it are refused."
         case .halted:

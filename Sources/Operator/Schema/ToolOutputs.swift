@@ -37,19 +37,24 @@ public struct FoundedClusterOutput: Record {
     public var cluster: String
     public var partitions: Int
     public var folders: [String]
+    public var isSyncChecked: Bool
 
     /// Creates an output.
-    public init(cluster: String, partitions: Int, folders: [String]) {
+    public init(cluster: String, partitions: Int, folders: [String], isSyncChecked: Bool) {
         self.cluster = cluster
         self.partitions = partitions
         self.folders = folders
+        self.isSyncChecked = isSyncChecked
     }
 
     public static let fields = Fields(
-        FoundedClusterOutput.init(cluster:partitions:folders:),
+        FoundedClusterOutput.init(cluster:partitions:folders:isSyncChecked:),
         .required("cluster", .text, \.cluster, "The ID of the cluster."),
         .required("partitions", .integer(1...Int.max), \.partitions, "The number of partitions."),
-        .required("folders", .list(.text), \.folders, "The folders of the nodes, in order of their numbers."))
+        .required("folders", .list(.text), \.folders, "The folders of the nodes, in order of their numbers."),
+        .required(
+            "sync_checked", .boolean, \.isSyncChecked,
+            "Whether the servers of NATS were asked whether they sync each record (--log-monitor)."))
 }
 
 /// What `ccsctl cluster add --json` prints.

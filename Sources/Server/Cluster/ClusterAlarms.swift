@@ -124,6 +124,7 @@ extension ClusterHost {
                         "check that its servers run and can be reached from this machine: see cluster_log_unreachable in the log"
                 ))
         }
+        found += logServers.compactMap(\.alarm)
         for hosted in replicas { found += alarms(of: hosted) }
         for node in membership.members where isUnlinked(node, now) {
             found.append(

@@ -22,7 +22,7 @@ extension ClusterHost {
         return .init(
             server: server?.name, version: server?.version,
             disconnectedSeconds: disconnectedSeconds(now).map { Int($0) },
-            replicas: settings.file.log.replicas,
+            replicas: settings.file.log.replicas, syncs: logSyncs,
             problems: replicas.flatMap { hosted in
                 hosted.streamProblems.map {
                     .init(

@@ -62,6 +62,8 @@ final class ClusterHost: ReactorDelegate {
     /// The copies of stores: the one that this node needs, and the one that it gives.
     var copy = CopyState()
     var giving: GivenCopy?
+    /// The servers of the log that are asked whether they sync.
+    var logServers: [WatchedLogServer] = []
 
     init(
         reactor: Reactor, settings: ClusterSettings, mailbox: ClusterMailbox, progress: [LogProgress?],
@@ -140,6 +142,8 @@ final class ClusterHost: ReactorDelegate {
         writeFrames(of: membership.writtenFrameVersion)
         subscribeToHeartbeats()
         for hosted in replicas { examine(hosted.partition) }
+        logServers = settings.monitors.map { WatchedLogServer(monitor: LogMonitor($0, reactor: reactor)) }
+        if !logServers.isEmpty { askLogServers() }
         tick(reactor.now)
         reactor.run()
         ended?()

@@ -15,6 +15,8 @@ struct ClusterSettings: Sendable {
     var nats: NATSSettings
     var names: LogNames
     var stream: StreamSettings
+    /// The monitoring ports of the servers of the log.
+    var monitors: [NATSServerAddress]
 
     /// The subject of heartbeats.
     var heartbeatSubject: String { "\(names.prefix)-nodes.heartbeat" }
@@ -51,6 +53,7 @@ struct ClusterSettings: Sendable {
         stream = StreamSettings(replicas: file.log.replicas)
         do throws(ClusterFileProblem) {
             names = try file.log.names()
+            monitors = try file.log.monitorAddresses()
             nats = try file.log.settings(name: "ccsd \(own.name)")
         } catch { throw ClusterSettingsProblem(file: path, problem: error.description) }
         credentials = LinkCredentials(

@@ -11,7 +11,7 @@ enum AddNode {
         let directory = invocation.arguments.first ?? "."
         return Output.report(isJSON: invocation.has("--json")) { () throws(Failure) in
             let address = invocation.text("--node") ?? ""
-            try FoundCluster.check(address)
+            try FoundCluster.check(address, "--node", "10.0.0.1:5240")
             let output = try add(address, to: directory)
             return (output.json, text(of: output))
         }

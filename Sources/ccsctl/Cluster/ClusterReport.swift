@@ -48,7 +48,13 @@ enum ClusterReport {
             return "NOT CONNECTED for \(StatusReport.span(log.disconnectedSeconds ?? 0))"
         }
         let copies = log.replicas == 1 ? "1 replica" : "\(log.replicas) replicas"
-        return "connected to \(Report.cell(server)) (NATS \(Report.cell(log.version))), \(copies)"
+        let sync =
+            switch log.syncs {
+            case true: "each record is synced"
+            case false: "NOT SYNCED"
+            case nil: "sync not checked"
+            }
+        return "connected to \(Report.cell(server)) (NATS \(Report.cell(log.version))), \(copies), \(sync)"
     }
 
     private static var members: ListReport<ShowCluster.Answer.Member> {

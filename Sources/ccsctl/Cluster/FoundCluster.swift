@@ -19,33 +19,36 @@ enum FoundCluster {
         let directory = invocation.arguments.first ?? "."
         let partitions = invocation.integer("--partitions") ?? Limits.Partition.count
         let addresses = invocation.texts("--node")
-        for address in addresses { try check(address) }
+        for address in addresses { try check(address, "--node", "10.0.0.1:5240") }
+        for address in invocation.texts("--log-monitor") { try check(address, "--log-monitor", "10.0.0.1:8222") }
         let log = try servers(invocation)
         let founding = ClusterFounding(addresses: addresses, partitions: partitions, log: log)
         if let folder = founding.existingFolder(in: directory) {
             throw Failure(.failure, "\(folder) exists", hint: "give another directory, or remove it")
         }
+        try checkSync(log)
         try createStreams(log, partitions, isQuiet: invocation.has("--json"))
         do throws(TransportError) {
             let file = try founding.write(to: directory, now: Now.read().wall)
             return FoundedClusterOutput(
                 cluster: file.cluster.text, partitions: partitions,
-                folders: founding.nodes.map { ClusterFounding.folder(of: $0.number, in: directory) })
+                folders: founding.nodes.map { ClusterFounding.folder(of: $0.number, in: directory) },
+                isSyncChecked: !log.monitors.isEmpty)
         } catch {
             throw Failure(.inputOutput, error.description, hint: "give a directory that can be written")
         }
     }
 
     /// Throws unless a text is a host and a port.
-    static func check(_ address: String) throws(Failure) {
+    static func check(_ address: String, _ option: String, _ example: String) throws(Failure) {
         let port = address.split(separator: ":", omittingEmptySubsequences: false).last.flatMap { UInt16($0) }
         let isValid =
             address.contains(":") && port ?? 0 > 0 && address.utf8.count <= Limits.Cluster.addressBytes
             && !address.hasPrefix(":")
         guard !isValid else { return }
         throw Failure(
-            .usage, "invalid --node \"\(Report.safe(address))\"",
-            hint: "give a host and a port, such as 10.0.0.1:5240")
+            .usage, "invalid \(option) \"\(Report.safe(address))\"",
+            hint: "give a host and a port, such as \(example)")
     }
 
     private static func servers(_ invocation: Invocation) throws(Failure) -> ClusterFile.LogServers {
@@ -66,9 +69,22 @@ enum FoundCluster {
                     "give one of --log-user, --log-token-file, --log-nkey-file and --log-credentials-file")
         }
         return ClusterFile.LogServers(
-            servers: invocation.texts("--log-server"), replicas: invocation.integer("--replicas") ?? 3,
+            servers: invocation.texts("--log-server"), monitors: invocation.texts("--log-monitor"),
+            replicas: invocation.integer("--replicas") ?? 3,
             prefix: invocation.text("--log-prefix") ?? "ccs", login: logins.first,
             authorities: invocation.text("--log-ca-file"))
+    }
+
+    /// Throws if a server of NATS does not sync each record, or cannot be asked.
+    private static func checkSync(_ log: ClusterFile.LogServers) throws(Failure) {
+        let addresses: [NATSServerAddress]
+        do throws(ClusterFileProblem) { addresses = try log.monitorAddresses() } catch {
+            throw Failure(.usage, error.description, hint: "see ccsctl cluster found --help")
+        }
+        guard let problem = LogMonitor.problem(of: addresses) else { return }
+        throw Failure(
+            .unavailable, "--log-monitor \(Report.safe(problem))",
+            hint: "set jetstream { sync_interval: always } and http in the configuration of each server, and restart it")
     }
 
     private static func createStreams(
@@ -92,7 +108,8 @@ enum FoundCluster {
 
     private static func text(of output: FoundedClusterOutput) -> String {
         let folders = output.folders.map { "folder        \(Report.safe($0))\n" }.joined()
-        return "cluster       \(output.cluster)\npartitions    \(output.partitions)\n" + folders
+        let sync = output.isSyncChecked ? "each record" : "NOT CHECKED: give --log-monitor for each server of NATS"
+        return "cluster       \(output.cluster)\npartitions    \(output.partitions)\nsync          \(sync)\n" + folders
             + "next          copy each folder to its machine, and start ccsd there with --cluster-directory FOLDER\n"
     }
 }

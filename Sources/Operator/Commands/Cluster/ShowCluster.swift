@@ -66,28 +66,34 @@ extension ShowCluster.Answer {
         /// How long there has been no connection; `nil` if there is one.
         public var disconnectedSeconds: Int?
         public var replicas: Int
+        /// Whether the servers sync each record; `nil` if that is not known of all that are to be asked.
+        public var syncs: Bool?
         public var problems: [StreamProblem]
 
         /// Creates the log's part of the answer.
         public init(
-            server: String?, version: String?, disconnectedSeconds: Int?, replicas: Int,
+            server: String?, version: String?, disconnectedSeconds: Int?, replicas: Int, syncs: Bool?,
             problems: [StreamProblem]
         ) {
             self.server = server
             self.version = version
             self.disconnectedSeconds = disconnectedSeconds
             self.replicas = replicas
+            self.syncs = syncs
             self.problems = problems
         }
 
         public static let fields = Fields(
-            Log.init(server:version:disconnectedSeconds:replicas:problems:),
+            Log.init(server:version:disconnectedSeconds:replicas:syncs:problems:),
             .nullable("server", .text, \.server, "The server of NATS; null without a connection."),
             .nullable("version", .text, \.version, "The version of the server."),
             .nullable(
                 "disconnected_seconds", .count, \.disconnectedSeconds,
                 "How long there has been no connection; null if there is one."),
             .required("replicas", .count, \.replicas, "How many servers are to keep each stream."),
+            .nullable(
+                "syncs", .boolean, \.syncs,
+                "Whether the servers of NATS sync each record; null if they are not asked, or have not answered yet."),
             .required(
                 "problems", .list(.record), \.problems, "What is wrong with the streams; none if all is well."
             ))
