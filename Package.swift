@@ -184,7 +184,8 @@ let package = Package(
         tests(
             "Server",
             [
-                "Server", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire", "Store",
+                "Server", "RocksStore", "APNsGateway", "Operator", "Catalogue", "Crypto", "Basics", "Wire",
+                "Store",
                 "Delivery",
                 "Sessions", "Transport", "BasicsSupport", "StoreSupport", "Cluster", "ClusterLog",
                 "ClusterSetup", "NATSClient", "NATSServerSupport",

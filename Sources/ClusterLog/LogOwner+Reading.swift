@@ -37,6 +37,7 @@ extension LogOwner {
         switch verdict {
         case .begins:
             state = .owning
+            mark = position
             effects.append(.took(term))
         case .applies: effects.append(.confirmed(frame.header.name, at: position))
         // What was confirmed before decides that the next frame is valid.
@@ -67,6 +68,7 @@ extension LogOwner {
         _ record: LogRecord, _ position: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]
     ) {
         guard position == reader.position.next else { return }
+        shortSince = nil
         let verdict = reader.read(record, at: position)
         switch verdict {
         case .begins(let found) where found != term:
@@ -95,7 +97,13 @@ extension LogOwner {
         guard case .reading = mode else { return }
         // The answer is out of date if more is known to be stored.
         let isOld = position < reader.position || frames.contains { $0.stored.map { $0 > position } ?? false }
-        guard !isOld else { return readAgain(now) }
+        guard !isOld else {
+            if position < reader.position, isShort(now.monotonic) {
+                return halt(.truncated(applied: reader.position, stored: position), &effects)
+            }
+            return readAgain(now)
+        }
+        shortSince = nil
         mode = .steady
         quietSince = now.monotonic
         guard !frames.isEmpty else { return }
@@ -105,6 +113,13 @@ extension LogOwner {
             frames[index].stored = nil
             effects.append(.append(frames[index].header.name))
         }
+    }
+
+    /// Whether the log has ended before what was confirmed for so long that no leader is only out of date.
+    private mutating func isShort(_ now: Instant) -> Bool {
+        let since = shortSince ?? now
+        shortSince = since
+        return now.milliseconds(since: since) >= Limits.ClusterLog.lostMilliseconds
     }
 
     mutating func halt(_ reason: LogHalt, _ effects: inout [OwnerEffect]) {

@@ -55,6 +55,8 @@ public struct LogOwner: Sendable {
     public internal(set) var state = State.claiming
     /// Where this node is in the log: what is confirmed or known to be void has been read.
     public internal(set) var reader: LogReader
+    /// Where the own mark is. `nil` while this node does not own the partition.
+    public internal(set) var mark: LogPosition?
     /// How many void records were read.
     public internal(set) var voids = 0
     let log: LogKey
@@ -64,6 +66,8 @@ public struct LogOwner: Sendable {
     var frames: [UnconfirmedFrame] = []
     /// How often the unconfirmed frames were appended again since the last one was confirmed.
     var repetitions: Int64 = 0
+    /// Since when every answer is that the log ends before what was confirmed.
+    var shortSince: Instant?
     /// When the log was last read or confirmed while no frame was unconfirmed.
     var quietSince: Instant
 
@@ -89,6 +93,14 @@ public struct LogOwner: Sendable {
 
     /// The frames that are not confirmed.
     public var unconfirmed: Int { frames.count }
+
+    /// The header and the bytes of one of them.
+    public func unconfirmedFrame(_ name: FrameName) -> (FrameHeader, [UInt8])? {
+        index(name).map { (frames[$0].header, frames[$0].bytes) }
+    }
+
+    /// Their headers and bytes, in order.
+    public var unconfirmedFrames: [(FrameHeader, [UInt8])] { frames.map { ($0.header, $0.bytes) } }
 
     /// Makes a frame of the entries of a commit and appends it. Returns its name. Requires `canMake`.
     public mutating func make(

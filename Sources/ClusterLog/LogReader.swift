@@ -65,6 +65,9 @@ public struct LogReader: Hashable, Sendable {
         return verdict
     }
 
+    /// Goes on after a position: nothing that counts is before it.
+    mutating func skip(to position: LogPosition) { self.position = max(self.position, position) }
+
     private func judge(_ record: LogRecord) -> Verdict {
         switch record {
         case .foreign: .void(.foreign)

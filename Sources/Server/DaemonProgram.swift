@@ -198,7 +198,7 @@ public enum DaemonProgram {
         while true {
             switch signals.wait(milliseconds: turn) {
             case .reload: _ = try? daemon.reload()
-            case .terminate, .interrupt: return stop(daemon, signals, notify)
+            case .terminate, .interrupt: return end(daemon, signals, notify)
             case nil: break
             }
             let now = Now.read().monotonic
@@ -214,6 +214,14 @@ public enum DaemonProgram {
             // If a reactor does not answer, systemd must restart the daemon.
             if notify.watchdogMilliseconds != nil, daemon.isAlive { notify.alive() }
         }
+    }
+
+    /// Stops the daemon. Returns the exit code: another one than after an ordinary end if it is to be started again.
+    private static func end(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32
+    {
+        let code = stop(daemon, signals, notify)
+        let isWanted = daemon.cluster?.restart.isMade ?? false
+        return isWanted && code == ExitCode.success.rawValue ? ExitCode.restart.rawValue : code
     }
 
     private static func stop(_ daemon: Daemon, _ signals: borrowing Signals, _ notify: SystemdNotify) -> Int32

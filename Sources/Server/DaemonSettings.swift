@@ -64,3 +64,23 @@ extension Configuration {
         return rates
     }
 }
+
+extension Configuration {
+    /// Why `adminPort` may not listen outside of loopback, and what to do. `nil` if it may.
+    var adminReachProblem: (text: String, hint: String)? {
+        if operatorAPI {
+            return adminTLS
+                ? nil
+                : (
+                    "but operator_api needs TLS there, since tokens must not be sent in plain text",
+                    "set admin_tls: true, or use 127.0.0.1"
+                )
+        }
+        return adminPlainHTTP
+            ? nil
+            : (
+                "but admin_port has \(adminTLS ? "no authentication" : "neither TLS nor authentication")",
+                "set admin_plain_http: true if a firewall lets in the monitoring alone, or use 127.0.0.1"
+            )
+    }
+}

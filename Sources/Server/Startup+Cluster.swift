@@ -91,6 +91,14 @@ extension Startup {
             exitCode: .configuration)
     }
 
+    /// Puts a copied store in the place of the node's own, which was behind a purged log.
+    func installCopiedStore() throws(StartupFailure) {
+        do throws(BackupFailure) {
+            guard try CopiedStore(dataDirectory: configuration.dataDirectory).install() else { return }
+            log.notice("cluster_store_installed", ["path": .text(configuration.storePath)])
+        } catch { throw StartupFailure(text: error.text, hint: error.hint, exitCode: error.exitCode) }
+    }
+
     /// Makes the reactor of the thread of the cluster.
     func makeClusterReactor() throws(StartupFailure) -> Reactor {
         do throws(TransportError) {

@@ -109,8 +109,9 @@ struct Startup: ~Copyable {
         let sockets = try openSockets()
         let bench = try makeBench()
         let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
+        let backups = Backups(store: store, log: log)
         let daemon = Daemon(
-            log: log, metrics: metrics, store: store, backups: Backups(store: store, log: log),
+            log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
             testBench: bench?.bench, clock: clock, mailboxes: mailboxes, senders: senders, seal: seal,
             scramSecret: scramSecret,
@@ -118,9 +119,7 @@ struct Startup: ~Copyable {
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners, senderFigures: senderFigures,
             source: source, operators: operators, configuration: located)
-        let apns = gateway.port
-        apnsCredentials.observe { credentials in apns.use(credentials.map { APNsMaterial($0) }) }
-        apnsCredentials.selfTester = GatewaySelfTester(port: apns)
+        connect(apnsCredentials, to: gateway.port)
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts, gateway)
         if let cluster, let clusterReactor, let port {
@@ -129,7 +128,8 @@ struct Startup: ~Copyable {
                 ClusterHost.Surroundings(
                     log: log, map: map, reactors: mailboxes, store: storeThreads, factory: factory,
                     tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
-                    contact: port.contact, roster: try readRoster(store),
+                    contact: port.contact, roster: try readRoster(store), backups: backups,
+                    dataDirectory: configuration.dataDirectory, restart: { port.restart.make() },
                     sendersChanged: { senders.reload() }))
         }
         if let bench { try startBench(bench, daemon) }
@@ -162,6 +162,7 @@ struct Startup: ~Copyable {
         if let failure = Restore.interruption(of: configuration.dataDirectory) {
             throw StartupFailure(text: failure.text, hint: failure.hint, exitCode: failure.exitCode)
         }
+        if cluster != nil { try installCopiedStore() }
         let store: RocksStore
         do throws(StoreError) {
             store = try RocksStore(
@@ -179,6 +180,7 @@ struct Startup: ~Copyable {
             }
         }
         try requirePartitions(of: store)
+        if cluster != nil { CopiedStore(dataDirectory: configuration.dataDirectory).removeReplaced() }
         return store
     }
 
@@ -302,6 +304,12 @@ struct Startup: ~Copyable {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)
         }
+    }
+
+    /// Passes the credentials to the gateway, now and after each change.
+    private func connect(_ credentials: APNsCredentialStore, to apns: APNsPort) {
+        credentials.observe { credentials in apns.use(credentials.map { APNsMaterial($0) }) }
+        credentials.selfTester = GatewaySelfTester(port: apns)
     }
 
     /// Starts the thread of each reactor, which owns its host from then on.

@@ -110,6 +110,14 @@ struct ShownBlocksTests {
             "needs two machines; BackupTests restores backups"
         ),
         ("docs/cluster.md", "ccsctl cluster remove 3", "needs a node that is gone"),
+        (
+            "docs/cluster.md", "ccsctl cluster admit 3",
+            "needs a node that was removed; ClusterOperatorTests admits one"
+        ),
+        (
+            "docs/testing-your-app.md", "- name: Push messages reach the app",
+            "downloads libraries; PytestExampleTests runs the examples"
+        ),
         ("docs/testing.md", "Scripts/test", "runs this test"),
     ]
 

@@ -41,7 +41,10 @@ final class HTTPHarness {
             })
     }
 
-    init(isAdministrative: Bool = false, _ change: (inout SessionSettings) -> Void = { _ in }) {
+    init(
+        isAdministrative: Bool = false, hostPrefixes: [String] = [],
+        _ change: (inout SessionSettings) -> Void = { _ in }
+    ) {
         let random = FixedRandom()
         var settings = SessionSettings(
             seal: Self.seal, digest: { Self.digest($0) }, random: { random.next() })
@@ -51,7 +54,7 @@ final class HTTPHarness {
         change(&settings)
         session = HTTPSession(
             connection: Self.connection, settings: SharedSettings(settings),
-            isAdministrative: isAdministrative, now: now)
+            isAdministrative: isAdministrative, hostPrefixes: hostPrefixes, now: now)
     }
 
     private func run(_ body: (inout HTTPSession, Now, inout SessionIO) -> Void) {
@@ -81,6 +84,19 @@ final class HTTPHarness {
                 requestID: requestID, status: .ok, contentType: HTTPResponse.text, body: Array(body.utf8),
                 now: $1, io: &$2)
         }
+    }
+
+    /// Begins or continues a stream, or ends it with the last bytes.
+    func stream(_ requestID: UInt32, _ body: String, isLast: Bool = false) {
+        run {
+            $0.stream(
+                requestID: requestID, "text/event-stream", Array(body.utf8), isLast: isLast, now: $1, io: &$2)
+        }
+    }
+
+    /// Sets the check of the heads of requests with long bodies.
+    func checkHeads(_ admits: @escaping (HTTPRequest) -> Bool) {
+        run { session, _, _ in session.checkHeads(admits) }
     }
 
     func answerPage(_ requestID: UInt32, _ body: String) {

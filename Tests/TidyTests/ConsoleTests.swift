@@ -7,11 +7,13 @@ import Testing
 
     /// Ways in which text becomes markup or code, and the only addresses of other servers: names, which nothing loads.
     private static let banned = [
-        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser",
+        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function",
+        "DOMParser",
         "srcdoc", "createContextualFragment", " style=", "onclick", "javascript:",
     ]
     private static let names = [
-        "http://www.w3.org/2000/svg", "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/auth",
+        "http://www.w3.org/2000/svg", "https://oauth2.googleapis.com/token",
+        "https://accounts.google.com/o/oauth2/auth",
         "https://www.googleapis.com/",
     ]
 
@@ -59,7 +61,8 @@ import Testing
 
     @Test("canary: markup from text and an address of another server are found")
     func canary() {
-        let file = SourceFile(path: "\(Self.folder)js/a.js", text: "x.innerHTML = y;\nload('https://example.com/a.js');\n")
+        let file = SourceFile(
+            path: "\(Self.folder)js/a.js", text: "x.innerHTML = y;\nload('https://example.com/a.js');\n")
         #expect(Self.violations(file).count == 2)
     }
 }

@@ -16,6 +16,22 @@ extension Limits {
         public static let rereadMilliseconds: Int64 = 100
         /// Milliseconds without a connection to the log after which an owner gives up: another node has taken over long before.
         public static let isolationMilliseconds: Int64 = 5_000
+        /// Milliseconds for which every answer is that the log ends before what was confirmed, until it has lost records for certain: a
+        /// leader without a majority answers for up to 10 s.
+        public static let lostMilliseconds: Int64 = 12_000
+        /// Looks in a row before a claim that find the log too short, until it is repaired: a repair without need does no harm.
+        public static let shortLooks = 10
+        /// Reads in a row of a repair that find less than this node could append again: some ten seconds.
+        public static let shortEnds = 24
+        /// Bytes of a partition that a node keeps to append them again: what is lost is what was not yet synced, some hundred
+        /// milliseconds.
+        public static let keptBytes = 4 << 20
+        /// Records that it keeps: those of a second at a high rate.
+        public static let keptRecords = 4_096
+        /// Positions that a repair fills beyond the highest that nodes have reported: some heartbeats at a high rate.
+        public static let repairSlack: UInt64 = 1_024
+        /// Records that a repair appends at a time, and then looks what has arrived.
+        public static let repairedRecords = 256
         /// Unconfirmed frames up to which whatever waits is sent at once; beyond, more is gathered, since the cost is per frame.
         public static let eagerFrames = 2
         /// Bytes that wait for a frame after which it is sent although others are unconfirmed.

@@ -101,6 +101,7 @@ public enum Metric: Int, CaseIterable, Sendable {
     case clusterParcels
     case clusterParcelBytes
     case clusterForwarded
+    case clusterCopies
     case clusterHeld
     case clusterUnreached
     case processCPU

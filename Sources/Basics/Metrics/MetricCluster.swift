@@ -23,6 +23,12 @@ extension Metric {
         case command
     }
 
+    /// The values of the label `outcome` of copies of a store.
+    public enum CopyOutcome: String, LabelWord {
+        case completed
+        case failed
+    }
+
     /// The values of the label `reason`: why a request was answered without its owner.
     public enum UnreachedReason: String, LabelWord {
         /// The partition had no owner in time.
@@ -129,6 +135,10 @@ extension Metric {
             help:
                 "Events for partitions of other nodes, and commands for sessions on other nodes, in such parcels.",
             labels: [label("kind", ForwardedKind.self), label("direction", LinkDirection.self)]),
+        Row(
+            metric: .clusterCopies, name: "ccs_cluster_copies_total", kind: .counter,
+            help: "Copies of a store from one node to another that was behind a purged log.",
+            labels: [label("direction", LinkDirection.self), label("outcome", CopyOutcome.self)]),
         Row(
             metric: .clusterHeld, name: "ccs_cluster_held_events", kind: .gauge,
             help: "Events that wait for an owner of their partition."),

@@ -64,6 +64,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case unavailable = 69
     case software = 70
     case inputOutput = 74
+    case restart = 75
     case noPermission = 77
     case configuration = 78
 
@@ -88,6 +89,8 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .unavailable: "The daemon is not running, or cannot be reached."
         case .software: "A bug in ccsd: please report it."
         case .inputOutput: "A file, folder, port, socket or disk failed, or is in use by another process."
+        case .restart:
+            "The node has copied the store of another one, and uses it once ccsd is started again, which systemd does."
         case .noPermission: "The user is not permitted to do this."
         case .configuration: "The configuration is wrong; each mistake is printed with its line and column."
         }

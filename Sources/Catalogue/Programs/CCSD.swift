@@ -109,7 +109,8 @@ extension Program {
             ),
         ],
         exitCodes: [
-            .success, .usage, .badData, .software, .inputOutput, .noPermission, .configuration,
+            .success, .usage, .badData, .software, .inputOutput, .restart, .noPermission,
+            .configuration,
         ],
         section: 8)
 

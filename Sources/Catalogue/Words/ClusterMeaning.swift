@@ -7,7 +7,7 @@ extension ClusterAlarmCause {
         case .logDisconnected:
             "The node has no connection to NATS: it owns nothing and is not ready; others serve its partitions."
         case .recordsLost:
-            "The log of a partition ends before what the node has applied: NATS has lost records. See docs/cluster.md."
+            "The log of a partition ends before what the node has applied: NATS has lost records, which are appended again if a node has them in memory. See docs/cluster.md."
         case .streamUnfit:
             "A stream of NATS is not as it must be, or a replica of it is behind or offline; the alarm names what."
         case .unowned:
@@ -15,7 +15,7 @@ extension ClusterAlarmCause {
         case .halted:
             "The node can apply no more of the log of a partition: a newer version wrote it, or it is damaged."
         case .outdated:
-            "The node needs records of a partition that were purged: restore a backup of a running node on it."
+            "The node needs records of a partition that were purged: it copies the store of another node, and restarts."
         case .behind:
             "The node has more than \(Limits.ClusterHost.recordsBehind) records of a partition still to apply: it has just started, or is too slow."
         case .noFrameVersion:
@@ -52,7 +52,7 @@ extension PartitionRole {
     /// The meaning.
     public var meaning: String {
         switch self {
-        case .absent: "It has no usable copy of the partition."
+        case .absent: "It needs records that were purged, and copies the store of another node."
         case .following: "It applies what the owner writes, and can take over."
         case .claiming: "It is taking the partition over."
         case .owning: "It serves the partition."

@@ -17,14 +17,15 @@ extension Replica {
         return number
     }
 
-    mutating func claim(_ claim: Claim, _ now: Now, _ effects: inout [ReplicaEffect]) {
-        guard case .following = role, isConnected else { return }
+    /// Appends the mark of a claim.
+    mutating func begin(_ claim: Claim, _ now: Now, _ effects: inout [ReplicaEffect]) {
         role = .claiming
-        effects.append(.stopFollowing)
         var made: [OwnerEffect] = []
-        owner = LogOwner(
+        let owner = LogOwner(
             claim: claim, after: following, in: log, version: writes, now: now, effects: &made)
-        perform(made, reading: [], &effects)
+        ownMark = owner.unconfirmedFrames.first?.1 ?? []
+        self.owner = owner
+        perform(made, reading: [], now, &effects)
         effects.append(.changed)
     }
 
@@ -41,12 +42,12 @@ extension Replica {
         guard owner != nil else { return }
         var made: [OwnerEffect] = []
         owner?.handle(event, now: now, effects: &made)
-        perform(made, reading: record, &effects)
+        perform(made, reading: record, now, &effects)
         makeFrames(now, &effects)
     }
 
     private mutating func perform(
-        _ made: [OwnerEffect], reading record: [UInt8], _ effects: inout [ReplicaEffect]
+        _ made: [OwnerEffect], reading record: [UInt8], _ now: Now, _ effects: inout [ReplicaEffect]
     ) {
         for effect in made {
             switch effect {
@@ -56,8 +57,10 @@ extension Replica {
                 guard case .frame(let header) = header(record) else {
                     return halt(.inconsistent(at: position), &effects)
                 }
+                kept.add(KeptRecord(header, record, at: position))
                 apply(record, header, position, &effects)
             case .took:
+                keepMark(ownMark, at: owner?.mark)
                 role = .entering
                 parts = []
                 enterIfApplied(&effects)
@@ -65,7 +68,11 @@ extension Replica {
             case .lost:
                 // The mark of another term: what is incomplete stays so.
                 parts = []
+                keepMark(record, at: owner?.reader.position)
                 giveUp(&effects)
+            case .halted(.truncated(_, let stored)):
+                effects.append(.shortened(to: stored))
+                beginRepair(unconfirmed: owner?.unconfirmedFrames ?? [], now, &effects)
             case .halted(let reason): halt(reason, &effects)
             }
         }
@@ -78,6 +85,11 @@ extension Replica {
         effects.append(contentsOf: [.took(term), .changed])
     }
 
+    private mutating func keepMark(_ bytes: [UInt8], at position: LogPosition?) {
+        guard let position, case .frame(let header) = FrameHeader.read(bytes.raw, in: log) else { return }
+        kept.add(KeptRecord(header, bytes, at: position))
+    }
+
     private mutating func confirmed(
         _ name: FrameName, _ position: LogPosition, _ effects: inout [ReplicaEffect]
     ) {
@@ -85,6 +97,7 @@ extension Replica {
             return halt(.inconsistent(at: position), &effects)
         }
         ownFrames.removeFirst()
+        kept.add(KeptRecord(frame.header, frame.bytes, at: position))
         switch frame.content {
         // If the rest is stored after this node has given up, it completes the content.
         case .more(let part): parts.append(contentsOf: part)
@@ -105,12 +118,16 @@ extension Replica {
             let isLast = end == next.content.count
             let part = Array(next.content[next.sent..<end])
             let entries = [isLast ? FramePart.last : FramePart.more] + part
-            guard let name = self.owner?.make(entries.raw, now: now, effects: &made) else { return }
+            guard let name = self.owner?.make(entries.raw, now: now, effects: &made),
+                let (header, bytes) = self.owner?.unconfirmedFrame(name)
+            else { return }
             ownFrames.append(
-                OwnFrame(number: name.number, content: isLast ? .last(of: next.submissions) : .more(part)))
+                OwnFrame(
+                    number: name.number, content: isLast ? .last(of: next.submissions) : .more(part),
+                    header: header, bytes: bytes))
             if isLast { sending = nil } else { sending?.sent = end }
         }
-        perform(made, reading: [], &effects)
+        perform(made, reading: [], now, &effects)
     }
 
     /// Takes what waits as the content of the next frames.
@@ -146,6 +163,8 @@ extension Replica {
         following = reader
         voids += owner?.voids ?? 0
         owner = nil
+        ownMark = []
+        repair = nil
     }
 
     /// Reports all batches without an outcome as failed: whether those in flight count, the readers learn.

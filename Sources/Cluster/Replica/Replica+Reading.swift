@@ -13,8 +13,11 @@ extension Replica {
         switch following.read(header(record), at: position) {
         case .begins:
             parts = []
+            keep(record, FrameHeader.read(record.raw, in: log), position)
             if following.term?.epoch != epoch { effects.append(.changed) }
-        case .applies(let header): apply(record, header, position, &effects)
+        case .applies(let header):
+            kept.add(KeptRecord(header, record, at: position))
+            apply(record, header, position, &effects)
         case .void: voids += 1
         case .repeated: break
         case .gap: effects.append(.follow(after: following.position))
@@ -26,8 +29,12 @@ extension Replica {
     mutating func read(
         _ record: [UInt8], _ position: LogPosition, _ now: Now, _ effects: inout [ReplicaEffect]
     ) {
-        own(
-            .record(header(record), at: position), reading: record, now, &effects)
+        let read = header(record)
+        guard !repairs(with: .record(read, at: position), now, &effects), !checked(position, now, &effects)
+        else {
+            return
+        }
+        own(.record(read, at: position), reading: record, now, &effects)
     }
 
     /// A valid frame of another owner.
@@ -55,6 +62,24 @@ extension Replica {
                 AppliedFrame(
                     content: content, term: term, number: number, position: position, skips: appliedBatches)))
         appliedBatches = 0
+    }
+
+    private mutating func keep(_ bytes: [UInt8], _ record: LogRecord, _ position: LogPosition) {
+        if case .frame(let header) = record { kept.add(KeptRecord(header, bytes, at: position)) }
+    }
+
+    /// The log begins after what this node has read. It can apply nothing more, and writes nothing.
+    mutating func removed(_ first: LogPosition, _ effects: inout [ReplicaEffect]) {
+        guard first > reader.position.next else { return }
+        switch role {
+        // An owner that was stopped for long is behind like any other: the log went on without it.
+        case .following, .checking, .repairing, .claiming, .entering, .owning, .releasing: break
+        case .absent, .halted: return
+        }
+        failAll(&effects)
+        dropOwner()
+        role = .absent(begins: first)
+        effects.append(contentsOf: [.stopFollowing, .lost, .changed])
     }
 
     mutating func halt(_ reason: LogHalt, _ effects: inout [ReplicaEffect]) {

@@ -10,6 +10,12 @@ public struct Replica: ~Copyable {
     /// What this node is to the partition.
     enum Role: Sendable {
         case following
+        /// The log begins after what this node has read: it needs a copy of another node's store.
+        case absent(begins: LogPosition)
+        /// It looks whether the log is whole before it claims.
+        case checking(Check)
+        /// It appends what the log has lost.
+        case repairing
         case claiming
         /// It owns the partition, and applies what was written before.
         case entering
@@ -36,6 +42,8 @@ public struct Replica: ~Copyable {
 
         var number: UInt64
         var content: Content
+        var header: FrameHeader
+        var bytes: [UInt8]
     }
 
     let log: LogKey
@@ -47,6 +55,11 @@ public struct Replica: ~Copyable {
     var owner: LogOwner?
     /// Where this node is in the log, while it has no `owner`.
     var following: LogReader
+    /// The last valid records, and the repair of a log that has lost some of them.
+    var kept: KeptRecords
+    var repair: LogRepair?
+    /// The highest position that another node has read.
+    var highest = LogPosition.start
     /// The parts of a content whose last part has not been read.
     var parts: [UInt8] = []
     var isConnected = false
@@ -64,6 +77,8 @@ public struct Replica: ~Copyable {
     var firstUnresolved: UInt64 = 0
     var sending: Sending?
     var ownFrames: [OwnFrame] = []
+    /// The mark of the claim or ownership.
+    var ownMark: [UInt8] = []
 
     /// The last frame that was passed to the store, the last one that it has applied, and the last one that it has synced.
     var passed: LogPosition
@@ -81,6 +96,7 @@ public struct Replica: ~Copyable {
         self.reads = reads
         writes = reads.upperBound
         following = reader
+        kept = KeptRecords(after: reader)
         appliedBatches = batches
         passed = reader.position
         applied = reader.position
@@ -108,12 +124,19 @@ public struct Replica: ~Copyable {
     /// Why nothing more can be applied. `nil` unless that is so.
     public var haltReason: LogHalt? { if case .halted(let reason) = role { reason } else { nil } }
 
+    /// Where the log begins, if this node needs earlier records: it applies nothing more. `nil` unless that is so.
+    public var begins: LogPosition? { if case .absent(let position) = role { position } else { nil } }
+
+    /// The last frame that the store has applied: a new process reads on from there, whatever marks and void records follow.
+    public var stored: LogPosition { applied }
+
     /// The state for the membership.
     public var report: PartitionReport {
         let role: PartitionReport.Role =
             switch self.role {
             case .following: .following
-            case .claiming, .entering: .claiming
+            case .absent: .absent
+            case .checking, .repairing, .claiming, .entering: .claiming
             case .owning: .owning
             case .releasing(let node): isIdle ? .releasing(to: node) : .owning
             case .halted: .halted
@@ -131,6 +154,8 @@ public struct Replica: ~Copyable {
     public var nextTick: Instant {
         let isolation =
             disconnectedSince.map { $0.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds) }
+        if case .checking(let check) = role { return check.due }
+        if let repair { return repair.nextTick }
         return min(
             owner?.nextTick ?? .distantFuture, owner == nil ? .distantFuture : isolation ?? .distantFuture)
     }
@@ -142,8 +167,18 @@ public struct Replica: ~Copyable {
         case .record(let record, let position): read(record, position, now, &effects)
         case .stored(let name, let position): own(.stored(name, at: position), now, &effects)
         case .refused(let name): own(.refused(name), now, &effects)
-        case .end(let position): own(.end(position), now, &effects)
-        case .readFailed: own(.readFailed, now, &effects)
+        case .end(let position):
+            guard !repairs(with: .end(position), now, &effects), !checked(end: position, now, &effects) else {
+                return
+            }
+            own(.end(position), now, &effects)
+        case .readFailed: if !repairs(with: .readFailed, now, &effects) { own(.readFailed, now, &effects) }
+        case .removed(let first):
+            guard !repairs(with: .removed(first: first), now, &effects) else { return }
+            removed(first, &effects)
+            _ = checked(first, now, &effects)
+        case .lost(let last): lost(after: last, now, &effects)
+        case .reached(let position): highest = position
         case .applied(let position):
             applied = max(applied, position)
             enterIfApplied(&effects)
@@ -153,7 +188,7 @@ public struct Replica: ~Copyable {
         case .disconnected: disconnect(now, &effects)
         case .connected: connect(now, &effects)
         case .claim(let claim): self.claim(claim, now, &effects)
-        case .abandon: if case .claiming = role { giveUp(&effects) }
+        case .abandon: abandon(&effects)
         case .release(let node): release(to: node, &effects)
         case .resume:
             guard case .releasing = role else { return }
@@ -177,19 +212,31 @@ public struct Replica: ~Copyable {
         guard isConnected else { return }
         isConnected = false
         disconnectedSince = now.monotonic
+        guard !repairs(with: .disconnected, now, &effects) else { return }
+        if case .checking = role { giveUp(&effects) }
         own(.disconnected, now, &effects)
+    }
+
+    private mutating func abandon(_ effects: inout [ReplicaEffect]) {
+        switch role {
+        case .claiming, .checking, .repairing: giveUp(&effects)
+        case .following, .absent, .entering, .owning, .releasing, .halted: break
+        }
     }
 
     private mutating func connect(_ now: Now, _ effects: inout [ReplicaEffect]) {
         guard !isConnected else { return }
         isConnected = true
         disconnectedSince = nil
+        guard !repairs(with: .connected, now, &effects) else { return }
         if owner != nil { return own(.connected, now, &effects) }
-        if case .halted = role { return }
+        guard case .following = role else { return }
         effects.append(.follow(after: following.position))
     }
 
     private mutating func tick(_ now: Now, _ effects: inout [ReplicaEffect]) {
+        guard !repairs(with: .tick, now, &effects) else { return }
+        if case .checking(let check) = role, check.due <= now.monotonic { look(now, &effects) }
         own(.tick, now, &effects)
         guard let since = disconnectedSince, owner != nil,
             now.monotonic >= since.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds)

@@ -15,11 +15,13 @@ public enum ReplicaEvent: Sendable {
     case end(LogPosition)
     /// A read has failed.
     case readFailed
+    /// The first record of the log has this position: all earlier ones are purged.
+    case removed(first: LogPosition)
     /// The content of the frame at a position, which was to be applied, cannot be read.
     case unreadable(LogPosition)
     /// The store has applied a frame and everything before it.
     case applied(LogPosition)
-    /// The store needs no log up to this position, even after a power cut.
+    /// The store needs no log up to this position (`Replica.stored`), even after a power cut.
     case synced(LogPosition)
     /// The connection to the log is lost.
     case disconnected
@@ -37,6 +39,10 @@ public enum ReplicaEvent: Sendable {
     case stop
     /// Write frames of this version from now on.
     case writes(version: UInt8)
+    /// The log ends here for certain, although this node has read more.
+    case lost(after: LogPosition)
+    /// The highest position that any other node which runs has read.
+    case reached(LogPosition)
     /// Time has passed.
     case tick
 }
@@ -45,6 +51,8 @@ public enum ReplicaEvent: Sendable {
 public enum ReplicaEffect: Hashable, Sendable {
     /// Append the frame of this name (`Replica.frame`).
     case append(FrameName)
+    /// Append these bytes. The answer is not needed.
+    case appendRecord([UInt8])
     /// Read the record at a position from the leader of the log.
     case read(LogPosition)
     /// Report every record after a position, in place of what was followed before.
@@ -61,6 +69,10 @@ public enum ReplicaEffect: Hashable, Sendable {
     case lost
     /// The role or the epoch has changed: report it to the membership.
     case changed
+    /// The log ends here, before what nodes have applied: it has lost records.
+    case shortened(to: LogPosition)
+    /// The log has what it had lost; this many records were appended for that.
+    case repaired(records: Int)
     /// Nothing more can be applied until an operator has acted.
     case halted(LogHalt)
 }

@@ -67,7 +67,8 @@ public struct SendMessage: OperatorCommand {
         .optional("priority", .word, \.priority, "The priority of the message."),
         .preset(
             "delivery_receipt_requested", .boolean, \.wantsReceipt, false,
-            "Whether the app servers of the sender get a receipt when the device has acknowledged the message."))
+            "Whether the app servers of the sender get a receipt when the device has acknowledged the message."
+        ))
 
     /// The ACK or NACK of the message.
     public struct Answer: Record {

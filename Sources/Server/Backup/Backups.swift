@@ -3,6 +3,7 @@ import Catalogue
 import Delivery
 import Operator
 import RocksStore
+import Store
 
 /// The backups of the running daemon, one at a time.
 final class Backups: Sendable {
@@ -50,6 +51,28 @@ final class Backups: Sendable {
             log.error("backup_failed", ["path": .text(path), "problem": .text(error.text)])
             throw error
         }
+    }
+
+    /// Makes a checkpoint for another node of the cluster, and passes it to a closure. Throws if a backup or another copy is running.
+    func give(
+        to name: String, _ body: (StoreCheckpoint) throws(BackupFailure) -> Void
+    ) throws(BackupFailure) {
+        try begin(name)
+        defer { state.change { $0.running = nil } }
+        let checkpoint: StoreCheckpoint
+        do throws(StoreError) { checkpoint = try store.checkpoint() } catch {
+            throw BackupFailure(error, copying: store.path)
+        }
+        defer { try? store.removeCheckpoint() }
+        try body(checkpoint)
+    }
+
+    /// Whether a backup or a copy is running.
+    var isBusy: Bool { state.change { $0.running != nil } }
+
+    /// Throws if the daemon stops.
+    func demandRunning() throws(BackupFailure) {
+        if state.change({ $0.isStopping }) { throw Self.stopping }
     }
 
     /// Cancels a running backup and waits until its files are removed.

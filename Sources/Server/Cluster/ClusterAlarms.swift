@@ -148,7 +148,9 @@ extension ClusterHost {
                     cause: .recordsLost,
                     problem:
                         "the stream \(settings.names.stream(partition)) ends at position \(last.number), but this node has applied more: it has lost records",
-                    action: "see docs/cluster.md, a log that has lost records"))
+                    action:
+                        "nothing: the owner appends them again, which cluster_log_repaired reports; find out why NATS has lost them"
+                ))
         }
         if !hosted.streamProblems.isEmpty {
             found.append(
@@ -160,14 +162,13 @@ extension ClusterHost {
                         "correct it with the nats tool; replicas that are behind or offline catch up by themselves once their server runs"
                 ))
         }
-        if let first = hosted.logBegins {
+        if let first = hosted.replica.begins {
             found.append(
                 .init(
                     cause: .outdated,
                     problem:
                         "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
-                    action:
-                        "stop ccsd here, restore a backup of a running node (ccsctl backup there, ccsd restore here), and start it"
+                    action: copy.words
                 ))
         }
         let behind = recordsBehind(hosted)

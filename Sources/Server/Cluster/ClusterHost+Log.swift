@@ -100,6 +100,7 @@ extension ClusterHost {
             handle(.record(record, at: position), of: replicas[partition], now)
         case .end(let partition, let position): handle(.end(position), of: replicas[partition], now)
         case .readFailed(let partition, _, let failure):
+            if case .removed(let first) = failure { purged(replicas[partition], first, now) }
             report(failure, .read, of: partition)
             handle(.readFailed, of: replicas[partition], now)
         case .followed(let partition, let position, let record):
@@ -107,7 +108,7 @@ extension ClusterHost {
             pauseIfBehind(replicas[partition])
         case .followFailed(let partition, let failure):
             report(failure, .follow, of: partition)
-            if case .removed(let first) = failure { replicas[partition].logBegins = first }
+            if case .removed(let first) = failure { purged(replicas[partition], first, now) }
         case .connected(let server):
             disconnectedSince = nil
             contact.connected()
@@ -177,6 +178,17 @@ extension ClusterHost {
             let isRepeated = hosted.appends.note(name, now.monotonic)
             tally.appended(frame.count, isRepeated: isRepeated)
             logs.append(frame, name, to: partition)
+        case .appendRecord(let bytes):
+            tally.appended(bytes.count, isRepeated: true)
+            logs.append(bytes, FrameName(claim: Claim(0), number: 0), to: partition)
+        case .shortened(let last):
+            hosted.noteLost(after: last)
+            reportLost(hosted, after: last, applied: hosted.replica.reader.position)
+        case .repaired(let records):
+            hosted.noteRepaired()
+            log.notice(
+                "cluster_log_repaired",
+                ["partition": LogValue(partition), "records": LogValue(records)])
         case .read(let position): logs.read(position, of: partition)
         case .follow(let position): logs.follow(partition, after: position)
         case .stopFollowing: logs.stopFollowing(partition)
@@ -252,11 +264,15 @@ extension ClusterHost {
     func requestSync(_ now: Now) {
         guard now.monotonic >= syncDue else { return }
         syncDue = now.monotonic.advanced(milliseconds: Limits.ClusterHost.syncMilliseconds)
-        let positions = replicas.map { LogPosition($0.replica.report.applied.number) }
+        // While the store is being replaced, nothing more is durable. A new process needs the marks and void records after the last
+        // frame as well.
+        guard !copy.isUnderWay else { return }
+        let positions = replicas.map { $0.replica.stored }
         let mailbox = mailbox
         store.submit(WriteBatch(batchNumber: 0, mutations: [], isDurable: true)) { outcome in
             guard !outcome.hasFailed else { return }
             mailbox.post { host in
+                guard !host.copy.isUnderWay else { return }
                 for (hosted, position) in zip(host.replicas, positions) {
                     host.handle(.synced(position), of: hosted, host.reactor.now)
                 }

@@ -27,14 +27,15 @@ extension ClusterHost {
                 ["peer": .text("\(peer)"), "problem": .text(failure.words)])
         case .received(let node, let parcels):
             for parcel in parcels { received(parcel, from: node, now) }
-        // A node offers no copies and asks for none: its store is made from the logs or from a backup.
-        case .stream: break
+        case .stream(let node, let event): handle(event, of: node, now)
         }
     }
 
     /// The link to a node is lost: its sessions have ended, and no answers come from it.
     private func lose(_ node: NodeNumber, _ now: Now) {
         outgoing[node] = nil
+        loseCopy(from: node, now)
+        loseGiving(to: node)
         for event in sessions.lose(node) { deliver(event) }
         // The sessions of this node that are logged in there: the node reports them as ended to its partitions.
         for partition in owners.indices where owners[partition] == node { closeSessions(of: partition) }

@@ -27,6 +27,7 @@ extension ClusterHost {
         hosted.isExamined = true
         hosted.streamProblems = problems
         checkEnd(of: hosted, info.last)
+        purged(hosted, info.first, reactor.now)
         for problem in problems {
             log.repeating(
                 problem.isPassing ? .warning : .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
@@ -41,16 +42,34 @@ extension ClusterHost {
     /// Compares the end of a stream with what this node had applied.
     private func checkEnd(of hosted: HostedReplica, _ last: LogPosition) {
         guard hosted.noteEnd(last) else { return }
+        reportLost(hosted, after: last, applied: hosted.examinedAt)
+        handle(.lost(after: last), of: hosted, reactor.now)
+    }
+
+    /// A log has lost records that this node has.
+    func reportLost(_ hosted: HostedReplica, after last: LogPosition, applied: LogPosition) {
         log.repeating(
             .error, "cluster_records_lost", by: "\(hosted.partition)",
             [
                 "stream": .text(settings.names.stream(hosted.partition)),
                 "partition": LogValue(hosted.partition), "last": LogValue(Int(clamping: last.number)),
-                "applied": LogValue(Int(clamping: hosted.examinedAt.number)),
+                "applied": LogValue(Int(clamping: applied.number)),
             ])
     }
 
-    /// Has the owner remove the records that no node needs any more.
+    /// The first record that a log has. A node that needs an earlier one can apply nothing more before it has copied a store.
+    func purged(_ hosted: HostedReplica, _ first: LogPosition, _ now: Now) {
+        let before = hosted.replica.begins
+        handle(.removed(first: first), of: hosted, now)
+        guard before == nil, let begins = hosted.replica.begins else { return }
+        figuresDue = .distantPast
+        log.warning(
+            "cluster_node_outdated",
+            ["partition": LogValue(hosted.partition), "first": LogValue(Int(clamping: begins.number))])
+    }
+
+    /// Has the owner remove the records that no node needs any more. The last one of them stays: by it each node sees that the log has
+    /// what it has applied.
     private func purge(_ hosted: HostedReplica, _ info: StreamInfo) {
         guard hosted.replica.isOwning else { return }
         let positions = membership.purge(of: hosted.partition)
@@ -68,10 +87,10 @@ extension ClusterHost {
                 [
                     "partition": LogValue(hosted.partition),
                     "position": LogValue(Int(clamping: position.number)),
-                    "hint": .text("a node that is away must start from a backup of another node"),
+                    "hint": .text("a node that is away will copy the store of another one"),
                 ])
         }
-        logs.purge(upTo: position, of: hosted.partition)
+        logs.purge(upTo: LogPosition(position.number - 1), of: hosted.partition)
     }
 }
 

@@ -24,6 +24,10 @@ final class ClusterHost: ReactorDelegate {
     let factory: PartitionFactory
     let tally: ClusterTally
     let contact: ClusterContact
+    let backups: Backups
+    let dataDirectory: String
+    /// Ends the process, so that it is started again.
+    let restart: @Sendable () -> Void
     /// Called after batches of other nodes that change the senders.
     let sendersChanged: @Sendable () -> Void
 
@@ -55,6 +59,9 @@ final class ClusterHost: ReactorDelegate {
     var ordered: [Int: OrderedHandover] = [:]
     /// Whether the store has the last roster.
     var isRosterStored = true
+    /// The copies of stores: the one that this node needs, and the one that it gives.
+    var copy = CopyState()
+    var giving: GivenCopy?
 
     init(
         reactor: Reactor, settings: ClusterSettings, mailbox: ClusterMailbox, progress: [LogProgress?],
@@ -70,6 +77,9 @@ final class ClusterHost: ReactorDelegate {
         factory = surroundings.factory
         tally = surroundings.tally
         contact = surroundings.contact
+        backups = surroundings.backups
+        dataDirectory = surroundings.dataDirectory
+        restart = surroundings.restart
         sendersChanged = surroundings.sendersChanged
         membership = Membership(
             settings.membership, roster: surroundings.roster, seed: SecureRandom.number(), now: reactor.now)
@@ -97,6 +107,9 @@ final class ClusterHost: ReactorDelegate {
         var contact: ClusterContact
         /// The nodes that the last process has seen, and those that were removed.
         var roster = Roster()
+        var backups: Backups
+        var dataDirectory: String
+        var restart: @Sendable () -> Void
         var sendersChanged: @Sendable () -> Void
     }
 
@@ -171,6 +184,9 @@ final class ClusterHost: ReactorDelegate {
     /// Handles what is due, and again when the next thing is.
     private func tick(_ now: Now) {
         handle(.tick, now)
+        for hosted in replicas {
+            handle(.reached(membership.reached(of: hosted.partition)), of: hosted, now)
+        }
         for hosted in replicas where hosted.replica.nextTick <= now.monotonic {
             handle(.tick, of: hosted, now)
         }
@@ -178,6 +194,7 @@ final class ClusterHost: ReactorDelegate {
         releaseOverdue(now)
         requestSync(now)
         storeRoster()
+        copyIfBehind(now)
         updateFigures(now)
         var next = now.monotonic.advanced(milliseconds: Limits.Cluster.heartbeatMilliseconds)
         next = min(next, membership.nextTick)

@@ -12,6 +12,7 @@ struct ClusterPort: Sendable {
     let contact: ClusterContact
     /// Gets the outcomes of batches that the thread does not take any more.
     private let reports: StoreReports
+    let restart = RestartRequest()
 
     /// The port of the thread with this reactor.
     init(_ handle: ReactorHandle, _ member: Membership.Settings, _ reports: StoreReports) {

@@ -52,6 +52,11 @@ struct ClusterTally {
         shard.add(to: .clusterForwarded, kind.position, direction.position)
     }
 
+    /// Counts a copy of a store.
+    func copied(_ direction: Metric.LinkDirection, _ outcome: Metric.CopyOutcome) {
+        shard.add(to: .clusterCopies, direction.position, outcome.position)
+    }
+
     /// Counts events that are answered without their owner.
     func unreached(_ count: Int, _ reason: Metric.UnreachedReason) {
         shard.add(count, to: .clusterUnreached, reason.position)

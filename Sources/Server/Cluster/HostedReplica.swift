@@ -27,10 +27,8 @@ final class HostedReplica {
     var releasesTo: NodeNumber?
     /// What is wrong with the stream and does not go by itself: until it is mended, this node does not claim the partition.
     var problems: [StreamProblem] { streamProblems.filter { !$0.isPassing } }
-    /// Where the log begins, if this node needs earlier records: it cannot follow.
-    var logBegins: LogPosition?
     /// Whether this node may claim the partition.
-    var isClaimable: Bool { problems.isEmpty && logBegins == nil }
+    var isClaimable: Bool { problems.isEmpty && replica.begins == nil }
     /// Whether the log is not asked for more until the store has caught up.
     var isPaused = false
     /// The submissions without an outcome, from `firstNumber` on.
@@ -83,6 +81,12 @@ final class HostedReplica {
         lostAfter = shortEnds >= Limits.ClusterHost.shortEnds ? last : nil
         return lostAfter != nil
     }
+
+    /// The stream has lost what it had after a position.
+    func noteLost(after last: LogPosition) { lostAfter = last }
+
+    /// What the stream had lost is appended again.
+    func noteRepaired() { (shortEnds, lostAfter) = (0, nil) }
 
     /// Returns the batches of a frame with the progress that each makes, for the store.
     func completed(

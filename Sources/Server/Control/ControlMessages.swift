@@ -69,7 +69,8 @@ extension SendMessage {
             (.data, data.map { .object($0) }), (.collapseKey, collapseKey.map { .string($0) }),
             (.timeToLive, timeToLive.map { .integer($0) }),
             (.priority, priority.map { .string($0.rawValue) }),
-            (.deliveryReceiptRequested, wantsReceipt ? .boolean(true) : nil), (.messageID, .string(messageID)),
+            (.deliveryReceiptRequested, wantsReceipt ? .boolean(true) : nil),
+            (.messageID, .string(messageID)),
         ]
         return .object(fields.compactMap { field, value in value.map { .init(field.name, $0) } })
     }

@@ -33,7 +33,8 @@ struct ConsoleFiles: Sendable {
         for position in 0..<console_count() {
             let path = unsafe String(cString: console_file(position).pointee.path)
             files[path] = File(
-                contentType: Self.contentType(of: path), entityTag: Self.entityTag(of: Self.bytes(at: position)),
+                contentType: Self.contentType(of: path),
+                entityTag: Self.entityTag(of: Self.bytes(at: position)),
                 position: position)
         }
         let path = "js/tables.js"
@@ -52,7 +53,8 @@ struct ConsoleFiles: Sendable {
         let path = rest.isEmpty || rest == "/" ? "index.html" : String(rest.dropFirst())
         guard rest.isEmpty || rest.hasPrefix("/"), let file = files[path] else {
             return HTTPResponse(
-                .notFound, HTTPResponse.text, Array("there is no such file; the console is at \(Self.prefix)/\n".utf8))
+                .notFound, HTTPResponse.text,
+                Array("there is no such file; the console is at \(Self.prefix)/\n".utf8))
         }
         let known = String(decoding: request.header("if-none-match") ?? [], as: UTF8.self)
         var response = HTTPResponse(.notModified, file.contentType, [])

@@ -106,7 +106,7 @@ extension LogWorld {
                 case .record(let bytes, let position):
                     .record(FrameHeader.read(bytes: bytes, in: world.key), at: position)
                 case .end(let position): .end(position)
-                case .failed: .readFailed
+                case .failed, .removed: .readFailed
                 }
             world.after(Int64.random(in: 100...2_000, using: &world.random)) { world in
                 if !world.isCut(node) { world.feed(event, node, process) }

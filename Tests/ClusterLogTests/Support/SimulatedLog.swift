@@ -15,6 +15,8 @@ public struct SimulatedLog {
     public enum Reading {
         case record([UInt8], at: LogPosition)
         case end(LogPosition)
+        /// It is purged; the log begins here.
+        case removed(first: LogPosition)
         case failed
     }
 
@@ -44,6 +46,8 @@ public struct SimulatedLog {
     let faults: Faults
     /// What is stored, in order.
     public private(set) var records: [[UInt8]] = []
+    /// How many of them are purged, from the first one on.
+    public private(set) var purged = 0
     /// Until when there is no leader, in microseconds.
     public var electionUntil: Int64 = 0
     /// When the last record of each node arrived in order.
@@ -88,6 +92,15 @@ public struct SimulatedLog {
         return end
     }
 
+    /// Removes the records up to a position for ever.
+    public mutating func purge(upTo position: LogPosition) {
+        for index in purged..<max(purged, Int(position.number)) { records[index] = [] }
+        purged = max(purged, Int(position.number))
+    }
+
+    /// Loses the last records, as a log does whose servers had not synced them.
+    public mutating func lose(_ count: Int) { records.removeLast(min(count, records.count - purged)) }
+
     /// Answers a read.
     public func read(_ position: LogPosition, at time: Int64, isFaulty: Bool, _ random: inout SeededRandom)
         -> Reading
@@ -105,6 +118,7 @@ public struct SimulatedLog {
             }
         }
         let index = Int(position.number) - 1
+        guard index >= purged else { return .removed(first: LogPosition(UInt64(purged) + 1)) }
         guard index < seen else { return .end(LogPosition(UInt64(seen))) }
         return .record(records[index], at: position)
     }

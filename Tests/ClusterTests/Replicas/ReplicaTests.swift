@@ -11,7 +11,8 @@ import Testing
 
     @Test("stores stay the same, and no batch that succeeded is lost")
     func worlds() {
-        var (submitted, succeeded, failed, handovers) = (0, 0, 0, 0)
+        var (submitted, succeeded, failed, handovers, copies) = (0, 0, 0, 0, 0)
+        var (losses, repairs) = (0, 0)
         for seed in 0..<Self.seeds {
             let world = ReplicaWorld(seed: seed)
             let found = world.run()
@@ -20,7 +21,12 @@ import Testing
             succeeded += world.succeeded.count
             failed += world.failed.count
             handovers += world.handovers
+            copies += world.copies
+            losses += world.losses
+            repairs += world.repairs
         }
+        #expect(copies > 0, "no node was ever behind")
+        #expect(losses > 0 && repairs > 0, "no log has lost anything")
         #expect(submitted > 100 && succeeded > submitted / 2 && failed > 10 && handovers > 10)
     }
 
@@ -63,6 +69,73 @@ import Testing
 
     @Test("a store that applies a batch again after a restart is found")
     func repeated() { #expect(findings(of: "stores") { world in world.skips = { _ in 0 } }) }
+
+    @Test("a log that is purged up to what one node has not synced is found")
+    func purgedUnsynced() {
+        #expect(
+            findings(of: "") { world in
+                world.purgePosition = { $0.map { $0.replica.report.applied }.max() ?? .start }
+            })
+    }
+
+    @Test("a position that counts as durable although a new process begins before it is found")
+    func durableMarks() {
+        #expect(findings(of: "purge") { world in world.syncPosition = { $0.replica.report.applied } })
+    }
+
+    @Test("a claim that does not look whether the log is whole is found")
+    func blindClaim() { #expect(findings(of: "") { $0.isBlind = true }) }
+
+    @Test("a repair that appends something else than what was lost is found")
+    func wrongRepair() {
+        #expect(
+            findings(of: "") { world in
+                world.tamper = { effect, _ in
+                    guard case .appendRecord = effect else { return effect }
+                    return .appendRecord([1, 2, 3])
+                }
+            })
+    }
+
+    @Test("a repair whose records come to earlier positions than they had is found")
+    func earlierPositions() {
+        #expect(
+            findings(of: "") { world in
+                world.tamper = { effect, _ in
+                    guard case .appendRecord(let bytes) = effect, bytes.count < FrameHeader.length else {
+                        return effect
+                    }
+                    return nil
+                }
+            })
+    }
+
+    @Test("a copy of a store whose progress is not that of its content is found")
+    func tornCopy() {
+        #expect(
+            findings(of: "stores") { world in
+                world.arrived = { copy, giver in copy.reader = giver.store.reader }
+            })
+    }
+
+    @Test("a node whose records are purged follows no more, claims nothing, and is healed by a new store")
+    func removed() {
+        let now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
+        var effects: [ReplicaEffect] = []
+        var replica = Replica(log: LogKey(cluster: 1, partition: 0), at: LogReader())
+        replica.handle(.connected, now: now, effects: &effects)
+        replica.handle(.removed(first: LogPosition(1)), now: now, effects: &effects)
+        #expect(effects == [.follow(after: .start)] && replica.begins == nil, "nothing is missing")
+        effects = []
+        replica.handle(.removed(first: LogPosition(9)), now: now, effects: &effects)
+        #expect(effects == [.stopFollowing, .lost, .changed])
+        #expect(replica.begins == LogPosition(9) && replica.report.role == .absent)
+        effects = []
+        for event in [
+            .claim(Claim(1)), .disconnected, .connected, .tick, .removed(first: LogPosition(20)),
+        ] as [ReplicaEvent] { replica.handle(event, now: now, effects: &effects) }
+        #expect(effects.isEmpty && replica.begins == LogPosition(9))
+    }
 
     @Test("an owner that serves before its store has everything is found")
     func early() {

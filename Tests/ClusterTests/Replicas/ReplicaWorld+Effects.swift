@@ -22,6 +22,7 @@ extension ReplicaWorld {
             var effects: [ReplicaEffect] = []
             node.replica.handle(event, now: now, effects: &effects)
             perform(effects, node)
+            copyIfBehind(node)
         }
     }
 
@@ -58,6 +59,9 @@ extension ReplicaWorld {
             node.isServing = true
         case .lost: node.isServing = false
         case .changed: break
+        case .appendRecord(let bytes): append(bytes, FrameName(claim: Claim(0), number: 0), node)
+        case .shortened: break
+        case .repaired: repairs += 1
         case .halted(let reason): fail("halted: \(reason)")
         }
     }
@@ -131,10 +135,14 @@ extension ReplicaWorld {
         guard !isCut(node) else { return }
         let process = node.process
         after(draw(100...2_000)) { world in
+            if world.isBlind, position > world.log.end, position <= node.replica.reader.position {
+                return world.feed(.record([1], at: position), node, process)
+            }
             let event: ReplicaEvent =
                 switch world.log.read(position, at: world.time, isFaulty: world.isFaulty, &world.random) {
                 case .record(let bytes, let position): .record(bytes, at: position)
                 case .end(let position): .end(position)
+                case .removed(let first): .removed(first: first)
                 case .failed: .readFailed
                 }
             world.after(world.draw(100...2_000)) { world in
@@ -146,10 +154,13 @@ extension ReplicaWorld {
     func follow(_ node: Node) {
         if !isCut(node) {
             for _ in 0..<16 {
-                guard let position = node.follows,
-                    case .record(let bytes, let found) = log.read(
-                        position.next, at: time, isFaulty: isFaulty, &random)
-                else { break }
+                guard let position = node.follows else { break }
+                let reading = log.read(position.next, at: time, isFaulty: isFaulty, &random)
+                if case .removed(let first) = reading {
+                    node.follows = nil
+                    feed(.removed(first: first), node, node.process)
+                }
+                guard case .record(let bytes, let found) = reading else { break }
                 node.follows = found
                 feed(.followed(bytes, at: found), node, node.process)
             }

@@ -31,6 +31,10 @@ final class ReplicaWorld {
         var isServing = false
         /// Where the follower is; `nil` if nothing is followed.
         var follows: LogPosition?
+        /// Whether it copies the store of another node.
+        var isCopying = false
+        /// The most that any of its processes has reported as durable.
+        var reported = LogPosition.start
 
         init(_ number: Int, _ key: LogKey) {
             self.number = number
@@ -40,6 +44,12 @@ final class ReplicaWorld {
 
     let key = LogKey(cluster: 7, partition: 2)
     let isFaultyWorld: Bool
+    /// Whether the log loses records that it has confirmed. No process ends then: what it keeps is in its memory.
+    let losesRecords: Bool
+    var losses = 0
+    var repairs = 0
+    /// Whether a claim finds what the log has lost.
+    var isBlind = false
     var random: SeededRandom
     var log: SimulatedLog
     var nodes: [Node] = []
@@ -55,16 +65,32 @@ final class ReplicaWorld {
     var tamper: ((ReplicaEffect, Node) -> ReplicaEffect?)?
     /// Changes what a store applies of a frame.
     var skips: (AppliedFrame) -> UInt64 = { $0.skips }
+    /// What counts as synced when a store is.
+    var syncPosition: (Node) -> LogPosition = { $0.store.reader.position }
+    /// What two nodes have, from the positions of all.
+    var purgePosition: ([Node]) -> LogPosition = { nodes in
+        let durable = nodes.filter { $0.replica.begins == nil }.map { $0.replica.report.durable }
+        return durable.count < 2 ? .start : durable.sorted(by: >)[1]
+    }
+    /// Changes a copy when it arrives.
+    var arrived: (inout SimulatedStore, Node) -> Void = { _, _ in }
+    /// What a copy must have.
+    var least: (Node) -> LogPosition = { node in
+        max(node.reported, LogPosition((node.replica.begins?.number ?? 1) - 1))
+    }
+    var copies = 0
 
     static let faultMicroseconds: Int64 = 10_000_000
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
         isFaultyWorld = seed % 4 != 0
+        losesRecords = seed % 4 == 3
         log = SimulatedLog(
             isFaultyWorld
                 ? SimulatedLog.Faults(
-                    late: 3, lost: 3, refused: 2, lostAnswer: 3, staleRead: 10, failedRead: 5)
+                    late: losesRecords ? 0 : 3, lost: 3, refused: 2, lostAnswer: 3, staleRead: 10,
+                    failedRead: 5)
                 : SimulatedLog.Faults())
         nodes = (0..<3).map { Node($0, key) }
     }
@@ -124,6 +150,7 @@ final class ReplicaWorld {
             fail("progress: \(calm) applied after the faults of \(log.end.number): \(states)")
         }
         let whole = nodes[0].store.applied
+        if !nodes.allSatisfy({ $0.replica.begins == nil }) { fail("progress: a node is still behind") }
         for node in nodes.dropFirst() where node.store.applied != whole {
             fail("stores: node \(node.number) has \(node.store.applied.count) batches, node 0 \(whole.count)")
         }
@@ -156,8 +183,13 @@ final class ReplicaWorld {
     }
 
     private func claim(_ node: Node) {
-        guard node.pausedUntil <= time else { return }
+        guard node.pausedUntil <= time, !losesRecords || mayClaim(node) else { return }
         feed(.claim(Claim(random.next())), node, node.process)
+    }
+
+    /// As the membership has it: a node that claims or repairs is left alone.
+    private func mayClaim(_ node: Node) -> Bool {
+        nodes.allSatisfy { $0 === node || $0.replica.report.role != .claiming }
     }
 
     private func claimCalmly() {
@@ -173,16 +205,34 @@ final class ReplicaWorld {
         guard let node = nodes.randomElement(using: &random) else { return }
         if chance(3) { claim(node) }
         if chance(2), let other = nodes.randomElement(using: &random) { handOver(from: node, to: other) }
+        reach()
         guard isFaultyWorld else { return }
         if chance(1) {
             claim(node)
             claim(nodes[(node.number + 1) % 3])
         }
+        if chance(20) { sync(node) }
+        if chance(10) { purge() }
+        if chance(1) { log.electionUntil = time + draw(4_000_000...9_000_000) }
+        if losesRecords { return lose() }
         if chance(1) { restart(node, losesUnsynced: chance(30)) }
         if chance(1) { node.pausedUntil = max(node.pausedUntil, time + draw(200_000...4_000_000)) }
         if chance(1) { cut(node, draw(200_000...8_000_000)) }
-        if chance(1) { log.electionUntil = time + draw(4_000_000...9_000_000) }
-        if chance(20) { sync(node) }
+    }
+
+    /// Nodes learn from heartbeats how far the others have read.
+    private func reach() {
+        for node in nodes {
+            let others = nodes.filter { $0 !== node }.map { $0.replica.report.applied }
+            feed(.reached(others.max() ?? .start), node, node.process)
+        }
+    }
+
+    /// The log loses its last records while no mark is on the way.
+    private func lose() {
+        guard chance(4), nodes.allSatisfy({ $0.replica.report.role != .claiming }) else { return }
+        losses += 1
+        log.lose(Int(draw(1...12)))
     }
 
     /// A planned handover: the owner releases the partition, then the other one claims it.
@@ -199,8 +249,44 @@ final class ReplicaWorld {
     }
 
     private func sync(_ node: Node) {
+        guard !node.isCopying else { return }
         node.synced = node.store
-        feed(.synced(node.store.reader.position), node, node.process)
+        feed(.synced(syncPosition(node)), node, node.process)
+        note(node)
+    }
+
+    private func note(_ node: Node) { node.reported = max(node.reported, node.replica.report.durable) }
+
+    // MARK: Purges and copies
+
+    private func purge() {
+        for node in nodes { note(node) }
+        let position = purgePosition(nodes)
+        let last = min(position, log.end).number
+        if last > 0 { log.purge(upTo: LogPosition(last - 1)) }
+    }
+
+    /// A node that is behind takes the store of another one as it is now, which arrives a while later.
+    func copyIfBehind(_ node: Node) {
+        guard let begins = node.replica.begins, !node.isCopying else { return }
+        if begins <= node.reported.next {
+            fail("purge: node \(node.number) needs \(begins.number) and has reported \(node.reported.number)")
+        }
+        let giver = nodes.filter {
+            $0 !== node && $0.replica.begins == nil && $0.store.reader.position >= least(node)
+        }
+        .max { $0.store.reader.position < $1.store.reader.position }
+        let process = node.process
+        guard let giver else { return after(1_000_000) { $0.copyIfBehind(node) } }
+        node.isCopying = true
+        var copy = giver.store
+        after(draw(100_000...3_000_000)) { world in
+            guard node.process == process else { return }
+            world.arrived(&copy, giver)
+            (node.store, node.synced) = (copy, copy)
+            world.copies += 1
+            world.restart(node, losesUnsynced: false)
+        }
     }
 
     func restart(_ node: Node, losesUnsynced: Bool) {
@@ -212,6 +298,7 @@ final class ReplicaWorld {
         node.inbox = []
         node.isServing = false
         node.follows = nil
+        node.isCopying = false
         node.replica = Replica(log: key, at: node.store.reader, batches: node.store.batches)
         feed(.connected, node, node.process)
         tick(node, node.process)

@@ -217,6 +217,7 @@ final class UpgradeWorld {
                     case .record(let bytes, let position): .record(bytes, at: position)
                     case .end(let position): .end(position)
                     case .failed: .readFailed
+                    case .removed(let first): .removed(first: first)
                     }
                 world.feed(event, node, process)
             }
@@ -226,7 +227,8 @@ final class UpgradeWorld {
         case .took: node.isServing = true
         case .lost: node.isServing = false
         case .halted(let reason): node.halt = reason
-        case .fail: break
+        // The log of this world loses nothing.
+        case .fail, .appendRecord, .shortened, .repaired: break
         case .changed:
             after(10) { $0.member(.local(partition: 0, node.replica.report), node, process) }
         }

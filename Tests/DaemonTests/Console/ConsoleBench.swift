@@ -59,7 +59,8 @@ final class ConsoleBench {
 
     /// Presses the button with this text.
     func press(_ text: String) throws {
-        let button = "[...document.querySelectorAll('button')].find((one) => one.textContent === \(Self.literal(text)))"
+        let button =
+            "[...document.querySelectorAll('button')].find((one) => one.textContent === \(Self.literal(text)))"
         try wait("the button \(text)", until: "\(button)?.disabled === false")
         try evaluate("\(button).click()")
     }

@@ -48,6 +48,26 @@ final class TestAppServer {
         return answers[id] ?? ""
     }
 
+    /// Sends messages of about 3,900 bytes that no compression shortens, some at a time. Throws unless all are acknowledged.
+    func fill(_ ids: [String], to token: String) throws {
+        var waiting: [String] = []
+        for id in ids {
+            var message = Downstream(to: Array(token.utf8), messageID: Array(id.utf8))
+            let noise = (0..<2_900).map { _ in UInt8.random(in: 0...255) }
+            message.data = [
+                (Array("id".utf8), Array(id.utf8)),
+                (Array("noise".utf8), Array(Data(noise).base64EncodedString().utf8)),
+            ]
+            guard client.send(message) else { throw HarnessFailure("\(id) was not sent") }
+            waiting.append(id)
+            guard waiting.count == 50 || id == ids.last else { continue }
+            guard reactor.turn(seconds: 60, until: { waiting.allSatisfy { answers[$0] != nil } }),
+                waiting.allSatisfy({ answers[$0] == "ACK" })
+            else { throw HarnessFailure("not all acknowledged: \(waiting.map { answers[$0] ?? "none" })") }
+            waiting = []
+        }
+    }
+
     /// Waits for an upstream message, which the app server acknowledges.
     func expectUpstream(_ id: String) throws {
         guard reactor.turn(seconds: 20, until: { upstream.contains(id) }) else {

@@ -1,9 +1,7 @@
-import Client
+import Basics
 import Foundation
 import Operator
 import Wire
-
-@testable import Client
 
 /// A daemon with the operator API over TLS, an operator and a viewer, and curl.
 final class OperatorAPIBench {

@@ -1,3 +1,4 @@
+import Basics
 import Client
 import Foundation
 import Operator
@@ -23,7 +24,11 @@ struct OperatorAPITests {
         case .exportRecords: ["part": "senders"]
         case .importRecords: ["rows": []]
         case .handOverPartition: ["partition": 3]
-        case .removeNode: ["node": 3]
+        case .removeNode, .admitNode: ["node": 3]
+        case .addVirtualDevice: ["sender_id": .string(sender), "app": "org.example.app"]
+        case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
+            .removeVirtualDevice:
+            ["device": "77"]
         case .addOperator: ["name": .string("x\(UInt32.random(in: 0...(.max)))"), "role": "operator"]
         case .removeOperator: ["name": "zed"]
         case .sendMessage: ["sender_id": .string(sender), "to": .string(token), "data": ["a": "b"]]
@@ -48,7 +53,7 @@ struct OperatorAPITests {
             // The names of counts are those that are not 0.
             members.allSatisfy({ $0.value.integer != nil })
                 ? "counts" : .object(members.map { .init($0.key, shape($0.value)) })
-        case .array(let elements): elements.first.map { [shape($0)] } ?? []
+        case .array(let elements): .array(elements.prefix(1).map { shape($0) })
         case .string: "text"
         case .integer, .number: "number"
         case .boolean: "boolean"

@@ -94,7 +94,7 @@ struct VirtualDeviceTests {
         #expect(gone["token"] is NSNull)
         #expect(try server.send("refused", to: device.token) == "DEVICE_UNREGISTERED")
         _ = try daemon.ctl("virtual-devices", "remove", device.id)
-        #expect((try daemon.ctl("virtual-devices", "list")["devices"] as? [Object])?.isEmpty == true)
+        #expect(try (daemon.ctl("virtual-devices", "list")["devices"] as? [Object])?.isEmpty == true)
         let unknown = try Tool.run(
             "ccsctl", ["--socket", daemon.controlSocket, "virtual-devices", "messages", device.id])
         #expect(unknown.code != 0 && unknown.errors.contains("unknown virtual device"), "\(unknown)")

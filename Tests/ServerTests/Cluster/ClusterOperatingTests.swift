@@ -115,9 +115,11 @@ import Wire
     func claims() {
         let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
         #expect(hosted.isClaimable)
-        hosted.logBegins = LogPosition(7)
-        #expect(!hosted.isClaimable)
-        hosted.logBegins = nil
+        let purged = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
+        var effects: [ReplicaEffect] = []
+        purged.replica.handle(
+            .removed(first: LogPosition(7)), now: Now(monotonic: .distantPast, wall: 0), effects: &effects)
+        #expect(!purged.isClaimable)
         hosted.streamProblems = [.noLeader]
         #expect(hosted.isClaimable, "it goes by itself")
         hosted.streamProblems = [.noLeader, .replicas(1, expected: 3)]

@@ -7,6 +7,7 @@ import Glibc
 import NATSClient
 import NATSServerSupport
 import Operator
+import RocksStore
 import Store
 import StoreSupport
 import Synchronization
@@ -82,7 +83,12 @@ final class ReplicatedLog: LogUnderTest {
                 factory: PartitionFactory(
                     partitions: OutcomeJournal.partitions, settings: DeliverySettings(),
                     directory: SenderDirectory([]), lease: try SequenceLease(store: store)),
-                tally: ClusterTally(shard: MetricShard()), contact: port.contact, sendersChanged: {}))
+                tally: ClusterTally(shard: MetricShard()), contact: port.contact,
+                // The only node copies nothing.
+                backups: Backups(
+                    store: try RocksStore(path: folder + "/store", partitions: OutcomeJournal.partitions),
+                    log: .silent), dataDirectory: folder, restart: {},
+                sendersChanged: {}))
         try host.listen()
         nonisolated(unsafe) let transferred = host
         thread = try Transport.Thread(name: "cluster") { unsafe transferred.run() }

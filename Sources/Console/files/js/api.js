@@ -37,7 +37,7 @@ export async function followFigures(receive, signal) {
 /** Returns the request of a command: its path, and its other arguments in the query or the body. */
 function requestOf(name, args) {
   const { method, path } = operation(name);
-  const rest = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== ''));
+  const rest = Object.fromEntries(Object.entries(args).filter(([, value]) => ![undefined, null, ''].includes(value)));
   const full = path.replace(/\{(\w+)\}/g, (_, field) => {
     const value = rest[field];
     delete rest[field];

@@ -76,7 +76,8 @@ final class HTTP1Codec: HTTPCodec {
     }
 
     func updateDeadlines(isReading: Bool, now: Now) {
-        guard isReading, reader.isInsideRequest else { return pace = nil }
+        // Behind a stream nothing more is read.
+        guard isReading, ending == nil, reader.isInsideRequest else { return pace = nil }
         if pace == nil { pace = RequestPace(now: now.monotonic) }
         pace?.record(body: reader.bodyBytes, now: now.monotonic)
     }

@@ -50,9 +50,11 @@ class LiveChart extends HTMLElement {
     const samples = figures.samples;
     this.#width = this.plot.clientWidth || firstWidth;
     this.plot.setAttribute('viewBox', `0 0 ${this.#width} ${height}`);
-    const top = roundAbove(Math.max(0, ...samples.flatMap((sample) => this.#series.map(({ key }) => sample.values[key] ?? 0))));
+    const all = samples.flatMap((sample) => this.#series.map(({ key }) => sample.values[key])).filter((value) => value !== null);
+    const top = roundAbove(Math.max(0, ...all));
     const shown = this.#pointed === null ? samples.at(-1) : samples[Math.round(this.#pointed * (samples.length - 1))];
-    fill(this.plot, this.#frame(top), this.#series.map((series, at) => this.#line(samples, series.key, at, top)),
+    fill(this.plot, this.#frame(top, all.length > 0),
+      this.#series.map((series, at) => this.#line(samples, series.key, at, top)),
       this.#pointed !== null && samples.length > 1 && this.#cursor());
     const values = this.#series.map(({ key, label }) => ({ label, text: this.#text(shown?.values[key]) }));
     fill(this.legend, values.map(({ label, text }, at) => h('li', {},
@@ -65,12 +67,12 @@ class LiveChart extends HTMLElement {
     return value === null || value === undefined ? '–' : this.#format(value);
   }
 
-  #frame(top) {
+  #frame(top, hasValues) {
     return [0, 0.5, 1].map((share) => {
       const y = height - edge.bottom - share * (height - edge.top - edge.bottom);
       return [
         svg('line', { x1: edge.left, x2: this.#width - edge.right, y1: y, y2: y, class: 'grid-line' }),
-        share > 0 && svg('text', { x: edge.left + 2, y: y + 11, class: 'scale' }, this.#format(top * share)),
+        share > 0 && hasValues && svg('text', { x: edge.left + 2, y: y + 11, class: 'scale' }, this.#format(top * share)),
       ];
     });
   }

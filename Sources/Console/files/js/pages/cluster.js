@@ -14,9 +14,19 @@ const statusKinds = { this: 'good', alive: 'good', suspected: 'warn', gone: 'bad
 /** Creates the page. */
 export function cluster(signal) {
   const place = h('div', {});
-  const refresh = () => load(place, call('cluster status', {}, signal), (answer) => status(answer, refresh));
+  const refresh = () => load(place, statusOf(signal), (answer) => (answer ? status(answer, refresh) : alone()));
   refresh();
   return place;
+}
+
+/** Returns the status of the cluster; null if the server belongs to none. */
+async function statusOf(signal) {
+  const { cluster: membership } = await call('status', {}, signal);
+  return membership && call('cluster status', {}, signal);
+}
+
+function alone() {
+  return notice('info', 'This server belongs to no cluster', h('p', {}, 'With ccsctl cluster found several servers share the load, and one may fail.'));
 }
 
 function status(answer, refresh) {

@@ -45,7 +45,7 @@ function drain() {
   ),
     runner('drain', 'Drain all app servers',
       {},
-      ({ sessions }) => notice('good', plural(sessions, 'session is', 'sessions are'), h('p', {}, 'draining.')),
+      ({ sessions }) => notice('good', `${plural(sessions, 'session')} draining`),
       { question: 'All app servers have to reconnect.' },
     )];
 }

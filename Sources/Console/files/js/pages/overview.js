@@ -13,47 +13,24 @@ import { badge, facts, section, table } from '../components/table.js';
 /** Milliseconds between two questions for the health and the status. */
 const refreshMilliseconds = 10000;
 
+/** A line of a chart for each pair of a series and its name. */
+const lines = (series) => Object.entries(series).map(([key, label]) => ({ key, label }));
+/** The chart of a latency. */
+const latency = (title, name) => ({ title, format: duration, series: lines({ [`${name}_50`]: 'median', [`${name}_99`]: '99 of 100' }) });
+
 const charts = [
   {
     title: 'Messages to devices per second',
     format: rate,
-    series: [
-      { key: 'down_accepted', label: 'accepted' },
-      { key: 'down_delivered', label: 'delivered' },
-      { key: 'down_refused', label: 'refused' },
-    ],
+    series: lines({ down_accepted: 'accepted', down_delivered: 'delivered', down_refused: 'refused' }),
   },
-  {
-    title: 'Messages from devices per second',
-    format: rate,
-    series: [{ key: 'up_accepted', label: 'accepted' }, { key: 'up_delivered', label: 'delivered' }],
-  },
-  {
-    title: 'Time to the ACK',
-    format: duration,
-    series: [{ key: 'ack_downstream_50', label: 'median' }, { key: 'ack_downstream_99', label: '99 of 100' }],
-  },
-  {
-    title: 'Time to the delivery',
-    format: duration,
-    series: [{ key: 'delivery_50', label: 'median' }, { key: 'delivery_99', label: '99 of 100' }],
-  },
-  {
-    title: 'Sync of the store',
-    format: duration,
-    series: [{ key: 'store_sync_50', label: 'median' }, { key: 'store_sync_99', label: '99 of 100' }],
-  },
-  {
-    title: 'Waiting messages',
-    format: count,
-    series: [{ key: 'waiting_down', label: 'for devices' }, { key: 'waiting_up', label: 'for app servers' }],
-  },
-  {
-    title: 'Connections',
-    format: count,
-    series: [{ key: 'connections', label: 'open' }, { key: 'sessions', label: 'logged in' }],
-  },
-  { title: 'Processor', format: (value) => `${rate(value)} %`, series: [{ key: 'cpu', label: 'of one processor' }] },
+  { title: 'Messages from devices per second', format: rate, series: lines({ up_accepted: 'accepted', up_delivered: 'delivered' }) },
+  latency('Time to the ACK', 'ack_downstream'),
+  latency('Time to the delivery', 'delivery'),
+  latency('Sync of the store', 'store_sync'),
+  { title: 'Waiting messages', format: count, series: lines({ waiting_down: 'for devices', waiting_up: 'for app servers' }) },
+  { title: 'Connections', format: count, series: lines({ connections: 'open', sessions: 'logged in' }) },
+  { title: 'Processor', format: (value) => `${rate(value)} %`, series: lines({ cpu: 'of one processor' }) },
 ];
 
 /** Creates the page. */

@@ -1,0 +1,49 @@
+import Foundation
+import NATSServerSupport
+
+extension RunningCluster {
+    private typealias Row = [String: Any]
+
+    /// A number of each partition, as a node reports it.
+    func positions(_ name: String, at node: Int) throws -> [Int] {
+        let rows = try self.node(node).ctl("cluster", "status")["partitions"] as? [Row] ?? []
+        return rows.map { $0[name] as? Int ?? 0 }
+    }
+
+    /// Waits until some nodes have more of a log durable than was applied then, and removes what they have from the logs, as
+    /// the owners do when the logs are full. Returns where each log begins.
+    @discardableResult
+    func purge(beyond applied: [Int], durableAt nodes: [Int]) throws -> [Int] {
+        var least = applied
+        try eventually("nodes \(nodes) have more durable than \(applied)") {
+            let durable = try nodes.map { try positions("durable", at: $0) }
+            least = applied.indices.map { partition in durable.map { $0[partition] }.min() ?? 0 }
+            return zip(least, applied).contains { $0 > $1 + 1 }
+        }
+        for (partition, position) in least.enumerated() where position > 0 {
+            try request("$JS.API.STREAM.PURGE.CCS_\(partition)", "{\"seq\":\(position)}")
+        }
+        return least
+    }
+
+    /// Sends a request to the first server of the log that runs. Throws unless it succeeds.
+    private func request(_ subject: String, _ body: String) throws {
+        guard let server = servers.first else { throw HarnessFailure("the cluster has no log") }
+        let descriptor = try PlainHTTP.connected(port: server.port)
+        defer { close(descriptor) }
+        let words =
+            "CONNECT {\"verbose\":false}\r\nSUB answers 1\r\nPUB \(subject) answers \(body.utf8.count)\r\n\(body)\r\n"
+        let bytes = Array(words.utf8)
+        guard send(descriptor, bytes, bytes.count, 0) == bytes.count else {
+            throw HarnessFailure("cannot send the request")
+        }
+        var answer = ""
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while !answer.contains("\r\nMSG answers") || !answer.hasSuffix("}\r\n") {
+            let count = read(descriptor, &chunk, chunk.count)
+            guard count > 0 else { throw HarnessFailure("no answer to \(subject): \(answer)") }
+            answer += String(decoding: chunk[..<count], as: UTF8.self)
+        }
+        guard answer.contains("\"success\":true") else { throw HarnessFailure("\(subject): \(answer)") }
+    }
+}
