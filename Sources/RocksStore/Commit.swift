@@ -218,16 +218,6 @@ struct Commit: ~Copyable {
         case .removeUpstream(let sender, let sequence, let end, let reason):
             try checks.remove(.sender(sender), reason)
             try remove(MessageKey(sender, sequence), end, reason)
-        case .returnUpstream(let sender, let sequence, let end, let report):
-            if let report {
-                try report.demandReport()
-                try checks.put(report)
-            }
-            guard try remove(MessageKey(sender, sequence), end, .expired) else {
-                outcome.duplicates.append((sender, sequence))
-                return
-            }
-            if let report { try put(report) }
         }
     }
 
@@ -293,30 +283,29 @@ struct Commit: ~Copyable {
         delete(.expiry, Key.expiry(end, among: partitions).bytes)
     }
 
-    /// Removes a message with its expiry entry, and counts it if it counts. Returns whether it does.
-    @discardableResult private mutating func remove(
+    /// Removes a message with its expiry entry, and counts it if it counts.
+    private mutating func remove(
         _ messageKey: MessageKey, _ requestedEnd: UnixMilliseconds, _ reason: Milestone
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) {
         if let recent = index.remove(messageKey) {
             try demand(recent.commit <= number, "a recent message belongs to a later commit", "\(messageKey)")
             if recent.header.isCounted { countRemoval(reason, at: messageKey) }
             frame.remove(messageKey, end: recent.header.expiresAt)
             changes.append(.remove(messageKey))
-            return recent.header.isCounted
+            return
         }
-        guard messageKey.sequence <= highest else { return false }
+        guard messageKey.sequence <= highest else { return }
         let presence = try enginePresence(at: messageKey)
         guard case .present(let header) = presence else {
             // The expiry entry is removed even if the record is gone or unreadable: otherwise every sweep would return it.
             if case .unreadable = presence { unreadable += 1 }
             deleteExpiry(ExpiryKey(messageKey, end: requestedEnd))
-            return false
+            return
         }
         frame.remove(messageKey, end: header.expiresAt)
         batch.remove(messageKey, end: header.expiresAt)
         removedKeys.insert(messageKey)
         if header.isCounted { countRemoval(reason, at: messageKey) }
-        return header.isCounted
     }
 
     private mutating func countRemoval(_ reason: Milestone, at messageKey: MessageKey) {

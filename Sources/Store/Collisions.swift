@@ -11,14 +11,10 @@ private struct TouchedPlaces<Message: Equatable> {
     /// A value of `nil` means that the message was removed.
     private var messages: [MessageKey: Message?] = [:]
 
-    /// Returns the message at a key. `settled` is the message that was there before the batches.
-    func message(at messageKey: MessageKey, over settled: Message?) -> Message? {
-        messages[messageKey] ?? settled
-    }
-
-    /// Puts a message. Returns whether the key was free or held the same message.
+    /// Puts a message. Returns whether the key was free or held the same message. `settled` is the message that was there before the
+    /// batches.
     mutating func put(_ message: Message, at messageKey: MessageKey, over settled: Message?) -> Bool {
-        let found = self.message(at: messageKey, over: settled)
+        let found = messages[messageKey] ?? settled
         messages[messageKey] = .some(message)
         return found == nil || found == message
     }
@@ -50,16 +46,6 @@ extension MemoryState {
                 }
             case .removeUpstream(let sender, let sequence, _, _):
                 up.remove(at: MessageKey(owner: sender.number, sequence: sequence))
-            case .returnUpstream(let sender, let sequence, _, let report):
-                let messageKey = MessageKey(owner: sender.number, sequence: sequence)
-                guard
-                    up.message(at: messageKey, over: upstream[messageKey.owner, messageKey.sequence.number])
-                        != nil
-                else {
-                    continue
-                }
-                up.remove(at: messageKey)
-                if let report, let fault = collision(report, &down) { return fault }
             default: break
             }
         }

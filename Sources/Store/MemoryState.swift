@@ -122,14 +122,6 @@ public struct MemoryState: Sendable {
             guard let gone = upstream.remove(sender.number, sequence.number) else { return }
             remove(ExpiryKey(gone))
             if gone.kind == .message { count(reason, up: sender) }
-        case .returnUpstream(let sender, let sequence, _, let report):
-            guard let gone = upstream.remove(sender.number, sequence.number) else {
-                return outcome.duplicates.append((sender, sequence))
-            }
-            remove(ExpiryKey(gone))
-            guard gone.kind == .message else { return outcome.duplicates.append((sender, sequence)) }
-            count(.expired, up: sender)
-            if let report { put(report) }
         }
     }
 

@@ -3,8 +3,6 @@ public import Delivery
 
 extension Mutation {
     /// The key whose partition owns the rows that it changes. `nil` for marks and the progress in a log, which belong to none.
-    ///
-    /// The report of an expired upstream message also removes the message, which belongs to its sender (`returnUpstream`).
     public var owner: PartitionKey? {
         switch self {
         case .putDevice(let record): .device(record.device)
@@ -28,7 +26,6 @@ extension Mutation {
         case .putSender(let record): .sender(record.sender)
         case .removeSender(let sender), .removeUpstream(let sender, _, _, _): .sender(sender)
         case .putUpstream(let message, _): .sender(message.sender)
-        case .returnUpstream(_, _, _, let report): report.map { .device($0.device) }
         case .putMark, .advanceLog: nil
         }
     }

@@ -16,11 +16,11 @@ extension StoredMessage {
         if case .discardedMarker(let count) = kind {
             try demand(count >= 0, "a marker has a negative count", "device \(device.number)")
         }
-    }
-
-    /// Throws unless the message reports an expired upstream message.
-    public func demandReport() throws(StoreError) {
-        try demand(kind == .sendError, "the report of an expiry has another kind", "device \(device.number)")
+        if case .sendError(let message) = kind {
+            try demand(
+                message.number > 0 && sender != nil && topic == nil && body.isEmpty,
+                "the report of an expiry names no message, or has pairs", "device \(device.number)")
+        }
     }
 }
 
@@ -236,10 +236,6 @@ public struct BatchChecks: Sendable {
         case .advanceLog(let partition, _): try advanceLog(of: partition)
         case .removeMessage(let device, _, _, let reason): try remove(.device(device), reason)
         case .removeUpstream(let sender, _, _, let reason): try remove(.sender(sender), reason)
-        case .returnUpstream(_, _, _, let report?):
-            try report.demandReport()
-            try report.demandStorable()
-            try put(report)
         default: break
         }
     }

@@ -109,8 +109,6 @@ struct FakeStore {
                 let gone = upstream[sender]?.remove(at: at), gone.kind == .message
             else { return }
             up[reason] += 1
-        case .returnUpstream(let sender, let sequence, _, let report):
-            returned(sender, sequence, report, &outcome)
         }
     }
 
@@ -134,18 +132,6 @@ struct FakeStore {
         } else {
             receipts.insert(message.messageID)
         }
-    }
-
-    private mutating func returned(
-        _ sender: SenderID, _ sequence: SequenceNumber, _ report: StoredMessage?,
-        _ outcome: inout CommitOutcome
-    ) {
-        guard let at = upstream[sender]?.firstIndex(where: { $0.sequence == sequence }) else {
-            return outcome.duplicates.append((sender, sequence))
-        }
-        upstream[sender]?.remove(at: at)
-        up.expired += 1
-        if let report { apply(.putMessage(report), &outcome) }
     }
 
     /// Returns the entries of a partition that have expired by a time, earliest first.

@@ -26,7 +26,7 @@ import Testing
         var report = StoredMessage(
             device: device, sequence: SequenceNumber(.max), salt: 0, registration: Harness.target.number,
             sender: nil,
-            kind: .sendError, messageID: [], acceptedAt: 0, expiresAt: .max, body: [])
+            kind: .sendError(of: SequenceNumber(1)), messageID: [], acceptedAt: 0, expiresAt: .max, body: [])
         report.device = device
         entry.mailbox.append(MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: true)))
         bench.submit(1)

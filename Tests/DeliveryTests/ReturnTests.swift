@@ -22,7 +22,7 @@ import Testing
     }
 
     private func reports(_ commands: [SessionCommand]) -> [StoredMessage] {
-        commands.compactMap(\.delivery?.message).filter { $0.kind == .sendError }
+        commands.compactMap(\.delivery?.message).filter(\.kind.isReport)
     }
 
     @Test("A connected device gets one report of an expired message at once", arguments: [1, 2])
@@ -149,6 +149,136 @@ import Testing
         expire(bench)
         #expect(bench.store.upPending == 0)
         #expect(bench.store.messages.values.joined().isEmpty)
+    }
+
+    @Test(
+        "Each partition writes its own rows: the report at the device, and after its commit the end at the sender"
+    )
+    func ownRows() throws {
+        let (deviceKey, senderKey) = (PartitionKey.device(device), PartitionKey.sender(Harness.sender))
+        let count = try #require(
+            (2...16).first { deviceKey.partition(of: $0) != senderKey.partition(of: $0) })
+        let bench = Harness.withDevice(partitions: count)
+        let home = bench.partitions[deviceKey.partition(of: count)]
+        let owner = bench.partitions[senderKey.partition(of: count)]
+        send(bench, 1...1)
+        let message = try #require(bench.store.upstream[Harness.sender]?.first)
+        bench.advance(milliseconds: 11_000)
+        bench.post(try found(bench))
+        bench.runTurns()
+        for load in [home, home] {
+            bench.read(load)
+            bench.reportAnswer(load)
+            bench.runTurns()
+        }
+        let first = try #require(home.batches.first)
+        guard case .putMessage(let report)? = first.mutations.first else {
+            Issue.record("\(first.mutations)")
+            return
+        }
+        #expect(first.mutations.count == 1 && first.isDurable && owner.batches.isEmpty)
+        #expect(report.kind == .sendError(of: message.sequence) && report.sender == Harness.sender)
+        bench.apply(home)
+        #expect(bench.store.upPending == 1 && bench.up.expired == 0)
+        bench.reportOutcome(home)
+        bench.runTurns()
+        #expect(
+            owner.batches.first?.mutations == [
+                .removeUpstream(
+                    Harness.sender, message.sequence, expiresAt: message.expiresAt, reason: .expired)
+            ])
+        bench.settle()
+        #expect(bench.store.up.expired == 1 && bench.up.expired == 1 && bench.store.holds)
+        // An answer that nothing waits for counts no second time.
+        bench.post(.upstreamReturnFinished(Harness.sender, message.sequence, hasFailed: false))
+        bench.settle()
+        #expect(bench.up.expired == 1)
+    }
+
+    @Test(
+        "A report that is stored is recognized after a crash before the end of its message",
+        arguments: [1, 4])
+    func recognized(partitions: Int) throws {
+        let bench = Harness.withDevice(partitions: partitions)
+        send(bench, 1...1)
+        expire(bench)
+        let report = try #require(bench.store.messages[device]?.first)
+        #expect(bench.store.upPending == 0)
+        // The end of the message needs no sync, so that the crash undoes it.
+        bench.crash(seed: 9)
+        #expect(bench.store.upPending == 1 && bench.store.messages[device] == [report])
+        bench.login()
+        bench.settle()
+        let received = reports(bench.take(phone))
+        expire(bench)
+        #expect(received == [report] && reports(bench.take(phone)).isEmpty)
+        #expect(bench.store.messages[device] == [report])
+        #expect(bench.store.upPending == 0 && bench.store.up.expired == 1 && bench.store.holds)
+    }
+
+    @Test("A report that its device has acknowledged before such a crash is repeated under the same ID")
+    func repeated() throws {
+        let bench = Harness.withDevice()
+        bench.login()
+        send(bench, 1...1)
+        expire(bench)
+        let first = reports(bench.take(phone))
+        bench.post(.deviceAcknowledged(phone, device, first.map(\.sequence)))
+        bench.settle()
+        #expect(bench.store.messages[device] == [])
+        bench.crash(seed: 11)
+        bench.store.messages[device] = []
+        #expect(bench.store.upPending == 1)
+        bench.login()
+        expire(bench)
+        let second = reports(bench.take(phone))
+        #expect(second.map(\.messageID) == first.map(\.messageID) && second.map(\.kind) == first.map(\.kind))
+        #expect(bench.store.upPending == 0 && bench.store.up.expired == 1 && bench.store.holds)
+    }
+
+    @Test("A report whose batch failed and is on disk all the same is recognized")
+    func failed() throws {
+        let bench = Harness.withDevice()
+        let partition = bench.partitions[0]
+        bench.login()
+        send(bench, 1...1)
+        _ = bench.take(phone)
+        bench.advance(milliseconds: 11_000)
+        bench.post(try found(bench))
+        bench.runTurns()
+        let batch = try #require(partition.batches.first)
+        _ = bench.store.apply(batch)
+        bench.apply(partition, failing: true)
+        bench.settle()
+        #expect(bench.store.upPending == 1 && bench.up.expired == 0)
+        expire(bench)
+        #expect(bench.take(phone).words.filter { $0.hasPrefix("send error") } == ["send error u1"])
+        #expect(bench.store.messages[device]?.count == 1)
+        #expect(bench.store.upPending == 0 && bench.up.expired == 1 && bench.store.holds)
+    }
+
+    @Test("A message of an app that unregisters ends only when that is on disk", arguments: [false, true])
+    func unregisters(fails: Bool) throws {
+        let bench = Harness.withDevice()
+        let partition = bench.partitions[0]
+        bench.login()
+        send(bench, 1...1)
+        _ = bench.take(phone)
+        bench.advance(milliseconds: 11_000)
+        bench.post(.forgetDevice(device, Requester(connection: connection(60), requestID: 1)))
+        bench.runTurns()
+        bench.post(try found(bench))
+        bench.runTurns()
+        #expect(partition.batches.count == 1)
+        bench.apply(partition, failing: fails)
+        bench.reportOutcome(partition)
+        bench.runTurns()
+        #expect(partition.batches.isEmpty == fails)
+        bench.settle()
+        #expect(bench.store.upPending == (fails ? 1 : 0))
+        expire(bench)
+        #expect(bench.store.upPending == 0 && bench.up.expired == 1 && bench.store.holds)
+        #expect((bench.store.messages[device] ?? []).contains { $0.kind.isReport } == fails)
     }
 
     @Test(

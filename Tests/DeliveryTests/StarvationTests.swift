@@ -91,7 +91,7 @@ import Testing
         bench.advance(milliseconds: 5_000)
         bench.settle()
         #expect(bench.take(phone).words == ["stored 2"])
-        #expect(bench.store.messages[devices[0]]?.map(\.kind) == [.sendError])
+        #expect(bench.store.messages[devices[0]]?.map(\.kind.isReport) == [true])
         #expect(bench.take(busy).words == ["upstream u1"])
         #expect(bench.store.up.expired == 1 && bench.store.upPending == 1 && bench.store.holds)
         bench.post(.upstreamReceived(Harness.upstream(3, lifetime: 5, device: devices[0])))

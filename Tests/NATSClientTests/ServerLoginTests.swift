@@ -133,7 +133,8 @@ extension ServerTests {
         func handshakeFirst() throws {
             let folder = try TestFolder(names: ["127.0.0.1"])
             let stranger = try TestFolder(names: ["127.0.0.1"])
-            let server = try NATSServerProcess(folder.serverTLS("handshake_first: true"))
+            // The server waits longer than the client, however busy the machine is.
+            let server = try NATSServerProcess(folder.serverTLS("handshake_first: true, timeout: 60"))
             #expect(try outcome(settings(server, .first, folder)) == nil)
             #expect(isUntrusted(try outcome(settings(server, .first, stranger))))
             // Each waits for the other.

@@ -159,6 +159,7 @@ import Testing
             ([1, 8], .value(of: "flags of a batch")),
             ([1, 0, 1, 1, 0], .truncated),
             ([1, 0, 1, 1, 0, 5], .unknownCase(of: "mutation", number: 0)),
+            ([1, 0, 1, 1, 27, 5], .unknownCase(of: "mutation", number: 27)),
             ([1, 0, 1, 1, 29, 5], .unknownCase(of: "mutation", number: 29)),
             ([1, 0, 1, 1, 12, 1, 1, 0, 11], .unknownCase(of: "milestone", number: 11)),
             ([1, 0, 1, 1, 28, 3, 0], .unknownCase(of: "mark", number: 3)),

@@ -42,8 +42,8 @@ import Testing
             .putMessage(Samples.message(5, 1, kind: .discardedMarker(count: -1)))
         ),
         (
-            "the report of an expiry has another kind",
-            .returnUpstream(SenderID(8), SequenceNumber(1), expiresAt: 0, report: Samples.message(5, 1))
+            "the report of an expiry names no message, or has pairs",
+            .putMessage(Samples.message(5, 1, kind: .sendError(of: SequenceNumber(0)), body: []))
         ),
         ("an upstream message has sequence 0", .putUpstream(Samples.upstream(8, 0), now: 0)),
         (

@@ -6,6 +6,7 @@ import Store
 enum StoreEvent: String, CaseIterable {
     case messagePut = "message put"
     case markerPut = "marker put"
+    case reportPut = "report put"
     case messagePutAgain = "message put again"
     case messageRemoved = "message removed"
     case messageMissing = "message to remove is missing"
@@ -15,7 +16,6 @@ enum StoreEvent: String, CaseIterable {
     case upstreamRepeated = "upstream message repeated"
     case upstreamForgotten = "repeat after a day"
     case upstreamRemoved = "upstream message removed"
-    case upstreamReturned = "upstream message returned to its device"
     case upstreamMissing = "upstream message to remove is missing"
     case rowPut = "registry row put"
     case rowChanged = "registry row changed"
@@ -85,23 +85,6 @@ struct NaiveModel {
                 }
                 reached.record(.upstreamRemoved)
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
-            case .returnUpstream(let sender, let sequence, _, let report):
-                guard let at = upstream.firstIndex(where: { $0.sender == sender && $0.sequence == sequence })
-                else {
-                    reached.record(.upstreamMissing)
-                    outcome.duplicates.append((sender, sequence))
-                    continue
-                }
-                guard upstream.remove(at: at).kind == .message else {
-                    outcome.duplicates.append((sender, sequence))
-                    continue
-                }
-                reached.record(.upstreamReturned)
-                up.expired += 1
-                let isThere = messages.contains {
-                    $0.device == report?.device && $0.sequence == report?.sequence
-                }
-                if let report, !isThere { messages.append(report) }
             default: applyRegistry(mutation)
             }
         }
@@ -160,7 +143,8 @@ struct NaiveModel {
         guard !messages.contains(where: { $0.device == message.device && $0.sequence == message.sequence })
         else { return reached.record(.messagePutAgain) }
         messages.append(message)
-        reached.record(message.kind == .message ? .messagePut : .markerPut)
+        reached.record(
+            message.kind == .message ? .messagePut : message.kind.isReport ? .reportPut : .markerPut)
         if message.kind == .message { down.accepted += 1 }
     }
 

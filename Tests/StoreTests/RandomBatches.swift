@@ -43,11 +43,10 @@ struct RandomBatches {
                 Samples.upstream(owner, sequence, device: owner % 3, persistentID: id, ends: end, kind: kind),
                 now: now)
         case 11:
-            let kind: StoredMessage.Kind = .sendError
-            let report = Samples.message(owner, 31 + sequence, ends: end, kind: kind)
-            return .returnUpstream(
-                SenderID(owner), SequenceNumber(sequence), expiresAt: end,
-                report: sequence % 4 == 0 ? nil : report)
+            return .putMessage(
+                Samples.message(
+                    owner, 31 + sequence, ends: end, kind: .sendError(of: SequenceNumber(sequence)), body: [])
+            )
         case 12:
             return .removeUpstream(SenderID(owner), SequenceNumber(sequence), expiresAt: end, reason: reason)
         default: return registryMutation(owner, sequence)

@@ -30,6 +30,11 @@ import Testing
                 sender: nil, messageID: [UInt8](repeating: 255, count: 300), acceptedAt: .max,
                 expiresAt: .min, priority: .high, wantsReceipt: true, delaysWhileIdle: true,
                 body: [UInt8](repeating: 0, count: 70_000)),
+            StoredMessage(
+                device: DeviceID(1), sequence: SequenceNumber(1), salt: 0,
+                registration: RegistrationNumber(0), sender: SenderID(.max),
+                kind: .sendError(of: SequenceNumber(.max)), messageID: [1], acceptedAt: 0, expiresAt: .max,
+                body: []),
         ]
         var forApple = messages[1]
         forApple.apns = Array("{}".utf8)
@@ -65,6 +70,21 @@ import Testing
         #expect(
             try MessageRecord.message(record(plain).raw, device: DeviceID(5), sequence: SequenceNumber(9))
                 == plain)
+    }
+
+    @Test("An old report has no number of its message, and reads as 0; it is written as it was")
+    func oldReports() throws {
+        var report = StoredMessage(
+            device: DeviceID(5), sequence: SequenceNumber(9), salt: 3, registration: RegistrationNumber(7),
+            sender: SenderID(42), kind: .sendError(of: SequenceNumber(0)), messageID: [0x6d], acceptedAt: 1,
+            expiresAt: 2, body: [])
+        // The bytes of an older version, without their checksum: no pairs.
+        #expect(Array(record(report).dropLast(4)) == [1, 64, 2, 3, 7, 42, 1, 1, 0x6d, 0])
+        #expect(
+            try MessageRecord.message(record(report).raw, device: DeviceID(5), sequence: SequenceNumber(9))
+                == report)
+        report.kind = .sendError(of: SequenceNumber(300))
+        #expect(Array(record(report).dropLast(4)) == [1, 64, 2, 3, 7, 42, 1, 1, 0x6d, 0xAC, 2])
     }
 
     @Test("A record is rejected when a bit has changed or it is truncated")

@@ -14,7 +14,8 @@ enum Samples {
         StoredMessage(
             device: DeviceID(device), sequence: SequenceNumber(sequence),
             salt: UInt32(truncatingIfNeeded: sequence),
-            registration: RegistrationNumber(7), sender: kind == .message ? SenderID(42) : nil, kind: kind,
+            registration: RegistrationNumber(7),
+            sender: kind == .message || kind.isReport ? SenderID(42) : nil, kind: kind,
             messageID: Array("m-\(sequence)".utf8), collapseKey: key.map { Array($0.utf8) },
             acceptedAt: now, expiresAt: ends, priority: sequence % 2 == 0 ? .high : .normal,
             wantsReceipt: sequence % 3 == 0, delaysWhileIdle: sequence % 5 == 0, body: body)

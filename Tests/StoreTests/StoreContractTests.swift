@@ -194,33 +194,38 @@ import Testing
     }
 
     @Test(
-        "A returned message moves to the mailbox of its device, completely or not at all",
+        "The report of an expired message and the end of the message are changes of their own, in any order between them",
         arguments: Kind.allCases)
     func returns(_ kind: Kind) throws {
-        let opened = try open(kind)
-        let store = opened.store
-        let report = Samples.message(5, 40, kind: .sendError, body: [])
-        try store.apply(.putUpstream(Samples.upstream(8, 30, ends: 100), now: 0))
-        #expect(
-            try store.expired(by: 200, limit: 9)
-                == [
-                    .upstream(
-                        SenderID(8), SequenceNumber(30), expiresAt: 100,
-                        author: Samples.upstream(8, 30, ends: 100).author)
-                ])
-        let first = try store.apply(
-            .returnUpstream(SenderID(8), SequenceNumber(30), expiresAt: 100, report: report))
-        #expect(first.duplicates.isEmpty)
-        let other = Samples.message(5, 41, kind: .sendError, body: [])
-        let second = try store.apply(
-            .returnUpstream(SenderID(8), SequenceNumber(30), expiresAt: 100, report: other))
-        #expect(second.duplicates.map(\.1) == [SequenceNumber(30)])
-        #expect(try store.outbox(8).isEmpty)
-        #expect(try store.state(5)?.mailbox == [MailboxEntry(report)])
-        #expect(try store.mailbox(5) == [report])
-        let audit = try store.audit()
-        #expect(audit.upstream.expired == 1 && audit.upstreamPending == 0)
-        #expect(audit.downstream.accepted == 0 && audit.downstreamPending == 0 && audit.holds)
+        let message = Samples.upstream(8, 30, ends: 100)
+        let report = Samples.message(5, 40, kind: .sendError(of: SequenceNumber(30)), body: [])
+        let put = Mutation.putUpstream(message, now: 0)
+        let end = Mutation.removeUpstream(
+            SenderID(8), SequenceNumber(30), expiresAt: 100, reason: .expired)
+        // As nodes apply the logs of two partitions: in the order of their owners, or one log before the other.
+        for order in [
+            [put, .putMessage(report), end], [.putMessage(report), put, end],
+            [put, end, .putMessage(report)],
+        ] {
+            let opened = try open(kind)
+            let store = opened.store
+            for mutation in order {
+                #expect(try store.apply(mutation).duplicates.isEmpty)
+                if mutation == put {
+                    #expect(
+                        try store.expired(by: 200, limit: 9)
+                            == [
+                                .upstream(
+                                    SenderID(8), SequenceNumber(30), expiresAt: 100, author: message.author)
+                            ])
+                }
+            }
+            #expect(try store.outbox(8).isEmpty && store.mailbox(5) == [report])
+            #expect(try store.state(5)?.mailbox == [MailboxEntry(report)])
+            let audit = try store.audit()
+            #expect(audit.upstream.expired == 1 && audit.upstreamPending == 0)
+            #expect(audit.downstream.accepted == 0 && audit.downstreamPending == 0 && audit.holds)
+        }
     }
 
     @Test("A sweep returns expired entries, earliest first, up to its limit", arguments: Kind.allCases)

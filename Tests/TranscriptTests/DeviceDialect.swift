@@ -134,7 +134,7 @@ struct DeviceDialect: TranscriptDialect {
             sequence: SequenceNumber(UInt64(value["sequence"]?.integer ?? 1)),
             salt: 0x1234_5678, registration: RegistrationNumber(1), sender: SenderID(123),
             kind: value["discarded"]?.integer.map { .discardedMarker(count: Int($0)) }
-                ?? (value["returned"] == nil ? .message : .sendError),
+                ?? (value["returned"] == nil ? .message : .sendError(of: SequenceNumber(1))),
             messageID: value["returned"]?.bytes ?? Array("m".utf8),
             collapseKey: value["collapse_key"]?.bytes, acceptedAt: acceptedAt,
             expiresAt: acceptedAt + (value["ttl"]?.integer ?? 60) * 1_000,

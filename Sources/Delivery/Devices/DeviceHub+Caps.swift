@@ -67,7 +67,7 @@ extension DeviceHub {
             let slot = entry.mailbox.slots[index]
             guard slot.entry.registration == name.number,
                 isDelayed ? slot.state.isDelayed : slot.state.isWaiting,
-                slot.entry.collapseKey == nil, slot.entry.kind != .sendError
+                slot.entry.collapseKey == nil, !slot.entry.kind.isReport
             else {
                 index += 1
                 continue

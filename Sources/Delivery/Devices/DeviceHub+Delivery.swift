@@ -151,7 +151,7 @@ extension DeviceHub {
             entry.setState(.delayed(isStored: true), at: index, &turn)
             return false
         }
-        guard link.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind == .sendError else {
+        guard link.unacknowledged < turn.settings.unacknowledgedPerDevice || message.kind.isReport else {
             turn.send(.close(.tooManyUnacknowledged), to: link.connection)
             entry.setMode(.closing, &turn)
             return false

@@ -27,7 +27,7 @@ extension DeviceHub {
             turn.refuseRequest(requester, .serviceNotAvailable)
         case .upstreamReturned(let gone):
             // The next search for expired messages returns it again.
-            turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))
+            turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: true))
         case .gatewayAnswered(let answer): gatewayAnswerDropped(answer, &turn)
         case .gatewayDue(let number):
             // Nothing else would offer the message before the next start.

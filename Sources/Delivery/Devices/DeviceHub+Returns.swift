@@ -1,29 +1,28 @@
 import Basics
 
-/// Return of expired upstream messages: their devices receive `send_error` exactly once, also after a restart (ccs-xmpp 4.3).
+/// Return of expired upstream messages: their devices receive `send_error`, also after a restart (ccs-xmpp 4.3).
 ///
 /// The sender's partition returns such a message (`upstreamReturned`) and does not end it otherwise until the return is answered.
-/// The device's partition removes the message and stores the report in one mutation, so that a crash can neither lose nor
-/// duplicate the report. The report waits in the device's mailbox like a message.
+/// The device's partition stores the report, which waits in the device's mailbox like a message. Only then does the sender's partition
+/// remove the message (`upstreamReturnFinished`): each writes its own rows, so that a crash between the two cannot lose the report. It
+/// leads to a second return, which is recognized while the report is stored. If the device has acknowledged it meanwhile, it is stored
+/// again: a device gets a report at least once, and always under the ID of its message.
 extension DeviceHub {
     mutating func upstreamReturned(_ gone: UpstreamReturn, _ entry: DeviceEntry, _ turn: inout Turn) {
         let name = gone.author.from
-        guard let at = entry.index(of: name.number) else {
-            // The app has unregistered: there is no registration to report to.
-            turn.write(
-                .returnUpstream(gone.sender, gone.sequence, expiresAt: gone.expiresAt, report: nil),
-                then: .device(entry, .report(nil, gone)))
-            return turn.touch(entry)
+        guard let at = entry.index(of: name.number), !entry.hasReport(of: gone) else {
+            // The app has unregistered, so that there is no registration to report to; or the report is there already. Either counts
+            // once it is on disk.
+            guard !waitUntilCommitted(.report(nil, gone), entry, &turn) else { return }
+            return turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: false))
         }
         makeRoomForReport(entry, &turn)
         let report = StoredMessage(
             device: name.device, sequence: turn.nextSequence(), salt: turn.salt, registration: name.number,
-            sender: gone.sender, kind: .sendError, messageID: gone.author.messageID,
+            sender: gone.sender, kind: .sendError(of: gone.sequence), messageID: gone.author.messageID,
             acceptedAt: turn.now.wall,
             expiresAt: turn.now.wall + Int64(Limits.Message.lifetimeSeconds) * 1_000, body: [])
-        turn.write(
-            .returnUpstream(gone.sender, gone.sequence, expiresAt: gone.expiresAt, report: report),
-            then: .device(entry, .report(report, gone)))
+        turn.write(.putMessage(report), then: .device(entry, .report(report, gone)))
         turn.touch(entry)
         entry.append(
             MailboxSlot(entry: MailboxEntry(report), state: .waiting(isStored: false)), registrationAt: at,
@@ -34,30 +33,31 @@ extension DeviceHub {
     private mutating func makeRoomForReport(_ entry: DeviceEntry, _ turn: inout Turn) {
         let slots = entry.mailbox.slots
         guard slots.count >= Limits.Message.sendErrorsPerDevice,
-            slots.count(where: { $0.entry.kind == .sendError }) >= Limits.Message.sendErrorsPerDevice,
-            let oldest = slots.firstIndex(where: { $0.entry.kind == .sendError })
+            slots.count(where: \.entry.kind.isReport) >= Limits.Message.sendErrorsPerDevice,
+            let oldest = slots.firstIndex(where: \.entry.kind.isReport)
         else { return }
         remove(at: oldest, of: entry, reason: .discarded, &turn)
     }
 
-    /// Finishes a return: the message is removed and its report on disk, or the batch has failed.
+    /// Answers a return: the report is on disk, or nothing is left to report to, or the batch has failed.
     mutating func returnCommitted(
         _ report: StoredMessage?, _ gone: UpstreamReturn, _ entry: DeviceEntry, _ outcome: CommitOutcome,
         _ turn: inout Turn
     ) {
         turn.demand(
             gone.author.from.device == entry.device, "a message was returned to another device", of: entry)
-        turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence))
-        // The next search for expired messages finds it again.
-        guard !outcome.hasFailed else { return }
-        let wasGone = outcome.duplicates.contains { $0.0 == gone.sender && $0.1 == gone.sequence }
-        if !wasGone {
-            turn.effects.upstream.expired += 1
-            turn.effects.senders.count(.upstreamExpired, of: gone.sender)
-            turn.traceReturned(gone)
+        // If an earlier batch has failed, the device is read again: what it showed may not be on disk.
+        let hasFailed = outcome.hasFailed || report == nil && !entry.state.isReady
+        turn.forward(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: hasFailed))
+        if let report, !hasFailed { messageStored(report, entry, &turn) }
+    }
+}
+
+extension DeviceEntry {
+    /// Whether the mailbox has the report of a message.
+    fileprivate func hasReport(of gone: UpstreamReturn) -> Bool {
+        mailbox.slots.contains {
+            $0.entry.kind == .sendError(of: gone.sequence) && $0.entry.sender == gone.sender
         }
-        guard let report else { return }
-        guard wasGone else { return messageStored(report, entry, &turn) }
-        if let at = entry.mailbox.index(of: report.sequence) { _ = entry.remove(at: at, &turn) }
     }
 }

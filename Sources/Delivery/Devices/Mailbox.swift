@@ -76,7 +76,7 @@ struct MailboxSlot {
 
     /// Whether it counts as sent and not acknowledged. A report does not count: reports have their own bound, and a device cannot
     /// name them at login, since they carry the ID of its own message (mcs-device 4.4).
-    var isUnacknowledged: Bool { state == .sent && entry.kind != .sendError }
+    var isUnacknowledged: Bool { state == .sent && !entry.kind.isReport }
 
     /// Whether it counts towards the cap of messages without a collapse key.
     var isPlain: Bool { entry.kind == .message && entry.collapseKey == nil }

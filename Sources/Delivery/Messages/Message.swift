@@ -20,8 +20,12 @@ public struct StoredMessage: Sendable, Equatable, HasMessageFields {
         case message
         /// Replaces `count` discarded messages: the device receives `deleted_messages`.
         case discardedMarker(count: Int)
-        /// Reports that the upstream message `messageID` to `sender` expired undelivered: the device receives `send_error`.
-        case sendError
+        /// Reports that the upstream message `messageID`, at `of` in the mailbox of `sender`, expired undelivered: the device
+        /// receives `send_error`.
+        case sendError(of: SequenceNumber)
+
+        /// Whether it reports the end of an upstream message.
+        public var isReport: Bool { if case .sendError = self { true } else { false } }
     }
 
     /// The device that it is for.

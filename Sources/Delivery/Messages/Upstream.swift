@@ -123,7 +123,7 @@ extension StoredUpstream {
 public struct UpstreamReturn: Sendable, Equatable {
     /// The account that it was for.
     public var sender: SenderID
-    /// Its position in the sender's mailbox, returned to the sender's partition once it is removed there.
+    /// Its position in the sender's mailbox, returned to the sender's partition once the report is stored.
     public var sequence: SequenceNumber
     /// When it expired, milliseconds since 1970.
     public var expiresAt: UnixMilliseconds

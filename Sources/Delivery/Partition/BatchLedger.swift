@@ -26,7 +26,8 @@ enum DeviceWaiter {
     case submission(StoredMessage, ReplyTo, canonical: RegistrationName?)
     /// A marker that replaces discarded messages: deliver it.
     case marker(StoredMessage)
-    /// The report of an expired upstream message: deliver it. `nil` if the app is unregistered.
+    /// The report of an expired upstream message: answer the return, then deliver it. `nil` if there is nothing to store: the app is
+    /// unregistered, or the report is stored already.
     case report(StoredMessage?, UpstreamReturn)
     /// A login: complete it after the messages that the device has received are removed.
     case login(ConnectionID)

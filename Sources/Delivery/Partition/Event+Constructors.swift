@@ -178,8 +178,10 @@ extension Event {
         .sender(submission.group.sender, .groupUpstream(submission))
     }
 
-    static func upstreamReturnFinished(_ sender: SenderID, _ sequence: SequenceNumber) -> Event {
-        .sender(sender, .upstreamReturnFinished(sequence))
+    static func upstreamReturnFinished(
+        _ sender: SenderID, _ sequence: SequenceNumber, hasFailed: Bool
+    ) -> Event {
+        .sender(sender, .upstreamReturnFinished(sequence, hasFailed: hasFailed))
     }
 
     static func receiptDue(_ receipt: ReceiptDue) -> Event { .sender(receipt.sender, .receiptDue(receipt)) }

@@ -107,8 +107,8 @@ public enum SenderEvent: Sendable {
     case upstreamResolved(UpstreamSubmission, from: RegistrationName)
     /// A device's message to a group, which counts towards the rate of its sender.
     indirect case groupUpstream(GroupSubmission)
-    /// An expired message has left the sender's mailbox through its device, or that failed.
-    case upstreamReturnFinished(SequenceNumber)
+    /// The report of an expired message is stored at its device, or has no registration to go to; or that failed.
+    case upstreamReturnFinished(SequenceNumber, hasFailed: Bool)
     /// A receipt is due to the sender.
     case receiptDue(ReceiptDue)
 }

@@ -91,6 +91,7 @@ extension SenderEntry {
         if Set(sessions.map(\.connection)).count != sessions.count {
             return "two sessions share a connection"
         }
+        if !leaving.isSuperset(of: returning.keys) { return "a message is returned that does not leave" }
         return nil
     }
 }

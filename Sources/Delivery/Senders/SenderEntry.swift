@@ -135,6 +135,8 @@ final class SenderEntry {
     var sticky: [UInt64: Sticky] = [:]
     /// Messages whose removal the store has not confirmed: a page may still contain them.
     var leaving: Set<UInt64> = []
+    /// Those of them that are being returned to their devices, until that is answered.
+    var returning: [UInt64: UpstreamReturn] = [:]
     /// Failed removals, which are tried again at the next tick.
     var failedRemovals: [Mutation] = []
     /// Messages stored minus messages removed since it is in memory: a bound on growth, not an exact count.

@@ -216,7 +216,7 @@ extension SenderHub {
         pump(entry, &turn)
     }
 
-    /// Removes an expired receipt from the sender's mailbox, or returns an expired message to its device, which removes it.
+    /// Removes an expired receipt from the sender's mailbox, or returns an expired message to its device.
     private mutating func expire(
         _ sequence: SequenceNumber, at expiresAt: UnixMilliseconds, by author: UpstreamAuthor?,
         of entry: SenderEntry, _ turn: inout Turn
@@ -224,14 +224,28 @@ extension SenderHub {
         guard let author else {
             return remove(sequence, expiresAt, isReceipt: true, of: entry, reason: .expired, &turn)
         }
+        let gone = UpstreamReturn(
+            sender: entry.sender, sequence: sequence, expiresAt: expiresAt, author: author)
         entry.leaving.insert(sequence.number)
-        entry.countRemoved()
-        entry.shares.remove(author.from.device, endingAt: expiresAt)
+        entry.returning[sequence.number] = gone
+        turn.forward(.upstreamReturned(gone))
+    }
+
+    /// Removes an expired message once its report is on disk, or there is no registration left to report to.
+    mutating func returnFinished(
+        _ sequence: SequenceNumber, of sender: SenderID, hasFailed: Bool, _ turn: inout Turn
+    ) {
+        guard let entry = table[sender], let gone = entry.returning.removeValue(forKey: sequence.number)
+        else { return }
+        guard !hasFailed else {
+            // The next search for expired messages finds it again.
+            entry.leaving.remove(sequence.number)
+            return
+        }
+        turn.traceReturned(gone)
+        entry.shares.remove(gone.author.from.device, endingAt: gone.expiresAt)
         turn.demand(entry.shares.isSound, "the message count of the devices is negative", of: entry)
-        turn.forward(
-            .upstreamReturned(
-                UpstreamReturn(
-                    sender: entry.sender, sequence: sequence, expiresAt: expiresAt, author: author)))
+        remove(sequence, gone.expiresAt, isReceipt: false, of: entry, reason: .expired, &turn)
     }
 
     /// Removes an item that was outstanding on a connection from the sender's mailbox.

@@ -28,7 +28,8 @@ struct SenderHub: ~Copyable {
             upstreamFinished(connection, sender, sequence, outcome, &turn)
         case .upstreamResolved(let upstream, let name): upstreamResolved(upstream, from: name, &turn)
         case .groupUpstream(let submission): groupUpstream(submission, &turn)
-        case .upstreamReturnFinished(let sequence): table[sender]?.leaving.remove(sequence.number)
+        case .upstreamReturnFinished(let sequence, let hasFailed):
+            returnFinished(sequence, of: sender, hasFailed: hasFailed, &turn)
         case .receiptDue(let receipt): receiptDue(receipt, &turn)
         }
     }

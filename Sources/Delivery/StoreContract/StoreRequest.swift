@@ -23,7 +23,7 @@ public enum Mutation: Sendable, Equatable {
     case putInstallation(InstallationRecord)
     /// Removes the record of an installation; its registrations and their links stay.
     case removeInstallation([UInt8])
-    /// Puts a message or marker under its key and counts a message as `accepted`. Putting the same key again has no effect.
+    /// Puts a message, marker or report under its key and counts a message as `accepted`. Putting the same key again has no effect.
     ///
     /// For a message of a topic job this also marks its registration as done in the job; the message shares the job's pairs.
     case putMessage(StoredMessage)
@@ -67,10 +67,6 @@ public enum Mutation: Sendable, Equatable {
     case putUpstream(StoredUpstream, now: UnixMilliseconds)
     /// Removes an upstream message and counts `reason`, unless it is a receipt or already removed.
     case removeUpstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, reason: Milestone)
-    /// Removes an upstream message, counts it as expired, and puts the report for its device into the device's mailbox, atomically.
-    /// `report` is `nil` if no app is left to receive it. If the message is already removed, or is a receipt, nothing is put: its
-    /// sequence number is reported in the outcome's `duplicates`.
-    case returnUpstream(SenderID, SequenceNumber, expiresAt: UnixMilliseconds, report: StoredMessage?)
 
     // Server.
     /// Stores a number for the next process.
@@ -150,8 +146,7 @@ public struct WriteBatch: Sendable {
 public struct CommitOutcome: Sendable, Equatable {
     /// The batch number.
     public var batchNumber: UInt64
-    /// Sequence numbers of upstream messages that were not put as duplicates, or were already removed when they were to be
-    /// returned.
+    /// Sequence numbers of upstream messages that were not put as duplicates.
     public var duplicates: [(SenderID, SequenceNumber)]
     /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged.
     public var hasFailed: Bool
@@ -215,7 +210,7 @@ public struct MailboxEntry: Sendable, Equatable {
     public var registration: RegistrationNumber
     /// The account that sent it. `nil` for a marker and a web push.
     public var sender: SenderID?
-    /// Message or marker.
+    /// Message, marker or report.
     public var kind: StoredMessage.Kind
     /// See `Submission.collapseKey`.
     public var collapseKey: [UInt8]?

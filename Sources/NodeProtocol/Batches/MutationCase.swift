@@ -33,8 +33,7 @@ enum MutationCase: UInt8, Numbered {
     case removeSender = 24
     case putUpstream = 25
     case removeUpstream = 26
-    case returnUpstream = 27
-    // Server.
+    // Server. 27 is not used any more.
     case putMark = 28
 
     static let kind: StaticString = "mutation"

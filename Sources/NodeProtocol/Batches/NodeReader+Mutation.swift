@@ -26,7 +26,7 @@ extension NodeReader {
         case .removeFeedback: return .removeFeedback(try feedback())
         case .putTopicJob, .advanceTopicJob, .removeTopicJob, .removeTopicBody, .putGroup, .removeGroup:
             return try senderChange(number)
-        case .putSender, .removeSender, .putUpstream, .removeUpstream, .returnUpstream, .putMark:
+        case .putSender, .removeSender, .putUpstream, .removeUpstream, .putMark:
             return try senderChange(number)
         }
     }
@@ -51,10 +51,6 @@ extension NodeReader {
         case .removeUpstream:
             let (sender, sequence) = (try sender(), try sequence())
             return .removeUpstream(sender, sequence, expiresAt: try signed(), reason: try numbered())
-        case .returnUpstream:
-            let (sender, sequence, end) = (try sender(), try sequence(), try signed())
-            let report = try flag("report") ? try message() : nil
-            return .returnUpstream(sender, sequence, expiresAt: end, report: report)
         case .putMark: return .putMark(try numbered(), try self.number())
         default: throw .unknownCase(of: "mutation", number: UInt64(number.rawValue))
         }

@@ -43,8 +43,6 @@ extension NodeWriter {
             byte(MutationCase.removeUpstream.rawValue)
             write(sender)
             write(sequence, end, reason)
-        case .returnUpstream(let sender, let sequence, let end, let report):
-            returnUpstream(sender, sequence, end, report)
         case .putMark(let mark, let number): write(mark, number)
         case .advanceLog: preconditionFailure("each store has its own progress in a log")
         }
@@ -94,16 +92,6 @@ extension NodeWriter {
         byte(MutationCase.removeGroup.rawValue)
         write(group)
         bytes(label)
-    }
-
-    private mutating func returnUpstream(
-        _ sender: SenderID, _ sequence: SequenceNumber, _ end: UnixMilliseconds, _ report: StoredMessage?
-    ) {
-        byte(MutationCase.returnUpstream.rawValue)
-        write(sender)
-        write(sequence)
-        signed(end)
-        optional(report) { $0.write($1) }
     }
 
     private mutating func write(_ mark: StoreMark, _ value: UInt64) {

@@ -85,7 +85,8 @@ extension NodeReader {
         case .upstreamFinished: return .upstreamFinished(try connection(), try sequence(), try numbered())
         case .upstreamResolved: return .upstreamResolved(try upstreamSubmission(), from: try name())
         case .groupUpstream: return .groupUpstream(try groupSubmission())
-        case .upstreamReturnFinished: return .upstreamReturnFinished(try sequence())
+        case .upstreamReturnFinished:
+            return .upstreamReturnFinished(try sequence(), hasFailed: try flag("failed"))
         case .receiptDue: return .receiptDue(try receiptDue())
         }
     }

@@ -122,8 +122,10 @@ extension NodeWriter {
             write(upstream)
             write(name)
         case .groupUpstream(let submission): begin(SenderEventCase.groupUpstream) { $0.write(submission) }
-        case .upstreamReturnFinished(let sequence):
-            begin(SenderEventCase.upstreamReturnFinished) { $0.write(sequence) }
+        case .upstreamReturnFinished(let sequence, let hasFailed):
+            write(SenderEventCase.upstreamReturnFinished)
+            write(sequence)
+            flag(hasFailed)
         case .receiptDue(let due): begin(SenderEventCase.receiptDue) { $0.write(due) }
         }
     }

@@ -45,7 +45,7 @@ extension ControlServer {
             messages: mailbox.count { $0.kind == .message },
             withCollapseKey: mailbox.count { $0.collapseKey != nil },
             deletedMarkers: mailbox.count { if case .discardedMarker = $0.kind { true } else { false } },
-            sendErrors: mailbox.count { $0.kind == .sendError },
+            sendErrors: mailbox.count { $0.kind.isReport },
             pendingReceipts: mailbox.count { $0.receipt != nil })
     }
 

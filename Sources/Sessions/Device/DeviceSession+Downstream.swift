@@ -15,7 +15,7 @@ extension DeviceSession {
         if Self.isUnwantedMarker(delivery) { return drop(delivery, io: &io) }
         if let web = delivery.web { return deliver(delivery, to: web, now: now, io: &io) }
         let message = delivery.message
-        if message.kind == .sendError { return deliverReport(delivery, now: now, io: &io) }
+        if message.kind.isReport { return deliverReport(delivery, now: now, io: &io) }
         writeFrame(of: delivery, now: now, io: &io) { buffer in
             Self.appendContent(
                 of: message, isPackage: Self.isPackage(delivery), hasSubtype: !delivery.subtype.isEmpty,

@@ -19,6 +19,10 @@ struct EndingChecker {
     /// The newest message that was put with each collapse key.
     private var newest: [Collapse: SequenceNumber] = [:]
     private var upstream: [Key: StoredUpstream] = [:]
+    /// Upstream messages whose report was put since the last crash, or survived it: only these end as expired.
+    private var reported: Set<Key> = []
+    /// Those of them whose report has not ended.
+    private var waitingReports: Set<Key> = []
 
     /// Messages and upstream messages that were put and have not ended.
     var pending: (downstream: Int, upstream: Int) {
@@ -30,6 +34,9 @@ struct EndingChecker {
         upstream = [:]
         state.forEachMessage { messages[Key(owner: $0.device.number, sequence: $0.sequence)] = $0 }
         state.forEachUpstream { upstream[Key(owner: $0.sender.number, sequence: $0.sequence)] = $0 }
+        // A message whose report is lost, or was acknowledged before the crash, is reported again.
+        waitingReports = Set(messages.values.compactMap(\.reported))
+        reported = waitingReports
     }
 
     mutating func didApply(
@@ -58,6 +65,7 @@ struct EndingChecker {
             case .removeMessage(let device, let sequence, _, let reason):
                 let place = Key(owner: device.number, sequence: sequence)
                 guard let message = messages.removeValue(forKey: place) else { continue }
+                if let report = message.reported { waitingReports.remove(report) }
                 ended.append((message, reason))
                 if reason == .discarded, message.collapseKey == nil {
                     unmarked[message.name, default: 0] += message.represented
@@ -69,18 +77,7 @@ struct EndingChecker {
                 let place = Key(owner: sender.number, sequence: sequence)
                 guard let message = upstream.removeValue(forKey: place) else { continue }
                 check(message, reason, truth, world)
-                let isConfirmed = message.draftNumber.map { truth.upstream[$0]?.isConfirmed == true } ?? false
-                if reason == .expired, message.kind == .message, isConfirmed {
-                    world.fail("endings", "a confirmed message expired without a report to its device")
-                }
-            case .returnUpstream(let sender, let sequence, _, let report):
-                guard !outcome.duplicates.contains(where: { $0 == (sender, sequence) }) else { continue }
-                let place = Key(owner: sender.number, sequence: sequence)
-                guard let message = upstream.removeValue(forKey: place) else {
-                    world.fail("endings", "an unknown upstream message was returned")
-                    continue
-                }
-                returned(message, report, truth, &fanOuts, world)
+                if reason == .expired, message.kind == .message { returned(message, at: place, truth, world) }
             default: break
             }
         }
@@ -95,6 +92,7 @@ struct EndingChecker {
             world.fail("endings", "a message key was used twice: \(message.sequence.number)")
         }
         messages[place] = message
+        if let place = message.reported { return put(message, reporting: place, truth, world) }
         guard message.kind == .message else { return }
         newest[collapse(message)] = max(newest[collapse(message)] ?? message.sequence, message.sequence)
         let number = Number.of(message.messageID)
@@ -194,26 +192,33 @@ struct EndingChecker {
         Collapse(device: message.device, registration: message.registration, key: message.collapseKey)
     }
 
-    /// Checks that a message is returned to its device once, and without a report only if its app may be unregistered.
-    private mutating func returned(
-        _ message: StoredUpstream, _ report: StoredMessage?, _ truth: Truth, _ fanOuts: inout FanOutChecker,
-        _ world: World
-    ) {
-        check(message, .expired, truth, world)
-        guard let number = message.draftNumber else { return }
-        if truth.upstream[number]?.returnsOwed == 0 {
-            world.fail("endings", "u\(number) was returned twice")
+    /// Checks that a report is of an expired message that has not ended, and that no other report of it waits.
+    private mutating func put(_ report: StoredMessage, reporting place: Key, _ truth: Truth, _ world: World) {
+        let words = String(decoding: report.messageID, as: UTF8.self)
+        guard let message = upstream[place], message.kind == .message else {
+            return world.fail("endings", "\(words) was reported, which is not stored")
         }
-        truth.upstream[number]?.returnsOwed -= 1
-        guard let report else {
-            if !truth.mayBeGone(message.from) { world.fail("endings", "u\(number) expired without a report") }
-            return
+        if message.expiresAt > world.latestWall {
+            world.fail("endings", "\(words) was reported before it expired")
         }
         if report.name != message.from || report.messageID != message.messageID {
-            world.fail("endings", "u\(number) was returned to another device or app")
+            world.fail("endings", "\(words) was returned to another device or app")
         }
+        if !waitingReports.insert(place).inserted {
+            world.fail("endings", "\(words) was reported again while its report waits")
+        }
+        reported.insert(place)
         truth.reports[report.device, default: []].insert(report.messageID)
-        put(report, truth, &fanOuts, world)
+    }
+
+    /// Checks that a message expires once, and without a report only if its app may be unregistered.
+    private func returned(_ message: StoredUpstream, at place: Key, _ truth: Truth, _ world: World) {
+        guard let number = message.draftNumber else { return }
+        if truth.upstream[number]?.returnsOwed == 0 { world.fail("endings", "u\(number) expired twice") }
+        truth.upstream[number]?.returnsOwed -= 1
+        if !reported.contains(place), !truth.mayBeGone(message.from) {
+            world.fail("endings", "u\(number) expired without a report")
+        }
     }
 
     private func check(_ message: StoredUpstream, _ reason: Milestone, _ truth: Truth, _ world: World) {
@@ -236,6 +241,12 @@ struct EndingChecker {
 extension StoredMessage {
     /// The registration that the message waits for.
     var name: RegistrationName { RegistrationName(device: device, number: registration) }
+
+    /// The key of the upstream message whose end it reports. `nil` if it is no report.
+    fileprivate var reported: EndingChecker.Key? {
+        guard case .sendError(let sequence) = kind, let sender else { return nil }
+        return EndingChecker.Key(owner: sender.number, sequence: sequence)
+    }
 
     /// The number of messages that it stands for.
     var represented: Int {

@@ -15,7 +15,6 @@ struct SequenceChecker {
         for mutation in step.mutations {
             switch mutation {
             case .putMessage(let message): made(message.sequence, world)
-            case .returnUpstream(_, _, _, let report?): made(report.sequence, world)
             case .putUpstream(let message, _): made(message.sequence, world)
             case .putTopicJob(let job): made(job.name.sequence, world)
             default: break

@@ -57,7 +57,7 @@ final class Truth {
         var isDelivered = false
         /// Whether an app server has answered it.
         var isAnswered = false
-        /// How often it can still be returned to its device: once for each put, since after a day a duplicate is stored as a new
+        /// How often it can still expire: once for each put, since after a day a duplicate is stored as a new
         /// message.
         var returnsOwed = 0
         /// Whether it is a now-or-never message that was lost with a connection because its device was asked to reconnect.

@@ -188,7 +188,7 @@ final class DirectDevicePort: DevicePort, ClientEnd {
         case .device(.loginRefused): client.receive(.refusedLogin, self)
         case .device(.deliver(let delivery)):
             let message = delivery.message
-            if message.kind == .sendError {
+            if message.kind.isReport {
                 client.receive(.returned(messageID: message.messageID), self)
                 return acknowledgeReport(message.persistentID)
             }

@@ -91,13 +91,11 @@ enum Describe {
     static func mutation(_ mutation: Mutation) -> String {
         switch mutation {
         case .putMessage(let message):
-            "put \(message.kind == .message ? text(message.messageID) : "marker") \(short(message.sequence.number))"
+            "put \(subject(message)) \(short(message.sequence.number))"
         case .removeMessage(_, let sequence, _, let reason): "remove \(short(sequence.number)) \(reason)"
         case .putUpstream(let upstream, _):
             "put \(text(upstream.messageID)) \(short(upstream.sequence.number))"
         case .removeUpstream(_, let sequence, _, let reason): "remove \(short(sequence.number)) \(reason)"
-        case .returnUpstream(_, let sequence, _, let report):
-            "return \(short(sequence.number)) as \(report.map { short($0.sequence.number) } ?? "nothing")"
         case .putDevice(let record): "put device \(short(record.device.number))"
         case .putRegistration(let registration): "put registration \(name(registration.name))"
         case .removeRegistration(let gone): "remove registration \(name(gone))"
@@ -112,6 +110,14 @@ enum Describe {
             .linkInstallation, .unlinkInstallation, .putInstallation, .removeInstallation, .putGroup,
             .removeGroup, .putFeedback, .removeFeedback:
             "\(mutation)"
+        }
+    }
+
+    private static func subject(_ message: StoredMessage) -> String {
+        switch message.kind {
+        case .message: text(message.messageID)
+        case .discardedMarker: "marker"
+        case .sendError(let sequence): "report of \(text(message.messageID)) \(short(sequence.number)) as"
         }
     }
 

@@ -75,6 +75,8 @@ extension WorldSettings {
         case repeatsTopic
         /// The first recipient of a topic message is left out.
         case leavesOutSubscriber
+        /// The report of an expired upstream message never reaches the disk.
+        case losesReport
         /// A subscription is confirmed that never reached the disk.
         case losesSubscription
         /// The answer to a group message counts one member too many.

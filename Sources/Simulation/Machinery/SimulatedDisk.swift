@@ -91,6 +91,7 @@ final class SimulatedDisk {
             if world.canary == .losesUpstream, world.chance(1, in: 10) {
                 batch.mutations.removeAll(where: isUpstream)
             }
+            if world.canary == .losesReport { batch.mutations.removeAll(where: isReport) }
             if world.canary == .losesSubscription {
                 batch.mutations.removeAll { if case .putSubscription = $0 { true } else { false } }
             }
@@ -118,6 +119,10 @@ final class SimulatedDisk {
 
     private func isUpstream(_ mutation: Mutation) -> Bool {
         if case .putUpstream = mutation { true } else { false }
+    }
+
+    private func isReport(_ mutation: Mutation) -> Bool {
+        if case .putMessage(let message) = mutation { message.kind.isReport } else { false }
     }
 
     /// Applies changes that an operator made before the world starts.

@@ -1,7 +1,7 @@
 public import Basics
 public import Delivery
 
-/// Encodes and decodes downstream messages and markers. Device and sequence are the key.
+/// Encodes and decodes downstream messages, markers and reports. Device and sequence are the key.
 public enum MessageRecord {
     private static let version: UInt8 = 1
 
@@ -68,7 +68,12 @@ public enum MessageRecord {
         writer.signed(message.acceptedAt)
         writer.bytes(message.messageID)
         if let apns { writer.bytes(apns) }
-        writer.bytes(message.topic == nil ? message.body : [])
+        if case .sendError(let reported) = message.kind {
+            // It has no pairs. A report without this number was written by an earlier version, and reads as 0.
+            writer.number(reported.number)
+        } else {
+            writer.bytes(message.topic == nil ? message.body : [])
+        }
         buffer = writer.finish()
     }
 
@@ -78,7 +83,7 @@ public enum MessageRecord {
     ) throws(RecordFault) -> StoredMessage {
         var reader = try RecordReader(copy bytes, version: version, place: place(device, sequence))
         var message = try envelope(&reader, device, sequence)
-        message.body = try reader.byteArray()
+        if !message.kind.isReport { message.body = try reader.byteArray() }
         guard message.topic == nil || message.body.isEmpty else { throw .value }
         try reader.finish()
         return message
@@ -111,7 +116,7 @@ public enum MessageRecord {
         guard let salt = UInt32(exactly: try reader.number()) else { throw .value }
         let registration = RegistrationNumber(try reader.number())
         guard !flags.isSuperset(of: [.marker, .sendError]) else { throw .value }
-        var kind: StoredMessage.Kind = flags.contains(.sendError) ? .sendError : .message
+        var kind = StoredMessage.Kind.message
         if flags.contains(.marker) { kind = .discardedMarker(count: try reader.count()) }
         let collapseKey = flags.contains(.collapses) ? try reader.byteArray() : nil
         let sender = SenderID(recorded: try reader.number())
@@ -124,6 +129,7 @@ public enum MessageRecord {
             wantsReceipt: flags.contains(.wantsReceipt),
             delaysWhileIdle: flags.contains(.delaysWhileIdle), body: [])
         if flags.contains(.apns) { message.apns = try reader.byteArray() }
+        if flags.contains(.sendError) { message.kind = .sendError(of: SequenceNumber(try reader.number())) }
         if let job {
             guard let sender else { throw .value }
             message.topic = TopicReference(job: TopicJobName(sender: sender, sequence: job), path: [])

@@ -34,8 +34,6 @@ extension RandomValues {
         case .removeSender: .removeSender(sender())
         case .putUpstream: .putUpstream(upstream(), now: signed())
         case .removeUpstream: .removeUpstream(sender(), sequence(), expiresAt: signed(), reason: ending())
-        case .returnUpstream:
-            .returnUpstream(sender(), sequence(), expiresAt: signed(), report: optional { $0.report() })
         case .putMark: .putMark(one(), self.number())
         }
     }
@@ -45,12 +43,6 @@ extension RandomValues {
             let reason: Milestone = one()
             if reason.isTerminal, reason != .refused { return reason }
         }
-    }
-
-    private mutating func report() -> StoredMessage {
-        var report = message()
-        report.kind = .sendError
-        return report
     }
 
     /// A batch of the only partition of a store, or of the control plane, whose messages need no order.
@@ -72,7 +64,7 @@ extension RandomValues {
 extension Mutation {
     fileprivate var isPut: Bool {
         switch self {
-        case .putMessage, .putUpstream, .returnUpstream: true
+        case .putMessage, .putUpstream: true
         default: false
         }
     }

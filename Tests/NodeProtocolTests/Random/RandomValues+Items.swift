@@ -55,7 +55,7 @@ extension RandomValues {
             case .upstreamFinished: .upstreamFinished(connection(), sequence(), one())
             case .upstreamResolved: .upstreamResolved(upstreamSubmission(), from: name())
             case .groupUpstream: .groupUpstream(groupSubmission())
-            case .upstreamReturnFinished: .upstreamReturnFinished(sequence())
+            case .upstreamReturnFinished: .upstreamReturnFinished(sequence(), hasFailed: flag())
             case .receiptDue: .receiptDue(receiptDue())
             }
         return .sender(sender(), event)

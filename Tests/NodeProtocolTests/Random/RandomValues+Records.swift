@@ -5,7 +5,8 @@ import Delivery
 
 extension RandomValues {
     mutating func message(topic: TopicReference? = nil) -> StoredMessage {
-        let kind: StoredMessage.Kind = [.message, .discardedMarker(count: count()), .sendError][below(3)]
+        if topic == nil, below(3) == 0 { return report() }
+        let kind: StoredMessage.Kind = flag() ? .message : .discardedMarker(count: count())
         let fields = MessageFields(
             messageID: bytes(), collapseKey: optional { $0.bytes() },
             body: topic == nil ? bytes(upTo: 200) : [],
@@ -17,6 +18,14 @@ extension RandomValues {
             wantsReceipt: flag(), delaysWhileIdle: flag())
         message.topic = topic
         return message
+    }
+
+    /// The report of an expired upstream message, which has no pairs.
+    private mutating func report() -> StoredMessage {
+        StoredMessage(
+            device: device(), sequence: sequence(), salt: small(), registration: registrationNumber(),
+            sender: sender(), kind: .sendError(of: sequence()), messageID: bytes(), acceptedAt: signed(),
+            expiresAt: signed(), body: [])
     }
 
     mutating func upstream() -> StoredUpstream {

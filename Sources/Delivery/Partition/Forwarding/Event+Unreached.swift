@@ -112,7 +112,7 @@ extension DeviceEvent {
             [
                 OpenRequest(
                     key: .upstreamReturn(gone.sender, gone.sequence),
-                    answer: .event(.upstreamReturnFinished(gone.sender, gone.sequence)))
+                    answer: .event(.upstreamReturnFinished(gone.sender, gone.sequence, hasFailed: true)))
             ]
         case .checkIn(let request): [.registry(request.requester)]
         case .register(let request), .unregister(let request): [.registry(request.requester)]

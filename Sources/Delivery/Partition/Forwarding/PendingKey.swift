@@ -86,7 +86,7 @@ extension Event {
         case .device(let device, .receiptStored(let sequence)),
             .device(let device, .receiptRefused(let sequence)):
             .receipt(device, sequence)
-        case .sender(let sender, .upstreamReturnFinished(let sequence)): .upstreamReturn(sender, sequence)
+        case .sender(let sender, .upstreamReturnFinished(let sequence, _)): .upstreamReturn(sender, sequence)
         case .group(let sender, .memberAnswered(let member, _)): .member(sender, member)
         case .topic(let sender, .answered(let run, _)): .topicPage(sender, run: run)
         case .installation(_, .requested(let request)) where request.isVouched:
