@@ -84,7 +84,11 @@ let package = Package(
         module("NodeLinks", ["Basics", "Transport"]),
         module("NATSClient", ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"]),
         module(
-            "ClusterSetup", ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog", "Client"]),
+            "ClusterSetup",
+            [
+                "Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog", "Client",
+                "ClientProtocol",
+            ]),
         module("Operator", ["Basics", "Wire"]),
         module("Catalogue", ["Basics", "Wire", "Operator", "CCommit"]),
         module(

@@ -1,5 +1,6 @@
-public import Basics
+import Basics
 import Client
+import ClientProtocol
 public import NATSClient
 public import Transport
 import Wire
@@ -82,11 +83,7 @@ extension LogMonitor {
         do throws(TransportError) {
             let reactor = try Reactor(index: 0)
             for address in addresses {
-                var result: Result<LogServerReport, LogMonitorProblem>?
-                let monitor = LogMonitor(address, reactor: reactor)
-                monitor.ask { result = $0 }
-                _ = reactor.turn(seconds: 2 * Limits.Client.answerSeconds) { result != nil }
-                switch result ?? .failure(.unreachable("no answer")) {
+                switch LogMonitor(address, reactor: reactor).answer() {
                 case .success(let report) where report.syncsAlways: continue
                 case .success(let report): return "\(address): \(report.unsynced)"
                 case .failure(let problem): return "\(address): \(problem)"
@@ -94,6 +91,24 @@ extension LogMonitor {
             }
             return nil
         } catch { return error.description }
+    }
+
+    /// Asks until the server can be reached, which may have just been started, and runs the reactor meanwhile.
+    private func answer() -> Result<LogServerReport, LogMonitorProblem> {
+        let end = Now.read().monotonic.advanced(seconds: Limits.ClusterHost.monitorPatienceSeconds)
+        while true {
+            var result: Result<LogServerReport, LogMonitorProblem>?
+            ask { result = $0 }
+            _ = reactor.turn(seconds: 2 * Limits.Client.answerSeconds) { result != nil }
+            let found = result ?? .failure(.unreachable("no answer"))
+            guard case .failure(.unreachable) = found, Now.read().monotonic < end else { return found }
+            var isOver = false
+            reactor.schedule(
+                at: Now.read().monotonic.advanced(
+                    milliseconds: Limits.ClusterHost.foundingRetryMilliseconds)
+            ) { _ in isOver = true }
+            _ = reactor.turn(seconds: 1) { isOver }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-public import Basics
+import Basics
 import Wire
 
 /// What the monitoring port of a nats-server reports about it (`/varz`).

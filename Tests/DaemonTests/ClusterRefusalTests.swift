@@ -113,4 +113,38 @@ struct ClusterRefusalTests {
         try eventually("the alarm comes: \(node.words)") { node.words.contains("event=cluster_stream_unfit") }
         #expect(node.words.split(separator: "\n").contains { $0.contains("replicas") && $0.contains("3") })
     }
+
+    @Test("a log that does not sync is refused at the founding, and raises an alarm in a cluster that has it")
+    func unsynced() throws {
+        let storage = try Scratch()
+        let server = try NATSServerProcess(
+            "jetstream { store_dir: \"\(storage.url.path)\" }", name: "lazy", hasJetStream: false)
+        let monitor = "127.0.0.1:\(server.healthPort)"
+        let words = [
+            "cluster", "found", storage.url.appendingPathComponent("new").path, "--replicas", "1",
+            "--log-prefix", "new", "--log-server", "127.0.0.1:\(server.port)", "--node", "127.0.0.1:5240",
+        ]
+        let refused = try Tool.run("ccsctl", words + ["--log-monitor", monitor])
+        #expect(refused.code == 69, "\(refused)")
+        #expect(refused.errors.contains("--log-monitor \(monitor): server lazy confirms records before"))
+        let wrong = try Tool.run("ccsctl", words + ["--log-monitor", "nowhere"])
+        #expect(wrong.code == 64 && wrong.errors.contains("invalid --log-monitor"), "\(wrong)")
+
+        // Without the option it is founded, and the output names what is not checked.
+        let folders = try ClusterFolders(on: server, prefix: "one")
+        let unchecked = try Tool.run("ccsctl", words + ["--partitions", "2"])
+        #expect(unchecked.code == 0 && unchecked.output.contains("NOT CHECKED"), "\(unchecked)")
+        try folders.edit(1) { object in
+            var log = object["log"] as? [String: Any] ?? [:]
+            log["monitors"] = [monitor]
+            object["log"] = log
+        }
+        let node = try RunningDaemon(flags: folders.flags(1))
+        try eventually("the alarm comes: \(node.words)") {
+            let status = try node.ctl("cluster", "status")
+            let alarms = status["alarms"] as? [[String: Any]] ?? []
+            return alarms.contains { $0["cause"] as? String == "log_unsynced" }
+                && (status["log"] as? [String: Any])?["syncs"] as? Bool == false
+        }
+    }
 }

@@ -97,7 +97,7 @@ struct ShownBlocksTests {
         ),
         (
             "docs/cluster.md",
-            "ccsctl cluster found cluster --node 10.0.0.1:5240 --node 10.0.0.2:5240 --node 10.0.0.3:5240 --log-server 10.0.0.1:4222 --log-server 10.0.0.2:4222 --log-server 10.0.0.3:4222",
+            "ccsctl cluster found cluster --node 10.0.0.1:5240 --node 10.0.0.2:5240 --node 10.0.0.3:5240 --log-server 10.0.0.1:4222 --log-server 10.0.0.2:4222 --log-server 10.0.0.3:4222 --log-monitor 10.0.0.1:8222 --log-monitor 10.0.0.2:8222 --log-monitor 10.0.0.3:8222",
             "needs three machines; the page runs it with addresses of one"
         ),
         (

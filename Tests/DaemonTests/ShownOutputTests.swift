@@ -1,4 +1,5 @@
 import Foundation
+import NATSServerSupport
 import Testing
 
 /// The output that pages show is what the programs print, but for numbers, names and times.
@@ -52,22 +53,43 @@ struct ShownOutputTests {
         }.map(String.init)
     }
 
-    @Test("README shows what Scripts/quickstart prints, which stops its daemon and removes its data")
-    func readme() throws {
+    /// Runs a script with the programs of this build, in place of a build for release, which takes minutes. Its temporary folder must
+    /// be empty at the end.
+    private func run(_ script: String) throws -> Tool.Result {
         let scratch = try Scratch()
         let temporary = scratch.url.appendingPathComponent("tmp")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
-        // In place of a build for release, which takes minutes: the programs of this build.
         let swift = scratch.url.appendingPathComponent("swift")
         let folder = TestPaths.programs.path
         try Data("#!/bin/sh\ncase $* in *--show-bin-path*) echo '\(folder)' ;; esac\n".utf8).write(to: swift)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: swift.path)
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let tool = try Tool.run(
-            TestPaths.root.appendingPathComponent("Scripts/quickstart"), [],
+            TestPaths.root.appendingPathComponent(script), [],
             environment: ["PATH": "\(scratch.url.path):\(path)", "TMPDIR": temporary.path])
-        #expect(tool.code == 0 && tool.output.hasSuffix("ccsd stopped cleanly.\n"), "\(tool)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+        return tool
+    }
+
+    @Test(
+        "Scripts/quickstart-cluster kills a node between two messages, and all of them arrive",
+        .enabled(if: NATSServerProcess.isInstalled, "run Scripts/bootstrap --tests"))
+    func cluster() throws {
+        let tool = try run("Scripts/quickstart-cluster")
+        #expect(tool.code == 0, "\(tool)")
+        let lines = tool.output.split(separator: "\n")
+        let killed = try #require(lines.firstIndex { $0.hasSuffix(" is killed.") }, "\(tool)")
+        #expect(lines[killed - 1].hasPrefix("message  7 acknowledged"))
+        #expect(lines[killed + 1].hasPrefix("message  8 acknowledged"))
+        #expect(tool.output.contains("All 20 messages have arrived; the longest wait was "))
+        // The cluster of two at the end: one node is gone, and the partition has another owner.
+        #expect(tool.output.contains("suspected") || tool.output.contains("gone"), "\(tool)")
+    }
+
+    @Test("README shows what Scripts/quickstart prints, which stops its daemon and removes its data")
+    func readme() throws {
+        let tool = try run("Scripts/quickstart")
+        #expect(tool.code == 0 && tool.output.hasSuffix("ccsd stopped cleanly.\n"), "\(tool)")
         let blocks = ShownBlocksTests.all.filter { $0.file == "README.md" && Self.shown.contains($0.place) }
         #expect(blocks.count == 3)
         for block in blocks {

@@ -21,7 +21,10 @@ enum ImportRules {
         "NodeLinks": ["Basics", "Transport", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
         "NATSClient": ["Basics", "Wire", "Transport", "Crypto", "ClusterLog"],
-        "ClusterSetup": ["Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog", "Client"],
+        "ClusterSetup": [
+            "Basics", "Wire", "Transport", "NodeLinks", "NATSClient", "ClusterLog", "Client",
+            "ClientProtocol",
+        ],
         "Operator": ["Basics", "Wire"],
         // The dashboard and the alerts are printed with the JSON writer of Wire.
         "Catalogue": ["Basics", "Wire", "Operator", "CCommit"],

@@ -20,7 +20,9 @@ enum FoundCluster {
         let partitions = invocation.integer("--partitions") ?? Limits.Partition.count
         let addresses = invocation.texts("--node")
         for address in addresses { try check(address, "--node", "10.0.0.1:5240") }
-        for address in invocation.texts("--log-monitor") { try check(address, "--log-monitor", "10.0.0.1:8222") }
+        for address in invocation.texts("--log-monitor") {
+            try check(address, "--log-monitor", "10.0.0.1:8222")
+        }
         let log = try servers(invocation)
         let founding = ClusterFounding(addresses: addresses, partitions: partitions, log: log)
         if let folder = founding.existingFolder(in: directory) {
@@ -84,7 +86,9 @@ enum FoundCluster {
         guard let problem = LogMonitor.problem(of: addresses) else { return }
         throw Failure(
             .unavailable, "--log-monitor \(Report.safe(problem))",
-            hint: "set jetstream { sync_interval: always } and http in the configuration of each server, and restart it")
+            hint:
+                "set jetstream { sync_interval: always } and http in the configuration of each server, and restart it"
+        )
     }
 
     private static func createStreams(
@@ -108,8 +112,10 @@ enum FoundCluster {
 
     private static func text(of output: FoundedClusterOutput) -> String {
         let folders = output.folders.map { "folder        \(Report.safe($0))\n" }.joined()
-        let sync = output.isSyncChecked ? "each record" : "NOT CHECKED: give --log-monitor for each server of NATS"
-        return "cluster       \(output.cluster)\npartitions    \(output.partitions)\nsync          \(sync)\n" + folders
+        let sync =
+            output.isSyncChecked ? "each record" : "NOT CHECKED: give --log-monitor for each server of NATS"
+        return "cluster       \(output.cluster)\npartitions    \(output.partitions)\nsync          \(sync)\n"
+            + folders
             + "next          copy each folder to its machine, and start ccsd there with --cluster-directory FOLDER\n"
     }
 }

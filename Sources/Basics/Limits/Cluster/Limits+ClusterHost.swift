@@ -16,6 +16,8 @@ extension Limits {
         public static let examineMilliseconds: Int64 = 30_000
         /// Milliseconds between two questions to the monitoring port of a server of the log: its settings change with a restart only.
         public static let monitorMilliseconds: Int64 = 60_000
+        /// Seconds that a founding waits for a monitoring port that cannot be reached: the server may have just been started.
+        public static let monitorPatienceSeconds = 10
         /// Looks in a row at a stream that ends before what was applied, until it has lost records for certain: a leader without a majority
         /// may report old positions for up to 10 s.
         public static let shortEnds = 2

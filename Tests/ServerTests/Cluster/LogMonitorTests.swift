@@ -1,0 +1,81 @@
+import Basics
+import ClusterSetup
+import NATSClient
+import NATSServerSupport
+import Testing
+import Transport
+
+/// The question to a server of the log, whether it syncs.
+@Suite("Monitoring ports of the log") struct LogMonitorTests {
+    private func read(_ text: String) -> Result<LogServerReport, LogMonitorProblem> {
+        Result { () throws(LogMonitorProblem) in try LogServerReport(parsing: Array(text.utf8)) }
+    }
+
+    private func report(_ config: String) -> LogServerReport? {
+        try? read("{\"server_name\":\"n\\u001b1\",\"jetstream\":{\"config\":{\(config)}},\"mem\":1.5e3}")
+            .get()
+    }
+
+    @Test("a server syncs if it reports sync_always; it leaves the member out when it does not")
+    func reports() {
+        #expect(report("\"sync_always\":true")?.syncsAlways == true)
+        #expect(report("\"sync_always\":false")?.syncsAlways == false)
+        #expect(report("\"sync_interval\":120000000000")?.syncsAlways == false)
+        #expect(report("")?.name.contains("\u{1B}") == false)
+    }
+
+    @Test(
+        "an answer that is not that of a server with JetStream is no report",
+        arguments: [
+            "", "[]", "{}", "{\"server_name\":\"n\"}", "{\"server_name\":1,\"jetstream\":{\"config\":{}}}",
+            "{\"server_name\":\"n\",\"jetstream\":{}}",
+            "{\"server_name\":\"n\",\"jetstream\":{\"config\":1}}",
+            "{\"server_name\":\"n\",\"jetstream\":{\"config\":{\"sync_always\":\"yes\"}}}",
+        ])
+    func strange(_ text: String) {
+        guard case .failure(.unreadable) = read(text) else {
+            Issue.record("\(text) was taken as a report")
+            return
+        }
+    }
+
+    @Test(
+        "real servers: one that syncs passes; one with the default of NATS, without JetStream or without a port does not",
+        .enabled(if: NATSServerProcess.isInstalled, "run Scripts/bootstrap --tests"))
+    func realServers() throws {
+        let synced = try NATSServerProcess()
+        let folder = NATSServerProcess.temporaryFolder()
+        defer { NATSServerProcess.remove(folder) }
+        let lazy = try NATSServerProcess(
+            "jetstream { store_dir: \"\(folder)\" }", name: "lazy", hasJetStream: false)
+        let plain = try NATSServerProcess(name: "plain", hasJetStream: false)
+        func address(_ server: NATSServerProcess) -> NATSServerAddress {
+            NATSServerAddress(host: "127.0.0.1", port: server.healthPort)
+        }
+        #expect(LogMonitor.problem(of: [address(synced), address(synced)]) == nil)
+        let problem = try #require(LogMonitor.problem(of: [address(synced), address(lazy)]))
+        #expect(
+            problem.contains("127.0.0.1:\(lazy.healthPort)") && problem.contains("lazy")
+                && problem.contains("expected sync_interval: always"))
+        #expect(LogMonitor.problem(of: [address(plain)])?.contains("without JetStream") == true)
+        // The port for clients of NATS greets with INFO, which is no HTTP.
+        let wrong = NATSServerAddress(host: "127.0.0.1", port: synced.port)
+        #expect(LogMonitor.problem(of: [wrong])?.contains("127.0.0.1:\(synced.port)") == true)
+        synced.kill()
+        #expect(LogMonitor.problem(of: [address(synced)]) != nil)
+    }
+
+    @Test("the file of a node keeps the ports, and refuses what is no address")
+    func file() throws {
+        var log = ClusterFile.LogServers(
+            servers: ["127.0.0.1:4222"], monitors: ["127.0.0.1:8222", "[::1]:8222"], replicas: 1,
+            prefix: "ccs")
+        #expect(try log.monitorAddresses().map(\.description) == log.monitors)
+        let folder = try ServerFolder()
+        let founding = ClusterFounding(addresses: ["a:5240"], partitions: 4, log: log)
+        let file = try founding.write(to: "\(folder.path)/cluster", now: Now.read().wall)
+        #expect(try ClusterFile(parsing: Array(file.json.pretty.utf8)).log == log)
+        log.monitors = ["nats://user@127.0.0.1:8222"]
+        #expect(throws: ClusterFileProblem.self) { try log.monitorAddresses() }
+    }
+}
