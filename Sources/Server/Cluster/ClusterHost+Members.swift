@@ -150,6 +150,7 @@ extension ClusterHost {
         post(reportsOf: hosted.partition)
         let partition = hosted.partition
         for mailbox in reactors { mailbox.post { host in host.leave(partition) } }
+        closeRemoteSessions(of: partition, reactor.now)
     }
 
     private func post(reportsOf partition: Int) {
@@ -171,6 +172,7 @@ extension ClusterHost {
                 mailbox.post { host in host.left(partition) }
             }
         }
+        closeRemoteSessions(of: partition, reactor.now)
     }
 
     private func left(_ partition: Int) {

@@ -175,7 +175,6 @@ extension ClusterHost {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
         guard table.receives(event, from: source.number) else { return }
         tally.forwarded(.event, .received)
-        sessions.note(event)
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         // The news of a change has reached the other node earlier than this one, or later.
@@ -184,6 +183,7 @@ extension ClusterHost {
 
     private func deliver(_ event: Event) {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
+        sessions.note(event)
         incoming[map.reactor(of: partition)].events.append(event)
     }
 
@@ -205,6 +205,13 @@ extension ClusterHost {
             closeSessions(of: partition)
         }
         if owner != nil { flush(partition, now) }
+    }
+
+    /// Closes the sessions of other nodes at a partition that leaves this one: it knows them no more, even if it comes back.
+    func closeRemoteSessions(of partition: Int, _ now: Now) {
+        for connection in sessions.leave(partition, of: map.partitions) {
+            forward(.connection(.close(.ownerChanged)), to: connection, now)
+        }
     }
 
     private func closeSessions(of partition: Int) {

@@ -37,7 +37,7 @@ final class ClusterHost: ReactorDelegate {
     /// The node that owns each partition.
     var owners: [NodeNumber?]
     var held = HeldEvents()
-    var sessions = RemoteSessions()
+    var sessions: RemoteSessions
     var table: ForwardTable
     var controlWrites = ControlWrites()
     /// What goes to each node in this turn.
@@ -93,6 +93,7 @@ final class ClusterHost: ReactorDelegate {
         owners = Array(repeating: nil, count: progress.count)
         incoming = surroundings.reactors.map { _ in Parcel() }
         table = ForwardTable(node: settings.membership.node.number)
+        sessions = RemoteSessions(at: settings.membership.node.number)
         writer = BatchWriter(partitions: progress.count, limit: Limits.NodeProtocol.entriesBytes)
         disconnectedSince = reactor.now.monotonic
         reactor.delegate = self

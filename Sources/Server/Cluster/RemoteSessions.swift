@@ -1,21 +1,33 @@
 import Basics
 import Delivery
 
-/// The sessions of other nodes that are logged in to this node's partitions. If their node goes, no other event reports their end.
+/// The sessions of other nodes that are logged in to this node's partitions.
+///
+/// If the node of a session goes, no other event reports its end. If a partition leaves this node, its sessions must log in again, also
+/// where this node gets it back at once: the partition has forgotten them then.
 struct RemoteSessions {
+    private let node: UInt16
     private var byNode: [UInt16: [ConnectionID: PartitionKey]] = [:]
 
-    /// Notes logins and ends among the events from other nodes.
-    mutating func note(_ event: Event) {
+    /// Creates the sessions at a node, none yet.
+    init(at node: UInt16) { self.node = node }
+
+    /// Notes logins and ends among the events that a partition of this node gets. One that is held or passed on must not be noted: its
+    /// session belongs to another node's partition.
+    mutating func note(_ event: borrowing Event) {
         switch event {
-        case .device(let device, .login(let login)):
-            byNode[login.connection.node, default: [:]][login.connection] = .device(device)
+        case .device(let device, .login(let login)): add(login.connection, .device(device))
         case .sender(let sender, .login(let connection, _)), .sender(let sender, .bound(let connection)):
-            byNode[connection.node, default: [:]][connection] = .sender(sender)
+            add(connection, .sender(sender))
         case .device(_, .closed(let connection)), .sender(_, .closed(let connection)):
             byNode[connection.node]?[connection] = nil
         default: break
         }
+    }
+
+    private mutating func add(_ connection: ConnectionID, _ key: PartitionKey) {
+        guard connection.node != node else { return }
+        byNode[connection.node, default: [:]][connection] = key
     }
 
     /// Notes refused logins among the commands to other nodes.
@@ -35,5 +47,17 @@ struct RemoteSessions {
             default: nil
             }
         }
+    }
+
+    /// Removes the sessions of a partition, of `count` in the store, that leaves this node. Returns their connections, which are to be
+    /// closed.
+    mutating func leave(_ partition: Int, of count: Int) -> [ConnectionID] {
+        var left: [ConnectionID] = []
+        for (node, sessions) in byNode {
+            let gone = sessions.filter { $0.value.partition(of: count) == partition }.keys
+            for connection in gone { byNode[node]?[connection] = nil }
+            left += gone
+        }
+        return left
     }
 }

@@ -185,7 +185,8 @@ final class ClusterWorld {
         let ready = servers.filter { $0.client?.isReady == true }.count
         let devices = devices.map { device in
             "\(device.number)@\(device.node + 1)\(device.client?.isReady == true ? "" : " offline")"
-                + " underway \(device.underway.count) uncertain \(device.uncertain.count) waiting \(device.waiting.count)"
+                + "\(device.isAnsweredDown ? "" : " not answered down")\(device.isAnsweredUp ? "" : " not answered up")"
+                + " underway \(device.underway.count) (\(device.underway.count { $0.hasPrefix("t") }) to topics) uncertain \(device.uncertain.count) waiting \(device.waiting.count)"
         }
         return
             "\(ready) of \(servers.count) app servers are ready; devices: \(devices); \(acknowledged) acknowledged; refused \(downstream.refusals) \(topics.refusals); \(oddities)"
