@@ -42,6 +42,9 @@ static const unsigned char js_components_form_js[] = {
 static const unsigned char js_components_notice_js[] = {
 #embed "files/js/components/notice.js"
 };
+static const unsigned char js_components_pairs_js[] = {
+#embed "files/js/components/pairs.js"
+};
 static const unsigned char js_components_table_js[] = {
 #embed "files/js/components/table.js"
 };
@@ -75,6 +78,9 @@ static const unsigned char js_pages_apns_add_js[] = {
 static const unsigned char js_pages_apns_js[] = {
 #embed "files/js/pages/apns.js"
 };
+static const unsigned char js_pages_clock_js[] = {
+#embed "files/js/pages/clock.js"
+};
 static const unsigned char js_pages_cluster_js[] = {
 #embed "files/js/pages/cluster.js"
 };
@@ -89,6 +95,12 @@ static const unsigned char js_pages_devices_js[] = {
 };
 static const unsigned char js_pages_find_message_js[] = {
 #embed "files/js/pages/find-message.js"
+};
+static const unsigned char js_pages_inbox_device_js[] = {
+#embed "files/js/pages/inbox-device.js"
+};
+static const unsigned char js_pages_inbox_js[] = {
+#embed "files/js/pages/inbox.js"
 };
 static const unsigned char js_pages_login_js[] = {
 #embed "files/js/pages/login.js"
@@ -135,6 +147,9 @@ static const unsigned char js_shortcuts_js[] = {
 static const unsigned char js_target_js[] = {
 #embed "files/js/target.js"
 };
+static const unsigned char js_test_clock_js[] = {
+#embed "files/js/test-clock.js"
+};
 static const unsigned char js_theme_js[] = {
 #embed "files/js/theme.js"
 };
@@ -155,6 +170,7 @@ static const struct console_file files[] = {
     FILE("js/components/dialog.js", js_components_dialog_js),
     FILE("js/components/form.js", js_components_form_js),
     FILE("js/components/notice.js", js_components_notice_js),
+    FILE("js/components/pairs.js", js_components_pairs_js),
     FILE("js/components/table.js", js_components_table_js),
     FILE("js/components/trace.js", js_components_trace_js),
     FILE("js/ctl.js", js_ctl_js),
@@ -166,11 +182,14 @@ static const struct console_file files[] = {
     FILE("js/operator.js", js_operator_js),
     FILE("js/pages/apns-add.js", js_pages_apns_add_js),
     FILE("js/pages/apns.js", js_pages_apns_js),
+    FILE("js/pages/clock.js", js_pages_clock_js),
     FILE("js/pages/cluster.js", js_pages_cluster_js),
     FILE("js/pages/device-search.js", js_pages_device_search_js),
     FILE("js/pages/device-view.js", js_pages_device_view_js),
     FILE("js/pages/devices.js", js_pages_devices_js),
     FILE("js/pages/find-message.js", js_pages_find_message_js),
+    FILE("js/pages/inbox-device.js", js_pages_inbox_device_js),
+    FILE("js/pages/inbox.js", js_pages_inbox_js),
     FILE("js/pages/login.js", js_pages_login_js),
     FILE("js/pages/messages.js", js_pages_messages_js),
     FILE("js/pages/operations.js", js_pages_operations_js),
@@ -186,6 +205,7 @@ static const struct console_file files[] = {
     FILE("js/shell.js", js_shell_js),
     FILE("js/shortcuts.js", js_shortcuts_js),
     FILE("js/target.js", js_target_js),
+    FILE("js/test-clock.js", js_test_clock_js),
     FILE("js/theme.js", js_theme_js),
 };
 

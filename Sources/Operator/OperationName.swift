@@ -10,6 +10,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case logLevel = "log level"
     case showClock = "clock show"
     case acceptClock = "clock accept"
+    case advanceClock = "clock advance"
     case drainSessions = "drain"
     case auditStore = "audit"
     case makeBackup = "backup"
@@ -72,6 +73,7 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .logLevel: ChangeLogLevel.self
         case .showClock: ShowClock.self
         case .acceptClock: AcceptClock.self
+        case .advanceClock: AdvanceClock.self
         case .drainSessions: DrainSessions.self
         case .auditStore: AuditStore.self
         case .makeBackup: MakeBackup.self

@@ -12,6 +12,7 @@ public enum OperatorRequest: Sendable {
     case logLevel(ChangeLogLevel)
     case showClock(ShowClock)
     case acceptClock(AcceptClock)
+    case advanceClock(AdvanceClock)
     case drainSessions(DrainSessions)
     case auditStore(AuditStore)
     case makeBackup(MakeBackup)
@@ -74,6 +75,7 @@ public enum OperatorRequest: Sendable {
         case .logLevel: self = .logLevel(try ChangeLogLevel(arguments: arguments))
         case .showClock: self = .showClock(try ShowClock(arguments: arguments))
         case .acceptClock: self = .acceptClock(try AcceptClock(arguments: arguments))
+        case .advanceClock: self = .advanceClock(try AdvanceClock(arguments: arguments))
         case .drainSessions: self = .drainSessions(try DrainSessions(arguments: arguments))
         case .auditStore: self = .auditStore(try AuditStore(arguments: arguments))
         case .makeBackup: self = .makeBackup(try MakeBackup(arguments: arguments))
@@ -141,6 +143,7 @@ public enum OperatorRequest: Sendable {
         case .logLevel(let command): command
         case .showClock(let command): command
         case .acceptClock(let command): command
+        case .advanceClock(let command): command
         case .drainSessions(let command): command
         case .auditStore(let command): command
         case .makeBackup(let command): command

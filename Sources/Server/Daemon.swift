@@ -36,8 +36,10 @@ final class Daemon: Sendable {
     let apns: APNsPort
     /// The virtual devices. `nil` if the test bench is off.
     let testBench: TestBench?
-    /// Whether the machine's clock is trusted.
+    /// The server's time, and whether the machine's clock is trusted.
     let clock: ClockStatus
+    /// The clock that operators can move forward. `nil` if it is off.
+    let testClock: TestClock?
     let mailboxes: [ReactorMailbox]
     let senders: Senders
     let seal: TokenSeal
@@ -64,7 +66,8 @@ final class Daemon: Sendable {
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
         cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort, testBench: TestBench?,
-        clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
+        clock: ClockStatus, testClock: TestClock?, mailboxes: [ReactorMailbox], senders: Senders,
+        seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
         listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
@@ -80,6 +83,7 @@ final class Daemon: Sendable {
         self.apns = apns
         self.testBench = testBench
         self.clock = clock
+        self.testClock = testClock
         self.mailboxes = mailboxes
         self.senders = senders
         self.seal = seal

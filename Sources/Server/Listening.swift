@@ -47,6 +47,7 @@ extension Startup {
         }
         try openControl(&opened)
         try checkAdminListeners(opened)
+        try requireLoopback(opened.listeners)
         return opened
     }
 

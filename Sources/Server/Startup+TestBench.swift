@@ -32,10 +32,12 @@ extension Startup {
                 hint: "give both device_port and https_port, or leave test_bench out",
                 exitCode: .configuration)
         }
+        let clock = daemon.clock
         log.warning("test_bench", ["problem": "operators can read the messages of virtual devices"])
         let settings = BenchHost.Settings(
             devices: devices, https: https,
-            file: "\(configuration.dataDirectory)/virtual-devices.json")
+            file: "\(configuration.dataDirectory)/virtual-devices.json",
+            serverTime: { clock.serverTime($0) })
         let log = log
         // Transferred to the new thread: this one does not use it again.
         nonisolated(unsafe) let reactor = open.reactor

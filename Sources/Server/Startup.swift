@@ -92,16 +92,18 @@ struct Startup: ~Copyable {
         let senders = Senders(
             store: store, batches: port ?? storeThreads, mailboxes: mailboxes, directory: directory)
         let clock = ClockStatus()
+        let testClock = try makeTestClock(store, clock, isNode: cluster != nil)
         var delivery = DeliverySettings()
         delivery.clockMark = try reading(store) { store throws(StoreError) in
-            try ClockStatus.mark(in: store, now: Now.read().wall)
+            try ClockStatus.mark(in: store, now: clock.now().wall)
         }
         delivery.sequenceWatermark = lease.watermark
         delivery.seal = seal
         delivery.running = configuration.running
-        let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes))
+        let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes, clock: clock))
         let factory = PartitionFactory(
-            partitions: store.partitions, settings: delivery, directory: directory, lease: lease)
+            partitions: store.partitions, settings: delivery, directory: directory, lease: lease,
+            clock: clock)
         senders.observe { factory.use($0) }
         if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
         let hosts = makeHosts(
@@ -113,7 +115,8 @@ struct Startup: ~Copyable {
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            testBench: bench?.bench, clock: clock, mailboxes: mailboxes, senders: senders, seal: seal,
+            testBench: bench?.bench, clock: clock, testClock: testClock, mailboxes: mailboxes,
+            senders: senders, seal: seal,
             scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
@@ -275,7 +278,7 @@ struct Startup: ~Copyable {
         let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
             // A node of a cluster takes partitions later.
-            let partitions = ReactorPartitions(map.partitions(of: index)) { partition in
+            let partitions = ReactorPartitions(map.partitions(of: index), clock: clock) { partition in
                 if cluster == nil { factory.make(partition) } else { nil }
             }
             let host = ReactorHost(
@@ -337,7 +340,7 @@ struct Startup: ~Copyable {
             return StartupGreeting(sender: nil)
         }
         do {
-            let made = try daemon.senders.add(nil, label: "first", key: nil, now: Now.read().wall)
+            let made = try daemon.senders.add(nil, label: "first", key: nil, now: daemon.clock.now().wall)
             return StartupGreeting(sender: made)
         } catch {
             throw StartupFailure(text: error.text, hint: error.hint, exitCode: .inputOutput)

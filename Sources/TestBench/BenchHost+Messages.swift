@@ -52,7 +52,7 @@ extension BenchHost {
     }
 
     func received(_ message: DeviceMessage, by device: VirtualDevice, _ now: Now) {
-        device.inbox.add(message, now: now.wall, room: room(for: device))
+        device.inbox.add(message, now: settings.serverTime(now).wall, room: room(for: device))
         if message.isRefusal, let id = message["message_id"] {
             let word = message["error"].map { String(decoding: $0, as: UTF8.self) } ?? ""
             if let key = device.sends.first(where: { $0.value.messageID == id })?.key {

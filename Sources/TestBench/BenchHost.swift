@@ -17,12 +17,18 @@ public final class BenchHost {
         public var https: Endpoint
         /// The file with the identities of the devices.
         public var file: String
+        /// Returns the server's time at a reading of the machine's clocks.
+        public var serverTime: @Sendable (Now) -> Now
 
         /// Creates settings.
-        public init(devices: Endpoint, https: Endpoint, file: String) {
+        public init(
+            devices: Endpoint, https: Endpoint, file: String,
+            serverTime: @escaping @Sendable (Now) -> Now = { $0 }
+        ) {
             self.devices = devices
             self.https = https
             self.file = file
+            self.serverTime = serverTime
         }
     }
 

@@ -4,6 +4,7 @@ import Operator
 extension ShowClock: ReportedCommand {
     static func text(of answer: Answer) -> String {
         var text = "time      \(Report.time(answer.time))\n"
+        if let clock = answer.testClock { text += "test      \(StatusReport.text(of: clock))\n" }
         guard answer.isInDoubt else { return text + "trusted   yes\n" }
         text += "trusted   no: \(Report.cell(answer.problem))\n"
         if let seconds = answer.trustedInSeconds {
@@ -16,6 +17,12 @@ extension ShowClock: ReportedCommand {
 extension AcceptClock: ReportedCommand {
     static func text(of answer: Answer) -> String {
         "The clock \(answer.wasInDoubt ? "is now trusted" : "was not in doubt"): \(Report.time(answer.time)).\n"
+    }
+}
+
+extension AdvanceClock: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        "The server's time is \(Report.time(answer.time)), \(StatusReport.span(answer.advancedSeconds)) ahead of the machine.\n"
     }
 }
 

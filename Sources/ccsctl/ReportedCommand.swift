@@ -34,6 +34,7 @@ extension OperatorRequest {
         case .logLevel(let command): command
         case .showClock(let command): command
         case .acceptClock(let command): command
+        case .advanceClock(let command): command
         case .drainSessions(let command): command
         case .auditStore(let command): command
         case .makeBackup(let command): command

@@ -35,6 +35,7 @@ enum StatusReport {
         if let problem = status.clockProblem {
             text += row("clock", "\(Report.safe(problem)); see ccsctl clock show")
         }
+        if let clock = status.testClock { text += row("test clock", Self.text(of: clock)) }
         let store = "\(Report.cell(status.store.kind)), \(Report.cell(status.store.path))"
         text += row("store", "\(store), \(status.store.partitions) partitions")
         if !status.store.isHealthy {
@@ -42,6 +43,13 @@ enum StatusReport {
         }
         text += registry(status.registry) + cluster(status.cluster)
         return text + row("certificate", "valid until \(Report.time(status.certificateNotAfter))")
+    }
+
+    /// Returns how far a clock for tests is ahead of the machine.
+    static func text(of clock: TestClockRow) -> String {
+        clock.advancedSeconds == 0
+            ? "can be advanced with ccsctl clock advance"
+            : "\(span(clock.advancedSeconds)) ahead of the machine, \(Report.time(clock.time))"
     }
 
     /// Returns the lines of the cluster; none without one.

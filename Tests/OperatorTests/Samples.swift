@@ -35,7 +35,7 @@ enum Samples {
             ["sender_id": "5", "downstream": ["accepted": 7], "upstream": ["accepted": 2]],
             ["downstream": ["accepted": 0], "upstream": ["accepted": 0]],
         ],
-        "process": ["cpu_microseconds": 12],
+        "process": ["cpu_microseconds": 12], "test_clock": testClock,
     ]
 
     /// The sample of an operation; an operation without one does not compile.
@@ -53,7 +53,13 @@ enum Samples {
         case .showClock:
             Sample(
                 arguments: [[:]],
-                answers: [["time": time, "in_doubt": true, "problem": "behind", "trusted_in_seconds": 60]])
+                answers: [
+                    [
+                        "time": time, "test_clock": testClock, "in_doubt": true, "problem": "behind",
+                        "trusted_in_seconds": 60,
+                    ]
+                ])
+        case .advanceClock: Sample(arguments: [["duration": "2419200s"]], answers: [testClock])
         case .acceptClock: Sample(arguments: [[:]], answers: [["accepted": true, "time": time]])
         case .drainSessions:
             Sample(
@@ -328,6 +334,10 @@ enum Samples {
         "cluster": [
             "id": "00112233aabbccdd", "node": 1, "name": "node-1", "owned": 5, "partitions": 16,
             "log_connected": true, "alarms": 2,
-        ],
+        ], "test_clock": testClock,
+    ]
+
+    private static let testClock: JSONValue = [
+        "time": time, "machine_time": time, "advanced_seconds": 2_419_200,
     ]
 }

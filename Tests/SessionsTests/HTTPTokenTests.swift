@@ -176,6 +176,22 @@ import WireSupport
         #expect(Self.answer(harness).status == "401")
     }
 
+    @Test("With a test clock assertions are judged by the machine's time, tokens by the server's")
+    func testClock() throws {
+        let harness = Self.harness()
+        let token = try Self.token(harness)
+        harness.now.wall += 3_600_000
+        harness.now.advance = 3_600_000
+        harness.send(Self.legacy(token))
+        #expect(Self.answer(harness).status == "401", "the token has expired")
+        // The account's machine knows nothing of the advance.
+        harness.send(Self.legacy(try Self.token(harness)))
+        #expect(Self.answer(harness).status == "200")
+        harness.now.advance = 0
+        harness.send(Self.request(Self.grant(Self.jwt())))
+        #expect(Self.answer(harness).status == "400", "canary: an hour later the assertion has expired")
+    }
+
     @Test("Tokens stop working when their account is removed or its sender suspended")
     func removed() throws {
         let token = try Self.token(Self.harness())

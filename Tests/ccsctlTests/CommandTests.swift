@@ -123,7 +123,7 @@ import Wire
             "senders list",
             "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
             "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
-            "topics list", "topics running", "clock show", "clock accept",
+            "topics list", "topics running", "clock show", "clock accept", "clock advance",
             "installations list", "installations show", "installations revoke",
             "cluster status", "cluster handover", "cluster remove", "cluster admit",
             "operators add", "operators list", "operators remove", "virtual-devices add",

@@ -29,7 +29,7 @@ class Server:
     def __init__(self, folder):
         self.socket, self.ca = f"{folder}/control.sock", f"{folder}/ca.pem"
         admin = socket.create_server(("127.0.0.1", 0)).getsockname()[1]  # free, since the socket is closed at once
-        flags = [f"--data-directory={folder}", f"--admin-port={admin}", "--test-bench", "--operator-api", "--admin-tls"]
+        flags = [f"--data-directory={folder}", f"--admin-port={admin}", "--test-bench", "--test-clock", "--operator-api", "--admin-tls"]
         self.process, self.api = subprocess.Popen(["ccsd", *flags, *PORTS]), f"https://localhost:{admin}/operator/v1/"
         while subprocess.run(["ccsctl", "--socket", self.socket, "status"], capture_output=True).returncode:
             assert self.process.poll() is None, "ccsd has ended"

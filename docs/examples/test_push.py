@@ -40,6 +40,16 @@ def test_device_is_offline(xmpp):
     assert second["repeated"] and second["persistent_id"] == first["persistent_id"]
 
 
+def test_expires_while_offline(ccsd):
+    device = ccsd.device()
+    device.post("change", connection="offline")
+    for text, seconds in ("a day", 86_400), ("a week", 604_800):
+        ccsd.ctl("send", ccsd.sender, device.token, f"text={text}", "--time-to-live", str(seconds))
+    ccsd.ctl("clock", "advance", "25h")
+    device.post("change", connection="online")
+    assert [message["data"]["text"] for message in device.messages()] == ["a week"]
+
+
 def firebase(ccsd, tmp_path, token):
     """Runs the app server with the Firebase Admin SDK, for which Google's host names lead to ccsd."""
     key = tmp_path / "account.json"

@@ -49,6 +49,8 @@ public struct Now: Sendable, Equatable {
     public var wall: UnixMilliseconds
     /// The latest possible time, in milliseconds since 1970, while the wall clock is in doubt; otherwise `nil`.
     public var latestInDoubt: UnixMilliseconds?
+    /// Milliseconds by which `wall` is ahead of the machine's clock: what a test clock was advanced by, otherwise 0.
+    public var advance: Int64 = 0
 
     /// Creates a reading that is not in doubt.
     public init(monotonic: Instant, wall: UnixMilliseconds) {
@@ -59,6 +61,9 @@ public struct Now: Sendable, Equatable {
     /// The time for expiry checks, in milliseconds since 1970: the wall clock, or a time before all others while it is in
     /// doubt, so that nothing expires.
     public var expiryCutoff: UnixMilliseconds { latestInDoubt == nil ? wall : .min }
+
+    /// The time on the machine's clock, in milliseconds since 1970, for what others have signed or dated.
+    public var machineWall: UnixMilliseconds { wall - advance }
 
     /// Returns the expiry of a lifetime of `milliseconds` that starts now: never too early, even if the clock is in doubt. A
     /// lifetime of 0 ends now.

@@ -56,6 +56,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case storePartitions = "store_partitions"
     case clusterDirectory = "cluster_directory"
     case testBench = "test_bench"
+    case testClock = "test_clock"
     case registryBytes = "registry_bytes"
     case unusedDeviceSeconds = "unused_device_seconds"
     case topicChangesPerSecond = "topic_changes_per_second"

@@ -148,6 +148,20 @@ extension Program {
                         "ccs-bench cluster --connections 10 --nats-server .venv/bin/nats-server")
                 ]),
             Command(
+                "consoles",
+                "Compare throughput and the server's CPU per message without and with open consoles.",
+                details: [
+                    "Each console does what a browser with the page Overview does: it reads the stream of figures, and asks for health and status every ten seconds, over TLS. First the processor time of the server without messages is measured, without and with the consoles; then rounds alternate between messages alone and messages with the consoles."
+                ],
+                options: load + [
+                    durable,
+                    Option("--consoles", .integer(1...60), "N", "The number of consoles.", preset: "10"),
+                    rate, rounds("3"),
+                ],
+                examples: [
+                    Example("Measure durable messages", "ccs-bench consoles --durable --connections 10")
+                ]),
+            Command(
                 "flat",
                 "Compare the server's CPU per message with many and with few devices and stored messages, and measure restarts.",
                 details: [

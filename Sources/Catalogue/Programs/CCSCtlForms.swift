@@ -20,6 +20,7 @@ extension OperationName {
         case .reloadConfiguration: Self.reloadForm
         case .showClock: OperationForm(ShowClock.self)
         case .acceptClock: OperationForm(AcceptClock.self)
+        case .advanceClock: OperationForm(AdvanceClock.self)
         case .drainSessions:
             OperationForm(
                 DrainSessions.self, flags: [\.sender: "--sender"],

@@ -53,7 +53,8 @@ public struct OperatorRoute: Sendable {
         _ operation: OperationDefinition, of collection: String
     ) -> [FieldDescription] {
         operation.arguments.filter { field in
-            guard field.presence == .required else { return false }
+            // There is one clock only.
+            guard field.presence == .required, collection != "clock" else { return false }
             switch field.form {
             case .list, .object, .record: return false
             case .boolean, .integer, .text, .word, .number, .named, .time:

@@ -6,7 +6,7 @@ public struct ShowClock: OperatorCommand {
     public init() {}
 
     public static let summary = OperationSummary.reading(
-        .showClock, "Show whether the machine's clock is trusted.",
+        .showClock, "Show the server's time, and whether the machine's clock is trusted.",
         details: [
             "The clock is in doubt if it is more than three days ahead of the last run of ccsd, more than a minute behind it, or outside of 2023 to 2099. While it is, no device, message or token expires; messages are still delivered. It is trusted again as soon as it is set correctly, when a known device confirms it, or after clock_grace_seconds of uptime."
         ])
@@ -15,23 +15,28 @@ public struct ShowClock: OperatorCommand {
     /// The state of the clock.
     public struct Answer: Record {
         public var time: UnixMilliseconds
+        public var testClock: TestClockRow?
         public var isInDoubt: Bool
         public var problem: String?
         public var trustedInSeconds: Int?
 
         /// Creates an answer.
         public init(
-            time: UnixMilliseconds, isInDoubt: Bool, problem: String? = nil, trustedInSeconds: Int? = nil
+            time: UnixMilliseconds, testClock: TestClockRow? = nil, isInDoubt: Bool, problem: String? = nil,
+            trustedInSeconds: Int? = nil
         ) {
             self.time = time
+            self.testClock = testClock
             self.isInDoubt = isInDoubt
             self.problem = problem
             self.trustedInSeconds = trustedInSeconds
         }
 
         public static let fields = Fields(
-            Answer.init(time:isInDoubt:problem:trustedInSeconds:),
-            .required("time", .time, \.time, "The time of the clock."),
+            Answer.init(time:testClock:isInDoubt:problem:trustedInSeconds:),
+            .required("time", .time, \.time, "The time of the server."),
+            .nullable(
+                "test_clock", .record, \.testClock, "The clock for tests; null without test_clock."),
             .required("in_doubt", .boolean, \.isInDoubt, "Whether the clock is not trusted."),
             .optional("problem", .text, \.problem, "Why the clock is not trusted."),
             .optional(
@@ -76,4 +81,52 @@ public struct AcceptClock: OperatorCommand {
             ),
             .required("time", .time, \.time, "The time of the clock."))
     }
+}
+
+/// The clock for tests, as the commands show it.
+public struct TestClockRow: Record {
+    /// The time of the server.
+    public var time: UnixMilliseconds
+    /// The time of the machine.
+    public var machineTime: UnixMilliseconds
+    /// Seconds by which the server is ahead of the machine.
+    public var advancedSeconds: Int
+
+    /// Creates a row.
+    public init(time: UnixMilliseconds, machineTime: UnixMilliseconds, advancedSeconds: Int) {
+        self.time = time
+        self.machineTime = machineTime
+        self.advancedSeconds = advancedSeconds
+    }
+
+    public static let fields = Fields(
+        TestClockRow.init(time:machineTime:advancedSeconds:),
+        .required("time", .time, \.time, "The time of the server."),
+        .required("machine_time", .time, \.machineTime, "The time of the machine."),
+        .required(
+            "advanced_seconds", .count, \.advancedSeconds,
+            "By how many seconds all advances have moved the server's time."))
+}
+
+/// Moves the time of a server for tests forward.
+public struct AdvanceClock: OperatorCommand {
+    /// By how many seconds.
+    public var seconds: Int
+
+    /// Creates the command.
+    public init(seconds: Int) { self.seconds = seconds }
+
+    public static let summary = OperationSummary.changing(
+        .advanceClock, "Move the server's time forward, for tests.",
+        details: [
+            "Only with test_clock. What is due by the new time happens at once: messages, registrations, devices, keys and access tokens expire, and rates are replenished. Connections stay, and certificates, signatures of others and logins of operators keep the machine's time. The time never goes back, also not with a restart: start with an empty data directory for that."
+        ])
+    public static let fields = Fields(
+        AdvanceClock.init(seconds:),
+        .required(
+            "duration", .duration(upTo: Limits.TestClock.advanceSeconds), \.seconds, audit: .duration,
+            "By how much, such as 90s, 15m, 6h, 28d or 4w."))
+
+    /// The new time.
+    public typealias Answer = TestClockRow
 }

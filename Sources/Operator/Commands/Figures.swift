@@ -26,12 +26,15 @@ public struct ShowFigures: OperatorCommand {
         public var latencies: [Latency]
         public var senders: [Sender]
         public var process: [WordCount]
+        /// The clock for tests; `nil` if it is off.
+        public var testClock: TestClockRow?
 
         /// Creates an answer.
         public init(
             version: String, state: String, uptimeMilliseconds: Int, downstream: [WordCount],
             upstream: [WordCount], waiting: [WordCount], connections: [WordCount], sessions: [WordCount],
-            refusals: [WordCount], latencies: [Latency], senders: [Sender], process: [WordCount]
+            refusals: [WordCount], latencies: [Latency], senders: [Sender], process: [WordCount],
+            testClock: TestClockRow? = nil
         ) {
             self.version = version
             self.state = state
@@ -45,12 +48,13 @@ public struct ShowFigures: OperatorCommand {
             self.latencies = latencies
             self.senders = senders
             self.process = process
+            self.testClock = testClock
         }
 
         public static let fields = Fields(
             Answer.init(
                 version:state:uptimeMilliseconds:downstream:upstream:waiting:connections:sessions:refusals:
-                latencies:senders:process:),
+                latencies:senders:process:testClock:),
             .required("version", .text, \.version, "The version of the daemon."),
             .required("state", .text, \.state, "serving, draining or stopping."),
             .required("uptime_milliseconds", .count, \.uptimeMilliseconds, "The time since the start."),
@@ -68,7 +72,8 @@ public struct ShowFigures: OperatorCommand {
                 "The busiest senders, then the messages of all senders while they were not among them."),
             .required(
                 "process", .counts, \.process,
-                "Processor time in microseconds, and memory, descriptors, disk and store in bytes."))
+                "Processor time in microseconds, and memory, descriptors, disk and store in bytes."),
+            .nullable("test_clock", .record, \.testClock, "The clock for tests; null without test_clock."))
     }
 
     /// The distribution of a latency.

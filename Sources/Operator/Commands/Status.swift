@@ -30,13 +30,15 @@ public struct ShowStatus: OperatorCommand {
         public var certificateNotAfter: UnixMilliseconds
         /// What the daemon is in a cluster; `nil` if it belongs to none.
         public var cluster: Cluster?
+        /// The clock for tests; `nil` if it is off.
+        public var testClock: TestClockRow?
 
         /// Creates an answer.
         public init(
             version: String, process: Int, uptimeSeconds: Int, state: String, clockProblem: String?,
             listeners: [Listener], appServers: Int, devices: Int, connections: Connections,
             downstream: [WordCount], upstream: [WordCount], topics: Topics, store: Store, registry: Registry,
-            certificateNotAfter: UnixMilliseconds, cluster: Cluster?
+            certificateNotAfter: UnixMilliseconds, cluster: Cluster?, testClock: TestClockRow? = nil
         ) {
             self.version = version
             self.process = process
@@ -54,12 +56,14 @@ public struct ShowStatus: OperatorCommand {
             self.registry = registry
             self.certificateNotAfter = certificateNotAfter
             self.cluster = cluster
+            self.testClock = testClock
         }
 
         public static let fields = Fields(
             Answer.init(
                 version:process:uptimeSeconds:state:clockProblem:listeners:appServers:devices:connections:
-                downstream:upstream:topics:store:registry:certificateNotAfter:cluster:),
+                downstream:upstream:topics:store:registry:certificateNotAfter:cluster:
+                testClock:),
             .required("version", .text, \.version, "The version of the daemon."),
             .required("pid", .count, \.process, "The process ID of the daemon."),
             .required("uptime_seconds", .count, \.uptimeSeconds, "The time since the start."),
@@ -83,7 +87,8 @@ public struct ShowStatus: OperatorCommand {
             .required("certificate_not_after", .time, \.certificateNotAfter, "When the certificate expires."),
             .nullable(
                 "cluster", .record, \.cluster,
-                "What the daemon is in a cluster; null if it belongs to none. ccsctl cluster status has all.")
+                "What the daemon is in a cluster; null if it belongs to none. ccsctl cluster status has all."),
+            .nullable("test_clock", .record, \.testClock, "The clock for tests; null without test_clock.")
         )
     }
 }

@@ -55,12 +55,13 @@ struct APNsPort: Sendable {
 struct APNsAnswers: Sendable {
     let map: PartitionMap
     let mailboxes: [ReactorMailbox]
+    let clock: ClockStatus
 
     /// Passes answers on, in order, with one parcel for each reactor.
     func post(_ answers: [GatewayAnswer]) {
         var parcels = mailboxes.map { _ in Parcel() }
         for answer in answers {
-            let event = Event.gatewayAnswered(answer)
+            let event = Event.gatewayAnswered(clock.movedToServer(answer))
             guard let key = event.key else { continue }
             parcels[map.reactor(of: key.partition(of: map.partitions))].events.append(event)
         }

@@ -13,12 +13,15 @@ final class PartitionFactory: Sendable {
     private let partitions: Int
     private let hashKey = (SecureRandom.number(), SecureRandom.number())
     private let lease: SequenceLease
+    private let clock: ClockStatus
     private let changing: Mutex<Changing>
 
     init(
-        partitions: Int, settings: DeliverySettings, directory: SenderDirectory, lease: SequenceLease
+        partitions: Int, settings: DeliverySettings, directory: SenderDirectory, lease: SequenceLease,
+        clock: ClockStatus = ClockStatus()
     ) {
         self.partitions = partitions
+        self.clock = clock
         self.lease = lease
         changing = Mutex(Changing(settings: settings, directory: directory))
     }
@@ -30,7 +33,7 @@ final class PartitionFactory: Sendable {
         var core = Partition(
             partition: partition, of: partitions, seed: SecureRandom.number(), hashKey: hashKey,
             settings: settings)
-        core.handle(.senders(directory), now: Now.read())
+        core.handle(.senders(directory), now: clock.now())
         core.effects = Effects()
         return core
     }

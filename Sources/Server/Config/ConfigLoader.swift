@@ -203,6 +203,7 @@ public struct ConfigLoader {
                 key, "\"\(shown(text))\" is not an address", "write an IPv4 or IPv6 address, not a name")
         }
         checkAdminAddress()
+        checkTestClock()
         for network in configuration.proxyProtocolFrom where AddressNetwork(network) == nil {
             addTo(
                 .proxyProtocolFrom, "\"\(shown(network))\" is not an address or network",
@@ -231,6 +232,26 @@ public struct ConfigLoader {
         addTo(
             .adminAddress,
             "\(shown(configuration.adminAddress)) is outside of loopback, \(problem.text)", problem.hint)
+    }
+
+    /// Checks that only this machine can reach a server whose time can be moved.
+    private mutating func checkTestClock() {
+        guard configuration.testClock else { return }
+        let places: [(ConfigKey, String, Bool)] = [
+            (.listenAddress, configuration.listenAddress, true),
+            (.adminAddress, configuration.adminAddress, configuration.adminPort != nil),
+        ]
+        for (key, address, isUsed) in places where isUsed && !faulty.contains(key) {
+            guard SocketAddress(literal: address, port: 0)?.isLoopback == false else { continue }
+            addTo(
+                .testClock, "needs all listeners on loopback, but \(key.rawValue) is \(shown(address))",
+                "set \(key.rawValue) to 127.0.0.1, or test_clock to false")
+        }
+        if configuration.clusterDirectory != nil {
+            addTo(
+                .testClock, "cannot be used in a cluster, whose nodes must have the same time",
+                "leave out test_clock, or cluster_directory")
+        }
     }
 
     private static func isAddress(_ text: String) -> Bool {

@@ -105,6 +105,8 @@ extension Configuration {
     public var clusterDirectory: String? { word(.clusterDirectory).isEmpty ? nil : word(.clusterDirectory) }
     /// Whether operators can create virtual devices.
     public var testBench: Bool { self[.testBench] == .boolean(true) }
+    /// Whether operators can move the server's time forward.
+    public var testClock: Bool { self[.testClock] == .boolean(true) }
     /// The size of the registry in bytes at which nothing more is added.
     public var registryBytes: Int { number(.registryBytes) }
 

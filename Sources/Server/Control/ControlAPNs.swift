@@ -65,7 +65,7 @@ extension ControlServer {
             }
             return position
         }
-        let start = FeedbackPage.start(since: since, now: Now.read().wall)
+        let start = FeedbackPage.start(since: since, now: daemon.clock.now().wall)
         let found = try reading { () throws(StoreError) in
             try daemon.store.feedback(of: command.sender, after: start, limit: command.limit + 1)
         }

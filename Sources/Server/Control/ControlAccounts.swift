@@ -7,7 +7,7 @@ extension ControlServer {
     func addAccount(_ command: AddAccount) throws(OperatorProblem) -> AddAccount.Answer {
         let made = try changing { () throws(Senders.Problem) in
             try daemon.senders.addAccount(
-                of: command.sender, publicKey: command.publicKey, now: Now.read().wall)
+                of: command.sender, publicKey: command.publicKey, now: daemon.clock.now().wall)
         }
         return AddAccount.Answer(
             sender: command.sender, project: made.project, email: made.account.email,

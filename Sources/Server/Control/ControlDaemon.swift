@@ -27,7 +27,8 @@ extension ControlServer {
                 kind: "rocksdb", path: daemon.configuration.storePath,
                 isHealthy: daemon.storeThreads.isHealthy, partitions: daemon.store.partitions),
             registry: .init(bytes: registry.bytes, limit: registry.limit, isFull: registry.isFull),
-            certificateNotAfter: daemon.certificates.notAfter, cluster: clusterPart())
+            certificateNotAfter: daemon.certificates.notAfter, cluster: clusterPart(),
+            testClock: testClockRow)
     }
 
     /// Returns the connection counts since the start, in which attacks by unauthenticated peers show first.

@@ -58,7 +58,7 @@ extension ControlServer {
                 WordCount("open_descriptors", metrics.value(.processOpenDescriptors)),
                 WordCount("disk_free_bytes", metrics.value(.diskFreeBytes)),
                 WordCount("store_bytes", metrics.value(.storeBytes)),
-            ])
+            ], testClock: testClockRow)
     }
 
     func milestones(direction: Int) -> [WordCount] {

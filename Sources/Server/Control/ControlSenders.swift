@@ -8,7 +8,7 @@ extension ControlServer {
         let (sender, key) = try changing { () throws(Senders.Problem) in
             try daemon.senders.add(
                 command.sender, label: command.label, project: command.project, key: command.key?.revealed,
-                now: Now.read().wall)
+                now: daemon.clock.now().wall)
         }
         let project = daemon.senders.directory[sender]?.projectID ?? ""
         return AddSender.Answer(sender: sender, project: project, key: Redacted(key))
@@ -27,7 +27,7 @@ extension ControlServer {
         let (key, end) = try changing { () throws(Senders.Problem) in
             try daemon.senders.rotateKey(
                 command.sender, overlapSeconds: command.overlapSeconds, key: command.key?.revealed,
-                now: Now.read().wall)
+                now: daemon.clock.now().wall)
         }
         return RotateKey.Answer(sender: command.sender, key: Redacted(key), oldKeysExpireAt: end)
     }

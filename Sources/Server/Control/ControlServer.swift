@@ -101,6 +101,7 @@ final class ControlServer: Sendable {
         case .reloadConfiguration(let command): Done(command, try reload(command))
         case .showClock(let command): Done(command, showClock())
         case .acceptClock(let command): Done(command, try acceptClock())
+        case .advanceClock(let command): Done(command, try advanceClock(command))
         case .drainSessions(let command): Done(command, try drain(command, call))
         case .auditStore(let command): Done(command, try audit())
         case .makeBackup(let command): Done(command, try makeBackup(command, call))

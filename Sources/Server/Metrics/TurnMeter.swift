@@ -50,13 +50,13 @@ final class TurnMeter {
         effects.senders.removeAll()
     }
 
-    /// Ends a turn.
-    func endTurn(from start: Instant, to end: Instant) {
+    /// Ends a turn. The core's times are `advance` milliseconds ahead of these.
+    func endTurn(from start: Instant, to end: Instant, advance: Int64 = 0) {
         shard.observe(
             microseconds: Int(max(0, end.nanoseconds - start.nanoseconds) / 1_000), in: .reactorTurnTimes)
         shard.observe(&acknowledgedDownstream, until: end, in: .ackTimes, 0)
         shard.observe(&acknowledgedUpstream, until: end, in: .ackTimes, 1)
-        shard.observe(&delivered, until: end, in: .deliveryTimes)
+        shard.observe(&delivered, until: end.advanced(milliseconds: advance), in: .deliveryTimes)
         if !tally.rows.isEmpty {
             senders.add(tally)
             tally.removeAll()

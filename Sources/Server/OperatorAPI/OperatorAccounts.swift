@@ -101,7 +101,7 @@ final class OperatorAccounts: Sendable {
         return state.withLock { state in
             var found: OperatorAccount?
             for account in state.accounts where ConstantTime.equal(account.digest, digest) { found = account }
-            guard let found, !found.isExpired(now.wall) else { return nil }
+            guard let found, !found.isExpired(now.machineWall) else { return nil }
             return APICaller(name: found.name, role: found.role, token: digest)
         }
     }
@@ -115,7 +115,7 @@ final class OperatorAccounts: Sendable {
         state.withLock { state in
             guard let session = state.sessions.use(digest, now: now.monotonic),
                 let account = state.accounts.first(where: { $0.name == session.name }),
-                ConstantTime.equal(account.digest, session.token), !account.isExpired(now.wall)
+                ConstantTime.equal(account.digest, session.token), !account.isExpired(now.machineWall)
             else { return nil }
             var caller = APICaller(name: account.name, role: account.role, token: session.token)
             caller.session = (digest, session.deadline)
@@ -128,7 +128,7 @@ final class OperatorAccounts: Sendable {
         if let session = caller.session { return self.caller(session: session.digest, now: now) != nil }
         return state.withLock { state in
             state.accounts.contains { account in
-                account.name == caller.name && !account.isExpired(now.wall)
+                account.name == caller.name && !account.isExpired(now.machineWall)
                     && ConstantTime.equal(account.digest, caller.token)
             }
         }

@@ -213,7 +213,9 @@ final class OperatorLink: HTTPLink, CommandLink {
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
         case .reply, .submission:
-            guard let step = running.take(command, now: now), let current else { return }
+            guard let step = running.take(command, now: host.clock.serverTime(now)), let current else {
+                return
+            }
             send(OperatorReply(TraceDevice.Line.step(step)), to: current.requestID)
         // A stream has no end of its own.
         case .connection(.close(let reason)), .connection(.endWhenIdle(_, let reason)):

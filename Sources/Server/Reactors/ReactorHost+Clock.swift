@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Transport
 
 /// Whether the machine's clock is trusted.
 extension ReactorHost {
@@ -16,6 +17,12 @@ extension ReactorHost {
         } else if before != nil {
             log.notice("clock_trusted")
         }
+    }
+
+    /// Ticks all partitions after the clock was advanced, so that what is due is done at once.
+    func clockAdvanced() {
+        lastSessionTime.machine.monotonic = .distantPast
+        partitions.handleInAll(.tick, now: reactor.now)
     }
 
     /// Accepts the clock because a device that connected before the doubt has the same time.

@@ -39,7 +39,7 @@ final class ReactorHost: ReactorDelegate {
     private var closeTimer: TimerID?
     private var ended: (() -> Void)?
     /// The last reading of the clock and the time for sessions that followed from it: all calls of a turn have the same reading.
-    private var lastSessionTime = (machine: Now(monotonic: .distantPast, wall: 0), session: Now.read())
+    var lastSessionTime = (machine: Now(monotonic: .distantPast, wall: 0), session: Now.read())
     let tally: ReactorTally
     let meter: TurnMeter
     let log: Log
@@ -122,7 +122,7 @@ final class ReactorHost: ReactorDelegate {
     /// Routes an event to its partition: on this reactor at once, on another one with the parcel of this turn. An event without
     /// a key goes to all partitions of this reactor.
     func accept(_ event: consuming Event, now: Now) {
-        guard let key = event.key else { return partitions.handleInAll(event, now: now) }
+        guard let key = event.key else { return partitions.handleInAll(event, now: reactor.now) }
         let partition = key.partition(of: map.partitions)
         let owner = map.reactor(of: partition)
         if !isOurs.isEmpty, !isOurs[partition] || owner == index && !partitions.isServing(partition) {
@@ -167,6 +167,7 @@ final class ReactorHost: ReactorDelegate {
         batches.submit(partitions.takeBatches())
         store.load(partitions.takeLoads())
         var deliveries = partitions.takeDeliveries()
+        clock.moveToMachine(&deliveries)
         apns.deliver(&deliveries)
         collectCounters()
         partitions.endTurn()
@@ -177,7 +178,7 @@ final class ReactorHost: ReactorDelegate {
             outgoing[peer] = Parcel()
         }
         if let cluster { cluster.post(&toCluster) }
-        meter.endTurn(from: now.monotonic, to: Now.read().monotonic)
+        meter.endTurn(from: now.monotonic, to: Now.read().monotonic, advance: clock.advance)
     }
 
     /// Runs the reactor on the calling thread until it is stopped.
@@ -321,10 +322,12 @@ final class ReactorHost: ReactorDelegate {
         publishClock()
     }
 
-    /// The time for sessions.
+    /// The time for sessions: the server's, but deadlines of connections are by the machine's monotonic clock.
     func sessionTime(_ now: Now) -> Now {
         if lastSessionTime.machine != now {
-            let time = partitions.leader?.core.sessionTime(now) ?? clock.externalReading(now)
+            let server = clock.serverTime(now)
+            var time = partitions.leader?.core.sessionTime(server) ?? clock.externalReading(server)
+            time.monotonic = now.monotonic
             lastSessionTime = (now, time)
         }
         return lastSessionTime.session

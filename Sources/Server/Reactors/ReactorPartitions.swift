@@ -63,14 +63,17 @@ final class ReactorPartitions {
 
     /// The number of the first partition.
     private let first: Int
+    /// The clock whose time the partitions get.
+    private let clock: ClockStatus
     /// The partitions of this reactor's range that this node owns.
     private var all: [Hosted?]
     /// The partitions with an event in this turn, in the order of their first event.
     private(set) var active: [Hosted] = []
 
     /// Creates the partitions of a range, which may be empty. `make` returns `nil` for those that another node owns.
-    init(_ range: Range<Int>, make: (Int) -> Partition?) {
+    init(_ range: Range<Int>, clock: ClockStatus = ClockStatus(), make: (Int) -> Partition?) {
         first = range.lowerBound
+        self.clock = clock
         all = range.map { number in
             if let core = make(number) { Hosted(number, core) } else { nil }
         }
@@ -146,13 +149,14 @@ final class ReactorPartitions {
         active.append(hosted)
     }
 
+    /// Handles an event at a reading of the machine's clocks.
     private func handle(_ event: consuming Event, _ hosted: Hosted, _ now: Now) {
         activate(hosted)
         if hosted.answers?.takes(event) == false { return }
         #if DEBUG
             let key = event.key
         #endif
-        hosted.core.handle(event, now: now)
+        hosted.core.handle(event, now: clock.serverTime(now))
         #if DEBUG
             if let words = hosted.core.violation(of: key) { preconditionFailure(words) }
         #endif

@@ -27,10 +27,12 @@ extension Bench {
         let probe = ProcessProbe(process: target.process)
         var resident = APNsResident(start: probe.residentKiB)
         let results = try withExtendedLifetime(responder) { () throws(BenchError) in
-            try measureInTurns([now, apns]) { round in
-                if round == 0 { resident.first = probe.residentKiB }
-                resident.end = probe.residentKiB
-            }
+            try measureInTurns(
+                [now, apns],
+                roundEnded: { round in
+                    if round == 0 { resident.first = probe.residentKiB }
+                    resident.end = probe.residentKiB
+                })
         }
         printResult(
             results, against: now.name,

@@ -27,6 +27,7 @@ extension Bench {
         case "relay": try relay()
         case "apns": try apns()
         case "cluster": try cluster()
+        case "consoles": try consoles()
         case "flat": try flat()
         case "idle": try idle()
         case "compare": try comparison()

@@ -28,7 +28,7 @@ extension Bench {
         }
         var spent: Int64 = -log.cpuNanoseconds
         let results = try withExtendedLifetime(log) { () throws(BenchError) in
-            try measureInTurns(runs) { _ in }
+            try measureInTurns(runs)
         }
         spent += log.cpuNanoseconds
         let messages = results.filter { $0.name == "cluster" }.reduce(0) { $0 + $1.messages }

@@ -100,17 +100,22 @@ extension Bench {
 
     /// Measures loads in turns, and prints their medians compared with the first.
     private func compare(_ runs: [LoadRun]) throws(BenchError) {
-        printResult(try measureInTurns(runs) { _ in }, against: runs[0].name)
+        printResult(try measureInTurns(runs), against: runs[0].name)
     }
 
-    /// Measures loads in turns `rounds` times, and prints each result. Calls `roundEnded` with the number of each round, from 0.
+    /// Measures loads in turns `rounds` times, and prints each result. Calls `roundEnded` with the number of each round, from 0, and
+    /// the other closures around each measurement.
     func measureInTurns(
-        _ runs: [LoadRun], roundEnded: (Int) -> Void
+        _ runs: [LoadRun], before: (LoadRun) throws(BenchError) -> Void = { _ throws(BenchError) in },
+        after: (LoadRun) throws(BenchError) -> Void = { _ throws(BenchError) in },
+        roundEnded: (Int) -> Void = { _ in }
     ) throws(BenchError) -> [LoadResult] {
         var results: [LoadResult] = []
         for round in 0..<(invocation.integer("--rounds") ?? 3) {
             for run in runs {
+                try before(run)
                 let result = try run.measure(seconds: seconds, pacing)
+                try after(run)
                 if !invocation.has("--json") { Terminal.print(result.line + "\n") }
                 results.append(result)
             }

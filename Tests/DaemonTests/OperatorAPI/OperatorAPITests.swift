@@ -25,6 +25,7 @@ struct OperatorAPITests {
         case .importRecords: ["rows": []]
         case .handOverPartition: ["partition": 3]
         case .removeNode, .admitNode: ["node": 3]
+        case .advanceClock: ["duration": "1d"]
         case .addVirtualDevice: ["sender_id": .string(sender), "app": "org.example.app"]
         case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
             .removeVirtualDevice:

@@ -141,6 +141,28 @@ import Wire
             ])
     }
 
+    @Test("the test clock needs all listeners on loopback, and no cluster")
+    func testClock() throws {
+        func lines(_ flags: [(key: ConfigKey, value: String)]) -> [String] {
+            do throws(ConfigProblems) {
+                _ = try ConfigLoader.load(flags: flags + [(.testClock, "true")])
+                return []
+            } catch { return error.lines }
+        }
+        #expect(lines([]) == [])
+        #expect(lines([(.listenAddress, "::1"), (.adminAddress, "127.0.0.2"), (.adminPort, "9100")]) == [])
+        #expect(
+            lines([(.listenAddress, "0.0.0.0")]) == [
+                "--test-clock: needs all listeners on loopback, but listen_address is 0.0.0.0 (set listen_address to 127.0.0.1, or test_clock to false)"
+            ])
+        let admin: [(key: ConfigKey, value: String)] = [
+            (.adminAddress, "192.0.2.1"), (.adminPlainHTTP, "true"),
+        ]
+        #expect(lines(admin) == [], "without a port nothing listens")
+        #expect(lines(admin + [(.adminPort, "9100")]).first?.contains("admin_address is 192.0.2.1") == true)
+        #expect(lines([(.clusterDirectory, "/c")]).first?.contains("cannot be used in a cluster") == true)
+    }
+
     @Test("a reload applies reloadable keys and keeps the others")
     func reload() {
         var newer = Configuration()

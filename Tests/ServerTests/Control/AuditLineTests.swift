@@ -113,6 +113,11 @@ struct AuditLineTests {
                 "command=reload arguments=\"\" result=refused"
             )
         case .acceptClock: ([:], "command=\"clock accept\" arguments=\"\" result=ok")
+        case .advanceClock:
+            (
+                ["duration": "4w"],
+                "command=\"clock advance\" arguments=\"duration=2419200s\" result=refused"
+            )
         case .drainSessions:
             (["sender_id": "4711"], "command=drain arguments=\"sender=4711\" result=ok")
         case .sendMessage:

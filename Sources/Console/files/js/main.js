@@ -10,6 +10,7 @@ import { applyTheme } from './theme.js';
 import { problemBox } from './components/notice.js';
 import { apns } from './pages/apns.js';
 import { devices } from './pages/devices.js';
+import { inbox } from './pages/inbox.js';
 import { login } from './pages/login.js';
 import { messages } from './pages/messages.js';
 import { operations } from './pages/operations.js';
@@ -26,6 +27,7 @@ const pages = {
   topics: { title: 'Topics and groups', show: topics },
   devices: { title: 'Devices', show: devices },
   apns: { title: 'APNs', show: apns },
+  inbox: { title: 'Inbox', show: inbox },
   operations: { title: 'Operations', show: operations },
 };
 

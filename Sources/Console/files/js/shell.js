@@ -5,6 +5,7 @@ import { figures } from './figures.js';
 import { operator } from './operator.js';
 import { link } from './router.js';
 import { showHelp } from './shortcuts.js';
+import { testClockBanner } from './test-clock.js';
 import { themeSwitch } from './theme.js';
 import { button } from './components/form.js';
 
@@ -12,12 +13,14 @@ const places = [
   ['overview', 'Overview'], ['messages', 'Messages'], ['senders', 'Senders'], ['topics', 'Topics and groups'],
   ['devices', 'Devices'], ['apns', 'APNs'], ['operations', 'Operations'],
 ];
+/** Only on a server with the test bench. */
+const benchPlaces = [['inbox', 'Inbox']];
 
 /** Fills the frame, and returns the place of the pages. `loggedOut` is called after the session has ended. */
 export function showShell(root, loggedOut) {
   const main = h('main', { id: 'main', tabindex: '-1' });
   const links = h('ul', { id: 'places' },
-    places.map(([path, title]) => h('li', {}, h('a', { href: link([path]), data: { place: path } }, title))),
+    [...places, ...(operator().test_bench ? benchPlaces : [])].map(([path, title]) => h('li', {}, h('a', { href: link([path]), data: { place: path } }, title))),
   );
   const menu = button('Menu', () => {
     const isOpen = links.classList.toggle('open');
@@ -33,6 +36,7 @@ export function showShell(root, loggedOut) {
   }, { kind: 'small plain' });
   fill(root,
     h('header', { class: 'top' }, h('a', { class: 'brand', href: link(['overview']) }, 'ccsd'), menu, serverState()),
+    testClockBanner(),
     h('nav', { class: 'side', 'aria-label': 'Pages' }, links,
       h('div', { class: 'side-end' }, h('p', { class: 'who' }, h('strong', {}, operator().name), ` ${operator().role}`),
         h('div', { class: 'buttons' }, logout, button('Keys', showHelp, { kind: 'small plain' })), themeSwitch())),

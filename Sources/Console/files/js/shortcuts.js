@@ -5,7 +5,7 @@ import { open } from './components/dialog.js';
 
 const key = 'ccsd-shortcuts';
 /** The pages by the key after g. */
-const pageKeys = { o: 'overview', m: 'messages', s: 'senders', t: 'topics', d: 'devices', a: 'apns', x: 'operations' };
+const pageKeys = { o: 'overview', m: 'messages', s: 'senders', t: 'topics', d: 'devices', a: 'apns', x: 'operations', i: 'inbox' };
 
 let isAwaitingPage = false;
 

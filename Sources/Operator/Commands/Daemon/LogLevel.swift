@@ -13,7 +13,7 @@ public enum LogLevelWord: String, CaseIterable, Sendable {
 extension FieldKind where Value == Int {
     /// A duration: a number of seconds, or of the unit that follows it.
     static func duration(upTo seconds: Int) -> FieldKind {
-        let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)]
+        let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("w", 604_800)]
         return scalar(
             .named("a duration such as 90s, 10m or 2h, up to \(seconds / 3_600)h"), "DURATION",
             parse: { value in

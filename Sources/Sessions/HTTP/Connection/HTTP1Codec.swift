@@ -96,7 +96,7 @@ final class HTTP1Codec: HTTPCodec {
         guard at < slots.count, slots[at].response == nil else { return }
         if slots[at].stream == nil {
             var head = ByteBuffer()
-            HTTPResponse(.ok, contentType, []).appendStreamHead(at: now.wall, to: &head)
+            HTTPResponse(.ok, contentType, []).appendStreamHead(at: now.machineWall, to: &head)
             slots[at].stream = Stream(pending: head.copied(), isEnded: false)
             end(.responseComplete)
         }
@@ -122,7 +122,8 @@ final class HTTP1Codec: HTTPCodec {
             guard let response = slots[written].response else { break }
             // Once the connection is ending, no request follows the last one in the slots.
             isFinished = slots[written].closes || ending != nil && written == slots.count - 1
-            response.append(at: now.wall, closes: isFinished, isHead: slots[written].isHead, to: &out.bytes)
+            response.append(
+                at: now.machineWall, closes: isFinished, isHead: slots[written].isHead, to: &out.bytes)
             out.endRecord()
             written += 1
         }

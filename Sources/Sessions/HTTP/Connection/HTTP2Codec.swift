@@ -43,7 +43,7 @@ final class HTTP2Codec: HTTPCodec {
 
     func receive(_ bytes: RawSpan, now: Now) {
         guard !isBroken else { return }
-        connection.receive(bytes, at: now.wall)
+        connection.receive(bytes, at: now.machineWall)
         processTally(now)
     }
 
@@ -65,7 +65,7 @@ final class HTTP2Codec: HTTPCodec {
 
     func answer(_ exchange: UInt32, _ response: HTTPResponse, now: Now) {
         requestsInProgress -= 1
-        connection.answer(exchange, response, at: now.wall)
+        connection.answer(exchange, response, at: now.machineWall)
     }
 
     func write(isCongested: Bool, now: Now, to out: inout Outbox) -> Int {
@@ -149,7 +149,7 @@ final class HTTP2Codec: HTTPCodec {
         }
         for (stream, fault) in late {
             guard stream != connection.openHead else { return breakOff(.requestDeadline, .protocolError) }
-            connection.refuse(stream, fault, at: now.wall)
+            connection.refuse(stream, fault, at: now.machineWall)
             seen[stream] = nil
         }
         incoming = seen

@@ -22,7 +22,7 @@ extension HTTPSession {
             guard let assertion = form["assertion"], !assertion.isEmpty else {
                 throw TokenFault("invalid_request", "Required parameter is missing: assertion")
             }
-            let (sender, account) = try Assertion(assertion).check(settings, now.wall)
+            let (sender, account) = try Assertion(assertion).check(settings, now.machineWall)
             let token = AccessToken(
                 sender: sender, account: settings.seal.mark(ofKeyID: account.keyID),
                 expiresAt: now.wall + Int64(Limits.HTTP.accessTokenSeconds) * 1_000)

@@ -64,7 +64,7 @@ extension HTTPSession {
             lifetimeSeconds: message.lifetimeSeconds, priority: priority, isDryRun: message.isDryRun,
             restrictedPackage: message.restrictedPackage, isNotification: message.apple.isNotification,
             body: try body(of: message, limit: limit), apns: message.apple.apns,
-            apnsLifetimeSeconds: message.apple.lifetimeSeconds(now: now.wall))
+            apnsLifetimeSeconds: message.apple.lifetimeSeconds(now: now.machineWall))
         if let common = message.apple.data { try check(data: common, limit: limit) }
         let requestID = RecipientRequestID.make(request: requester.requestID, index: index)
         return SendRequest(sender: sender, recipient: recipient, content: content)

@@ -29,7 +29,7 @@ extension HTTPSession {
             let topic = try Self.topic(request)
             let body = try Self.content(request)
             let vapid = try Vapid(request)
-            let audience = try vapid.check(settings: settings, now: now.wall)
+            let audience = try vapid.check(settings: settings, now: now.machineWall)
             let content = MessageContent(
                 messageID: [], collapseKey: topic, lifetimeSeconds: lifetime, priority: priority, body: body)
             io.events.append(

@@ -1,4 +1,4 @@
-// What an operator does now and then: drain, backup, audit, cluster, log of commands.
+// What an operator does now and then: drain, backup, audit, clock, cluster, log of commands.
 import { call } from '../api.js';
 import { h, fill } from '../dom.js';
 import { bytes, count, plural, time } from '../format.js';
@@ -9,6 +9,7 @@ import { confirm } from '../components/dialog.js';
 import { button, form, textField, checkField } from '../components/form.js';
 import { act, load, notice } from '../components/notice.js';
 import { facts, pages, section, table, badge } from '../components/table.js';
+import { clockBox } from './clock.js';
 import { cluster } from './cluster.js';
 import { auditBox } from './store-audit.js';
 
@@ -26,6 +27,7 @@ export function operations({ segments: [, part], query, signal }) {
     section('Backup', backup()),
     section('Audit of the store', audit()),
     section('Configuration', reload()),
+    section('Clock', clockBox(signal)),
   ];
 }
 

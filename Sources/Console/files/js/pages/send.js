@@ -3,8 +3,9 @@ import { call } from '../api.js';
 import { h, fill } from '../dom.js';
 import { forRole } from '../operator.js';
 import { ctl } from '../components/command.js';
-import { areaField, button, checkField, choiceField, form, textField, values } from '../components/form.js';
+import { areaField, checkField, choiceField, form, textField, values } from '../components/form.js';
 import { act } from '../components/notice.js';
+import { pairsField, pairsOf } from '../components/pairs.js';
 import { fateOf } from './send-result.js';
 
 const optional = ['collapse_key', 'priority', 'raw_data'];
@@ -19,13 +20,7 @@ export function sentTo(id) {
 export function sendForm({ to, sender = '', tracing = null, signal = undefined }) {
   const fate = h('div', { class: 'fate', 'aria-live': 'polite' });
   const command = h('div', {});
-  const pairs = h('div', { class: 'pairs' }, pairRow('title', 'Hello'), pairRow('body', 'A test message'));
-  const fields = h('div', { class: 'fields' },
-    h('fieldset', {},
-      h('legend', {}, 'Data'),
-      pairs,
-      button('Add a pair', () => pairs.append(pairRow('', '')), { kind: 'small' }),
-    ),
+  const fields = h('div', { class: 'fields' }, pairsField(['title', 'Hello'], ['body', 'A test message']),
     h('details', {}, h('summary', {}, 'More fields'), h('div', { class: 'grid' },
       textField('Collapse key', 'collapse_key', { help: 'Replaces a waiting message with the same key.' }),
       textField('Lifetime in seconds', 'time_to_live', { inputmode: 'numeric', help: '0: now or never. Empty: four weeks.' }),
@@ -58,14 +53,6 @@ export function sendForm({ to, sender = '', tracing = null, signal = undefined }
   return element;
 }
 
-function pairRow(key, value) {
-  const row = h('div', { class: 'pair-row' },
-    h('input', { class: 'key', value: key, 'aria-label': 'Key', spellcheck: 'false' }),
-    h('input', { class: 'value', value, 'aria-label': 'Value', spellcheck: 'false' }),
-    button('×', () => row.remove(), { kind: 'small plain', 'aria-label': 'Remove this pair' }));
-  return row;
-}
-
 /** Returns the arguments that the fields hold. */
 function message(element) {
   const given = values(element);
@@ -73,9 +60,8 @@ function message(element) {
   for (const field of optional) if (given[field]) args[field] = given[field];
   if (given.time_to_live) args.time_to_live = /^\d+$/.test(given.time_to_live) ? Number(given.time_to_live) : given.time_to_live;
   if (given.delivery_receipt_requested) args.delivery_receipt_requested = true;
-  const data = [...element.querySelectorAll('.pair-row')]
-    .map((row) => [row.querySelector('.key').value, row.querySelector('.value').value]).filter(([key]) => key);
-  if (!given.raw_data && data.length > 0) args.data = Object.fromEntries(data);
+  const data = pairsOf(element);
+  if (!given.raw_data && data) args.data = data;
   return args;
 }
 

@@ -3,7 +3,8 @@ import Delivery
 import Store
 import Synchronization
 
-/// Whether the machine's wall clock is trusted, as the first partition reports it, for all threads.
+/// Whether the machine's wall clock is trusted, as the first partition reports it, and how far a test clock is ahead of it, for
+/// all threads.
 final class ClockStatus: Sendable {
     /// Why the clock is not trusted, and until when.
     struct State: Equatable {
@@ -14,6 +15,7 @@ final class ClockStatus: Sendable {
 
     private let state = Mutex<State?>(nil)
     private let isInDoubt = Atomic<Bool>(false)
+    private let ahead = Atomic<Int64>(0)
 
     /// The doubt about the clock; `nil` if the clock is trusted.
     var current: State? { state.withLock { $0 } }
@@ -24,7 +26,28 @@ final class ClockStatus: Sendable {
         isInDoubt.store(new != nil, ordering: .relaxed)
     }
 
-    /// Returns the machine's time for sessions, which lets nothing expire while the clock is in doubt.
+    /// Milliseconds by which the server's time is ahead of the machine's.
+    var advance: Int64 { ahead.load(ordering: .relaxed) }
+
+    /// Moves the server's time. It never goes back.
+    func move(to advance: Int64) { ahead.max(advance, ordering: .relaxed) }
+
+    /// Returns the server's time at a reading of the machine's clocks. Both clocks are moved, so that rates and deadlines of the
+    /// core move as well, and the core sees no jump of the wall clock. A wall clock that was moved before is not moved again.
+    func serverTime(_ machine: Now) -> Now {
+        let advance = advance
+        guard advance != 0 else { return machine }
+        var time = machine
+        time.monotonic = time.monotonic.advanced(milliseconds: advance)
+        time.wall += advance - time.advance
+        time.advance = advance
+        return time
+    }
+
+    /// The server's time.
+    func now() -> Now { serverTime(Now.read()) }
+
+    /// Returns the server's time for sessions, which lets nothing expire while the clock is in doubt.
     func externalReading(_ machine: Now) -> Now {
         var reading = machine
         if isInDoubt.load(ordering: .relaxed) { reading.latestInDoubt = Limits.Clock.latest }
