@@ -184,7 +184,7 @@ import WireSupport
         harness.now.advance = 3_600_000
         harness.send(Self.legacy(token))
         #expect(Self.answer(harness).status == "401", "the token has expired")
-        // The account's machine knows nothing of the advance.
+        // The machine of the account has another time.
         harness.send(Self.legacy(try Self.token(harness)))
         #expect(Self.answer(harness).status == "200")
         harness.now.advance = 0

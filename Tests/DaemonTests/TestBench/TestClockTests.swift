@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Wire
 
 /// The time of a server for tests, which an operator moves forward.
 @Suite("A test clock", .serialized)
