@@ -56,6 +56,7 @@ public enum OperationName: String, CaseIterable, Sendable {
     case changeVirtualDevice = "virtual-devices change"
     case readVirtualDevice = "virtual-devices messages"
     case sendFromVirtualDevice = "virtual-devices send"
+    case listSent = "virtual-devices sent"
     case unregisterVirtualDevice = "virtual-devices unregister"
     case removeVirtualDevice = "virtual-devices remove"
 
@@ -118,6 +119,7 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .changeVirtualDevice: ChangeVirtualDevice.self
         case .readVirtualDevice: ReadVirtualDevice.self
         case .sendFromVirtualDevice: SendFromVirtualDevice.self
+        case .listSent: ListSent.self
         case .unregisterVirtualDevice: UnregisterVirtualDevice.self
         case .removeVirtualDevice: RemoveVirtualDevice.self
         }

@@ -58,6 +58,7 @@ public enum OperatorRequest: Sendable {
     case changeVirtualDevice(ChangeVirtualDevice)
     case readVirtualDevice(ReadVirtualDevice)
     case sendFromVirtualDevice(SendFromVirtualDevice)
+    case listSent(ListSent)
     case unregisterVirtualDevice(UnregisterVirtualDevice)
     case removeVirtualDevice(RemoveVirtualDevice)
 
@@ -122,6 +123,7 @@ public enum OperatorRequest: Sendable {
         case .readVirtualDevice: self = .readVirtualDevice(try ReadVirtualDevice(arguments: arguments))
         case .sendFromVirtualDevice:
             self = .sendFromVirtualDevice(try SendFromVirtualDevice(arguments: arguments))
+        case .listSent: self = .listSent(try ListSent(arguments: arguments))
         case .unregisterVirtualDevice:
             self = .unregisterVirtualDevice(try UnregisterVirtualDevice(arguments: arguments))
         case .removeVirtualDevice: self = .removeVirtualDevice(try RemoveVirtualDevice(arguments: arguments))
@@ -187,6 +189,7 @@ public enum OperatorRequest: Sendable {
         case .changeVirtualDevice(let command): command
         case .readVirtualDevice(let command): command
         case .sendFromVirtualDevice(let command): command
+        case .listSent(let command): command
         case .unregisterVirtualDevice(let command): command
         case .removeVirtualDevice(let command): command
         }

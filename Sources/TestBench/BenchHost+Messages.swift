@@ -22,27 +22,35 @@ extension BenchHost {
         } catch { completed(.failure(error)) }
     }
 
-    /// Sends a message from a device to its sender, and reports what has become of it.
+    /// Sends a message from a device to its sender, and reports what has become of it. Without a connection it is sent after the next
+    /// login.
     public func send(
         from device: DeviceID, messageID: String, lifetimeSeconds: Int, data: [(key: String, value: String)],
-        completed: @escaping (Result<SendOutcome, TestBenchProblem>) -> Void
+        completed: @escaping (Result<SentMessage.State, TestBenchProblem>) -> Void
     ) {
         do throws(TestBenchProblem) {
             let found = try find(device)
             guard found.record.token != nil else { throw .unregistered(device) }
-            guard let client = found.client else { return completed(.success(.waiting)) }
             let persistentID = Array("bench-\(Hex.text(SecureRandom.bytes(12)))".utf8)
             var message = Upstream(
                 sender: found.record.sender, category: Array(found.record.app.utf8),
                 messageID: Array(messageID.utf8), persistentID: persistentID)
             message.lifetimeSeconds = lifetimeSeconds
             message.data = data.map { (Array($0.key.utf8), Array($0.value.utf8)) }
-            found.sends[persistentID] = VirtualDevice.PendingSend(
-                messageID: message.messageID,
+            guard let number = found.sent.add(message, now: reactor.now.wall) else { throw .unsent(device) }
+            guard let client = found.client else { return completed(.success(.waiting)) }
+            found.sends[number] = VirtualDevice.PendingSend(
                 until: reactor.now.monotonic.advanced(seconds: Limits.TestBench.answerSeconds),
                 completed: { completed(.success($0)) })
             client.send(message)
         } catch { completed(.failure(error)) }
+    }
+
+    /// Returns up to `limit` messages that a device has sent after a number; only those with the app's ID if one is given.
+    public func sent(
+        by device: DeviceID, after number: Int, limit: Int, messageID: String?
+    ) throws(TestBenchProblem) -> [SentMessage] {
+        try find(device).sent.page(after: number, limit: limit, messageID: messageID)
     }
 
     /// The bytes that the inbox of a device may have: what the others leave.
@@ -53,10 +61,12 @@ extension BenchHost {
 
     func received(_ message: DeviceMessage, by device: VirtualDevice, _ now: Now) {
         device.inbox.add(message, now: now.wall, room: room(for: device))
-        if message.isRefusal, let id = message["message_id"] {
+        if message.isRefusal || message.isReturn, let id = message["message_id"] {
             let word = message["error"].map { String(decoding: $0, as: UTF8.self) } ?? ""
-            if let key = device.sends.first(where: { $0.value.messageID == id })?.key {
-                device.end(key, .refused(word))
+            if message.isRefusal {
+                device.answer(device.sent.refuse(id, word), .refused(word))
+            } else {
+                device.sent.markReturned(id, word)
             }
         }
         let readers = waiting.filter { $0.device == device.record.device }

@@ -74,7 +74,7 @@ public final class BenchHost {
     private func tick() {
         let now = reactor.now.monotonic
         for device in devices.values {
-            for (id, send) in device.sends where send.until <= now { device.end(id, .waiting) }
+            for (number, send) in device.sends where send.until <= now { device.answer(number, .waiting) }
             if let ready = device.ready, ready.until <= now { device.endReady() }
         }
         let overdue = waiting.filter { $0.until <= now }

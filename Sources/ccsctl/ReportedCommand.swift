@@ -80,6 +80,7 @@ extension OperatorRequest {
         case .changeVirtualDevice(let command): command
         case .readVirtualDevice(let command): command
         case .sendFromVirtualDevice(let command): command
+        case .listSent(let command): command
         case .unregisterVirtualDevice(let command): command
         case .removeVirtualDevice(let command): command
         }

@@ -66,6 +66,18 @@ extension ReadVirtualDevice: ReportedCommand {
     }
 }
 
+extension ListSent: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<Row>(
+            columns: [
+                ("NUMBER", { "\($0.number)" }), ("SENT", { Report.time($0.sentAt) }),
+                ("MESSAGE_ID", { Report.cell($0.messageID) }), ("STATE", { $0.state.rawValue }),
+                ("ERROR", { Report.cell($0.error) }),
+            ], none: "No messages."
+        ).text(answer.messages)
+    }
+}
+
 extension SendFromVirtualDevice: ReportedCommand {
     static func text(of answer: Answer) -> String {
         let id = Report.cell(answer.messageID)

@@ -90,7 +90,7 @@ enum Samples {
         case .listRunningTopics:
             Sample(arguments: [["limit": 7]], answers: [["messages": [running], "left_out": 1]])
         case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
-            .sendFromVirtualDevice, .unregisterVirtualDevice, .removeVirtualDevice:
+            .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice:
             testBench(name)
         }
     }

@@ -28,6 +28,20 @@ extension Samples {
                     ["message_id": "up-1", "outcome": "stored"],
                     ["message_id": "up-1", "outcome": "refused", "error": "toomanymessages"],
                 ])
+        case .listSent:
+            Sample(
+                arguments: [["device": "77", "message_id": "up-1", "after": 1, "limit": 5]],
+                answers: [
+                    [
+                        "messages": [
+                            ["number": 2, "sent_at": time, "message_id": "up-1", "state": "waiting"],
+                            [
+                                "number": 3, "sent_at": time, "message_id": "up-1", "state": "returned",
+                                "error": "TtlExceeded",
+                            ],
+                        ]
+                    ]
+                ])
         default: Sample(arguments: [["device": "77"]], answers: [virtualDevice])
         }
     }

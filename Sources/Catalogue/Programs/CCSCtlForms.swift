@@ -89,6 +89,7 @@ extension OperationName {
         case .changeVirtualDevice: OperationForm(ChangeVirtualDevice.self)
         case .readVirtualDevice: OperationForm(ReadVirtualDevice.self)
         case .sendFromVirtualDevice: Self.sendFromVirtualDeviceForm
+        case .listSent: OperationForm(ListSent.self)
         case .unregisterVirtualDevice: OperationForm(UnregisterVirtualDevice.self)
         case .removeVirtualDevice: OperationForm(RemoveVirtualDevice.self)
         }

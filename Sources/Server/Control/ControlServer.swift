@@ -142,6 +142,7 @@ final class ControlServer: Sendable {
         case .changeVirtualDevice(let command): Done(command, try changeVirtualDevice(command))
         case .readVirtualDevice(let command): Done(command, try readVirtualDevice(command))
         case .sendFromVirtualDevice(let command): Done(command, try sendFromVirtualDevice(command))
+        case .listSent(let command): Done(command, try listSent(command))
         case .unregisterVirtualDevice(let command): Done(command, try unregisterVirtualDevice(command))
         case .removeVirtualDevice(let command): Done(command, try removeVirtualDevice(command))
         }

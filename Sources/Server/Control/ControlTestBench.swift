@@ -57,11 +57,24 @@ extension ControlServer {
                 completed: completed)
         }
         return switch outcome {
-        case .stored: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .stored)
+        // A message is returned only after it was stored.
+        case .stored, .returned: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .stored)
         case .waiting: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .waiting)
         case .refused(let word):
             SendFromVirtualDevice.Answer(messageID: messageID, outcome: .refused, error: word)
         }
+    }
+
+    func listSent(_ command: ListSent) throws(OperatorProblem) -> ListSent.Answer {
+        let messages = try onBench { bench, completed in
+            completed(
+                Result { () throws(TestBenchProblem) in
+                    try bench.sent(
+                        by: command.device, after: command.after, limit: command.limit,
+                        messageID: command.messageID)
+                })
+        }
+        return ListSent.Answer(messages: messages.map { ListSent.Row($0) })
     }
 
     func unregisterVirtualDevice(
@@ -114,6 +127,12 @@ extension OperatorProblem {
             self.init(
                 "\(Limits.TestBench.waiting) requests wait for messages, which is the most",
                 hint: "repeat the command, or leave out wait")
+        case .unsent(let device):
+            self.init(
+                "the virtual device \(device.number) has \(Limits.Mailbox.waitingUpstream) messages, or \(Limits.TestBench.unsentBytes) bytes of them, that wait to be sent, which is the most",
+                hint:
+                    "connect it with ccsctl virtual-devices change --connection online, and repeat the command"
+            )
         case .unregistered(let device):
             self.init(
                 "the app of the virtual device \(device.number) is unregistered",
@@ -133,6 +152,21 @@ extension VirtualDeviceRow {
             device: record.device, sender: record.sender, app: record.app, label: record.label,
             isOnline: record.isOnline, isConnected: state.isConnected, acknowledges: record.acknowledges,
             received: state.received, dropped: state.dropped, token: record.token.map { Redacted($0) })
+    }
+}
+
+extension ListSent.Row {
+    fileprivate init(_ message: SentMessage) {
+        let (state, error): (State, String?) =
+            switch message.state {
+            case .waiting: (.waiting, nil)
+            case .stored: (.stored, nil)
+            case .refused(let word): (.refused, word)
+            case .returned(let word): (.returned, word)
+            }
+        self.init(
+            number: message.number, sentAt: message.sentAt, messageID: message.messageID, state: state,
+            error: error)
     }
 }
 

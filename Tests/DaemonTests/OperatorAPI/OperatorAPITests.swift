@@ -26,8 +26,8 @@ struct OperatorAPITests {
         case .handOverPartition: ["partition": 3]
         case .removeNode, .admitNode: ["node": 3]
         case .addVirtualDevice: ["sender_id": .string(sender), "app": "org.example.app"]
-        case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
-            .removeVirtualDevice:
+        case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .listSent,
+            .unregisterVirtualDevice, .removeVirtualDevice:
             ["device": "77"]
         case .addOperator: ["name": .string("x\(UInt32.random(in: 0...(.max)))"), "role": "operator"]
         case .removeOperator: ["name": "zed"]

@@ -84,7 +84,7 @@ struct AuditLineTests {
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
             .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice, .listOperators:
+            .readVirtualDevice, .listSent, .listOperators:
             nil
         case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
             .removeVirtualDevice:

@@ -9,6 +9,10 @@ extension Limits {
         public static let inboxBytes = 67_108_864
         /// Bytes that a message counts for besides its content.
         public static let messageBytes = 256
+        /// Bytes of the messages that one device has to send: those that an app may have waiting, each of the longest, and their keys.
+        public static let unsentBytes = 131_072
+        /// Messages of one device whose outcome is kept: more than a test sends.
+        public static let sentMessages = 200
         /// Messages in an answer by default: what a test of one message needs.
         public static let pageDefault = 20
         /// Messages in an answer at most: it has up to 1 MiB.
