@@ -59,6 +59,11 @@ public enum OperationName: String, CaseIterable, Sendable {
     case listSent = "virtual-devices sent"
     case unregisterVirtualDevice = "virtual-devices unregister"
     case removeVirtualDevice = "virtual-devices remove"
+    case addRecorder = "recorders add"
+    case listRecorders = "recorders list"
+    case readRecorder = "recorders messages"
+    case clearRecorder = "recorders clear"
+    case removeRecorder = "recorders remove"
 
     /// The type of the operation's command.
     public var command: any OperatorCommand.Type {
@@ -122,6 +127,11 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .listSent: ListSent.self
         case .unregisterVirtualDevice: UnregisterVirtualDevice.self
         case .removeVirtualDevice: RemoveVirtualDevice.self
+        case .addRecorder: AddRecorder.self
+        case .listRecorders: ListRecorders.self
+        case .readRecorder: ReadRecorder.self
+        case .clearRecorder: ClearRecorder.self
+        case .removeRecorder: RemoveRecorder.self
         }
     }
 

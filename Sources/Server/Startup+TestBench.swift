@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import Delivery
 import TestBench
 import Transport
 
@@ -10,6 +11,11 @@ extension Startup {
     struct OpenBench {
         var bench: TestBench
         var reactor: Reactor
+        /// The key by which partitions recognise recorders; it is never written anywhere.
+        let recorderKey = Redacted(Array(Hex.text(SecureRandom.bytes(32)).utf8))
+
+        /// The key as partitions have it.
+        var recorderDigest: SecretDigest { SecretDigest(bytes: Digest.sha256(recorderKey.revealed)) }
     }
 
     /// Makes the test bench. Returns `nil` if it is off.
@@ -32,9 +38,12 @@ extension Startup {
                 hint: "give both device_port and https_port, or leave test_bench out",
                 exitCode: .configuration)
         }
-        log.warning("test_bench", ["problem": "operators can read the messages of virtual devices"])
+        log.warning(
+            "test_bench", ["problem": "operators can read messages"])
         let settings = BenchHost.Settings(
             devices: devices, https: https,
+            appServers: endpoint(of: .appServer, daemon) ?? endpoint(of: .appServerPreproduction, daemon),
+            recorderKey: open.recorderKey,
             file: "\(configuration.dataDirectory)/virtual-devices.json")
         let log = log
         // Transferred to the new thread: this one does not use it again.

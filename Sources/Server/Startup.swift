@@ -99,6 +99,8 @@ struct Startup: ~Copyable {
         delivery.sequenceWatermark = lease.watermark
         delivery.seal = seal
         delivery.running = configuration.running
+        let bench = try makeBench()
+        delivery.recorderKey = bench?.recorderDigest
         let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes))
         let factory = PartitionFactory(
             partitions: store.partitions, settings: delivery, directory: directory, lease: lease)
@@ -107,18 +109,17 @@ struct Startup: ~Copyable {
         let hosts = makeHosts(
             reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
         let sockets = try openSockets()
-        let bench = try makeBench()
         let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
         let backups = Backups(store: store, log: log)
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            testBench: bench?.bench, clock: clock, mailboxes: mailboxes, senders: senders, seal: seal,
-            scramSecret: scramSecret,
-            certificates: certificates, apnsCredentials: apnsCredentials,
+            testBench: bench?.bench, clock: clock, mailboxes: mailboxes,
+            senders: senders, seal: seal, scramSecret: scramSecret, certificates: certificates,
+            apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
-            listeners: sockets.listeners, senderFigures: senderFigures,
-            source: source, operators: operators, configuration: located)
+            listeners: sockets.listeners, senderFigures: senderFigures, source: source,
+            operators: operators, configuration: located)
         connect(apnsCredentials, to: gateway.port)
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts, gateway)

@@ -16,7 +16,7 @@ extension BenchHost {
             switch event {
             case .message(let message): received(message, by: device, now)
             case .upstreamStored(let id, _): device.answer(device.sent.end(id, .stored), .stored)
-            case .loggedIn: device.endReady()
+            case .loggedIn: device.ready.end()
             case .loginRefused(let code):
                 log.warning(
                     "virtual_device_refused",

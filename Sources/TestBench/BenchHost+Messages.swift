@@ -1,6 +1,6 @@
 public import Basics
 import Client
-import ClientProtocol
+public import ClientProtocol
 import Transport
 import Wire
 
@@ -9,17 +9,22 @@ extension BenchHost {
     /// Returns up to `limit` messages after a number. If there are none, waits for the first until `seconds` are over.
     public func messages(
         of device: DeviceID, after number: Int, limit: Int, seconds: Int,
-        completed: @escaping (Result<[InboxMessage], TestBenchProblem>) -> Void
+        completed: @escaping (Result<[InboxMessage<DeviceMessage>], TestBenchProblem>) -> Void
     ) {
         do throws(TestBenchProblem) {
-            let page = try find(device).inbox.page(after: number, limit: limit)
-            guard page.isEmpty, seconds > 0 else { return completed(.success(page)) }
-            guard waiting.count < Limits.TestBench.waiting else { return completed(.failure(.busy)) }
-            waiting.append(
-                WaitingReader(
-                    device: device, after: number, limit: limit,
-                    until: reactor.now.monotonic.advanced(seconds: seconds), completed: completed))
+            try find(device).messages.read(
+                after: number, limit: limit, until: try patience(seconds), completed: completed)
         } catch { completed(.failure(error)) }
+    }
+
+    /// Returns until when a request may wait; `nil` if it does not want to.
+    func patience(_ seconds: Int) throws(TestBenchProblem) -> Instant? {
+        guard seconds > 0 else { return nil }
+        let waiting =
+            devices.values.reduce(0) { $0 + $1.messages.waiting }
+            + recorders.values.reduce(0) { $0 + $1.messages.waiting }
+        guard waiting < Limits.TestBench.waiting else { throw .busy }
+        return reactor.now.monotonic.advanced(seconds: seconds)
     }
 
     /// Sends a message from a device to its sender, and reports what has become of it. Without a connection it is sent after the next
@@ -53,14 +58,15 @@ extension BenchHost {
         try find(device).sent.page(after: number, limit: limit, messageID: messageID)
     }
 
-    /// The bytes that the inbox of a device may have: what the others leave.
-    private func room(for device: VirtualDevice) -> Int {
-        Limits.TestBench.inboxBytes
-            - devices.values.reduce(0) { $0 + ($1 === device ? 0 : $1.inbox.bytes) }
+    /// The bytes that an inbox may have, which has some: what the others leave.
+    func room(besides own: Int) -> Int {
+        let all =
+            devices.values.reduce(0) { $0 + $1.messages.inbox.bytes }
+            + recorders.values.reduce(0) { $0 + $1.messages.inbox.bytes }
+        return Limits.TestBench.inboxBytes - (all - own)
     }
 
     func received(_ message: DeviceMessage, by device: VirtualDevice, _ now: Now) {
-        device.inbox.add(message, now: now.wall, room: room(for: device))
         if message.isRefusal || message.isReturn, let id = message["message_id"] {
             let word = message["error"].map { String(decoding: $0, as: UTF8.self) } ?? ""
             if message.isRefusal {
@@ -69,12 +75,6 @@ extension BenchHost {
                 device.sent.markReturned(id, word)
             }
         }
-        let readers = waiting.filter { $0.device == device.record.device }
-        guard !readers.isEmpty else { return }
-        waiting.removeAll { $0.device == device.record.device }
-        for reader in readers {
-            let page = device.inbox.page(after: reader.after, limit: reader.limit)
-            if page.isEmpty { waiting.append(reader) } else { reader.completed(.success(page)) }
-        }
+        device.messages.add(message, now: now.wall, room: room(besides: device.messages.inbox.bytes))
     }
 }

@@ -46,7 +46,7 @@ public struct VirtualDeviceState: Sendable {
 /// A device whose messages are read by requests.
 final class VirtualDevice {
     var record: VirtualDeviceRecord
-    var inbox = Inbox()
+    let messages = WatchedInbox<DeviceMessage>()
     /// Its connection. `nil` while it is to be offline.
     var client: DeviceClient?
     /// What it sends.
@@ -60,25 +60,12 @@ final class VirtualDevice {
 
     var state: VirtualDeviceState {
         VirtualDeviceState(
-            record: record, isConnected: client?.isReady == true, received: inbox.lastNumber,
-            dropped: inbox.dropped)
+            record: record, isConnected: client?.isReady == true, received: messages.inbox.lastNumber,
+            dropped: messages.inbox.dropped)
     }
 
     /// The request that waits for the device's login.
-    var ready: PendingLogin?
-
-    /// A request that waits for a login.
-    struct PendingLogin {
-        var until: Instant
-        var completed: () -> Void
-    }
-
-    /// Ends the wait for the login.
-    func endReady() {
-        let ended = ready
-        ready = nil
-        ended?.completed()
-    }
+    var ready = PendingLogin()
 
     /// A request that waits for the outcome of a message.
     struct PendingSend {
@@ -102,6 +89,12 @@ public enum TestBenchProblem: Error, Sendable, Equatable {
     case busy
     /// Too many messages of the device wait to be sent.
     case unsent(DeviceID)
+    /// Nothing is recorded for the sender.
+    case notRecorded(SenderID)
+    /// Too many senders are recorded.
+    case tooManyRecorders
+    /// There is no listener for app servers.
+    case noAppServers
     /// The app of the device was unregistered.
     case unregistered(DeviceID)
     /// The server did not let the device check in, register or unregister.

@@ -83,6 +83,11 @@ extension OperatorRequest {
         case .listSent(let command): command
         case .unregisterVirtualDevice(let command): command
         case .removeVirtualDevice(let command): command
+        case .addRecorder(let command): command
+        case .listRecorders(let command): command
+        case .readRecorder(let command): command
+        case .clearRecorder(let command): command
+        case .removeRecorder(let command): command
         }
     }
 }

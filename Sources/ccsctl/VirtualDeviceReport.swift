@@ -61,8 +61,7 @@ extension ReadVirtualDevice: ReportedCommand {
                 ("DATA", { Report.cell($0.rawData ?? JSONValue.object($0.data).compact) }),
             ], none: "No messages."
         ).text(answer.messages)
-        guard answer.dropped > 0 else { return table }
-        return table + "\(answer.dropped) older messages were dropped: the inbox had no room for them.\n"
+        return table + Report.dropped(answer.dropped)
     }
 }
 

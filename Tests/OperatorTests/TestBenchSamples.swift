@@ -46,6 +46,30 @@ extension Samples {
         }
     }
 
+    /// The samples of the commands for recorders.
+    static func recorder(_ name: OperationName) -> Sample {
+        let row: JSONValue = ["sender_id": "5", "connected": true, "received": 4, "dropped": 0]
+        return switch name {
+        case .listRecorders: Sample(arguments: [[:]], answers: [["recorders": [row]]])
+        case .readRecorder:
+            Sample(
+                arguments: [["sender_id": "5", "after": 3, "limit": 5, "wait": 10]],
+                answers: [["messages": [recorded, receipt], "received": 4, "dropped": 0]])
+        case .clearRecorder: Sample(arguments: [["sender_id": "5"]], answers: [["removed": 4]])
+        default: Sample(arguments: [["sender_id": "5"]], answers: [row])
+        }
+    }
+
+    private static let recorded: JSONValue = [
+        "number": 4, "received_at": time, "type": "message", "message_id": "up-1", "token": "SECRET",
+        "app": "org.example.app", "time_to_live": 60, "repeated": false, "data": ["a": "b"],
+    ]
+
+    private static let receipt: JSONValue = [
+        "number": 5, "received_at": time, "type": "receipt", "message_id": "dr2:m-1", "token": nil,
+        "repeated": false, "data": ["message_status": "MESSAGE_SENT_TO_DEVICE"],
+    ]
+
     private static let virtualDevice: JSONValue = [
         "device": "77", "sender_id": "5", "app": "org.example.app", "label": "first", "online": true,
         "connected": false, "acknowledges": true, "received": 4, "dropped": 0, "token": "SECRET",

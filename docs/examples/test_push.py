@@ -56,3 +56,14 @@ def test_firebase_admin(ccsd, tmp_path):
     assert [message["data"]["text"] for message in device.messages()] == ["from firebase-admin"]
     device.post("unregister")
     assert "no longer registered" in firebase(ccsd, tmp_path, device.token).stderr
+
+
+def test_app_sends(ccsd):
+    """What an app sends is recorded, since no app server is connected."""
+    device = ccsd.device()
+    ccsd.call("POST", "recorders", sender_id=ccsd.sender)
+    device.post("change", connection="offline")
+    assert device.post("send", data={"text": "hi"}, message_id="m-1")["outcome"] == "waiting"
+    device.post("change", connection="online")
+    message, = ccsd.call("GET", f"recorders/{ccsd.sender}/messages", wait=10)["messages"]
+    assert (message["message_id"], message["token"], message["data"]) == ("m-1", device.token, {"text": "hi"})

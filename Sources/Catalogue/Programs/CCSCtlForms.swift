@@ -92,6 +92,11 @@ extension OperationName {
         case .listSent: OperationForm(ListSent.self)
         case .unregisterVirtualDevice: OperationForm(UnregisterVirtualDevice.self)
         case .removeVirtualDevice: OperationForm(RemoveVirtualDevice.self)
+        case .addRecorder: OperationForm(AddRecorder.self)
+        case .listRecorders: OperationForm(ListRecorders.self)
+        case .readRecorder: OperationForm(ReadRecorder.self)
+        case .clearRecorder: OperationForm(ClearRecorder.self)
+        case .removeRecorder: OperationForm(RemoveRecorder.self)
         }
     }
 

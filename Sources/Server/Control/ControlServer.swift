@@ -145,6 +145,11 @@ final class ControlServer: Sendable {
         case .listSent(let command): Done(command, try listSent(command))
         case .unregisterVirtualDevice(let command): Done(command, try unregisterVirtualDevice(command))
         case .removeVirtualDevice(let command): Done(command, try removeVirtualDevice(command))
+        case .addRecorder(let command): Done(command, try addRecorder(command))
+        case .listRecorders(let command): Done(command, try listRecorders())
+        case .readRecorder(let command): Done(command, try readRecorder(command))
+        case .clearRecorder(let command): Done(command, try clearRecorder(command))
+        case .removeRecorder(let command): Done(command, try removeRecorder(command))
         }
     }
 

@@ -90,7 +90,7 @@ extension ControlServer {
     }
 
     /// Runs work on the thread of the test bench, and waits for its result, `waiting` seconds longer than usual.
-    private func onBench<Value: Sendable>(
+    func onBench<Value: Sendable>(
         waiting seconds: Int = 0,
         _ work:
             @escaping @Sendable (
@@ -133,6 +133,18 @@ extension OperatorProblem {
                 hint:
                     "connect it with ccsctl virtual-devices change --connection online, and repeat the command"
             )
+        case .notRecorded(let sender):
+            self.init(
+                "nothing is recorded for the sender \(sender.number)",
+                hint: "begin with ccsctl recorders add \(sender.number)")
+        case .tooManyRecorders:
+            self.init(
+                "\(Limits.TestBench.recorders) senders are recorded, which is the most",
+                hint: "remove some with ccsctl recorders remove")
+        case .noAppServers:
+            self.init(
+                "there is no listener for app servers, which the recorder logs in to",
+                hint: "give app_server_port and restart ccsd")
         case .unregistered(let device):
             self.init(
                 "the app of the virtual device \(device.number) is unregistered",
@@ -171,7 +183,7 @@ extension ListSent.Row {
 }
 
 extension ReadVirtualDevice.Row {
-    fileprivate init(_ entry: InboxMessage) {
+    fileprivate init(_ entry: InboxMessage<DeviceMessage>) {
         let message = entry.message
         let type: Kind =
             if message.isDeletedMarker { .deletedMessages } else if message.isRefusal || message.isReturn {

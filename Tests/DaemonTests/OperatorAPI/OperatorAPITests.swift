@@ -29,6 +29,7 @@ struct OperatorAPITests {
         case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .listSent,
             .unregisterVirtualDevice, .removeVirtualDevice:
             ["device": "77"]
+        case .addRecorder, .readRecorder, .clearRecorder, .removeRecorder: ["sender_id": .string(sender)]
         case .addOperator: ["name": .string("x\(UInt32.random(in: 0...(.max)))"), "role": "operator"]
         case .removeOperator: ["name": "zed"]
         case .sendMessage: ["sender_id": .string(sender), "to": .string(token), "data": ["a": "b"]]

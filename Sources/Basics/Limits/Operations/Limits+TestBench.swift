@@ -13,6 +13,8 @@ extension Limits {
         public static let unsentBytes = 131_072
         /// Messages of one device whose outcome is kept: more than a test sends.
         public static let sentMessages = 200
+        /// Senders whose upstream messages are recorded at a time: each is a connection.
+        public static let recorders = 100
         /// Messages in an answer by default: what a test of one message needs.
         public static let pageDefault = 20
         /// Messages in an answer at most: it has up to 1 MiB.
