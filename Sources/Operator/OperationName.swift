@@ -64,6 +64,10 @@ public enum OperationName: String, CaseIterable, Sendable {
     case readRecorder = "recorders messages"
     case clearRecorder = "recorders clear"
     case removeRecorder = "recorders remove"
+    case addFault = "faults add"
+    case listFaults = "faults list"
+    case removeFault = "faults remove"
+    case clearFaults = "faults clear"
 
     /// The type of the operation's command.
     public var command: any OperatorCommand.Type {
@@ -132,6 +136,10 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .readRecorder: ReadRecorder.self
         case .clearRecorder: ClearRecorder.self
         case .removeRecorder: RemoveRecorder.self
+        case .addFault: AddFault.self
+        case .listFaults: ListFaults.self
+        case .removeFault: RemoveFault.self
+        case .clearFaults: ClearFaults.self
         }
     }
 

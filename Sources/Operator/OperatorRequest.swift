@@ -66,6 +66,10 @@ public enum OperatorRequest: Sendable {
     case readRecorder(ReadRecorder)
     case clearRecorder(ClearRecorder)
     case removeRecorder(RemoveRecorder)
+    case addFault(AddFault)
+    case listFaults(ListFaults)
+    case removeFault(RemoveFault)
+    case clearFaults(ClearFaults)
 
     /// Decodes the arguments of an operation. Throws `FieldProblem` for the first invalid one.
     public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
@@ -124,7 +128,8 @@ public enum OperatorRequest: Sendable {
         case .listRunningTopics: self = .listRunningTopics(try ListRunningTopics(arguments: arguments))
         case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
             .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice, .addRecorder,
-            .listRecorders, .readRecorder, .clearRecorder, .removeRecorder:
+            .listRecorders, .readRecorder, .clearRecorder, .removeRecorder, .addFault, .listFaults,
+            .removeFault, .clearFaults:
             self = try Self.ofTestBench(name, arguments)
         }
     }
@@ -149,6 +154,10 @@ public enum OperatorRequest: Sendable {
         case .readRecorder: .readRecorder(try ReadRecorder(arguments: arguments))
         case .clearRecorder: .clearRecorder(try ClearRecorder(arguments: arguments))
         case .removeRecorder: .removeRecorder(try RemoveRecorder(arguments: arguments))
+        case .addFault: .addFault(try AddFault(arguments: arguments))
+        case .listFaults: .listFaults(try ListFaults(arguments: arguments))
+        case .removeFault: .removeFault(try RemoveFault(arguments: arguments))
+        case .clearFaults: .clearFaults(try ClearFaults(arguments: arguments))
         default: preconditionFailure("\(name) is no command of the test bench")
         }
     }
@@ -220,6 +229,10 @@ public enum OperatorRequest: Sendable {
         case .readRecorder(let command): command
         case .clearRecorder(let command): command
         case .removeRecorder(let command): command
+        case .addFault(let command): command
+        case .listFaults(let command): command
+        case .removeFault(let command): command
+        case .clearFaults(let command): command
         }
     }
 

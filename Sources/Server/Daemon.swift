@@ -36,6 +36,8 @@ final class Daemon: Sendable {
     let apns: APNsPort
     /// The virtual devices. `nil` if the test bench is off.
     let testBench: TestBench?
+    /// The faults that messages meet. `nil` if the test bench is off.
+    let faults: FaultGate?
     /// Whether the machine's clock is trusted.
     let clock: ClockStatus
     let mailboxes: [ReactorMailbox]
@@ -64,7 +66,8 @@ final class Daemon: Sendable {
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
         cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort, testBench: TestBench?,
-        clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
+        faults: FaultGate?, clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders,
+        seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
         listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
@@ -79,6 +82,7 @@ final class Daemon: Sendable {
         self.factory = factory
         self.apns = apns
         self.testBench = testBench
+        self.faults = faults
         self.clock = clock
         self.mailboxes = mailboxes
         self.senders = senders

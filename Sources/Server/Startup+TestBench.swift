@@ -11,6 +11,7 @@ extension Startup {
     struct OpenBench {
         var bench: TestBench
         var reactor: Reactor
+        let faults = FaultGate()
         /// The key by which partitions recognise recorders; it is never written anywhere.
         let recorderKey = Redacted(Array(Hex.text(SecureRandom.bytes(32)).utf8))
 
@@ -39,7 +40,7 @@ extension Startup {
                 exitCode: .configuration)
         }
         log.warning(
-            "test_bench", ["problem": "operators can read messages"])
+            "test_bench", ["problem": "operators can read messages, and let messages be lost on purpose"])
         let settings = BenchHost.Settings(
             devices: devices, https: https,
             appServers: endpoint(of: .appServer, daemon) ?? endpoint(of: .appServerPreproduction, daemon),

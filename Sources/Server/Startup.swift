@@ -107,14 +107,14 @@ struct Startup: ~Copyable {
         senders.observe { factory.use($0) }
         if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
         let hosts = makeHosts(
-            reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
+            reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory, bench?.faults)
         let sockets = try openSockets()
         let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
         let backups = Backups(store: store, log: log)
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            testBench: bench?.bench, clock: clock, mailboxes: mailboxes,
+            testBench: bench?.bench, faults: bench?.faults, clock: clock, mailboxes: mailboxes,
             senders: senders, seal: seal, scramSecret: scramSecret, certificates: certificates,
             apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
@@ -271,7 +271,7 @@ struct Startup: ~Copyable {
     private func makeHosts(
         _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
         _ storeThreads: StoreThreads, _ cluster: ClusterPort?, _ apns: APNsPort,
-        _ clock: ClockStatus, _ factory: PartitionFactory
+        _ clock: ClockStatus, _ factory: PartitionFactory, _ faults: FaultGate?
     ) -> [ReactorHost] {
         let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
@@ -285,7 +285,8 @@ struct Startup: ~Copyable {
                 clock: clock,
                 admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]),
-                meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)
+                meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), faults: faults,
+                log: log)
             reactor.delegate = host
             // Before any connection: reactors without partitions depend on this.
             host.publishClock()

@@ -88,6 +88,10 @@ extension OperatorRequest {
         case .readRecorder(let command): command
         case .clearRecorder(let command): command
         case .removeRecorder(let command): command
+        case .addFault(let command): command
+        case .listFaults(let command): command
+        case .removeFault(let command): command
+        case .clearFaults(let command): command
         }
     }
 }

@@ -58,11 +58,12 @@ struct OutputSchemaTests {
                 "apns show", "apns test", "apns remove", "installations show", "installations revoke",
                 "cluster found", "cluster add", "cluster status", "cluster handover", "cluster remove",
                 "cluster admit",
-                // The test bench of this daemon is off: VirtualDeviceTests and RecorderTests have one.
+                // The test bench of this daemon is off: VirtualDeviceTests, RecorderTests and FaultTests have one.
                 "virtual-devices add", "virtual-devices list", "virtual-devices change",
                 "virtual-devices messages", "virtual-devices send", "virtual-devices sent",
                 "virtual-devices unregister", "virtual-devices remove",
-                "recorders add", "recorders list", "recorders messages", "recorders clear",
+                "faults add", "faults list", "faults remove", "faults clear", "recorders add",
+                "recorders list", "recorders messages", "recorders clear",
                 "recorders remove",
             ]),
             "\(failing)")

@@ -92,6 +92,7 @@ enum Samples {
         case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
             .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice:
             testBench(name)
+        case .addFault, .listFaults, .removeFault, .clearFaults: fault(name)
         case .addRecorder, .listRecorders, .readRecorder, .clearRecorder, .removeRecorder: recorder(name)
         }
     }

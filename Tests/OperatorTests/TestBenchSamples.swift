@@ -60,6 +60,28 @@ extension Samples {
         }
     }
 
+    /// The samples of the commands for faults.
+    static func fault(_ name: OperationName) -> Sample {
+        let refusal: JSONValue = [
+            "fault": 3, "action": "refuse", "error": "DEVICE_UNREGISTERED", "reason": "not_registered",
+            "token": "SECRET", "remaining": 2, "hits": 1,
+        ]
+        let delay: JSONValue = [
+            "fault": 4, "action": "delay", "milliseconds": 500, "sender_id": "5", "remaining": 1, "hits": 0,
+        ]
+        return switch name {
+        case .addFault:
+            Sample(
+                arguments: [
+                    ["action": "refuse", "token": "SECRET", "count": 3, "error": "DEVICE_UNREGISTERED"],
+                    ["action": "delay", "sender_id": "5", "milliseconds": 500],
+                ], answers: [refusal, delay])
+        case .listFaults: Sample(arguments: [[:]], answers: [["faults": [refusal, delay]]])
+        case .clearFaults: Sample(arguments: [[:]], answers: [["removed": 4]])
+        default: Sample(arguments: [["fault": 3]], answers: [refusal])
+        }
+    }
+
     private static let recorded: JSONValue = [
         "number": 4, "received_at": time, "type": "message", "message_id": "up-1", "token": "SECRET",
         "app": "org.example.app", "time_to_live": 60, "repeated": false, "data": ["a": "b"],

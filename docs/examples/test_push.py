@@ -67,3 +67,11 @@ def test_app_sends(ccsd):
     device.post("change", connection="online")
     message, = ccsd.call("GET", f"recorders/{ccsd.sender}/messages", wait=10)["messages"]
     assert (message["message_id"], message["token"], message["data"]) == ("m-1", device.token, {"text": "hi"})
+
+
+def test_firebase_admin_sends_again(ccsd, tmp_path):
+    device = ccsd.device()
+    ccsd.call("POST", "faults", action="refuse", token=device.token, error="UNAVAILABLE")
+    assert firebase(ccsd, tmp_path, device.token).stdout.startswith("accepted")
+    assert ccsd.call("GET", "faults")["faults"][-1]["hits"] == 1
+    assert len(device.messages()) == 1

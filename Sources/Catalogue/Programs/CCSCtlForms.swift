@@ -97,6 +97,17 @@ extension OperationName {
         case .readRecorder: OperationForm(ReadRecorder.self)
         case .clearRecorder: OperationForm(ClearRecorder.self)
         case .removeRecorder: OperationForm(RemoveRecorder.self)
+        case .addFault:
+            OperationForm(
+                AddFault.self, flags: [\.sender: "--sender"],
+                examples: [
+                    Example(
+                        "Refuse the next three messages to a device",
+                        "ccsctl faults add refuse --token \"$TOKEN\" --error SERVICE_UNAVAILABLE --count 3")
+                ])
+        case .listFaults: OperationForm(ListFaults.self)
+        case .removeFault: OperationForm(RemoveFault.self)
+        case .clearFaults: OperationForm(ClearFaults.self)
         }
     }
 

@@ -29,6 +29,8 @@ struct OperatorAPITests {
         case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .listSent,
             .unregisterVirtualDevice, .removeVirtualDevice:
             ["device": "77"]
+        case .addFault: ["action": "drop", "sender_id": .string(sender)]
+        case .removeFault: ["fault": 1]
         case .addRecorder, .readRecorder, .clearRecorder, .removeRecorder: ["sender_id": .string(sender)]
         case .addOperator: ["name": .string("x\(UInt32.random(in: 0...(.max)))"), "role": "operator"]
         case .removeOperator: ["name": "zed"]

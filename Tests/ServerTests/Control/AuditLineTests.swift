@@ -58,6 +58,9 @@ struct AuditLineTests {
                     "sender=4711 label=first"
                 )
             case .addRecorder, .clearRecorder, .removeRecorder: (["sender_id": "4711"], "sender=4711")
+            case .addFault: (["action": "drop", "sender_id": "4711"], "sender=4711")
+            case .removeFault: (["fault": 3], "target=3")
+            case .clearFaults: ([:], "")
             default: (["device": "77"], "target=77")
             }
         return (arguments, "command=\"\(name.rawValue)\" arguments=\"\(audited)\" result=refused")
@@ -86,10 +89,11 @@ struct AuditLineTests {
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
             .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice, .listSent, .listOperators, .listRecorders, .readRecorder:
+            .readVirtualDevice, .listSent, .listOperators, .listRecorders, .readRecorder, .listFaults:
             nil
         case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
-            .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder:
+            .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder, .addFault, .removeFault,
+            .clearFaults:
             testBench(name)
         case .addOperator, .removeOperator: operators(name)
         case .handOverPartition:

@@ -15,6 +15,14 @@ extension Limits {
         public static let sentMessages = 200
         /// Senders whose upstream messages are recorded at a time: each is a connection.
         public static let recorders = 100
+        /// Faults at a time: each is compared with every message.
+        public static let faults = 100
+        /// Messages that one fault acts on at most.
+        public static let faultMessages = 10_000
+        /// Milliseconds by which a fault delays a message at most: less than libraries wait for an answer.
+        public static let delayMilliseconds = 30_000
+        /// Messages on one reactor that faults delay at a time; beyond it they are refused as unavailable.
+        public static let delayed = 1_000
         /// Messages in an answer by default: what a test of one message needs.
         public static let pageDefault = 20
         /// Messages in an answer at most: it has up to 1 MiB.

@@ -146,7 +146,7 @@ public struct ReadRecorder: OperatorCommand {
                 "message_id", .text, \.messageID, "The app's ID of the message, or the server's of a receipt."
             ),
             .nullable(
-                "token", .secret(1...Limits.Operator.requestBytes, "a registration token", as: "TOKEN"),
+                "token", .registrationToken,
                 \.token, "The registration token of the device; null for a receipt, whose data has it."),
             .optional("app", .text, \.app, "The name of the app (category)."),
             .optional(

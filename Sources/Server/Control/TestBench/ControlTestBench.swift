@@ -98,8 +98,7 @@ extension ControlServer {
             ) -> Void
     ) throws(OperatorProblem) -> Value {
         guard let bench = daemon.testBench else {
-            throw OperatorProblem(
-                "the test bench is off", hint: "set test_bench to true and restart ccsd")
+            throw .testBenchIsOff
         }
         let latch = Latch<Result<Value, TestBenchProblem>>()
         bench.post { host in work(host) { latch.fulfil($0) } }
@@ -113,6 +112,11 @@ extension ControlServer {
 }
 
 extension OperatorProblem {
+    /// What every command of the test bench answers without it.
+    static var testBenchIsOff: OperatorProblem {
+        OperatorProblem("the test bench is off", hint: "set test_bench to true and restart ccsd")
+    }
+
     fileprivate init(_ problem: TestBenchProblem) {
         switch problem {
         case .unknown(let device):
