@@ -57,8 +57,18 @@ public enum OperationName: String, CaseIterable, Sendable {
     case changeVirtualDevice = "virtual-devices change"
     case readVirtualDevice = "virtual-devices messages"
     case sendFromVirtualDevice = "virtual-devices send"
+    case listSent = "virtual-devices sent"
     case unregisterVirtualDevice = "virtual-devices unregister"
     case removeVirtualDevice = "virtual-devices remove"
+    case addRecorder = "recorders add"
+    case listRecorders = "recorders list"
+    case readRecorder = "recorders messages"
+    case clearRecorder = "recorders clear"
+    case removeRecorder = "recorders remove"
+    case addFault = "faults add"
+    case listFaults = "faults list"
+    case removeFault = "faults remove"
+    case clearFaults = "faults clear"
 
     /// The type of the operation's command.
     public var command: any OperatorCommand.Type {
@@ -120,8 +130,18 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .changeVirtualDevice: ChangeVirtualDevice.self
         case .readVirtualDevice: ReadVirtualDevice.self
         case .sendFromVirtualDevice: SendFromVirtualDevice.self
+        case .listSent: ListSent.self
         case .unregisterVirtualDevice: UnregisterVirtualDevice.self
         case .removeVirtualDevice: RemoveVirtualDevice.self
+        case .addRecorder: AddRecorder.self
+        case .listRecorders: ListRecorders.self
+        case .readRecorder: ReadRecorder.self
+        case .clearRecorder: ClearRecorder.self
+        case .removeRecorder: RemoveRecorder.self
+        case .addFault: AddFault.self
+        case .listFaults: ListFaults.self
+        case .removeFault: RemoveFault.self
+        case .clearFaults: ClearFaults.self
         }
     }
 

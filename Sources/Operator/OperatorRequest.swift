@@ -59,8 +59,18 @@ public enum OperatorRequest: Sendable {
     case changeVirtualDevice(ChangeVirtualDevice)
     case readVirtualDevice(ReadVirtualDevice)
     case sendFromVirtualDevice(SendFromVirtualDevice)
+    case listSent(ListSent)
     case unregisterVirtualDevice(UnregisterVirtualDevice)
     case removeVirtualDevice(RemoveVirtualDevice)
+    case addRecorder(AddRecorder)
+    case listRecorders(ListRecorders)
+    case readRecorder(ReadRecorder)
+    case clearRecorder(ClearRecorder)
+    case removeRecorder(RemoveRecorder)
+    case addFault(AddFault)
+    case listFaults(ListFaults)
+    case removeFault(RemoveFault)
+    case clearFaults(ClearFaults)
 
     /// Decodes the arguments of an operation. Throws `FieldProblem` for the first invalid one.
     public init(_ name: OperationName, arguments: JSONValue) throws(FieldProblem) {
@@ -118,15 +128,39 @@ public enum OperatorRequest: Sendable {
         case .revokeInstallation: self = .revokeInstallation(try RevokeInstallation(arguments: arguments))
         case .listTopics: self = .listTopics(try ListTopics(arguments: arguments))
         case .listRunningTopics: self = .listRunningTopics(try ListRunningTopics(arguments: arguments))
-        case .addVirtualDevice: self = .addVirtualDevice(try AddVirtualDevice(arguments: arguments))
-        case .listVirtualDevices: self = .listVirtualDevices(try ListVirtualDevices(arguments: arguments))
-        case .changeVirtualDevice: self = .changeVirtualDevice(try ChangeVirtualDevice(arguments: arguments))
-        case .readVirtualDevice: self = .readVirtualDevice(try ReadVirtualDevice(arguments: arguments))
+        case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
+            .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice, .addRecorder,
+            .listRecorders, .readRecorder, .clearRecorder, .removeRecorder, .addFault, .listFaults,
+            .removeFault, .clearFaults:
+            self = try Self.ofTestBench(name, arguments)
+        }
+    }
+
+    /// Decodes the arguments of a command of the test bench.
+    private static func ofTestBench(
+        _ name: OperationName, _ arguments: JSONValue
+    ) throws(FieldProblem) -> OperatorRequest {
+        switch name {
+        case .addVirtualDevice: .addVirtualDevice(try AddVirtualDevice(arguments: arguments))
+        case .listVirtualDevices: .listVirtualDevices(try ListVirtualDevices(arguments: arguments))
+        case .changeVirtualDevice: .changeVirtualDevice(try ChangeVirtualDevice(arguments: arguments))
+        case .readVirtualDevice: .readVirtualDevice(try ReadVirtualDevice(arguments: arguments))
         case .sendFromVirtualDevice:
-            self = .sendFromVirtualDevice(try SendFromVirtualDevice(arguments: arguments))
+            .sendFromVirtualDevice(try SendFromVirtualDevice(arguments: arguments))
+        case .listSent: .listSent(try ListSent(arguments: arguments))
         case .unregisterVirtualDevice:
-            self = .unregisterVirtualDevice(try UnregisterVirtualDevice(arguments: arguments))
-        case .removeVirtualDevice: self = .removeVirtualDevice(try RemoveVirtualDevice(arguments: arguments))
+            .unregisterVirtualDevice(try UnregisterVirtualDevice(arguments: arguments))
+        case .removeVirtualDevice: .removeVirtualDevice(try RemoveVirtualDevice(arguments: arguments))
+        case .addRecorder: .addRecorder(try AddRecorder(arguments: arguments))
+        case .listRecorders: .listRecorders(try ListRecorders(arguments: arguments))
+        case .readRecorder: .readRecorder(try ReadRecorder(arguments: arguments))
+        case .clearRecorder: .clearRecorder(try ClearRecorder(arguments: arguments))
+        case .removeRecorder: .removeRecorder(try RemoveRecorder(arguments: arguments))
+        case .addFault: .addFault(try AddFault(arguments: arguments))
+        case .listFaults: .listFaults(try ListFaults(arguments: arguments))
+        case .removeFault: .removeFault(try RemoveFault(arguments: arguments))
+        case .clearFaults: .clearFaults(try ClearFaults(arguments: arguments))
+        default: preconditionFailure("\(name) is no command of the test bench")
         }
     }
 
@@ -190,8 +224,18 @@ public enum OperatorRequest: Sendable {
         case .changeVirtualDevice(let command): command
         case .readVirtualDevice(let command): command
         case .sendFromVirtualDevice(let command): command
+        case .listSent(let command): command
         case .unregisterVirtualDevice(let command): command
         case .removeVirtualDevice(let command): command
+        case .addRecorder(let command): command
+        case .listRecorders(let command): command
+        case .readRecorder(let command): command
+        case .clearRecorder(let command): command
+        case .removeRecorder(let command): command
+        case .addFault(let command): command
+        case .listFaults(let command): command
+        case .removeFault(let command): command
+        case .clearFaults(let command): command
         }
     }
 

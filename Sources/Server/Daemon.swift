@@ -36,6 +36,8 @@ final class Daemon: Sendable {
     let apns: APNsPort
     /// The virtual devices. `nil` if the test bench is off.
     let testBench: TestBench?
+    /// The faults that messages meet. `nil` if the test bench is off.
+    let faults: FaultGate?
     /// The server's time, and whether the machine's clock is trusted.
     let clock: ClockStatus
     /// The clock that operators can move forward. `nil` if it is off.
@@ -66,7 +68,8 @@ final class Daemon: Sendable {
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
         cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort, testBench: TestBench?,
-        clock: ClockStatus, testClock: TestClock?, mailboxes: [ReactorMailbox], senders: Senders,
+        faults: FaultGate?, clock: ClockStatus, testClock: TestClock?, mailboxes: [ReactorMailbox],
+        senders: Senders,
         seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
@@ -82,6 +85,7 @@ final class Daemon: Sendable {
         self.factory = factory
         self.apns = apns
         self.testBench = testBench
+        self.faults = faults
         self.clock = clock
         self.testClock = testClock
         self.mailboxes = mailboxes

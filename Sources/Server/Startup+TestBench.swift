@@ -1,6 +1,7 @@
 import Basics
 import Catalogue
 import Client
+import Delivery
 import TestBench
 import Transport
 
@@ -10,6 +11,12 @@ extension Startup {
     struct OpenBench {
         var bench: TestBench
         var reactor: Reactor
+        let faults = FaultGate()
+        /// The key by which partitions recognise recorders; it is never written anywhere.
+        let recorderKey = Redacted(Array(Hex.text(SecureRandom.bytes(32)).utf8))
+
+        /// The key as partitions have it.
+        var recorderDigest: SecretDigest { SecretDigest(bytes: Digest.sha256(recorderKey.revealed)) }
     }
 
     /// Makes the test bench. Returns `nil` if it is off.
@@ -33,9 +40,12 @@ extension Startup {
                 exitCode: .configuration)
         }
         let clock = daemon.clock
-        log.warning("test_bench", ["problem": "operators can read the messages of virtual devices"])
+        log.warning(
+            "test_bench", ["problem": "operators can read messages, and let messages be lost on purpose"])
         let settings = BenchHost.Settings(
             devices: devices, https: https,
+            appServers: endpoint(of: .appServer, daemon) ?? endpoint(of: .appServerPreproduction, daemon),
+            recorderKey: open.recorderKey,
             file: "\(configuration.dataDirectory)/virtual-devices.json",
             serverTime: { clock.serverTime($0) })
         let log = log

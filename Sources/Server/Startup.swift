@@ -100,6 +100,8 @@ struct Startup: ~Copyable {
         delivery.sequenceWatermark = lease.watermark
         delivery.seal = seal
         delivery.running = configuration.running
+        let bench = try makeBench()
+        delivery.recorderKey = bench?.recorderDigest
         let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes, clock: clock))
         let factory = PartitionFactory(
             partitions: store.partitions, settings: delivery, directory: directory, lease: lease,
@@ -107,21 +109,20 @@ struct Startup: ~Copyable {
         senders.observe { factory.use($0) }
         if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
         let hosts = makeHosts(
-            reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
+            reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory, bench?.faults)
         let sockets = try openSockets()
-        let bench = try makeBench()
         let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
         let backups = Backups(store: store, log: log)
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            testBench: bench?.bench, clock: clock, testClock: testClock, mailboxes: mailboxes,
-            senders: senders, seal: seal,
-            scramSecret: scramSecret,
-            certificates: certificates, apnsCredentials: apnsCredentials,
+            testBench: bench?.bench, faults: bench?.faults, clock: clock, testClock: testClock,
+            mailboxes: mailboxes,
+            senders: senders, seal: seal, scramSecret: scramSecret, certificates: certificates,
+            apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
-            listeners: sockets.listeners, senderFigures: senderFigures,
-            source: source, operators: operators, configuration: located)
+            listeners: sockets.listeners, senderFigures: senderFigures, source: source,
+            operators: operators, configuration: located)
         connect(apnsCredentials, to: gateway.port)
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts, gateway)
@@ -273,7 +274,7 @@ struct Startup: ~Copyable {
     private func makeHosts(
         _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
         _ storeThreads: StoreThreads, _ cluster: ClusterPort?, _ apns: APNsPort,
-        _ clock: ClockStatus, _ factory: PartitionFactory
+        _ clock: ClockStatus, _ factory: PartitionFactory, _ faults: FaultGate?
     ) -> [ReactorHost] {
         let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
@@ -287,7 +288,8 @@ struct Startup: ~Copyable {
                 clock: clock,
                 admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]),
-                meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)
+                meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), faults: faults,
+                log: log)
             reactor.delegate = host
             // Before any connection: reactors without partitions depend on this.
             host.publishClock()

@@ -15,8 +15,8 @@ extension BenchHost {
             guard device.client === client else { return }
             switch event {
             case .message(let message): received(message, by: device, now)
-            case .upstreamStored(let id, _): device.end(id, .stored)
-            case .loggedIn: device.endReady()
+            case .upstreamStored(let id, _): device.answer(device.sent.end(id, .stored), .stored)
+            case .loggedIn: device.ready.end()
             case .loginRefused(let code):
                 log.warning(
                     "virtual_device_refused",
@@ -25,6 +25,8 @@ extension BenchHost {
             }
         }
         device.client = client
+        // What earlier connections have not sent, or got no answer for.
+        for message in device.sent.unsent { client.send(message) }
         do throws(TransportError) { try client.connect() } catch {
             log.warning("virtual_device_unconnected", ["problem": .text(error.description)])
         }
@@ -35,7 +37,7 @@ extension BenchHost {
         device.received = client.unconfirmed
         device.client = nil
         client.onEvent = nil
-        for id in device.sends.keys { device.end(id, .waiting) }
+        for number in device.sends.keys { device.answer(number, .waiting) }
         client.close()
     }
 }

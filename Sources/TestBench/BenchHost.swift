@@ -15,18 +15,25 @@ public final class BenchHost {
         public var devices: Endpoint
         /// The listener for check-in and registration.
         public var https: Endpoint
-        /// The file with the identities of the devices.
+        /// A listener for app servers. `nil` if there is none.
+        public var appServers: Endpoint?
+        /// The key by which the server recognises recorders.
+        public var recorderKey: Redacted<[UInt8]>
+        /// The file with the identities of the devices, and the senders that are recorded.
         public var file: String
         /// Returns the server's time at a reading of the machine's clocks.
         public var serverTime: @Sendable (Now) -> Now
 
         /// Creates settings.
         public init(
-            devices: Endpoint, https: Endpoint, file: String,
+            devices: Endpoint, https: Endpoint, appServers: Endpoint?, recorderKey: Redacted<[UInt8]>,
+            file: String,
             serverTime: @escaping @Sendable (Now) -> Now = { $0 }
         ) {
             self.devices = devices
             self.https = https
+            self.appServers = appServers
+            self.recorderKey = recorderKey
             self.file = file
             self.serverTime = serverTime
         }
@@ -36,8 +43,7 @@ public final class BenchHost {
     let settings: Settings
     let log: Log
     private(set) var devices: [DeviceID: VirtualDevice] = [:]
-    /// The requests that wait for messages.
-    var waiting: [WaitingReader] = []
+    var recorders: [SenderID: Recorder] = [:]
     private var joining = 0
 
     init(reactor: Reactor, settings: Settings, log: Log) {
@@ -46,21 +52,14 @@ public final class BenchHost {
         self.log = log
     }
 
-    /// A request that waits for the next message of a device.
-    struct WaitingReader {
-        var device: DeviceID
-        var after: Int
-        var limit: Int
-        var until: Instant
-        var completed: (Result<[InboxMessage], TestBenchProblem>) -> Void
-    }
-
     // MARK: Life
 
-    /// Reads the identities of earlier processes, and connects the devices that were online.
+    /// Reads the identities of earlier processes, connects the devices that were online, and goes on recording.
     func start() {
         do throws(TestBenchProblem) {
-            for record in try VirtualDeviceFile.read(settings.file) { use(VirtualDevice(record)) }
+            let content = try VirtualDeviceFile.read(settings.file)
+            for record in content.devices { use(VirtualDevice(record)) }
+            for sender in content.recorded { connectRecorder(sender) }
         } catch {
             log.error("virtual_devices_unreadable", ["problem": .text("\(error)")])
         }
@@ -72,20 +71,24 @@ public final class BenchHost {
         if device.record.isOnline { connect(device) }
     }
 
-    private func save() throws(TestBenchProblem) {
-        try VirtualDeviceFile.write(list().map(\.record), to: settings.file)
+    func save() throws(TestBenchProblem) {
+        let content = VirtualDeviceFile.Content(
+            devices: list().map(\.record), recorded: recorders.keys.sorted())
+        try VirtualDeviceFile.write(content, to: settings.file)
     }
 
     /// Ends what waits for too long.
     private func tick() {
         let now = reactor.now.monotonic
         for device in devices.values {
-            for (id, send) in device.sends where send.until <= now { device.end(id, .waiting) }
-            if let ready = device.ready, ready.until <= now { device.endReady() }
+            for (number, send) in device.sends where send.until <= now { device.answer(number, .waiting) }
+            device.ready.endIfOverdue(now)
+            device.messages.endOverdue(now)
         }
-        let overdue = waiting.filter { $0.until <= now }
-        waiting.removeAll { $0.until <= now }
-        for reader in overdue { reader.completed(.success([])) }
+        for recorder in recorders.values {
+            recorder.ready.endIfOverdue(now)
+            recorder.messages.endOverdue(now)
+        }
         reactor.schedule(at: now.advanced(milliseconds: Self.tickMilliseconds)) { [unowned self] _ in tick() }
     }
 
@@ -155,11 +158,11 @@ public final class BenchHost {
     private func answer(
         _ device: VirtualDevice, _ completed: @escaping (Result<VirtualDeviceState, TestBenchProblem>) -> Void
     ) {
-        device.endReady()
+        device.ready.end()
         guard device.record.isOnline, !device.state.isConnected else {
             return completed(.success(device.state))
         }
-        device.ready = VirtualDevice.PendingLogin(
+        device.ready.wait(
             until: reactor.now.monotonic.advanced(seconds: Limits.TestBench.answerSeconds)
         ) { completed(.success(device.state)) }
     }
@@ -200,9 +203,7 @@ public final class BenchHost {
                 return completed(result)
             }
             disconnect(found)
-            let gone = waiting.filter { $0.device == device }
-            waiting.removeAll { $0.device == device }
-            for reader in gone { reader.completed(.failure(.unknown(device))) }
+            found.messages.end(.unknown(device))
             do throws(TestBenchProblem) { try save() } catch { return completed(.failure(error)) }
             completed(.success(state))
         }

@@ -46,11 +46,13 @@ public struct VirtualDeviceState: Sendable {
 /// A device whose messages are read by requests.
 final class VirtualDevice {
     var record: VirtualDeviceRecord
-    var inbox = Inbox()
+    let messages = WatchedInbox<DeviceMessage>()
     /// Its connection. `nil` while it is to be offline.
     var client: DeviceClient?
-    /// The requests that wait for an outcome of a message that it has sent, by the message's persistent ID.
-    var sends: [[UInt8]: PendingSend] = [:]
+    /// What it sends.
+    var sent = SentMessages()
+    /// The requests that wait for an outcome of a message that it sends, by the number of the message.
+    var sends: [Int: PendingSend] = [:]
     /// The IDs that an earlier connection has received and not yet confirmed.
     var received: [[UInt8]] = []
 
@@ -58,47 +60,23 @@ final class VirtualDevice {
 
     var state: VirtualDeviceState {
         VirtualDeviceState(
-            record: record, isConnected: client?.isReady == true, received: inbox.lastNumber,
-            dropped: inbox.dropped)
+            record: record, isConnected: client?.isReady == true, received: messages.inbox.lastNumber,
+            dropped: messages.inbox.dropped)
     }
 
     /// The request that waits for the device's login.
-    var ready: PendingLogin?
-
-    /// A request that waits for a login.
-    struct PendingLogin {
-        var until: Instant
-        var completed: () -> Void
-    }
-
-    /// Ends the wait for the login.
-    func endReady() {
-        let ended = ready
-        ready = nil
-        ended?.completed()
-    }
+    var ready = PendingLogin()
 
     /// A request that waits for the outcome of a message.
     struct PendingSend {
-        var messageID: [UInt8]
         var until: Instant
-        var completed: (SendOutcome) -> Void
+        var completed: (SentMessage.State) -> Void
     }
 
-    /// Reports the outcome of a message once.
-    func end(_ persistentID: [UInt8], _ outcome: SendOutcome) {
-        sends.removeValue(forKey: persistentID)?.completed(outcome)
+    /// Reports the state of a message once; `nil` for one that no request waits for.
+    func answer(_ number: Int?, _ state: SentMessage.State) {
+        if let number { sends.removeValue(forKey: number)?.completed(state) }
     }
-}
-
-/// What has become of a message from a virtual device.
-public enum SendOutcome: Sendable, Equatable {
-    /// The server has stored it, or passed it on if it has no lifetime.
-    case stored
-    /// The device is offline, or the server has not answered: it is sent again after the next login.
-    case waiting
-    /// The server has refused it with this word.
-    case refused(String)
 }
 
 /// Why the test bench does not do what was asked.
@@ -109,6 +87,14 @@ public enum TestBenchProblem: Error, Sendable, Equatable {
     case full
     /// Too many requests wait for messages.
     case busy
+    /// Too many messages of the device wait to be sent.
+    case unsent(DeviceID)
+    /// Nothing is recorded for the sender.
+    case notRecorded(SenderID)
+    /// Too many senders are recorded.
+    case tooManyRecorders
+    /// There is no listener for app servers.
+    case noAppServers
     /// The app of the device was unregistered.
     case unregistered(DeviceID)
     /// The server did not let the device check in, register or unregister.

@@ -3,11 +3,18 @@ import ClientProtocol
 import Transport
 import Wire
 
-/// The file with the identities of the virtual devices. Only its owner may read it, since it has their secrets.
+/// The file with the identities of the virtual devices, and the senders that are recorded. Only its owner may read it, since it has their secrets.
 enum VirtualDeviceFile {
+    /// What the file has.
+    struct Content {
+        var devices: [VirtualDeviceRecord] = []
+        /// The senders with a recorder.
+        var recorded: [SenderID] = []
+    }
+
     /// Reads the file; empty if there is none.
-    static func read(_ path: String) throws(TestBenchProblem) -> [VirtualDeviceRecord] {
-        guard SmallFile.stamp(path) != nil else { return [] }
+    static func read(_ path: String) throws(TestBenchProblem) -> Content {
+        guard SmallFile.stamp(path) != nil else { return Content() }
         let bytes: [UInt8]
         do throws(TransportError) {
             bytes = try SmallFile.read(path, limit: Limits.TestBench.fileBytes)
@@ -15,12 +22,18 @@ enum VirtualDeviceFile {
         guard let json = try? JSONValue(parsing: bytes.raw), let rows = json["devices"]?.elements else {
             throw .file("\(path) is not a file of virtual devices: remove it to start without any")
         }
-        return rows.compactMap { VirtualDeviceRecord($0) }
+        let recorded = json["recorded"]?.elements ?? []
+        return Content(
+            devices: rows.compactMap { VirtualDeviceRecord($0) },
+            recorded: recorded.compactMap { $0.text.flatMap { UInt64($0) } }.map { SenderID($0) })
     }
 
     /// Replaces the file.
-    static func write(_ records: [VirtualDeviceRecord], to path: String) throws(TestBenchProblem) {
-        let json: JSONValue = ["devices": .array(records.map(\.json))]
+    static func write(_ content: Content, to path: String) throws(TestBenchProblem) {
+        let json: JSONValue = [
+            "devices": .array(content.devices.map(\.json)),
+            "recorded": .array(content.recorded.map { .string("\($0.number)") }),
+        ]
         do throws(TransportError) {
             try SmallFile.replace(path, with: Array((json.pretty + "\n").utf8), mode: 0o600)
         } catch { throw .file(error.description) }

@@ -81,8 +81,18 @@ extension OperatorRequest {
         case .changeVirtualDevice(let command): command
         case .readVirtualDevice(let command): command
         case .sendFromVirtualDevice(let command): command
+        case .listSent(let command): command
         case .unregisterVirtualDevice(let command): command
         case .removeVirtualDevice(let command): command
+        case .addRecorder(let command): command
+        case .listRecorders(let command): command
+        case .readRecorder(let command): command
+        case .clearRecorder(let command): command
+        case .removeRecorder(let command): command
+        case .addFault(let command): command
+        case .listFaults(let command): command
+        case .removeFault(let command): command
+        case .clearFaults(let command): command
         }
     }
 }

@@ -61,8 +61,19 @@ extension ReadVirtualDevice: ReportedCommand {
                 ("DATA", { Report.cell($0.rawData ?? JSONValue.object($0.data).compact) }),
             ], none: "No messages."
         ).text(answer.messages)
-        guard answer.dropped > 0 else { return table }
-        return table + "\(answer.dropped) older messages were dropped: the inbox had no room for them.\n"
+        return table + Report.dropped(answer.dropped)
+    }
+}
+
+extension ListSent: ReportedCommand {
+    static func text(of answer: Answer) -> String {
+        ListReport<Row>(
+            columns: [
+                ("NUMBER", { "\($0.number)" }), ("SENT", { Report.time($0.sentAt) }),
+                ("MESSAGE_ID", { Report.cell($0.messageID) }), ("STATE", { $0.state.rawValue }),
+                ("ERROR", { Report.cell($0.error) }),
+            ], none: "No messages."
+        ).text(answer.messages)
     }
 }
 

@@ -58,10 +58,13 @@ struct OutputSchemaTests {
                 "apns show", "apns test", "apns remove", "installations show", "installations revoke",
                 "cluster found", "cluster add", "cluster status", "cluster handover", "cluster remove",
                 "cluster admit",
-                // The test bench of this daemon is off: VirtualDeviceTests has one.
+                // The test bench of this daemon is off: VirtualDeviceTests, RecorderTests and FaultTests have one.
                 "virtual-devices add", "virtual-devices list", "virtual-devices change",
-                "virtual-devices messages", "virtual-devices send", "virtual-devices unregister",
-                "virtual-devices remove",
+                "virtual-devices messages", "virtual-devices send", "virtual-devices sent",
+                "virtual-devices unregister", "virtual-devices remove",
+                "faults add", "faults list", "faults remove", "faults clear", "recorders add",
+                "recorders list", "recorders messages", "recorders clear",
+                "recorders remove",
                 // And its test clock: TestClockTests has one.
                 "clock advance",
             ]),

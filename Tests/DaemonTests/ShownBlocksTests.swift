@@ -134,7 +134,11 @@ struct ShownBlocksTests {
     private static let daemon = "ccsd 2> log &\nuntil ccsctl status > status 2>&1; do sleep 0.1; done\n"
 
     /// Pages whose blocks run one after the other in one shell.
-    static let sessions = ["docs/first-app.md", "docs/cluster.md", "docs/operator-api.md"]
+    static let sessions = [
+        "docs/first-app.md", "docs/cluster.md", "docs/operator-api.md", "docs/testing-your-app.md",
+    ]
+    /// How many blocks of output a page has, where it is not 1.
+    private static let outputs = ["docs/first-app.md": 2, "docs/testing-your-app.md": 0]
 
     /// Returns the code blocks of a page.
     static func blocks(of text: String, file: String) -> [Block] {
@@ -211,7 +215,7 @@ struct ShownBlocksTests {
         let tool = try Self.paste(blocks.filter { !Self.isListed($0) }.map(\.text).joined())
         #expect(tool.code == 0, "\(page): \(tool)")
         let shown = blocks.filter { ShownOutputTests.shown.contains($0.place) }
-        #expect(shown.count == (page == "docs/first-app.md" ? 2 : 1), "\(page)")
+        #expect(shown.count == Self.outputs[page, default: 1], "\(page)")
         for block in shown {
             #expect(
                 ShownOutputTests.missing(block.text, in: tool.output) == [],

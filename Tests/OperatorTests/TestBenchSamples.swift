@@ -28,9 +28,69 @@ extension Samples {
                     ["message_id": "up-1", "outcome": "stored"],
                     ["message_id": "up-1", "outcome": "refused", "error": "toomanymessages"],
                 ])
+        case .listSent:
+            Sample(
+                arguments: [["device": "77", "message_id": "up-1", "after": 1, "limit": 5]],
+                answers: [
+                    [
+                        "messages": [
+                            ["number": 2, "sent_at": time, "message_id": "up-1", "state": "waiting"],
+                            [
+                                "number": 3, "sent_at": time, "message_id": "up-1", "state": "returned",
+                                "error": "TtlExceeded",
+                            ],
+                        ]
+                    ]
+                ])
         default: Sample(arguments: [["device": "77"]], answers: [virtualDevice])
         }
     }
+
+    /// The samples of the commands for recorders.
+    static func recorder(_ name: OperationName) -> Sample {
+        let row: JSONValue = ["sender_id": "5", "connected": true, "received": 4, "dropped": 0]
+        return switch name {
+        case .listRecorders: Sample(arguments: [[:]], answers: [["recorders": [row]]])
+        case .readRecorder:
+            Sample(
+                arguments: [["sender_id": "5", "after": 3, "limit": 5, "wait": 10]],
+                answers: [["messages": [recorded, receipt], "received": 4, "dropped": 0]])
+        case .clearRecorder: Sample(arguments: [["sender_id": "5"]], answers: [["removed": 4]])
+        default: Sample(arguments: [["sender_id": "5"]], answers: [row])
+        }
+    }
+
+    /// The samples of the commands for faults.
+    static func fault(_ name: OperationName) -> Sample {
+        let refusal: JSONValue = [
+            "fault": 3, "action": "refuse", "error": "DEVICE_UNREGISTERED", "reason": "not_registered",
+            "token": "SECRET", "remaining": 2, "hits": 1,
+        ]
+        let delay: JSONValue = [
+            "fault": 4, "action": "delay", "milliseconds": 500, "sender_id": "5", "remaining": 1, "hits": 0,
+        ]
+        return switch name {
+        case .addFault:
+            Sample(
+                arguments: [
+                    ["action": "refuse", "token": "SECRET", "count": 3, "error": "DEVICE_UNREGISTERED"],
+                    ["action": "delay", "sender_id": "5", "milliseconds": 500],
+                ], answers: [refusal, delay])
+        case .listFaults: Sample(arguments: [[:]], answers: [["faults": [refusal, delay]]])
+        case .clearFaults: Sample(arguments: [[:]], answers: [["removed": 4]])
+        default: Sample(arguments: [["fault": 3]], answers: [refusal])
+        }
+    }
+
+    private static let recorded: JSONValue = [
+        "number": 4, "received_at": time, "type": "message", "message_id": "up-1", "token": "SECRET",
+        "app": "org.example.app", "time_to_live": 60, "repeated": false, "data": ["a": "b"],
+    ]
+
+    private static let receipt: JSONValue = [
+        "number": 5, "received_at": time, "type": "receipt", "message_id": "dr2:m-1", "token": nil,
+        "repeated": false, "data": ["message_status": "MESSAGE_SENT_TO_DEVICE"],
+    ]
 
     private static let virtualDevice: JSONValue = [
         "device": "77", "sender_id": "5", "app": "org.example.app", "label": "first", "online": true,

@@ -14,7 +14,7 @@ struct InboxTests {
 
     @Test("canary: messages are numbered in order, and pages begin after a number")
     func pages() {
-        var inbox = Inbox()
+        var inbox = Inbox<DeviceMessage>()
         for id in ["a", "b", "c"] { inbox.add(message(id), now: 5, room: .max) }
         #expect(inbox.page(after: 0, limit: 2).map(\.number) == [1, 2])
         #expect(inbox.page(after: 2, limit: 2).map(\.number) == [3])
@@ -25,14 +25,14 @@ struct InboxTests {
 
     @Test("a message that is delivered again is marked; one without an ID never is")
     func repetitions() {
-        var inbox = Inbox()
+        var inbox = Inbox<DeviceMessage>()
         for id in ["a", "a", "", ""] { inbox.add(message(id), now: 0, room: .max) }
         #expect(inbox.messages.map(\.isRepeated) == [false, true, false, false])
     }
 
     @Test("the oldest messages are dropped when there are too many, and numbers go on")
     func count() {
-        var inbox = Inbox()
+        var inbox = Inbox<DeviceMessage>()
         let most = Limits.TestBench.inboxMessages
         for number in 0..<most + 3 { inbox.add(message("\(number)"), now: 0, room: .max) }
         #expect(inbox.messages.count == most)
@@ -43,12 +43,53 @@ struct InboxTests {
 
     @Test("the oldest messages are dropped when they take too many bytes, but the last one stays")
     func bytes() {
-        var inbox = Inbox()
+        var inbox = Inbox<DeviceMessage>()
         let each = Limits.TestBench.messageBytes + 101
         for id in ["a", "b", "c"] { inbox.add(message(id, bytes: 100), now: 0, room: 2 * each) }
         #expect(inbox.messages.map(\.number) == [2, 3])
         #expect(inbox.bytes == 2 * each)
         inbox.add(message("d", bytes: 100), now: 0, room: 0)
         #expect(inbox.messages.map(\.number) == [4])
+    }
+
+    @Test("an inbox that is cleared goes on with its numbers, and has dropped nothing")
+    func cleared() {
+        var inbox = Inbox<DeviceMessage>()
+        for id in ["a", "b"] { inbox.add(message(id), now: 0, room: .max) }
+        inbox.clear()
+        #expect(inbox.page(after: 0, limit: 9).isEmpty && inbox.bytes == 0)
+        inbox.add(message("a"), now: 0, room: .max)
+        #expect(inbox.page(after: 0, limit: 9).map(\.number) == [3])
+        #expect(inbox.messages[0].isRepeated == false && inbox.dropped == 0)
+    }
+
+    @Test("requests wait for the first message after theirs, until their time is over or the inbox ends")
+    func readers() {
+        let watched = WatchedInbox<DeviceMessage>()
+        var answers: [String] = []
+        func read(_ name: String, after number: Int, until: Int64?) {
+            watched.read(
+                after: number, limit: 9, until: until.map { Instant(nanoseconds: $0) }
+            ) { result in
+                switch result {
+                case .success(let messages): answers.append("\(name) \(messages.map(\.number))")
+                case .failure(let problem): answers.append("\(name) \(problem)")
+                }
+            }
+        }
+        read("now", after: 0, until: nil)
+        read("first", after: 0, until: 10)
+        read("second", after: 1, until: 20)
+        read("late", after: 9, until: 30)
+        #expect(answers == ["now []"] && watched.waiting == 3)
+        watched.add(message("a"), now: 0, room: .max)
+        #expect(answers == ["now []", "first [1]"])
+        watched.endOverdue(Instant(nanoseconds: 19))
+        #expect(watched.waiting == 2)
+        watched.endOverdue(Instant(nanoseconds: 20))
+        #expect(answers.last == "second []" && watched.waiting == 1)
+        watched.end(.busy)
+        #expect(answers.last == "late busy" && watched.waiting == 0)
+        #expect(watched.clear() == 1 && watched.clear() == 0)
     }
 }

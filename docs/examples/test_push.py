@@ -66,3 +66,22 @@ def test_firebase_admin(ccsd, tmp_path):
     assert [message["data"]["text"] for message in device.messages()] == ["from firebase-admin"]
     device.post("unregister")
     assert "no longer registered" in firebase(ccsd, tmp_path, device.token).stderr
+
+
+def test_app_sends(ccsd):
+    """What an app sends is recorded, since no app server is connected."""
+    device = ccsd.device()
+    ccsd.call("POST", "recorders", sender_id=ccsd.sender)
+    device.post("change", connection="offline")
+    assert device.post("send", data={"text": "hi"}, message_id="m-1")["outcome"] == "waiting"
+    device.post("change", connection="online")
+    message, = ccsd.call("GET", f"recorders/{ccsd.sender}/messages", wait=10)["messages"]
+    assert (message["message_id"], message["token"], message["data"]) == ("m-1", device.token, {"text": "hi"})
+
+
+def test_firebase_admin_sends_again(ccsd, tmp_path):
+    device = ccsd.device()
+    ccsd.call("POST", "faults", action="refuse", token=device.token, error="UNAVAILABLE")
+    assert firebase(ccsd, tmp_path, device.token).stdout.startswith("accepted")
+    assert ccsd.call("GET", "faults")["faults"][-1]["hits"] == 1
+    assert len(device.messages()) == 1

@@ -4,9 +4,9 @@ extension ConfigKey {
         .testBench: Entry(
             type: .boolean, preset: .boolean(false),
             help:
-                "Whether operators can create virtual devices, which live in the server, and read their inboxes.",
+                "Whether operators can create virtual devices, which live in the server, read their inboxes, record what devices send while no app server is connected, and let messages meet faults.",
             reason:
-                "A test suite asks what an app server has sent. Operators see the messages of virtual devices, so it is off by default."
+                "A test suite asks what an app server has sent. Operators see messages, and can let messages be lost on purpose, so it is off by default."
         ),
         .testClock: Entry(
             type: .boolean, preset: .boolean(false),

@@ -90,8 +90,25 @@ extension OperationName {
         case .changeVirtualDevice: OperationForm(ChangeVirtualDevice.self)
         case .readVirtualDevice: OperationForm(ReadVirtualDevice.self)
         case .sendFromVirtualDevice: Self.sendFromVirtualDeviceForm
+        case .listSent: OperationForm(ListSent.self)
         case .unregisterVirtualDevice: OperationForm(UnregisterVirtualDevice.self)
         case .removeVirtualDevice: OperationForm(RemoveVirtualDevice.self)
+        case .addRecorder: OperationForm(AddRecorder.self)
+        case .listRecorders: OperationForm(ListRecorders.self)
+        case .readRecorder: OperationForm(ReadRecorder.self)
+        case .clearRecorder: OperationForm(ClearRecorder.self)
+        case .removeRecorder: OperationForm(RemoveRecorder.self)
+        case .addFault:
+            OperationForm(
+                AddFault.self, flags: [\.sender: "--sender"],
+                examples: [
+                    Example(
+                        "Refuse the next three messages to a device",
+                        "ccsctl faults add refuse --token \"$TOKEN\" --error SERVICE_UNAVAILABLE --count 3")
+                ])
+        case .listFaults: OperationForm(ListFaults.self)
+        case .removeFault: OperationForm(RemoveFault.self)
+        case .clearFaults: OperationForm(ClearFaults.self)
         }
     }
 

@@ -34,6 +34,9 @@ public struct DeliverySettings: Sendable {
     public var unacknowledgedPerDevice = Limits.Mailbox.unacknowledgedPerDevice
     /// Connections of one sender.
     public var connectionsPerSender = Limits.AppServer.connectionsPerSender
+    /// The key of recorders: sessions of the server's own test bench, which take upstream messages of any sender while no app server
+    /// is connected. `nil` without a test bench.
+    public var recorderKey: SecretDigest?
     /// Registrations of one device.
     public var registrationsPerDevice = Limits.Registration.perDevice
     /// Topics of one registration.

@@ -86,6 +86,8 @@ struct AppServerSessionState {
     }
 
     let connection: ConnectionID
+    /// Whether it stands in for an app server (`DeliverySettings.recorderKey`).
+    var isRecorder = false
     var mode = Mode.loggedIn
     /// Whether its outbound buffer is full because the app server does not read.
     var isCongested = false
@@ -168,13 +170,7 @@ final class SenderEntry {
 
     /// Returns the session with the fewest outstanding messages among those that accept another one.
     func leastOutstanding(window: Int) -> Int? {
-        var best: Int?
-        for at in sessions.indices where sessions[at].takesMessage(window: window) {
-            let count = sessions[at].window.messages.count
-            if let found = best, sessions[found].window.messages.count <= count { continue }
-            best = at
-        }
-        return best
+        session(with: { $0.messages.count }) { $0.takesMessage(window: window) }
     }
 
     /// Returns the session for a receipt: that of the original message, else the one with the fewest receipts that accepts it.
@@ -182,13 +178,25 @@ final class SenderEntry {
         if let requester, let at = index(of: requester), sessions[at].takesReceipt(window: window) {
             return at
         }
+        return session(with: { $0.receipts.count }) { $0.takesReceipt(window: window) }
+    }
+
+    /// Returns the session with the lowest count among those that accept something and are in charge.
+    private func session(
+        with count: (PendingWindow) -> Int, where accepts: (AppServerSessionState) -> Bool
+    ) -> Int? {
         var best: Int?
-        for at in sessions.indices where sessions[at].takesReceipt(window: window) {
-            let count = sessions[at].window.receipts.count
-            if let found = best, sessions[found].window.receipts.count <= count { continue }
+        for at in sessions.indices where accepts(sessions[at]) && isInCharge(at) {
+            if let found = best, count(sessions[found].window) <= count(sessions[at].window) { continue }
             best = at
         }
         return best
+    }
+
+    /// Whether a session may be given something: a recorder stands back as long as an app server is connected, even one that accepts
+    /// nothing now.
+    func isInCharge(_ index: Int) -> Bool {
+        !sessions[index].isRecorder || !sessions.contains { !$0.isRecorder }
     }
 
     /// Whether any session accepts messages.

@@ -16,7 +16,9 @@ extension SenderHub {
         if let sticky = entry.sticky[message.from.device.number], let at = entry.index(of: sticky.connection),
             entry.sessions[at].mode == .ready
         {
-            if entry.sessions[at].takesMessage(window: turn.settings.pendingWindow) { return at }
+            if entry.isInCharge(at), entry.sessions[at].takesMessage(window: turn.settings.pendingWindow) {
+                return at
+            }
             if !isForced { return nil }
         }
         return entry.leastOutstanding(window: turn.settings.pendingWindow)

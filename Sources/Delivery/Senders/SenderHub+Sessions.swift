@@ -5,13 +5,20 @@ extension SenderHub {
     mutating func login(
         _ connection: ConnectionID, _ sender: SenderID, _ key: SecretDigest, _ turn: inout Turn
     ) {
-        if let refusal = turn.directory.check(sender, key: key, at: turn.now.wall) {
+        let isRecorder = turn.settings.recorderKey == key
+        let refusal =
+            isRecorder
+            ? recorderRefusal(sender, turn) : turn.directory.check(sender, key: key, at: turn.now.wall)
+        if let refusal {
             turn.send(AppServerCommand.loginRefused(refusal), to: connection)
             return
         }
         let entry = table.entry(sender)
-        // Draining connections do not count: an app server that was asked to reconnect must be let in.
-        guard entry.sessions.count(where: { $0.mode != .draining }) < turn.settings.connectionsPerSender
+        // Draining connections do not count: an app server that was asked to reconnect must be let in. Recorders take no place either.
+        guard
+            isRecorder
+                || entry.sessions.count(where: { $0.mode != .draining && !$0.isRecorder })
+                    < turn.settings.connectionsPerSender
         else {
             turn.send(AppServerCommand.loginRefused(.tooManyConnections), to: connection)
             return
@@ -19,8 +26,14 @@ extension SenderHub {
         guard turn.demand(entry.index(of: connection) == nil, "a connection logs in twice", of: entry) else {
             return
         }
-        entry.sessions.append(AppServerSessionState(connection: connection))
+        entry.sessions.append(AppServerSessionState(connection: connection, isRecorder: isRecorder))
         turn.send(AppServerCommand.loginAccepted, to: connection)
+    }
+
+    /// Returns why a sender's recorder is refused, or `nil` if it is not. Its key is that of all senders.
+    private func recorderRefusal(_ sender: SenderID, _ turn: borrowing Turn) -> LoginRefusal? {
+        guard let record = turn.directory[sender] else { return .wrongCredentials }
+        return record.isSuspended ? .suspended : nil
     }
 
     mutating func bound(

@@ -48,7 +48,8 @@ public struct OperatorRoute: Sendable {
         }
     }
 
-    /// The required fields that name one thing of the collection; a sender is in the path only where senders and their accounts are.
+    /// The required fields that name one thing of the collection; a sender is in the path only where senders, their accounts and their
+    /// recorders are.
     private static func pathFields(
         _ operation: OperationDefinition, of collection: String
     ) -> [FieldDescription] {
@@ -58,7 +59,8 @@ public struct OperatorRoute: Sendable {
             switch field.form {
             case .list, .object, .record: return false
             case .boolean, .integer, .text, .word, .number, .named, .time:
-                return field.name != "sender_id" || ["senders", "service-accounts"].contains(collection)
+                return field.name != "sender_id"
+                    || ["senders", "service-accounts", "recorders"].contains(collection)
             }
         }
     }

@@ -138,13 +138,35 @@ final class ControlServer: Sendable {
         case .revokeInstallation(let command): Done(command, try revokeInstallation(command, call))
         case .listTopics(let command): Done(command, try listTopics(command))
         case .listRunningTopics(let command): Done(command, try listRunningTopics(command))
+        case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
+            .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice, .addRecorder,
+            .listRecorders, .readRecorder, .clearRecorder, .removeRecorder, .addFault, .listFaults,
+            .removeFault, .clearFaults:
+            try carryOutOnTestBench(request)
+        }
+    }
+
+    /// Routes the commands of the test bench.
+    private func carryOutOnTestBench(_ request: OperatorRequest) throws(OperatorProblem) -> Done {
+        switch request {
         case .addVirtualDevice(let command): Done(command, try addVirtualDevice(command))
         case .listVirtualDevices(let command): Done(command, try listVirtualDevices())
         case .changeVirtualDevice(let command): Done(command, try changeVirtualDevice(command))
         case .readVirtualDevice(let command): Done(command, try readVirtualDevice(command))
         case .sendFromVirtualDevice(let command): Done(command, try sendFromVirtualDevice(command))
+        case .listSent(let command): Done(command, try listSent(command))
         case .unregisterVirtualDevice(let command): Done(command, try unregisterVirtualDevice(command))
         case .removeVirtualDevice(let command): Done(command, try removeVirtualDevice(command))
+        case .addRecorder(let command): Done(command, try addRecorder(command))
+        case .listRecorders(let command): Done(command, try listRecorders())
+        case .readRecorder(let command): Done(command, try readRecorder(command))
+        case .clearRecorder(let command): Done(command, try clearRecorder(command))
+        case .removeRecorder(let command): Done(command, try removeRecorder(command))
+        case .addFault(let command): Done(command, try addFault(command))
+        case .listFaults(let command): Done(command, try listFaults())
+        case .removeFault(let command): Done(command, try removeFault(command))
+        case .clearFaults(let command): Done(command, try clearFaults())
+        default: preconditionFailure("\(request.name) is no command of the test bench")
         }
     }
 

@@ -14,6 +14,10 @@ final class ReactorHost: ReactorDelegate {
     let partitions: ReactorPartitions
     /// Commands from the host itself to its sessions.
     private var answers: [(ConnectionID, SessionCommand)] = []
+    /// The faults that messages meet. `nil` without a test bench.
+    let faults: FaultGate?
+    /// How many messages a fault delays now.
+    var delayed = 0
     /// The part of the partitions that ticks next.
     private var tickPart = 0
     private var links: [Link?] = []
@@ -48,8 +52,10 @@ final class ReactorHost: ReactorDelegate {
         index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
         mailboxes: [ReactorMailbox],
         store: StoreThreads, batches: any CommitLog, cluster: ClusterPort?, apns: APNsPort,
-        clock: ClockStatus, admission: Admission, tally: ReactorTally, meter: TurnMeter, log: Log
+        clock: ClockStatus, admission: Admission, tally: ReactorTally, meter: TurnMeter, faults: FaultGate?,
+        log: Log
     ) {
+        self.faults = faults
         self.index = index
         self.reactor = reactor
         self.map = map
@@ -72,36 +78,12 @@ final class ReactorHost: ReactorDelegate {
         }
     }
 
-    private func write(_ report: TransportReport) {
-        switch report {
-        case .acceptFailed(let listener, _, let code, let dropped):
-            log.repeating(
-                .error, "accept_failed", by: "\(listener.rawValue) \(code)",
-                ["listener": LogValue(listener), "errno": LogValue(code), "dropped": LogValue(dropped)])
-        case .acceptResumed(let listener):
-            log.repeating(
-                .notice, "accept_resumed", by: listener.rawValue, ["listener": LogValue(listener)])
-        case .refused(let listener, let peer, let reason):
-            logRefusal(of: peer, listener: listener.rawValue, reason: reason.rawValue)
-        case .clientFull(let listener, let client):
-            logRefusal(
-                of: client, listener: listener.rawValue, reason: ConnectionRefusal.addressFull.rawValue)
-        }
-    }
-
-    /// Logs that an address is refused: at once, then once a minute with the number of refusals since the last line.
-    func logRefusal(of peer: SocketAddress, listener: String, reason: String) {
-        log.repeating(
-            .warning, "connection_refused", by: "\(listener) \(reason) \((peer.network ?? peer).host)",
-            every: Limits.Login.refusalLogSeconds,
-            ["listener": .text(listener), "peer": .text("\(peer)"), "reason": .text(reason)])
-    }
-
     // MARK: Events of sessions
 
     /// Handles the events of a link's session in order, and empties the array.
     func accept(_ events: inout [Event], from link: Link, now: Now) {
         guard !events.isEmpty else { return }
+        if let faults { applyFaults(faults, to: &events, now: now) }
         for at in events.indices {
             // Moved, not copied: a submission has half a dozen reference-counted values.
             var event = Event.tick
@@ -248,6 +230,7 @@ final class ReactorHost: ReactorDelegate {
                 hasOutput = true
                 // Moved out, since applying them may add more of both.
                 var (commands, forwards) = hosted.takeOutput()
+                if let faults { applyFaults(faults, to: &commands) }
                 perform(&commands, now)
                 hosted.note(forwards)
                 for event in forwards { accept(event, now: now) }

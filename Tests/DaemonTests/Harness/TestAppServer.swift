@@ -39,10 +39,22 @@ final class TestAppServer {
     }
 
     /// Sends a message that has its ID as data. Returns the answer: `ACK` or the error.
-    func send(_ id: String, to token: String) throws -> String {
+    func send(_ id: String, to token: String, again: Bool = false) throws -> String {
+        if again { answers[id] = nil }
+        try post(id, to: token)
+        return try answer(to: id)
+    }
+
+    /// Sends a message that has its ID as data, and does not wait for the answer.
+    func post(_ id: String, to token: String) throws {
         var message = Downstream(to: Array(token.utf8), messageID: Array(id.utf8))
         message.data = [(Array("id".utf8), Array(id.utf8))]
-        guard client.send(message), reactor.turn(seconds: 20, until: { answers[id] != nil }) else {
+        guard client.send(message) else { throw HarnessFailure("\(id) was not sent") }
+    }
+
+    /// Waits for the answer to a message.
+    func answer(to id: String) throws -> String {
+        guard reactor.turn(seconds: 20, until: { answers[id] != nil }) else {
             throw HarnessFailure("no answer to \(id)")
         }
         return answers[id] ?? ""

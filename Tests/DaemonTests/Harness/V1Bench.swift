@@ -100,9 +100,11 @@ final class V1Bench {
     let account: [String: Any]
     let server: Driver
 
-    init(_ library: V1Library, project: String? = nil, httpsPort: Int? = nil) throws {
+    init(
+        _ library: V1Library, project: String? = nil, httpsPort: Int? = nil, flags: [String] = []
+    ) throws {
         self.library = library
-        daemon = try RunningDaemon()
+        daemon = try RunningDaemon(flags: flags)
         sender = try daemon.firstSender.id
         let keyFile = daemon.directory.appendingPathComponent("key.json").path
         account = try daemon.ctl("service-accounts", "add", sender, "--out", keyFile)

@@ -27,9 +27,12 @@ struct OperatorAPITests {
         case .removeNode, .admitNode: ["node": 3]
         case .advanceClock: ["duration": "1d"]
         case .addVirtualDevice: ["sender_id": .string(sender), "app": "org.example.app"]
-        case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
-            .removeVirtualDevice:
+        case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .listSent,
+            .unregisterVirtualDevice, .removeVirtualDevice:
             ["device": "77"]
+        case .addFault: ["action": "drop", "sender_id": .string(sender)]
+        case .removeFault: ["fault": 1]
+        case .addRecorder, .readRecorder, .clearRecorder, .removeRecorder: ["sender_id": .string(sender)]
         case .addOperator: ["name": .string("x\(UInt32.random(in: 0...(.max)))"), "role": "operator"]
         case .removeOperator: ["name": "zed"]
         case .sendMessage: ["sender_id": .string(sender), "to": .string(token), "data": ["a": "b"]]

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Testing
 
@@ -62,8 +63,6 @@ struct VirtualDeviceTests {
         #expect(off["connected"] as? Bool == false)
         #expect(try server.send("late", to: device.token) == "ACK")
         #expect(try messages(daemon, device.id, "--wait", "1").isEmpty)
-        let waits = try daemon.ctl("virtual-devices", "send", device.id, "a=b")
-        #expect(waits["outcome"] as? String == "waiting")
         _ = try daemon.ctl(
             "virtual-devices", "change", device.id, "--connection", "online", "--acknowledgement", "never")
         #expect(ids(try messages(daemon, device.id, "--wait", "20")) == ["late"])
@@ -72,6 +71,49 @@ struct VirtualDeviceTests {
         let again = try messages(daemon, device.id, "--after", "1", "--wait", "20")
         #expect(ids(again) == ["late"])
         #expect(again.first?["repeated"] as? Bool == true)
+        server.end()
+    }
+
+    private func states(_ daemon: RunningDaemon, _ device: String) throws -> [String] {
+        let listed = try daemon.ctl("virtual-devices", "sent", device, "--limit", "100")
+        return try #require(listed["messages"] as? [Object]).compactMap { row in
+            guard let id = row["message_id"] as? String, let state = row["state"] as? String else {
+                return nil
+            }
+            return "\(id) \(state)"
+        }
+    }
+
+    @Test("what a device sends while it is offline is sent after its login, with the same ID")
+    func sendsLater() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender
+        let device = try add(daemon, sender)
+        let server = try TestAppServer(daemon, sender: sender)
+        _ = try daemon.ctl("virtual-devices", "change", device.id, "--connection", "offline")
+        let most = Limits.Mailbox.waitingUpstream
+        for number in 1...most {
+            let sent = try daemon.ctl(
+                "virtual-devices", "send", device.id, "a=b", "--message-id", "up-\(number)")
+            #expect(sent["outcome"] as? String == "waiting")
+        }
+        let refused = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "virtual-devices", "send", device.id, "a=b"])
+        #expect(
+            refused.code != 0 && refused.errors.contains("wait to be sent, which is the most"), "\(refused)")
+        #expect(try states(daemon, device.id) == (1...most).map { "up-\($0) waiting" })
+        _ = try daemon.ctl("virtual-devices", "change", device.id, "--connection", "online")
+        for number in 1...most { try server.expectUpstream("up-\(number)") }
+        try eventually("the outcomes are known") {
+            try states(daemon, device.id) == (1...most).map { "up-\($0) stored" }
+        }
+        // A device that connects again sends nothing again.
+        _ = try daemon.ctl("virtual-devices", "change", device.id, "--acknowledgement", "never")
+        _ = try daemon.ctl("virtual-devices", "send", device.id, "a=b", "--message-id", "last")
+        try server.expectUpstream("last")
+        let one = try daemon.ctl("virtual-devices", "sent", device.id, "--message-id", "last")
+        #expect((one["messages"] as? [Object])?.first?["number"] as? Int == most + 1)
+        #expect(server.upstream.count == most + 1, "\(server.upstream)")
         server.end()
     }
 

@@ -48,17 +48,22 @@ struct AuditLineTests {
     private static let installation = "cGFzc3dvcmQ_aGVsbG8tdw"
     private static let key = "AIzaSECRET-KEY-OF-AN-OPERATOR-0123456789"
 
-    private static func virtualDevices(_ name: OperationName) -> (arguments: JSONValue, line: String) {
-        guard name == .addVirtualDevice else {
-            return (
-                ["device": "77"],
-                "command=\"\(name.rawValue)\" arguments=\"target=77\" result=refused"
-            )
-        }
-        return (
-            ["sender_id": "4711", "app": "org.example.app", "label": "first"],
-            "command=\"virtual-devices add\" arguments=\"sender=4711 label=first\" result=refused"
-        )
+    /// The arguments and line of a command of the test bench, which is off.
+    private static func testBench(_ name: OperationName) -> (arguments: JSONValue, line: String) {
+        let (arguments, audited): (JSONValue, String) =
+            switch name {
+            case .addVirtualDevice:
+                (
+                    ["sender_id": "4711", "app": "org.example.app", "label": "first"],
+                    "sender=4711 label=first"
+                )
+            case .addRecorder, .clearRecorder, .removeRecorder: (["sender_id": "4711"], "sender=4711")
+            case .addFault: (["action": "drop", "sender_id": "4711"], "sender=4711")
+            case .removeFault: (["fault": 3], "target=3")
+            case .clearFaults: ([:], "")
+            default: (["device": "77"], "target=77")
+            }
+        return (arguments, "command=\"\(name.rawValue)\" arguments=\"\(audited)\" result=refused")
     }
 
     private static func operators(_ name: OperationName) -> (arguments: JSONValue, line: String) {
@@ -84,11 +89,12 @@ struct AuditLineTests {
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
             .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice, .listOperators:
+            .readVirtualDevice, .listSent, .listOperators, .listRecorders, .readRecorder, .listFaults:
             nil
         case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
-            .removeVirtualDevice:
-            virtualDevices(name)
+            .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder, .addFault, .removeFault,
+            .clearFaults:
+            testBench(name)
         case .addOperator, .removeOperator: operators(name)
         case .handOverPartition:
             (

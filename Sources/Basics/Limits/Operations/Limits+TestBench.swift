@@ -9,6 +9,20 @@ extension Limits {
         public static let inboxBytes = 67_108_864
         /// Bytes that a message counts for besides its content.
         public static let messageBytes = 256
+        /// Bytes of the messages that one device has to send: those that an app may have waiting, each of the longest, and their keys.
+        public static let unsentBytes = 131_072
+        /// Messages of one device whose outcome is kept: more than a test sends.
+        public static let sentMessages = 200
+        /// Senders whose upstream messages are recorded at a time: each is a connection.
+        public static let recorders = 100
+        /// Faults at a time: each is compared with every message.
+        public static let faults = 100
+        /// Messages that one fault acts on at most.
+        public static let faultMessages = 10_000
+        /// Milliseconds by which a fault delays a message at most: less than libraries wait for an answer.
+        public static let delayMilliseconds = 30_000
+        /// Messages on one reactor that faults delay at a time; beyond it they are refused as unavailable.
+        public static let delayed = 1_000
         /// Messages in an answer by default: what a test of one message needs.
         public static let pageDefault = 20
         /// Messages in an answer at most: it has up to 1 MiB.

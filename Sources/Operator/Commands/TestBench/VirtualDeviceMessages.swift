@@ -131,7 +131,10 @@ public struct SendFromVirtualDevice: OperatorCommand {
     }
 
     public static let summary = OperationSummary.changing(
-        .sendFromVirtualDevice, "Send a message from a virtual device to its app server.")
+        .sendFromVirtualDevice, "Send a message from a virtual device to its app server.",
+        details: [
+            "While the device is offline the message waits, and is sent after its next login; \"virtual-devices sent\" lists what has become of it."
+        ])
     public static let fields = Fields(
         SendFromVirtualDevice.init(device:data:messageID:timeToLive:),
         .required("device", .device(), \.device, audit: .target, "The virtual device."),

@@ -45,7 +45,7 @@ public struct VirtualDeviceRow: Record {
         .required(
             "dropped", .count, \.dropped, "The number of them that its inbox has no room for any more."),
         .nullable(
-            "token", .secret(1...Limits.Operator.requestBytes, "a registration token", as: "TOKEN"), \.token,
+            "token", .registrationToken, \.token,
             "The registration token for app servers; null after the app was unregistered."))
 }
 

@@ -57,11 +57,24 @@ extension ControlServer {
                 completed: completed)
         }
         return switch outcome {
-        case .stored: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .stored)
+        // A message is returned only after it was stored.
+        case .stored, .returned: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .stored)
         case .waiting: SendFromVirtualDevice.Answer(messageID: messageID, outcome: .waiting)
         case .refused(let word):
             SendFromVirtualDevice.Answer(messageID: messageID, outcome: .refused, error: word)
         }
+    }
+
+    func listSent(_ command: ListSent) throws(OperatorProblem) -> ListSent.Answer {
+        let messages = try onBench { bench, completed in
+            completed(
+                Result { () throws(TestBenchProblem) in
+                    try bench.sent(
+                        by: command.device, after: command.after, limit: command.limit,
+                        messageID: command.messageID)
+                })
+        }
+        return ListSent.Answer(messages: messages.map { ListSent.Row($0) })
     }
 
     func unregisterVirtualDevice(
@@ -77,7 +90,7 @@ extension ControlServer {
     }
 
     /// Runs work on the thread of the test bench, and waits for its result, `waiting` seconds longer than usual.
-    private func onBench<Value: Sendable>(
+    func onBench<Value: Sendable>(
         waiting seconds: Int = 0,
         _ work:
             @escaping @Sendable (
@@ -85,8 +98,7 @@ extension ControlServer {
             ) -> Void
     ) throws(OperatorProblem) -> Value {
         guard let bench = daemon.testBench else {
-            throw OperatorProblem(
-                "the test bench is off", hint: "set test_bench to true and restart ccsd")
+            throw .testBenchIsOff
         }
         let latch = Latch<Result<Value, TestBenchProblem>>()
         bench.post { host in work(host) { latch.fulfil($0) } }
@@ -100,6 +112,11 @@ extension ControlServer {
 }
 
 extension OperatorProblem {
+    /// What every command of the test bench answers without it.
+    static var testBenchIsOff: OperatorProblem {
+        OperatorProblem("the test bench is off", hint: "set test_bench to true and restart ccsd")
+    }
+
     fileprivate init(_ problem: TestBenchProblem) {
         switch problem {
         case .unknown(let device):
@@ -114,6 +131,24 @@ extension OperatorProblem {
             self.init(
                 "\(Limits.TestBench.waiting) requests wait for messages, which is the most",
                 hint: "repeat the command, or leave out wait")
+        case .unsent(let device):
+            self.init(
+                "the virtual device \(device.number) has \(Limits.Mailbox.waitingUpstream) messages, or \(Limits.TestBench.unsentBytes) bytes of them, that wait to be sent, which is the most",
+                hint:
+                    "connect it with ccsctl virtual-devices change --connection online, and repeat the command"
+            )
+        case .notRecorded(let sender):
+            self.init(
+                "nothing is recorded for the sender \(sender.number)",
+                hint: "begin with ccsctl recorders add \(sender.number)")
+        case .tooManyRecorders:
+            self.init(
+                "\(Limits.TestBench.recorders) senders are recorded, which is the most",
+                hint: "remove some with ccsctl recorders remove")
+        case .noAppServers:
+            self.init(
+                "there is no listener for app servers, which the recorder logs in to",
+                hint: "give app_server_port and restart ccsd")
         case .unregistered(let device):
             self.init(
                 "the app of the virtual device \(device.number) is unregistered",
@@ -136,8 +171,23 @@ extension VirtualDeviceRow {
     }
 }
 
+extension ListSent.Row {
+    fileprivate init(_ message: SentMessage) {
+        let (state, error): (State, String?) =
+            switch message.state {
+            case .waiting: (.waiting, nil)
+            case .stored: (.stored, nil)
+            case .refused(let word): (.refused, word)
+            case .returned(let word): (.returned, word)
+            }
+        self.init(
+            number: message.number, sentAt: message.sentAt, messageID: message.messageID, state: state,
+            error: error)
+    }
+}
+
 extension ReadVirtualDevice.Row {
-    fileprivate init(_ entry: InboxMessage) {
+    fileprivate init(_ entry: InboxMessage<DeviceMessage>) {
         let message = entry.message
         let type: Kind =
             if message.isDeletedMarker { .deletedMessages } else if message.isRefusal || message.isReturn {

@@ -1,0 +1,60 @@
+import Basics
+
+/// An inbox with the requests that wait for its next message.
+final class WatchedInbox<Content: InboxContent> {
+    /// What a request gets.
+    typealias Completion = (Result<[InboxMessage<Content>], TestBenchProblem>) -> Void
+
+    private struct Reader {
+        var after: Int
+        var limit: Int
+        var until: Instant
+        var completed: Completion
+    }
+
+    private(set) var inbox = Inbox<Content>()
+    private var readers: [Reader] = []
+
+    /// How many requests wait.
+    var waiting: Int { readers.count }
+
+    /// Answers a request with up to `limit` messages after a number. If there are none, it waits for the first until `until`; with
+    /// `nil` it does not.
+    func read(after number: Int, limit: Int, until: Instant?, completed: @escaping Completion) {
+        let page = inbox.page(after: number, limit: limit)
+        guard page.isEmpty, let until else { return completed(.success(page)) }
+        readers.append(Reader(after: number, limit: limit, until: until, completed: completed))
+    }
+
+    /// Adds a message, and answers the requests that waited for it.
+    func add(_ message: Content, now: UnixMilliseconds, room: Int) {
+        inbox.add(message, now: now, room: room)
+        let all = readers
+        readers = []
+        for reader in all {
+            let page = inbox.page(after: reader.after, limit: reader.limit)
+            if page.isEmpty { readers.append(reader) } else { reader.completed(.success(page)) }
+        }
+    }
+
+    /// Removes all messages. Returns how many there were.
+    func clear() -> Int {
+        defer { inbox.clear() }
+        return inbox.messages.count
+    }
+
+    /// Answers the requests that have waited long enough.
+    func endOverdue(_ now: Instant) {
+        guard readers.contains(where: { $0.until <= now }) else { return }
+        let overdue = readers.filter { $0.until <= now }
+        readers.removeAll { $0.until <= now }
+        for reader in overdue { reader.completed(.success([])) }
+    }
+
+    /// Answers all requests with a problem, since the inbox ends.
+    func end(_ problem: TestBenchProblem) {
+        let all = readers
+        readers = []
+        for reader in all { reader.completed(.failure(problem)) }
+    }
+}
