@@ -83,7 +83,8 @@ extension LogMonitor {
         do throws(TransportError) {
             let reactor = try Reactor(index: 0)
             for address in addresses {
-                switch LogMonitor(address, reactor: reactor).answer() {
+                let monitor = LogMonitor(address, reactor: reactor)
+                switch withExtendedLifetime(monitor, { monitor.answer() }) {
                 case .success(let report) where report.syncsAlways: continue
                 case .success(let report): return "\(address): \(report.unsynced)"
                 case .failure(let problem): return "\(address): \(problem)"

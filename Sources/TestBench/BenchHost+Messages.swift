@@ -42,7 +42,9 @@ extension BenchHost {
                 messageID: Array(messageID.utf8), persistentID: persistentID)
             message.lifetimeSeconds = lifetimeSeconds
             message.data = data.map { (Array($0.key.utf8), Array($0.value.utf8)) }
-            guard let number = found.sent.add(message, now: settings.serverTime(reactor.now).wall) else { throw .unsent(device) }
+            guard let number = found.sent.add(message, now: settings.serverTime(reactor.now).wall) else {
+                throw .unsent(device)
+            }
             guard let client = found.client else { return completed(.success(.waiting)) }
             found.sends[number] = VirtualDevice.PendingSend(
                 until: reactor.now.monotonic.advanced(seconds: Limits.TestBench.answerSeconds),
@@ -75,6 +77,7 @@ extension BenchHost {
                 device.sent.markReturned(id, word)
             }
         }
-        device.messages.add(message, now: settings.serverTime(now).wall, room: room(besides: device.messages.inbox.bytes))
+        device.messages.add(
+            message, now: settings.serverTime(now).wall, room: room(besides: device.messages.inbox.bytes))
     }
 }

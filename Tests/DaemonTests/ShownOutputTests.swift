@@ -55,7 +55,7 @@ struct ShownOutputTests {
 
     /// Runs a script with the programs of this build, in place of a build for release, which takes minutes. Its temporary folder must
     /// be empty at the end.
-    private func run(_ script: String) throws -> Tool.Result {
+    private func run(_ script: String) throws -> Tool {
         let scratch = try Scratch()
         let temporary = scratch.url.appendingPathComponent("tmp")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)

@@ -4,6 +4,7 @@ import NATSClient
 import NATSServerSupport
 import Testing
 import Transport
+import Wire
 
 /// The question to a server of the log, whether it syncs.
 @Suite("Monitoring ports of the log") struct LogMonitorTests {

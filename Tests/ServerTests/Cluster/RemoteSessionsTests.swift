@@ -37,7 +37,7 @@ import Testing
         sessions.note(
             .sender(
                 SenderID(8),
-                .login(connection(of: 2, 2), SecretDigest(bytes: [UInt8](repeating: 1, count: 32)))))
+                .login(connection(of: 2, 2), key: SecretDigest(bytes: [UInt8](repeating: 1, count: 32)))))
         sessions.note(login(connection(of: 3)))
         sessions.note(login(connection(of: 1)))
         #expect(Set(ends(sessions.lose(Self.other))) == [connection(of: 2), connection(of: 2, 2)])
