@@ -31,7 +31,7 @@ final class Daemon: Sendable {
     let storeThreads: StoreThreads
     /// The other nodes. `nil` for a daemon that belongs to no cluster.
     let cluster: ClusterPort?
-    private let factory: PartitionFactory
+    let factory: PartitionFactory
     /// The gateway to Apple.
     let apns: APNsPort
     /// The virtual devices. `nil` if the test bench is off.

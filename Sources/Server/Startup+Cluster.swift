@@ -2,6 +2,7 @@ import Basics
 import Catalogue
 import Cluster
 import ClusterSetup
+import Delivery
 import Store
 import Transport
 
@@ -111,9 +112,17 @@ extension Startup {
 
     /// Starts the thread of the cluster.
     func startCluster(
-        _ reactor: Reactor, _ settings: ClusterSettings, _ port: ClusterPort,
-        _ surroundings: ClusterHost.Surroundings
+        _ reactor: Reactor, _ settings: ClusterSettings, _ port: ClusterPort, of daemon: Daemon,
+        _ map: PartitionMap, _ roster: Roster
     ) throws(StartupFailure) {
+        let senders = daemon.senders
+        let surroundings = ClusterHost.Surroundings(
+            log: log, map: map, reactors: daemon.mailboxes, store: daemon.storeThreads,
+            factory: daemon.factory,
+            tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
+            contact: port.contact, roster: roster, backups: daemon.backups,
+            dataDirectory: configuration.dataDirectory, restart: { port.restart.make() },
+            sendersChanged: { senders.reload() })
         let progress = try reading(surroundings.store.contents) { store throws(StoreError) in
             try store.logProgress()
         }

@@ -127,14 +127,7 @@ struct Startup: ~Copyable {
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts, gateway)
         if let cluster, let clusterReactor, let port {
-            try startCluster(
-                clusterReactor, cluster, port,
-                ClusterHost.Surroundings(
-                    log: log, map: map, reactors: mailboxes, store: storeThreads, factory: factory,
-                    tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
-                    contact: port.contact, roster: try readRoster(store), backups: backups,
-                    dataDirectory: configuration.dataDirectory, restart: { port.restart.make() },
-                    sendersChanged: { senders.reload() }))
+            try startCluster(clusterReactor, cluster, port, of: daemon, map, try readRoster(store))
         }
         if let bench { try startBench(bench, daemon) }
         let greeting = try makeFirstSender(daemon)

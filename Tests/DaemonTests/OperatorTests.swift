@@ -14,9 +14,8 @@ struct OperatorTests {
             case "KEY=VALUE": words.append("a=b")
             case "NAME": words.append("alice")
             case "INSTALLATION": words.append("cGFzc3dvcmQ_aGVsbG8tdw")
-            case "PROGRAM", "SHELL": words.append(argument.choices[0])
             case "FILE": words.append(TestPaths.root.appendingPathComponent("Fixtures/apns/aes.p12").path)
-            default: words.append("7")
+            default: words.append(argument.choices.first ?? "7")
             }
         }
         if command.options.contains(where: { $0.name == "--yes" }) { words.append("--yes") }

@@ -19,6 +19,7 @@ extension Samples {
         "cluster": "00112233aabbccdd", "node": 1, "name": "node-1", "frame_version": 1, "draining": false,
         "log": [
             "server": "n1", "version": "2.15.1", "disconnected_seconds": 3, "replicas": 3,
+            "syncs": true,
             "problems": [
                 ["stream": "CCS_0", "partition": 0, "problem": "num_replicas is 1: expected 3"]
             ],

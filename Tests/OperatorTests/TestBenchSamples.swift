@@ -78,7 +78,7 @@ extension Samples {
                 ], answers: [refusal, delay])
         case .listFaults: Sample(arguments: [[:]], answers: [["faults": [refusal, delay]]])
         case .clearFaults: Sample(arguments: [[:]], answers: [["removed": 4]])
-        default: Sample(arguments: [["fault": 3]], answers: [refusal])
+        default: Sample(arguments: [["fault": 3]], answers: [refusal, delay])
         }
     }
 

@@ -44,7 +44,8 @@ import Wire
     }
 
     private static let log: JSONValue = [
-        "server": "n1", "version": "2.15.1", "disconnected_seconds": .null, "replicas": 3, "problems": [],
+        "server": "n1", "version": "2.15.1", "disconnected_seconds": .null, "replicas": 3, "syncs": true,
+        "problems": [],
     ]
 
     @Test(
@@ -53,7 +54,7 @@ import Wire
         #expect(
             try status(Self.log) == """
                 cluster 00112233aabbccdd, as node 1 (node-1) sees it
-                log     connected to n1 (NATS 2.15.1), 3 replicas
+                log     connected to n1 (NATS 2.15.1), 3 replicas, each record is synced
                 frames  version 1
 
                 NODE  NAME    STATUS               OWNS  LINK        CLOCK   SEEN         SOFTWARE  ADDRESS
@@ -72,7 +73,7 @@ import Wire
     func troubles() throws {
         let text = try status(
             [
-                "server": .null, "version": .null, "disconnected_seconds": 75, "replicas": 1,
+                "server": .null, "version": .null, "disconnected_seconds": 75, "replicas": 1, "syncs": .null,
                 "problems": [
                     ["stream": "CCS_0", "partition": 0, "problem": "storage is memory: expected file"]
                 ],

@@ -207,7 +207,7 @@ extension ClusterHost {
         if owner != nil { flush(partition, now) }
     }
 
-    /// Closes the sessions of other nodes at a partition that leaves this one: it knows them no more, even if it comes back.
+    /// Closes the sessions of other nodes at a partition that leaves this one: it has forgotten them, even if it comes back.
     func closeRemoteSessions(of partition: Int, _ now: Now) {
         for connection in sessions.leave(partition, of: map.partitions) {
             forward(.connection(.close(.ownerChanged)), to: connection, now)

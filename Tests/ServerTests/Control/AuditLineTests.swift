@@ -87,8 +87,7 @@ struct AuditLineTests {
             .listAccounts, .listDevices, .showDevice, .traceDevice, .listInstallations, .showInstallation,
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
-            .senderStats,
-            .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
+            .senderStats, .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
             .readVirtualDevice, .listSent, .listOperators, .listRecorders, .readRecorder, .listFaults:
             nil
         case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,

@@ -93,7 +93,8 @@ extension ShowCluster.Answer {
             .required("replicas", .count, \.replicas, "How many servers are to keep each stream."),
             .nullable(
                 "syncs", .boolean, \.syncs,
-                "Whether the servers of NATS sync each record; null if they are not asked, or have not answered yet."),
+                "Whether the servers of NATS sync each record; null if they are not asked, or have not answered yet."
+            ),
             .required(
                 "problems", .list(.record), \.problems, "What is wrong with the streams; none if all is well."
             ))

@@ -61,6 +61,7 @@ public struct AddFault: OperatorCommand {
         case duplicate
     }
 
+    /// What happens to a message.
     public var action: Action
     public var token: Redacted<String>?
     public var sender: SenderID?
