@@ -147,17 +147,10 @@ extension ClusterHost {
         hosted.releasesTo = nil
         log.notice("cluster_partition_lost", ["partition": LogValue(hosted.partition)])
         // Reports of failed batches come first: the partition is not to wait for them.
-        post(reportsOf: hosted.partition)
+        postIncoming()
         let partition = hosted.partition
         for mailbox in reactors { mailbox.post { host in host.leave(partition) } }
         closeRemoteSessions(of: partition, reactor.now)
-    }
-
-    private func post(reportsOf partition: Int) {
-        let at = map.reactor(of: partition)
-        guard !incoming[at].isEmpty else { return }
-        reactors[at].post(incoming[at])
-        incoming[at] = Parcel()
     }
 
     /// Has the reactors leave a partition, and then the replica release it: no batch of theirs comes afterwards.

@@ -215,6 +215,8 @@ extension ClusterHost {
     }
 
     private func closeSessions(of partition: Int) {
+        // Sessions that were let in come first, so that they are closed as well.
+        postIncoming()
         for mailbox in reactors { mailbox.post { host in host.closeSessions(of: partition) } }
     }
 

@@ -180,6 +180,11 @@ final class ClusterHost: ReactorDelegate {
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         links?.turnEnded(now: now)
         sendParcels()
+        postIncoming()
+    }
+
+    /// Posts what this turn has for the reactors.
+    func postIncoming() {
         for at in incoming.indices where !incoming[at].isEmpty {
             reactors[at].post(incoming[at])
             incoming[at] = Parcel()

@@ -24,10 +24,28 @@ extension ReactorHost {
         closeSessions(of: partition)
     }
 
+    /// Has the sessions log in elsewhere that a leaving partition would let in: it had their logins before it left, and its next owner
+    /// does not have them.
+    static func refuseLogins(in commands: inout [(ConnectionID, SessionCommand)]) {
+        for at in commands.indices where commands[at].1.letsIn {
+            commands[at].1 = .connection(.close(.ownerChanged))
+        }
+    }
+
     /// Closes the sessions of the devices and senders of a partition: its new owner does not know them.
     func closeSessions(of partition: Int) {
         for link in allLinks where link.key?.partition(of: map.partitions) == partition {
             answer(.connection(.close(.ownerChanged)), to: link.connection.id)
+        }
+    }
+}
+
+extension SessionCommand {
+    /// Whether its session is logged in from then on.
+    fileprivate var letsIn: Bool {
+        switch self {
+        case .device(.loginAccepted), .appServer(.loginAccepted), .appServer(.streamResumed): true
+        default: false
         }
     }
 }

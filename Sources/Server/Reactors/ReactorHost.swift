@@ -230,6 +230,7 @@ final class ReactorHost: ReactorDelegate {
                 hasOutput = true
                 // Moved out, since applying them may add more of both.
                 var (commands, forwards) = hosted.takeOutput()
+                if hosted.isLeaving { Self.refuseLogins(in: &commands) }
                 if let faults { applyFaults(faults, to: &commands) }
                 perform(&commands, now)
                 hosted.note(forwards)

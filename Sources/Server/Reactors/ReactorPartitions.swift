@@ -19,7 +19,7 @@ final class ReactorPartitions {
         /// Whether the partition had an event in this turn.
         fileprivate var isActive = false
         /// Whether another node is to own the partition: it gets only the reports for what it has asked the store.
-        fileprivate var isLeaving = false
+        fileprivate(set) var isLeaving = false
         /// Batches and queries without a report.
         fileprivate var openRequests = 0
         /// What it waits for from other partitions; `nil` without a cluster, where it is never taken again.

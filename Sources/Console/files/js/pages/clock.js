@@ -1,6 +1,6 @@
 // The clock of the server: whether it is trusted, and how far a test clock is ahead.
 import { call } from '../api.js';
-import { h, fill } from '../dom.js';
+import { h } from '../dom.js';
 import { span, time } from '../format.js';
 import { forRole } from '../operator.js';
 import { ctl } from '../components/command.js';
@@ -41,14 +41,13 @@ function accept(place, refresh) {
 }
 
 function advance(place, refresh) {
-  const command = h('div', {}, ctl('clock advance', { duration: '28d' }));
   return form(({ duration }, pressed) => act(pressed, place, async () => {
-    fill(command, ctl('clock advance', { duration }));
     const clock = await call('clock advance', { duration });
     await refresh();
-    return notice('good', 'The time is moved', h('p', {}, `The server is ${span(clock.advanced_seconds)} ahead of the machine.`));
+    return notice('good', 'The time is moved', h('p', {}, `The server is ${span(clock.advanced_seconds)} ahead of the machine.`),
+      ctl('clock advance', { duration }));
   }), h('div', { class: 'row' },
     textField('Move the time forward by', 'duration',
       { value: '1d', required: true, help: 'Such as 90s, 15m, 6h, 28d or 4w. It never goes back.' }),
-    forRole('clock advance', h('button', { type: 'submit', class: 'primary' }, 'Move'))), command);
+    forRole('clock advance', h('button', { type: 'submit', class: 'primary' }, 'Move'))), ctl('clock advance', { duration: '28d' }));
 }

@@ -21,12 +21,14 @@ export function inboxDevice(device, signal) {
   const state = h('div', { tabindex: '-1' });
   const list = h('ol', { class: 'inbox', 'aria-label': 'Messages, the latest first' });
   const note = h('p', { class: 'quiet', role: 'status' }, 'Waiting for messages.');
+  const reading = new AbortController();
+  signal.addEventListener('abort', () => reading.abort());
   const refresh = () => load(state, call('virtual-devices list', {}, signal), ({ devices }) => {
     const row = devices.find((one) => one.device === device);
-    return row ? stateBox(row, state, refresh) : problemBox({ message: `unknown virtual device ${device}`, hint: 'go back to the list' });
+    return row ? stateBox(row, state, refresh, () => reading.abort()) : problemBox({ message: `unknown virtual device ${device}`, hint: 'go back to the list' });
   });
   refresh();
-  receive(device, list, note, signal);
+  receive(device, list, note, reading.signal);
   return [
     h('p', {}, h('a', { href: link(['inbox']) }, 'All virtual devices')),
     section('Messages', note, list, ctl('virtual-devices messages', { device, wait: waitSeconds })),
@@ -94,12 +96,13 @@ export function connection({ online, connected }) {
   return online ? badge('warn', 'connecting') : badge('plain', 'offline');
 }
 
-function stateBox(row, state, refresh) {
+function stateBox(row, state, refresh, stopReading) {
   const place = h('div', {});
   const { device } = row;
-  const run = (text, name, args, { question, then = refresh, kind = '' } = {}) => h('div', { class: 'row' }, ctl(name, args),
+  const run = (text, name, args, { question, first = () => {}, then = refresh, kind = '' } = {}) => h('div', { class: 'row' }, ctl(name, args),
     forRole(name, button(text, (event) => act(event.currentTarget, place, async () => {
       if (question && !(await confirm(`${text}?`, question, text, [name, args]))) return null;
+      first();
       await call(name, args);
       await then();
       state.focus();
@@ -116,7 +119,8 @@ function stateBox(row, state, refresh) {
     row.token && run('Unregister the app', 'virtual-devices unregister', { device },
       { question: 'Its token ends: app servers get NotRegistered.', kind: 'danger' }),
     run('Remove the device', 'virtual-devices remove', { device },
-      { question: 'The device is removed with its inbox.', then: () => go(['inbox']), kind: 'danger' }),
+      // A request that waits for messages of a removed device would fail.
+      { question: 'The device is removed with its inbox.', first: stopReading, then: () => go(['inbox']), kind: 'danger' }),
     place,
   ];
 }
