@@ -239,8 +239,8 @@ extension SenderHub {
     ) {
         guard let entry = table[sender], let gone = entry.returning.removeValue(forKey: sequence.number)
         else { return }
-        guard !hasFailed else {
-            // The next search for expired messages finds it again.
+        guard !hasFailed, gone.expiresAt <= turn.now.expiryCutoff else {
+            // The next search for expired messages finds it again; so it does if the clock has come into doubt meanwhile.
             entry.leaving.remove(sequence.number)
             return
         }
