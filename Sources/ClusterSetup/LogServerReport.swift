@@ -19,7 +19,7 @@ public struct LogServerReport: Sendable, Equatable {
     /// Reads the body of an answer to `GET /varz`. Throws if it is none, or if JetStream is off.
     public init(parsing body: [UInt8]) throws(LogMonitorProblem) {
         guard let json = try? JSONValue(parsing: body.raw), let name = json["server_name"]?.text,
-            let stream = json["jetstream"]?.members != nil ? json["jetstream"] : nil
+            let stream = json["jetstream"], stream.members != nil
         else { throw .unreadable("expected the answer of a nats-server to /varz") }
         guard let config = stream["config"], config.members != nil else {
             throw .unreadable("server \(Printable.text(name, limit: 64)) runs without JetStream")

@@ -25,6 +25,16 @@ import Testing
         commands.compactMap(\.delivery?.message).filter(\.kind.isReport)
     }
 
+    /// Returns a bench whose device is connected, and has sent a message that has expired since.
+    private func expired() -> Harness {
+        let bench = Harness.withDevice()
+        bench.login()
+        send(bench, 1...1)
+        _ = bench.take(phone)
+        bench.advance(milliseconds: 11_000)
+        return bench
+    }
+
     @Test("A connected device gets one report of an expired message at once", arguments: [1, 2])
     func connected(partitions: Int) {
         let bench = Harness.withDevice(partitions: partitions)
@@ -105,11 +115,7 @@ import Testing
 
     @Test("A device gets one report when two searches find its message before it is removed")
     func foundTwice() throws {
-        let bench = Harness.withDevice()
-        bench.login()
-        send(bench, 1...1)
-        _ = bench.take(phone)
-        bench.advance(milliseconds: 11_000)
+        let bench = expired()
         let found = try found(bench)
         bench.post(found)
         bench.post(found)
@@ -120,12 +126,8 @@ import Testing
 
     @Test("A device gets one report when a page and a search both show its message as expired")
     func readAndFound() throws {
-        let bench = Harness.withDevice()
+        let bench = expired()
         let partition = bench.partitions[0]
-        bench.login()
-        send(bench, 1...1)
-        _ = bench.take(phone)
-        bench.advance(milliseconds: 11_000)
         bench.post(.appServerLogin(appServer, Harness.sender, key: Harness.key))
         bench.post(.appServerBound(appServer, Harness.sender))
         bench.runTurns()
@@ -238,12 +240,8 @@ import Testing
 
     @Test("A report whose batch failed and is on disk all the same is recognized")
     func failed() throws {
-        let bench = Harness.withDevice()
+        let bench = expired()
         let partition = bench.partitions[0]
-        bench.login()
-        send(bench, 1...1)
-        _ = bench.take(phone)
-        bench.advance(milliseconds: 11_000)
         bench.post(try found(bench))
         bench.runTurns()
         let batch = try #require(partition.batches.first)
@@ -259,12 +257,8 @@ import Testing
 
     @Test("A message of an app that unregisters ends only when that is on disk", arguments: [false, true])
     func unregisters(fails: Bool) throws {
-        let bench = Harness.withDevice()
+        let bench = expired()
         let partition = bench.partitions[0]
-        bench.login()
-        send(bench, 1...1)
-        _ = bench.take(phone)
-        bench.advance(milliseconds: 11_000)
         bench.post(.forgetDevice(device, Requester(connection: connection(60), requestID: 1)))
         bench.runTurns()
         bench.post(try found(bench))

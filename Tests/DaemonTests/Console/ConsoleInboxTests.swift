@@ -126,7 +126,7 @@ struct ConsoleInboxTests {
             try waitForText(bench, "<img src=x onerror=")
             let found = try bench.evaluate("document.querySelectorAll('img').length + (window.pwned ?? 0)")
             #expect(found as? Int == 0, "\(page)")
-            // The API refuses the last one, which is no number.
+            // The API refuses the last page: its device is not a number.
             let refused = ["400", "409"]
             let others = try bench.complaints().filter { line in !refused.contains { line.contains($0) } }
             #expect(others == [], "\(page)")
