@@ -39,6 +39,18 @@ import Testing
         #expect(index.contains("pending_window"), "the search finds configuration keys")
     }
 
+    @Test("every page of the folder is in the navigation, also where the site cannot be built")
+    func navigation() {
+        let (site, pages) = (
+            SourceTree.output(of: "cat \(SourceTree.root)/Scripts/site.yml").text,
+            SourceTree.output(of: "cd \(SourceTree.root)/docs && ls *.md").text
+        )
+        #expect(pages.contains("operations.md"))
+        for page in pages.split(separator: "\n") {
+            #expect(site.contains(" \(page)\n"), "Scripts/site.yml: add \(page) to the navigation")
+        }
+    }
+
     @Test(
         "canary: a broken link, a broken anchor, a page outside of the navigation and an outside asset are found",
         .enabled(if: hasTool, "run Scripts/bootstrap --docs first"))
