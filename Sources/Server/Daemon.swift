@@ -31,6 +31,9 @@ final class Daemon: Sendable {
     private let factory: PartitionFactory
     /// The gateway to Apple.
     let apns: APNsPort
+    /// The webhooks of senders, and what encrypts their secrets.
+    let webhooks: WebhookPort
+    let webhookSecrets: WebhookSecrets
     /// Whether the machine's clock is trusted.
     let clock: ClockStatus
     let mailboxes: [ReactorMailbox]
@@ -55,7 +58,8 @@ final class Daemon: Sendable {
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
         cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort,
-        clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
+        webhooks: WebhookPort, webhookSecrets: WebhookSecrets, clock: ClockStatus,
+        mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
         listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
@@ -69,6 +73,8 @@ final class Daemon: Sendable {
         self.cluster = cluster
         self.factory = factory
         self.apns = apns
+        self.webhooks = webhooks
+        self.webhookSecrets = webhookSecrets
         self.clock = clock
         self.mailboxes = mailboxes
         self.senders = senders
@@ -111,6 +117,7 @@ final class Daemon: Sendable {
         factory.use(configuration.running)
         for mailbox in mailboxes { mailbox.post(change) }
         apns.apply(configuration)
+        webhooks.apply(CURLSettings(configuration))
         storeThreads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
         logLevel.end(configured: configuration.logLevel)
