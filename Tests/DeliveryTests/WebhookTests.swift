@@ -73,7 +73,7 @@ import Testing
         Self.tick(bench)
         let items = Self.take(bench)
         #expect(items.map(\.message.messageID) == [bytes("u1"), bytes("u2")])
-        #expect(items.allSatisfy(\.connection.isWebhook))
+        #expect(items.allSatisfy { $0.connection.isWebhook })
         for item in items { Self.finish(bench, item) }
         #expect(bench.store.upPending == 0 && bench.store.up.delivered == 2)
         #expect(bench.partitions[0].core.senderSessions(of: Harness.sender).isEmpty, "it is no connection")

@@ -49,7 +49,7 @@ final class WebhookEndpoint {
 
     /// Flags of a daemon that may send to it.
     var flags: [String] {
-        ["--webhook-ca-file", file("ca.pem").path, "--webhook-private-addresses", "true"]
+        ["--webhook-ca-file", file("ca.pem").path, "--webhook-private-addresses"]
     }
 
     /// The files of its certificate and key.
