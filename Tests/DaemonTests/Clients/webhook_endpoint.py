@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An HTTPS endpoint of a webhook that verifies, and fails as a plan says.
+"""An HTTPS endpoint of a webhook that verifies, and fails as a plan demands.
 
     webhook_endpoint.py DIR     uses server.pem and server.key in DIR; writes its port to DIR/endpoint-port, and one JSON line for
                                 each request to DIR/endpoint.jsonl; reads DIR/secret, and DIR/plan for each request

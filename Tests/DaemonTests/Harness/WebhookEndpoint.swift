@@ -1,6 +1,6 @@
 import Foundation
 
-/// A real HTTPS endpoint for webhooks on loopback, with a CA of its own; it fails as a plan says.
+/// A real HTTPS endpoint for webhooks on loopback, with a CA of its own; it fails as a plan demands.
 final class WebhookEndpoint {
     /// A request that the endpoint got.
     struct Request {
