@@ -34,6 +34,13 @@ public enum OperatorRequest: Sendable {
     case senderStats(SenderStatistics)
     case rotateKey(RotateKey)
     case removeSender(RemoveSender)
+    case setWebhook(SetWebhook)
+    case showWebhook(ShowWebhook)
+    case listWebhooks(ListWebhooks)
+    case rotateWebhookSecret(RotateWebhookSecret)
+    case pauseWebhook(PauseWebhook)
+    case resumeWebhook(ResumeWebhook)
+    case clearWebhook(ClearWebhook)
     case addAccount(AddAccount)
     case listAccounts(ListAccounts)
     case removeAccount(RemoveAccount)
@@ -96,6 +103,13 @@ public enum OperatorRequest: Sendable {
         case .senderStats: self = .senderStats(try SenderStatistics(arguments: arguments))
         case .rotateKey: self = .rotateKey(try RotateKey(arguments: arguments))
         case .removeSender: self = .removeSender(try RemoveSender(arguments: arguments))
+        case .setWebhook: self = .setWebhook(try SetWebhook(arguments: arguments))
+        case .showWebhook: self = .showWebhook(try ShowWebhook(arguments: arguments))
+        case .listWebhooks: self = .listWebhooks(try ListWebhooks(arguments: arguments))
+        case .rotateWebhookSecret: self = .rotateWebhookSecret(try RotateWebhookSecret(arguments: arguments))
+        case .pauseWebhook: self = .pauseWebhook(try PauseWebhook(arguments: arguments))
+        case .resumeWebhook: self = .resumeWebhook(try ResumeWebhook(arguments: arguments))
+        case .clearWebhook: self = .clearWebhook(try ClearWebhook(arguments: arguments))
         case .addAccount: self = .addAccount(try AddAccount(arguments: arguments))
         case .listAccounts: self = .listAccounts(try ListAccounts(arguments: arguments))
         case .removeAccount: self = .removeAccount(try RemoveAccount(arguments: arguments))
@@ -163,6 +177,13 @@ public enum OperatorRequest: Sendable {
         case .senderStats(let command): command
         case .rotateKey(let command): command
         case .removeSender(let command): command
+        case .setWebhook(let command): command
+        case .showWebhook(let command): command
+        case .listWebhooks(let command): command
+        case .rotateWebhookSecret(let command): command
+        case .pauseWebhook(let command): command
+        case .resumeWebhook(let command): command
+        case .clearWebhook(let command): command
         case .addAccount(let command): command
         case .listAccounts(let command): command
         case .removeAccount(let command): command

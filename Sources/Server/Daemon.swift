@@ -36,6 +36,9 @@ final class Daemon: Sendable {
     let apns: APNsPort
     /// The virtual devices. `nil` if the test bench is off.
     let testBench: TestBench?
+    /// The webhooks of senders, and what encrypts their secrets.
+    let webhooks: WebhookPort
+    let webhookSecrets: WebhookSecrets
     /// Whether the machine's clock is trusted.
     let clock: ClockStatus
     let mailboxes: [ReactorMailbox]
@@ -64,7 +67,8 @@ final class Daemon: Sendable {
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
         cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort, testBench: TestBench?,
-        clock: ClockStatus, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
+        webhooks: WebhookPort, webhookSecrets: WebhookSecrets, clock: ClockStatus,
+        mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
         listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
@@ -79,6 +83,8 @@ final class Daemon: Sendable {
         self.factory = factory
         self.apns = apns
         self.testBench = testBench
+        self.webhooks = webhooks
+        self.webhookSecrets = webhookSecrets
         self.clock = clock
         self.mailboxes = mailboxes
         self.senders = senders
@@ -122,6 +128,7 @@ final class Daemon: Sendable {
         factory.use(configuration.running)
         for mailbox in mailboxes { mailbox.post(change) }
         apns.apply(configuration)
+        webhooks.apply(CURLSettings(configuration))
         storeThreads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
         logLevel.end(configured: configuration.logLevel)

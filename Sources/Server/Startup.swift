@@ -61,8 +61,8 @@ struct Startup: ~Copyable {
         located = configuration
         self.source = source
         self.log = log
-        // Reactors, store, gateway, cluster, and the gauges that no thread counts.
-        metrics = Metrics(shards: configuration.values.reactorCount + 4)
+        // Reactors, store, gateway, cluster, webhooks, and the gauges that no thread counts.
+        metrics = Metrics(shards: configuration.values.reactorCount + 5)
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
@@ -75,8 +75,10 @@ struct Startup: ~Copyable {
         let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
         let scramSecret = try secret("scram_secret", bytes: 32, in: store)
         let certificates = try makeCertificates()
+        // Encrypts what is stored: the keys for APNs, and the secrets of webhooks.
+        let sealing = try secret("apns_secret", bytes: 32, in: store)
         let apnsCredentials = APNsCredentialStore(
-            folder: configuration.apnsPath, secret: try secret("apns_secret", bytes: 32, in: store), log: log)
+            folder: configuration.apnsPath, secret: sealing, log: log)
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
@@ -99,13 +101,20 @@ struct Startup: ~Copyable {
         delivery.sequenceWatermark = lease.watermark
         delivery.seal = seal
         delivery.running = configuration.running
-        let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes))
+        let poster = EventPoster(map: map, mailboxes: mailboxes)
+        let gateway = try makeGateway(poster)
+        let secrets = WebhookSecrets(secret: sealing)
+        let webhooks = makeWebhooks(poster, seal, senders)
         let factory = PartitionFactory(
             partitions: store.partitions, settings: delivery, directory: directory, lease: lease)
-        senders.observe { factory.use($0) }
+        senders.observe { directory in
+            factory.use(directory)
+            webhooks.use(secrets.endpoints(of: directory))
+        }
+        webhooks.use(secrets.endpoints(of: directory))
         if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
         let hosts = makeHosts(
-            reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory)
+            reactors, map, mailboxes, storeThreads, port, gateway.port, webhooks, clock, factory)
         let sockets = try openSockets()
         let bench = try makeBench()
         let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
@@ -113,8 +122,8 @@ struct Startup: ~Copyable {
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            testBench: bench?.bench, clock: clock, mailboxes: mailboxes, senders: senders, seal: seal,
-            scramSecret: scramSecret,
+            testBench: bench?.bench, webhooks: webhooks, webhookSecrets: secrets, clock: clock,
+            mailboxes: mailboxes, senders: senders, seal: seal, scramSecret: scramSecret,
             certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners, senderFigures: senderFigures,
@@ -272,7 +281,7 @@ struct Startup: ~Copyable {
     private func makeHosts(
         _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
         _ storeThreads: StoreThreads, _ cluster: ClusterPort?, _ apns: APNsPort,
-        _ clock: ClockStatus, _ factory: PartitionFactory
+        _ webhooks: WebhookPort, _ clock: ClockStatus, _ factory: PartitionFactory
     ) -> [ReactorHost] {
         let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
@@ -283,7 +292,7 @@ struct Startup: ~Copyable {
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
                 store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns,
-                clock: clock,
+                webhooks: webhooks, clock: clock,
                 admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]),
                 meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), log: log)
@@ -295,13 +304,13 @@ struct Startup: ~Copyable {
     }
 
     /// Makes the APNs gateway with a reactor of its own.
-    private func makeGateway(_ answers: APNsAnswers) throws(StartupFailure) -> APNsHost {
+    private func makeGateway(_ poster: EventPoster) throws(StartupFailure) -> APNsHost {
         do {
             let reactor = try Reactor(index: configuration.reactorCount)
             return APNsHost(
                 reactor: reactor, configuration: configuration,
                 tally: APNsTally(shard: metrics.shards[configuration.reactorCount + 1]), log: log
-            ) { answers.post($0) }
+            ) { answers in poster.post(answers.map { .gatewayAnswered($0) }) }
         } catch {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)

@@ -40,6 +40,8 @@ enum UnsafeRules {
         ("Sources/Server/Shutdown.swift", "unlink"),
         ("Sources/Server/Startup.swift", "mkdir; reactors move to their threads"),
         ("Sources/Server/Startup+Cluster.swift", "the reactor of the cluster moves to its thread"),
+        ("Sources/Server/Webhooks/CURLClient.swift", "libcurl"),
+        ("Sources/Server/Webhooks/CURLRequest.swift", "libcurl, socket"),
         ("Sources/Server/SystemInterfaces.swift", "gethostname, environ, poll"),
         ("Sources/ccs-bench/Attack/Renegotiator.swift", "OpenSSL"),
         ("Sources/ccs-bench/Bench.swift", "mkdtemp, unlink"),

@@ -59,6 +59,9 @@ struct PendingWindow {
         return receipts[releasing - 1].sequence
     }
 
+    /// Whether nothing is outstanding.
+    var isEmpty: Bool { messages.isEmpty && receipts.isEmpty }
+
     /// Whether the window has an item with a sequence.
     func contains(_ sequence: SequenceNumber) -> Bool {
         messages.contains { $0.sequence == sequence } || receipts.contains { $0.sequence == sequence }
@@ -91,17 +94,22 @@ struct AppServerSessionState {
     var isCongested = false
     var window = PendingWindow()
 
+    /// Whether it is that of the sender's webhook.
+    var isWebhook: Bool { connection.isWebhook }
+
     /// Whether it accepts another message with up to `limit` unanswered ones.
     func takesMessage(window limit: Int) -> Bool {
-        mode == .ready && !isCongested && window.messages.count < limit
+        let limit = isWebhook ? min(limit, Limits.Webhook.held) : limit
+        return mode == .ready && !isCongested && window.messages.count < limit
     }
 
     /// Whether it accepts another receipt.
     ///
     /// Most app servers never answer a receipt. Up to the window are kept for an answer; as many older ones may wait for the
-    /// session's report that they are written, so that a receipt is removed from the store only then.
+    /// session's report that they are written, so that a receipt is removed from the store only then. A webhook answers each.
     func takesReceipt(window limit: Int) -> Bool {
-        mode == .ready && !isCongested && window.receipts.count < 2 * limit
+        let most = isWebhook ? Limits.Webhook.held : 2 * limit
+        return mode == .ready && !isCongested && window.receipts.count < most
     }
 }
 

@@ -11,7 +11,9 @@ extension SenderHub {
         }
         let entry = table.entry(sender)
         // Draining connections do not count: an app server that was asked to reconnect must be let in.
-        guard entry.sessions.count(where: { $0.mode != .draining }) < turn.settings.connectionsPerSender
+        guard
+            entry.sessions.count(where: { $0.mode != .draining && !$0.isWebhook })
+                < turn.settings.connectionsPerSender
         else {
             turn.send(AppServerCommand.loginRefused(.tooManyConnections), to: connection)
             return
@@ -30,12 +32,14 @@ extension SenderHub {
             entry.sessions[at].mode != .draining
         else { return }
         entry.setMode(.ready, at: at, &turn)
+        adaptWebhook(of: entry, &turn)
         pump(entry, &turn)
     }
 
     mutating func draining(_ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn) {
         guard let entry = table[sender], let at = entry.index(of: connection) else { return }
         entry.setMode(.draining, at: at, &turn)
+        adaptWebhook(of: entry, &turn)
         leaveBacklogToStore(entry)
         // Messages that waited for this session may be sent to another one now.
         pump(entry, &turn)
@@ -72,6 +76,7 @@ extension SenderHub {
         turn.demand(
             !entry.sessions.isEmpty || entry.sticky.isEmpty, "messages are outstanding without a session",
             of: entry)
+        adaptWebhook(of: entry, &turn)
         leaveBacklogToStore(entry)
         pump(entry, &turn)
     }

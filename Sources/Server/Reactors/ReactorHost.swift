@@ -23,6 +23,7 @@ final class ReactorHost: ReactorDelegate {
     private let store: StoreThreads
     private let batches: any CommitLog
     private let apns: APNsPort
+    let webhooks: WebhookPort
     /// The other nodes; `nil` for a daemon that belongs to no cluster.
     let cluster: ClusterPort?
     /// What goes to the thread of the cluster in this turn.
@@ -48,6 +49,7 @@ final class ReactorHost: ReactorDelegate {
         index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
         mailboxes: [ReactorMailbox],
         store: StoreThreads, batches: any CommitLog, cluster: ClusterPort?, apns: APNsPort,
+        webhooks: WebhookPort,
         clock: ClockStatus, admission: Admission, tally: ReactorTally, meter: TurnMeter, log: Log
     ) {
         self.index = index
@@ -60,6 +62,7 @@ final class ReactorHost: ReactorDelegate {
         self.cluster = cluster
         isOurs = cluster == nil ? [] : Array(repeating: false, count: map.partitions)
         self.apns = apns
+        self.webhooks = webhooks
         self.clock = clock
         self.admission = admission
         self.tally = tally
@@ -168,6 +171,8 @@ final class ReactorHost: ReactorDelegate {
         store.load(partitions.takeLoads())
         var deliveries = partitions.takeDeliveries()
         apns.deliver(&deliveries)
+        var orders = partitions.takeWebhookOrders()
+        webhooks.order(&orders)
         collectCounters()
         partitions.endTurn()
         if cluster != nil { partitions.removeLeft() }
