@@ -59,7 +59,7 @@ struct AuditLineTests {
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats,
             .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice, .listOperators:
+            .readVirtualDevice, .listOperators, .listWebhooks, .showWebhook:
             nil
         case .addVirtualDevice:
             (
