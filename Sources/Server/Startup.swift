@@ -128,9 +128,7 @@ struct Startup: ~Copyable {
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners, senderFigures: senderFigures,
             source: source, operators: operators, configuration: located)
-        let apns = gateway.port
-        apnsCredentials.observe { credentials in apns.use(credentials.map { APNsMaterial($0) }) }
-        apnsCredentials.selfTester = GatewaySelfTester(port: apns)
+        connect(apnsCredentials, to: gateway.port)
         try listen(consume sockets, hosts, daemon)
         try startThreads(hosts, gateway)
         if let cluster, let clusterReactor, let port {
@@ -315,6 +313,12 @@ struct Startup: ~Copyable {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)
         }
+    }
+
+    /// Passes the credentials to the gateway, now and after each change.
+    private func connect(_ credentials: APNsCredentialStore, to apns: APNsPort) {
+        credentials.observe { credentials in apns.use(credentials.map { APNsMaterial($0) }) }
+        credentials.selfTester = GatewaySelfTester(port: apns)
     }
 
     /// Starts the thread of each reactor, which owns its host from then on.

@@ -1,5 +1,6 @@
 import Basics
 import Catalogue
+import Client
 import Glibc
 import Operator
 import Wire
@@ -11,6 +12,21 @@ enum Output {
 
     /// Writes a value as one line of JSON to standard output.
     static func write(_ value: JSONValue) { write(value.compact + "\n") }
+
+    /// Writes the result of a command that needs no daemon, as JSON or as text, or reports its failure. Returns the exit code.
+    static func report(
+        isJSON: Bool, _ command: () throws(Failure) -> (json: JSONValue, text: String)
+    ) -> ExitCode {
+        do throws(Failure) {
+            let result = try command()
+            if isJSON { write(result.json) } else { write(result.text) }
+            return .success
+        } catch {
+            return fail(
+                ExitCode(rawValue: error.code.rawValue) ?? .failure, error.problem, hint: error.hint,
+                isJSON: isJSON)
+        }
+    }
 
     /// Reports a failure on standard error, and with `--json` also as an object on standard output. Returns the exit code.
     static func fail(_ code: ExitCode, _ problem: String, hint: String, isJSON: Bool) -> ExitCode {

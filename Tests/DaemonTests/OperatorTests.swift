@@ -12,6 +12,7 @@ struct OperatorTests {
             switch argument.name {
             case "SENDER_ID": words.append("100000000001")
             case "KEY=VALUE": words.append("a=b")
+            case "NAME": words.append("alice")
             case "INSTALLATION": words.append("cGFzc3dvcmQ_aGVsbG8tdw")
             case "PROGRAM", "SHELL": words.append(argument.choices[0])
             case "FILE": words.append(TestPaths.root.appendingPathComponent("Fixtures/apns/aes.p12").path)

@@ -119,6 +119,14 @@ struct ShownBlocksTests {
             "python3 docs/examples/webhook_receiver.py certificate.pem key.pem secret.txt 8443",
             "serves until it is stopped; WebhookTests runs it"
         ),
+        (
+            "docs/cluster.md", "ccsctl cluster admit 3",
+            "needs a node that was removed; ClusterOperatorTests admits one"
+        ),
+        (
+            "docs/testing-your-app.md", "- name: Push messages reach the app",
+            "downloads libraries; PytestExampleTests runs the examples"
+        ),
         ("docs/testing.md", "Scripts/test", "runs this test"),
     ]
 

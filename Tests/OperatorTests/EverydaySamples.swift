@@ -86,4 +86,30 @@ extension Samples {
                 ], "next_after": "10",
             ]
         ])
+
+    /// The samples of the commands for operators of the API.
+    static func operators(_ name: OperationName) -> Sample {
+        switch name {
+        case .addOperator:
+            Sample(
+                arguments: [["name": "alice", "role": "operator", "expires": "7776000s"]],
+                answers: [
+                    ["name": "alice", "role": "operator", "token": "ccso_SECRET", "expires_at": time]
+                ])
+        case .listOperators:
+            Sample(
+                arguments: [[:]],
+                answers: [
+                    [
+                        "operators": [
+                            [
+                                "name": "alice", "role": "viewer", "created_at": time, "expires_at": time,
+                                "expired": true, "sessions": 2,
+                            ]
+                        ]
+                    ]
+                ])
+        default: Sample(arguments: [["name": "alice"]], answers: [["name": "alice"]])
+        }
+    }
 }

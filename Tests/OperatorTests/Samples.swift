@@ -48,35 +48,8 @@ enum Samples {
         case .showAuthority, .showConfiguration, .logLevel, .listAuditLog, .suspendSender, .resumeSender,
             .senderStats, .listMessages:
             everyday(name)
-        case .reloadConfiguration:
-            Sample(
-                arguments: [
-                    [
-                        "certificate": "PEM", "private_key": "SECRET", "certificate_file": "/a",
-                        "private_key_file": "/b",
-                    ]
-                ],
-                answers: [["reloaded": true, "changed": ["log_level"], "needs_restart": ["device_port"]]])
-        case .addOperator:
-            Sample(
-                arguments: [["name": "alice", "role": "operator", "expires": "7776000s"]],
-                answers: [
-                    ["name": "alice", "role": "operator", "token": "ccso_SECRET", "expires_at": time]
-                ])
-        case .listOperators:
-            Sample(
-                arguments: [[:]],
-                answers: [
-                    [
-                        "operators": [
-                            [
-                                "name": "alice", "role": "viewer", "created_at": time, "expires_at": time,
-                                "expired": true, "sessions": 2,
-                            ]
-                        ]
-                    ]
-                ])
-        case .removeOperator: Sample(arguments: [["name": "alice"]], answers: [["name": "alice"]])
+        case .reloadConfiguration: reload
+        case .addOperator, .listOperators, .removeOperator: operators(name)
         case .showClock:
             Sample(
                 arguments: [[:]],
@@ -124,6 +97,16 @@ enum Samples {
             testBench(name)
         }
     }
+
+    private static let reload =
+        Sample(
+            arguments: [
+                [
+                    "certificate": "PEM", "private_key": "SECRET", "certificate_file": "/a",
+                    "private_key_file": "/b",
+                ]
+            ],
+            answers: [["reloaded": true, "changed": ["log_level"], "needs_restart": ["device_port"]]])
 
     private static let health = Sample(
         arguments: [[:]],
@@ -174,7 +157,7 @@ enum Samples {
         arguments: [
             [
                 "sender_id": "5", "to": token, "raw_data": "AAAA", "data": ["a": "b"], "collapse_key": "k",
-                "time_to_live": 60, "priority": "high",
+                "time_to_live": 60, "priority": "high", "delivery_receipt_requested": true,
             ]
         ],
         answers: [

@@ -12,7 +12,7 @@ struct InboxTests {
             pairs: [(key: [0x6B], value: [UInt8](repeating: 0x76, count: bytes))])
     }
 
-    @Test("messages are numbered in order, and pages begin after a number")
+    @Test("canary: messages are numbered in order, and pages begin after a number")
     func pages() {
         var inbox = Inbox()
         for id in ["a", "b", "c"] { inbox.add(message(id), now: 5, room: .max) }

@@ -40,6 +40,7 @@ enum UnsafeRules {
         ("Sources/Server/Shutdown.swift", "unlink"),
         ("Sources/Server/Startup.swift", "mkdir; reactors move to their threads"),
         ("Sources/Server/Startup+Cluster.swift", "the reactor of the cluster moves to its thread"),
+        ("Sources/Server/Startup+TestBench.swift", "the reactor of the test bench moves to its thread"),
         ("Sources/Server/Webhooks/CURLClient.swift", "libcurl"),
         ("Sources/Server/Webhooks/CURLRequest.swift", "libcurl, socket"),
         ("Sources/Server/SystemInterfaces.swift", "gethostname, environ, poll"),

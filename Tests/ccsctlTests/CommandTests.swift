@@ -126,6 +126,9 @@ import Wire
             "topics list", "topics running", "clock show", "clock accept",
             "installations list", "installations show", "installations revoke",
             "cluster status", "cluster handover", "cluster remove", "cluster admit",
+            "operators add", "operators list", "operators remove", "virtual-devices add",
+            "virtual-devices list", "virtual-devices change", "virtual-devices messages",
+            "virtual-devices send", "virtual-devices unregister", "virtual-devices remove",
             "apns add", "apns list", "apns show", "apns test", "apns remove", "apns feedback",
         ])
         let offline = Set([

@@ -9,20 +9,11 @@ import Transport
 enum AddNode {
     static func run(_ invocation: Invocation) -> ExitCode {
         let directory = invocation.arguments.first ?? "."
-        do throws(Failure) {
+        return Output.report(isJSON: invocation.has("--json")) { () throws(Failure) in
             let address = invocation.text("--node") ?? ""
             try FoundCluster.check(address)
             let output = try add(address, to: directory)
-            if invocation.has("--json") {
-                Output.write(output.json)
-            } else {
-                Output.write(text(of: output))
-            }
-            return .success
-        } catch {
-            return Output.fail(
-                ExitCode(rawValue: error.code.rawValue) ?? .failure, error.problem, hint: error.hint,
-                isJSON: invocation.has("--json"))
+            return (output.json, text(of: output))
         }
     }
 

@@ -9,18 +9,9 @@ import Transport
 /// `ccsctl cluster found`: creates the logs first, so that a folder exists only for a cluster that works.
 enum FoundCluster {
     static func run(_ invocation: Invocation) -> ExitCode {
-        do throws(Failure) {
+        Output.report(isJSON: invocation.has("--json")) { () throws(Failure) in
             let output = try found(invocation)
-            if invocation.has("--json") {
-                Output.write(output.json)
-            } else {
-                Output.write(text(of: output))
-            }
-            return .success
-        } catch {
-            return Output.fail(
-                ExitCode(rawValue: error.code.rawValue) ?? .failure, error.problem, hint: error.hint,
-                isJSON: invocation.has("--json"))
+            return (output.json, text(of: output))
         }
     }
 

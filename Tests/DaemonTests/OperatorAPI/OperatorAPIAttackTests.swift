@@ -60,6 +60,7 @@ struct OperatorAPIAttackTests {
         try console.command(["do": "login"])
         #expect(try console.expect(event: "answer")["status"] as? Int == 200)
         try console.command(["do": "stream", "path": "/top/stream"])
+        #expect(try console.expect(event: "answer")["status"] as? Int == 200)
         #expect(try console.expect(event: "event")["name"] as? String == "figures")
         try eventually("the token has expired") {
             (try? bench.ask("GET", "/operator/v1/status", as: "brief").status) == 401

@@ -24,7 +24,11 @@ struct OperatorAPITests {
         case .exportRecords: ["part": "senders"]
         case .importRecords: ["rows": []]
         case .handOverPartition: ["partition": 3]
-        case .removeNode: ["node": 3]
+        case .removeNode, .admitNode: ["node": 3]
+        case .addVirtualDevice: ["sender_id": .string(sender), "app": "org.example.app"]
+        case .changeVirtualDevice, .readVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
+            .removeVirtualDevice:
+            ["device": "77"]
         case .addOperator: ["name": .string("x\(UInt32.random(in: 0...(.max)))"), "role": "operator"]
         case .removeOperator: ["name": "zed"]
         case .sendMessage: ["sender_id": .string(sender), "to": .string(token), "data": ["a": "b"]]

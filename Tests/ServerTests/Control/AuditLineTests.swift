@@ -48,6 +48,31 @@ struct AuditLineTests {
     private static let installation = "cGFzc3dvcmQ_aGVsbG8tdw"
     private static let key = "AIzaSECRET-KEY-OF-AN-OPERATOR-0123456789"
 
+    private static func virtualDevices(_ name: OperationName) -> (arguments: JSONValue, line: String) {
+        guard name == .addVirtualDevice else {
+            return (
+                ["device": "77"],
+                "command=\"\(name.rawValue)\" arguments=\"target=77\" result=refused"
+            )
+        }
+        return (
+            ["sender_id": "4711", "app": "org.example.app", "label": "first"],
+            "command=\"virtual-devices add\" arguments=\"sender=4711 label=first\" result=refused"
+        )
+    }
+
+    private static func operators(_ name: OperationName) -> (arguments: JSONValue, line: String) {
+        guard name == .addOperator else {
+            return (
+                ["name": "alice"], "command=\"operators remove\" arguments=\"operator=alice\" result=ok"
+            )
+        }
+        return (
+            ["name": "alice", "role": "operator"],
+            "command=\"operators add\" arguments=\"operator=alice role=operator\" result=ok"
+        )
+    }
+
     /// The arguments for a changing operation and its expected audit line; `nil` for one that only reads.
     ///
     /// A new operation does not compile without its case here.
@@ -61,23 +86,10 @@ struct AuditLineTests {
             .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
             .readVirtualDevice, .listOperators, .listWebhooks, .showWebhook:
             nil
-        case .addVirtualDevice:
-            (
-                ["sender_id": "4711", "app": "org.example.app", "label": "first"],
-                "command=\"virtual-devices add\" arguments=\"sender=4711 label=first\" result=refused"
-            )
-        case .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice, .removeVirtualDevice:
-            (
-                ["device": "77"],
-                "command=\"\(name.rawValue)\" arguments=\"target=77\" result=refused"
-            )
-        case .addOperator:
-            (
-                ["name": "alice", "role": "operator"],
-                "command=\"operators add\" arguments=\"operator=alice role=operator\" result=ok"
-            )
-        case .removeOperator:
-            (["name": "alice"], "command=\"operators remove\" arguments=\"operator=alice\" result=ok")
+        case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
+            .removeVirtualDevice:
+            virtualDevices(name)
+        case .addOperator, .removeOperator: operators(name)
         case .handOverPartition:
             (
                 ["partition": 3, "to": 2],

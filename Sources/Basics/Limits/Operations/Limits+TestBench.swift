@@ -9,8 +9,9 @@ extension Limits {
         public static let inboxBytes = 67_108_864
         /// Bytes that a message counts for besides its content.
         public static let messageBytes = 256
-        /// Messages in an answer by default, and at most: an answer has up to 1 MiB.
+        /// Messages in an answer by default: what a test of one message needs.
         public static let pageDefault = 20
+        /// Messages in an answer at most: it has up to 1 MiB.
         public static let page = 100
         /// Seconds that a request may wait for a message: less than proxies wait.
         public static let waitSeconds = 50
@@ -18,8 +19,6 @@ extension Limits {
         public static let waiting = 32
         /// Seconds until a device has checked in and registered, or its message is stored, or the request fails.
         public static let answerSeconds = 10
-        /// Pairs of a message from a device in a request.
-        public static let pairs = 100
         /// Bytes of the file with the identities of the virtual devices.
         public static let fileBytes = 4_194_304
     }

@@ -153,6 +153,7 @@ public struct SendFromVirtualDevice: OperatorCommand {
             case refused
         }
 
+        /// The ID of the message.
         public var messageID: String
         public var outcome: Outcome
         public var error: String?

@@ -80,6 +80,7 @@ public struct AddVirtualDevice: OperatorCommand {
             "label", .text(0...Limits.Operator.labelBytes), \.label, "", audit: .label,
             "A descriptive name for listings."))
 
+    /// The device.
     public typealias Answer = VirtualDeviceRow
 }
 
@@ -118,6 +119,7 @@ public struct ChangeVirtualDevice: OperatorCommand {
         case never
     }
 
+    /// The virtual device.
     public var device: DeviceID
     public var connection: Connection?
     public var acknowledgement: Acknowledgement?
@@ -144,6 +146,7 @@ public struct ChangeVirtualDevice: OperatorCommand {
             "acknowledgement", .word, \.acknowledgement,
             "Whether it is to acknowledge what it receives."))
 
+    /// The device.
     public typealias Answer = VirtualDeviceRow
 }
 
@@ -161,6 +164,7 @@ public struct UnregisterVirtualDevice: OperatorCommand {
         UnregisterVirtualDevice.init(device:),
         .required("device", .device(), \.device, audit: .target, "The virtual device."))
 
+    /// The device.
     public typealias Answer = VirtualDeviceRow
 }
 
@@ -177,5 +181,6 @@ public struct RemoveVirtualDevice: OperatorCommand {
         RemoveVirtualDevice.init(device:),
         .required("device", .device(), \.device, audit: .target, "The virtual device."))
 
+    /// The device.
     public typealias Answer = VirtualDeviceRow
 }
