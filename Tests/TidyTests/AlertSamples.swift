@@ -126,6 +126,7 @@ struct AlertSample {
         AlertSample(
             "CcsdAPNsUnreachable", gateway(connections: 0), not: gateway(connections: 1),
             labels: own.merging(["result": "failed"]) { $1 }),
+        webhooks("CcsdWebhookGone", "gone"), webhooks("CcsdWebhookFailing", "paused"),
         AlertSample(
             "CcsdDescriptorsLow", [("process_open_fds", "90x130"), ("process_max_fds", "100x130")],
             not: [("process_open_fds", "80x130"), ("process_max_fds", "100x130")],
@@ -163,6 +164,15 @@ struct AlertSample {
             ("ccs_apns_connections{environment=\"production\"}", "\(connections)x130"),
             ("ccs_apns_queue", "5x130"),
         ]
+    }
+
+    private static func webhooks(_ alert: String, _ state: String) -> AlertSample {
+        AlertSample(
+            alert, [("ccs_webhook_endpoints{state=\"\(state)\"}", "3x130")],
+            not: [
+                ("ccs_webhook_endpoints{state=\"\(state)\"}", "0x130"),
+                ("ccs_webhook_endpoints{state=\"open\"}", "3x130"),
+            ], labels: own.merging(["state": state]) { $1 }, templates: ["{{ $value }}": "3"])
     }
 
     // MARK: The test file of promtool

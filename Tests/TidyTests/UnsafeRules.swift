@@ -32,7 +32,7 @@ enum UnsafeRules {
         ("Sources/Server/Config/ConfigFile.swift", "open, read"),
         ("Sources/Server/Config/ConfigLoader.swift", "inet_pton"),
         ("Sources/Server/Config/YAMLReader.swift", "libyaml"),
-        ("Sources/Server/Control/AuditLog.swift", "open, stat, rename, write"),
+        ("Sources/Server/Control/Audit/AuditLog.swift", "open, stat, rename, write"),
         ("Sources/Server/Metrics/ProcessFigures.swift", "getrusage, stat, open, read, readdir"),
         ("Sources/Server/StartupGreeting.swift", "open, write"),
         ("Sources/Server/OperatorAPI/ConsoleFiles.swift", "the embedded files"),

@@ -11,9 +11,15 @@ struct WebhookSimulationTests {
     private static let first = environment["CCS_SEED"].flatMap { UInt64($0) } ?? 0
     private static let count = environment["CCS_SEEDS"].flatMap { UInt64($0) } ?? 60
 
+    /// Seeds that have found something: an outcome of the disk before that of an earlier batch.
+    private static let kept: Set<UInt64> = [
+        2, 5, 6, 12, 15, 16, 18, 24, 26, 27, 29, 38, 39, 40, 42, 46, 47, 49, 53, 56, 59,
+    ]
+
     @Test("an acknowledged message is received or expires, in the order of its device", arguments: 0..<4)
     func seeds(_ block: UInt64) {
-        for seed in Self.first..<Self.first + Self.count where seed % 4 == block {
+        let seeds = Self.kept.union(Self.first..<Self.first + Self.count)
+        for seed in seeds.sorted() where seed % 4 == block {
             let world = WebhookWorld(seed: seed)
             let found = world.run()
             #expect(found.isEmpty, "seed \(seed): \(found.prefix(5))")
@@ -33,6 +39,7 @@ struct WebhookSimulationTests {
     /// The checker that must find each planted fault.
     private static let checkers: [WebhookWorld.Canary: String] = [
         .losesAnswers: "progress", .acknowledgesFailures: "lost", .ignoresOrder: "order",
+        .sendsTwice: "crowd", .reordersCommits: "order",
     ]
 
     @Test("canary: a planted fault is found", arguments: WebhookWorld.Canary.allCases)

@@ -12,6 +12,8 @@ final class WebhookWorld {
         case losesAnswers
         case acknowledgesFailures
         case ignoresOrder
+        case sendsTwice
+        case reordersCommits
     }
 
     static let sender = SenderID(100)
@@ -33,6 +35,8 @@ final class WebhookWorld {
     /// The number of processes so far: work planned for an earlier one is void.
     private var epoch = 0
     private var sequenceWatermark: UInt64 = 0
+    /// When the outcome of the last batch is reported.
+    private var reportedAt: Int64 = 0
     private var appServer: ConnectionID?
     private var connections: UInt32 = 10
     private var directory = SenderDirectory()
@@ -147,7 +151,7 @@ final class WebhookWorld {
         epoch += 1
         isDown = true
         appServer = nil
-        checker.processes += 1
+        checker.killed()
         always(number(100...2_000)) { [self] in boot() }
         always(number(5_000...40_000)) { [self] in crash() }
     }
@@ -171,7 +175,11 @@ final class WebhookWorld {
         swap(&effects, &core.core.effects)
         if let batch {
             let outcome = state.commit(batch)
-            after(number(1...8)) { [self] in take([.committed(outcome)]) }
+            checker.committed(batch)
+            // In the order of the batches, as the core's contract demands.
+            let report = time + number(1...8)
+            reportedAt = canary == .reordersCommits ? report : max(reportedAt, report)
+            after(reportedAt - time) { [self] in take([.committed(outcome)]) }
         }
         for load in effects.loads {
             after(number(1...5)) { [self] in take([.loaded(state.load(load))]) }
@@ -193,7 +201,7 @@ final class WebhookWorld {
         case .appServer(.deliver(let message)):
             // In the order of the stream; the acknowledgements are late.
             guard appServer == connection else { return }
-            checker.received(message)
+            checker.received(message, at: now.wall)
             after(number(1...200)) { [self] in
                 guard appServer == connection else { return }
                 take([.upstreamFinished(connection, Self.sender, message.sequence, .acknowledged)])
@@ -259,6 +267,7 @@ final class WebhookWorld {
     private func feed(_ event: WebhookEvent) {
         var effects = WebhookEffects()
         gateway.handle(event, now: now, effects: &effects)
+        for request in effects.aborts { checker.ended(request) }
         for start in effects.starts { serve(start) }
         if !effects.outcomes.isEmpty {
             let outcomes = canary == .losesAnswers && chance(20) ? [] : effects.outcomes
@@ -278,12 +287,14 @@ final class WebhookWorld {
 
     /// The endpoint gets a request. It may process it and fail all the same.
     private func serve(_ request: WebhookRequest) {
+        checker.started(request)
+        if canary == .sendsTwice, chance(5) { checker.started(request) }
         let isLate = isFaulty && chance(15)
         let fails = isFaulty && chance(35)
         let isProcessed = !fails || chance(50)
         let delay = isLate ? number(1_000...14_000) : number(5...300)
         // It may process a request of a process that has ended.
-        if isProcessed { always(delay) { [self] in checker.received(request) } }
+        if isProcessed { always(delay) { [self] in checker.received(request, at: now.wall) } }
         var answer = WebhookAnswer.status(200, retryAfter: nil)
         if fails, canary != .acknowledgesFailures || isProcessed {
             let answers: [WebhookAnswer] = [
@@ -292,10 +303,13 @@ final class WebhookWorld {
             ]
             answer = answers[Int(number(0...4))]
         }
-        after(delay) { [self] in feed(.answered(request: request.number, answer)) }
+        after(delay) { [self] in
+            checker.ended(request.number)
+            feed(.answered(request: request.number, answer))
+        }
         if canary == .ignoresOrder, chance(5) {
             let number = checker.number(request)
-            after(500) { [self] in checker.received(device: number / 1_000, number: number + 1) }
+            after(500) { [self] in checker.received(number + 1, at: now.wall) }
         }
     }
 }
