@@ -24,6 +24,17 @@ extension Startup {
         port.apply(CURLSettings(configuration))
         return port
     }
+
+    /// Gives the partitions and the webhooks the senders, also after each change.
+    func connect(
+        _ senders: Senders, to factory: PartitionFactory, _ webhooks: WebhookPort, _ secrets: WebhookSecrets
+    ) {
+        senders.observe { directory in
+            factory.use(directory)
+            webhooks.use(secrets.endpoints(of: directory))
+        }
+        webhooks.use(secrets.endpoints(of: senders.directory))
+    }
 }
 
 extension CURLSettings {

@@ -94,24 +94,14 @@ struct Startup: ~Copyable {
         let senders = Senders(
             store: store, batches: port ?? storeThreads, mailboxes: mailboxes, directory: directory)
         let clock = ClockStatus()
-        var delivery = DeliverySettings()
-        delivery.clockMark = try reading(store) { store throws(StoreError) in
-            try ClockStatus.mark(in: store, now: Now.read().wall)
-        }
-        delivery.sequenceWatermark = lease.watermark
-        delivery.seal = seal
-        delivery.running = configuration.running
+        let delivery = try deliverySettings(store, lease, seal)
         let poster = EventPoster(map: map, mailboxes: mailboxes)
         let gateway = try makeGateway(poster)
         let secrets = WebhookSecrets(secret: sealing)
         let webhooks = makeWebhooks(poster, seal, senders)
         let factory = PartitionFactory(
             partitions: store.partitions, settings: delivery, directory: directory, lease: lease)
-        senders.observe { directory in
-            factory.use(directory)
-            webhooks.use(secrets.endpoints(of: directory))
-        }
-        webhooks.use(secrets.endpoints(of: directory))
+        connect(senders, to: factory, webhooks, secrets)
         if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
         let hosts = makeHosts(
             reactors, map, mailboxes, storeThreads, port, gateway.port, webhooks, clock, factory)
@@ -144,6 +134,20 @@ struct Startup: ~Copyable {
         if let bench { try startBench(bench, daemon) }
         let greeting = try makeFirstSender(daemon)
         return (daemon, greeting)
+    }
+
+    /// Returns the settings of the partitions, with what the last process has left in the store.
+    private func deliverySettings(
+        _ store: RocksStore, _ lease: SequenceLease, _ seal: TokenSeal
+    ) throws(StartupFailure) -> DeliverySettings {
+        var delivery = DeliverySettings()
+        delivery.clockMark = try reading(store) { store throws(StoreError) in
+            try ClockStatus.mark(in: store, now: Now.read().wall)
+        }
+        delivery.sequenceWatermark = lease.watermark
+        delivery.seal = seal
+        delivery.running = configuration.running
+        return delivery
     }
 
     // MARK: Machine
