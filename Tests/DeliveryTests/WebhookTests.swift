@@ -131,6 +131,51 @@ import Testing
         #expect(!session.takesMessage(window: 100) && !session.takesReceipt(window: 100))
     }
 
+    @Test("a device whose messages are never taken does not keep up others, and its order is kept")
+    func parked() {
+        var settings = DeliverySettings()
+        settings.mailboxPage = 4
+        let bench = Self.bench(settings)
+        let other = bench.addDevice()
+        bench.settle()
+        Self.send(bench, 1...30)
+        let stuck = Self.take(bench)
+        #expect(stuck.count == Limits.Webhook.heldPerDevice)
+        for number in 31...33 as ClosedRange<UInt32> {
+            bench.post(.upstreamReceived(Harness.upstream(number, device: other)))
+            bench.settle()
+        }
+        Self.tick(bench)
+        let beside = Self.take(bench)
+        #expect(beside.map(\.message.messageID) == (31...33).map { bytes("u\($0)") })
+        for item in beside { Self.finish(bench, item) }
+        // Then it is taken.
+        var (waiting, sent) = (stuck[...], stuck.map(\.message.messageID))
+        while let item = waiting.popFirst() {
+            Self.finish(bench, item)
+            Self.tick(bench)
+            let next = Self.take(bench)
+            sent += next.map(\.message.messageID)
+            waiting += next
+        }
+        #expect(sent == (1...30).map { bytes("u\($0)") })
+        #expect(bench.store.upPending == 0)
+    }
+
+    @Test("messages that were left in the store go to an app server that takes over, in order")
+    func parkedTakeover() {
+        var settings = DeliverySettings()
+        settings.mailboxPage = 4
+        let bench = Self.bench(settings)
+        Self.send(bench, 1...12)
+        let items = Self.take(bench)
+        bench.bindAppServer()
+        for item in items.reversed() { Self.finish(bench, item, .returned) }
+        Self.tick(bench)
+        let words = bench.take(appServer).words
+        #expect(words == (1...12).map { "upstream u\($0)" })
+    }
+
     @Test("a message that expires is withdrawn, and its device is notified")
     func expiry() {
         let bench = Self.bench()

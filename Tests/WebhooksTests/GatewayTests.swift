@@ -68,6 +68,20 @@ struct GatewayTests {
         #expect(works.starts.count == 7, "then it gets all that waits")
     }
 
+    @Test("after a pause, a message that has never been tried shows whether the endpoint works")
+    func probe() {
+        let desk = Desk()
+        var start = desk.deliver(Samples.message(1)).starts
+        for _ in 1...Limits.Webhook.failuresBeforePause {
+            #expect(desk.answer(start.first, 500).starts.isEmpty)
+            start = []
+            while start.isEmpty, desk.status?.pausedMilliseconds == nil { start = desk.pass(50).starts }
+        }
+        #expect(desk.deliver(Samples.message(2, device: 2)).starts.isEmpty, "it is paused")
+        // Long enough for the next attempt of the first message as well.
+        #expect(desk.pass(Limits.Webhook.longestRetryMilliseconds).sent == ["2"])
+    }
+
     @Test("Retry-After pauses the endpoint, within a limit", arguments: [(30, 30), (86_400, 3_600), (-5, 0)])
     func retryAfter(seconds: Int, paused: Int) {
         let desk = Desk()

@@ -99,7 +99,7 @@ struct AppServerSessionState {
 
     /// Whether it accepts another message with up to `limit` unanswered ones.
     func takesMessage(window limit: Int) -> Bool {
-        let limit = isWebhook ? min(limit, Limits.Webhook.held) : limit
+        let limit = isWebhook ? Limits.Webhook.held : limit
         return mode == .ready && !isCongested && window.messages.count < limit
     }
 
@@ -141,6 +141,8 @@ final class SenderEntry {
     var pageRead: PageRead?
     /// The session that has a device's outstanding messages, so that their order is preserved.
     var sticky: [UInt64: Sticky] = [:]
+    /// The first message of each device that is left in the store, with all later ones, for those before it: see `park`.
+    var parked: [UInt64: SequenceNumber] = [:]
     /// Messages whose removal the store has not confirmed: a page may still contain them.
     var leaving: Set<UInt64> = []
     /// Failed removals, which are tried again at the next tick.
@@ -232,6 +234,7 @@ final class SenderEntry {
     func reset() {
         rewind(before: SequenceNumber(1))
         sticky = [:]
+        parked = [:]
         for session in sessions {
             for item in session.window.messages {
                 let count = sticky[item.device]?.count ?? 0

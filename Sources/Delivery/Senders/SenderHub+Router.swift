@@ -79,6 +79,8 @@ extension SenderHub {
         if message.expiresAt <= turn.now.expiryCutoff {
             entry.cursor = message.sequence
             expire(message.sequence, at: message.expiresAt, by: message.author, of: entry, &turn)
+        } else if entry.isParked(message) {
+            entry.cursor = message.sequence
         } else if !isQueued, let at = choose(for: message, of: entry, isForced: false, turn) {
             entry.cursor = message.sequence
             deliver(message, toSessionAt: at, of: entry, isStored: true, &turn)
@@ -97,7 +99,11 @@ extension SenderHub {
     /// Delivers as many messages as the sessions accept, and reads the next page if there is room.
     mutating func pump(_ entry: SenderEntry, _ turn: inout Turn) {
         guard entry.hasReadySession else { return }
-        if !entry.backlog.isEmpty { deliverBacklog(entry, &turn) }
+        entry.unpark()
+        if !entry.backlog.isEmpty {
+            deliverBacklog(entry, &turn)
+            entry.park(keeping: turn.settings.mailboxPage / 2)
+        }
         guard entry.isBehind, entry.pageRead == nil, entry.backlog.count <= turn.settings.mailboxPage / 2,
             entry.leastOutstanding(window: turn.settings.pendingWindow) != nil
         else { return }
@@ -147,7 +153,7 @@ extension SenderHub {
             if entry.holds(message.sequence) { continue }
             if message.expiresAt <= turn.now.expiryCutoff {
                 expire(message.sequence, at: message.expiresAt, by: message.author, of: entry, &turn)
-            } else {
+            } else if !entry.isParked(message) {
                 entry.backlog.append(message)
             }
         }

@@ -65,6 +65,41 @@ extension SenderHub {
 extension SenderEntry {
     /// Whether a webhook has a session here, ready or draining.
     var hasWebhookSession: Bool { sessions.contains(where: \.isWebhook) }
+
+    /// Leaves the newest messages of devices that wait for a webhook's answer to the store if the backlog has more than a limit: a
+    /// webhook that never takes a message of one device must not keep up the others.
+    func park(keeping limit: Int) {
+        guard backlog.count > limit, hasWebhookSession else { return }
+        var surplus = backlog.count - limit
+        var kept: [StoredUpstream] = []
+        for message in backlog.reversed() {
+            let device = message.from.device.number
+            if surplus > 0, message.kind == .message, sticky[device]?.connection.isWebhook == true {
+                parked[device] = message.sequence
+                surplus -= 1
+            } else {
+                kept.append(message)
+            }
+        }
+        backlog = kept.reversed()
+    }
+
+    /// Whether a message is left in the store.
+    func isParked(_ message: borrowing StoredUpstream) -> Bool {
+        guard !parked.isEmpty, message.kind == .message, let first = parked[message.from.device.number]
+        else { return false }
+        return message.sequence >= first
+    }
+
+    /// Has the messages of devices read again for which nothing waits here any more.
+    func unpark() {
+        guard !parked.isEmpty else { return }
+        let waiting = Set(backlog.lazy.filter { $0.kind == .message }.map(\.from.device.number))
+        let free = parked.filter { sticky[$0.key] == nil && !waiting.contains($0.key) }
+        guard let first = free.values.min() else { return }
+        for device in free.keys { parked[device] = nil }
+        rewind(before: first)
+    }
 }
 
 extension Partition {

@@ -64,10 +64,7 @@ extension WebhookGateway {
             effects.outcomes.append(item.finished(.returned))
             return false
         }
-        guard var lane = endpoints[flight.sender]?.lanes[flight.lane] else { return false }
-        lane.items.insert(item, at: 0)
-        lane.dueAt = now.advanced(milliseconds: lane.backoff.next())
-        endpoints[flight.sender]?.lanes[flight.lane] = lane
-        return true
+        endpoints[flight.sender]?.lanes[flight.lane]?.putBack(item, now)
+        return endpoints[flight.sender]?.lanes[flight.lane] != nil
     }
 }

@@ -19,6 +19,8 @@ extension WebhookGateway {
     }
 
     /// Starts the request for what waits longest of a sender. Returns whether there may be more.
+    ///
+    /// After a pause, what has failed least often shows whether the endpoint works: a message that it never takes shows nothing.
     private mutating func sendNext(
         to sender: SenderID, _ now: Now, _ effects: inout WebhookEffects
     ) -> Bool {
@@ -26,7 +28,12 @@ extension WebhookGateway {
             endpoint.inFlight < endpoint.pace.allowed(now.monotonic)
         else { return false }
         let due = endpoint.lanes.filter { $0.value.isDue(now.monotonic) }
-        let next = due.min { $0.value.items[0].message.sequence < $1.value.items[0].message.sequence }
+        let isProbe = endpoint.pace.state != .open
+        let next = due.min { first, second in
+            let failures = isProbe ? (first.value.failures, second.value.failures) : (0, 0)
+            return (failures.0, first.value.items[0].message.sequence)
+                < (failures.1, second.value.items[0].message.sequence)
+        }
         guard let key = next?.key, let item = endpoints[sender]?.lanes[key]?.items.removeFirst() else {
             return false
         }

@@ -51,6 +51,8 @@ struct WebhookLane {
     var flight: UInt64?
     /// When the first one may be sent.
     var dueAt = Instant.distantPast
+    /// The attempts of the first one that have failed.
+    private(set) var failures = 0
     /// The waits between its attempts.
     var backoff: Backoff
 
@@ -65,9 +67,17 @@ struct WebhookLane {
     /// Whether the first item can be sent now.
     func isDue(_ now: Instant) -> Bool { flight == nil && !items.isEmpty && dueAt <= now }
 
+    /// Puts an item back whose attempt has failed.
+    mutating func putBack(_ item: WebhookItem, _ now: Instant) {
+        items.insert(item, at: 0)
+        failures += 1
+        dueAt = now.advanced(milliseconds: backoff.next())
+    }
+
     /// Begins anew for the next item.
     mutating func advance() {
         dueAt = .distantPast
+        failures = 0
         backoff.reset()
     }
 }

@@ -41,6 +41,7 @@ final class WebhookWorld {
     private var connections: UInt32 = 10
     private var directory = SenderDirectory()
     private var isDown = false
+    private let refusesDevice: Bool
     var checker = WebhookChecker()
 
     /// One process of the core.
@@ -52,6 +53,7 @@ final class WebhookWorld {
     init(seed: UInt64, canary: Canary? = nil) {
         self.canary = canary
         random = SeededRandom(seed: seed)
+        refusesDevice = seed % 3 == 0
         core = Host(Self.partition(seed: seed, watermark: 0))
         gateway = WebhookGateway(writer: Samples.writer, seed: seed)
         var mutations: [Mutation] = [.putSender(Self.record(.active))]
@@ -74,6 +76,8 @@ final class WebhookWorld {
     private static func partition(seed: UInt64, watermark: UInt64) -> Partition {
         var settings = DeliverySettings()
         settings.sequenceWatermark = watermark
+        // Small, so that more waits than is read at once.
+        settings.mailboxPage = 8
         return Partition(partition: 0, of: 1, seed: seed, hashKey: (seed, ~seed), settings: settings)
     }
 
@@ -290,8 +294,10 @@ final class WebhookWorld {
         checker.started(request)
         if canary == .sendsTwice, chance(5) { checker.started(request) }
         let isLate = isFaulty && chance(15)
-        let fails = isFaulty && chance(35)
-        let isProcessed = !fails || chance(50)
+        // In some worlds, the messages of one device are never taken.
+        let isPoison = isFaulty && refusesDevice && checker.number(request) / 1_000 == 1
+        let fails = isFaulty && chance(35) || isPoison
+        let isProcessed = !fails || chance(50) && !isPoison
         let delay = isLate ? number(1_000...14_000) : number(5...300)
         // It may process a request of a process that has ended.
         if isProcessed { always(delay) { [self] in checker.received(request, at: now.wall) } }

@@ -2,8 +2,8 @@ extension Limits {
     /// Limits of webhooks: requests with upstream messages and receipts to the endpoint of a sender.
     public enum Webhook {
         /// Messages, and apart from them receipts, that the webhook of one sender holds: in flight, or waiting for their next attempt.
-        /// Twice the requests, so that messages which are refused time and again do not keep up the others at once.
-        public static let held = 32
+        /// 1 MiB of the largest ones; those of 64 devices that are refused time and again keep up the others.
+        public static let held = 256
         /// Those of one device: sent one after the other, so more would only wait in memory.
         public static let heldPerDevice = 4
         /// Requests in flight to the endpoint of one sender: at 50 ms each, 320 a second.
