@@ -62,6 +62,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("rocksdb")]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(
+            name: "CCURL", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
 
         // The core.
@@ -78,6 +80,7 @@ let package = Package(
         module("Store", ["Basics", "Delivery"]),
         module("NodeProtocol", ["Basics", "Delivery", "Store"]),
         module("APNsGateway", ["Basics", "Wire", "Delivery"]),
+        module("Webhooks", ["Basics", "Wire", "Delivery"]),
         module("RocksStore", ["Basics", "Delivery", "Store", "CRocksDB"]),
         module("Transport", ["Basics", "CLinux", "COpenSSL"]),
         module("Crypto", ["Basics", "COpenSSL"]),
@@ -99,6 +102,7 @@ let package = Package(
                 "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
                 "TestBench",
                 "Client", "ClientProtocol",
+                "Webhooks", "CCURL",
             ]),
         module("ClientProtocol", ["Basics", "Wire"]),
         module("Client", ["Basics", "Wire", "ClientProtocol", "Crypto", "Operator", "Transport"]),
@@ -161,6 +165,9 @@ let package = Package(
         tests(
             "APNsGateway",
             ["APNsGateway", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
+        tests(
+            "Webhooks",
+            ["Webhooks", "Delivery", "Store", "Transport", "Wire", "Basics", "BasicsSupport"]),
         tests(
             "Cluster", ["Cluster", "ClusterLog", "ClusterLogSupport", "Basics", "BasicsSupport"]),
         tests("NodeProtocol", ["NodeProtocol", "Store", "Delivery", "Basics"]),

@@ -135,6 +135,9 @@ static const unsigned char js_pages_store_audit_js[] = {
 static const unsigned char js_pages_topics_js[] = {
 #embed "files/js/pages/topics.js"
 };
+static const unsigned char js_pages_webhook_js[] = {
+#embed "files/js/pages/webhook.js"
+};
 static const unsigned char js_router_js[] = {
 #embed "files/js/router.js"
 };
@@ -201,6 +204,7 @@ static const struct console_file files[] = {
     FILE("js/pages/service-accounts.js", js_pages_service_accounts_js),
     FILE("js/pages/store-audit.js", js_pages_store_audit_js),
     FILE("js/pages/topics.js", js_pages_topics_js),
+    FILE("js/pages/webhook.js", js_pages_webhook_js),
     FILE("js/router.js", js_router_js),
     FILE("js/shell.js", js_shell_js),
     FILE("js/shortcuts.js", js_shortcuts_js),

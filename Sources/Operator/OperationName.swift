@@ -33,6 +33,13 @@ public enum OperationName: String, CaseIterable, Sendable {
     case senderStats = "senders stats"
     case rotateKey = "senders rotate-key"
     case removeSender = "senders remove"
+    case setWebhook = "senders webhook set"
+    case showWebhook = "senders webhook show"
+    case listWebhooks = "senders webhook list"
+    case rotateWebhookSecret = "senders webhook rotate"
+    case pauseWebhook = "senders webhook pause"
+    case resumeWebhook = "senders webhook resume"
+    case clearWebhook = "senders webhook clear"
     case addAccount = "service-accounts add"
     case listAccounts = "service-accounts list"
     case removeAccount = "service-accounts remove"
@@ -106,6 +113,13 @@ public enum OperationName: String, CaseIterable, Sendable {
         case .senderStats: SenderStatistics.self
         case .rotateKey: RotateKey.self
         case .removeSender: RemoveSender.self
+        case .setWebhook: SetWebhook.self
+        case .showWebhook: ShowWebhook.self
+        case .listWebhooks: ListWebhooks.self
+        case .rotateWebhookSecret: RotateWebhookSecret.self
+        case .pauseWebhook: PauseWebhook.self
+        case .resumeWebhook: ResumeWebhook.self
+        case .clearWebhook: ClearWebhook.self
         case .addAccount: AddAccount.self
         case .listAccounts: ListAccounts.self
         case .removeAccount: RemoveAccount.self

@@ -35,6 +35,13 @@ public enum OperatorRequest: Sendable {
     case senderStats(SenderStatistics)
     case rotateKey(RotateKey)
     case removeSender(RemoveSender)
+    case setWebhook(SetWebhook)
+    case showWebhook(ShowWebhook)
+    case listWebhooks(ListWebhooks)
+    case rotateWebhookSecret(RotateWebhookSecret)
+    case pauseWebhook(PauseWebhook)
+    case resumeWebhook(ResumeWebhook)
+    case clearWebhook(ClearWebhook)
     case addAccount(AddAccount)
     case listAccounts(ListAccounts)
     case removeAccount(RemoveAccount)
@@ -128,11 +135,30 @@ public enum OperatorRequest: Sendable {
         case .revokeInstallation: self = .revokeInstallation(try RevokeInstallation(arguments: arguments))
         case .listTopics: self = .listTopics(try ListTopics(arguments: arguments))
         case .listRunningTopics: self = .listRunningTopics(try ListRunningTopics(arguments: arguments))
+        case .setWebhook, .showWebhook, .listWebhooks, .rotateWebhookSecret, .pauseWebhook, .resumeWebhook,
+            .clearWebhook:
+            self = try Self.ofWebhooks(name, arguments)
         case .addVirtualDevice, .listVirtualDevices, .changeVirtualDevice, .readVirtualDevice,
             .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice, .addRecorder,
             .listRecorders, .readRecorder, .clearRecorder, .removeRecorder, .addFault, .listFaults,
             .removeFault, .clearFaults:
             self = try Self.ofTestBench(name, arguments)
+        }
+    }
+
+    /// Decodes the arguments of a command for webhooks.
+    private static func ofWebhooks(
+        _ name: OperationName, _ arguments: JSONValue
+    ) throws(FieldProblem) -> OperatorRequest {
+        switch name {
+        case .setWebhook: .setWebhook(try SetWebhook(arguments: arguments))
+        case .showWebhook: .showWebhook(try ShowWebhook(arguments: arguments))
+        case .listWebhooks: .listWebhooks(try ListWebhooks(arguments: arguments))
+        case .rotateWebhookSecret: .rotateWebhookSecret(try RotateWebhookSecret(arguments: arguments))
+        case .pauseWebhook: .pauseWebhook(try PauseWebhook(arguments: arguments))
+        case .resumeWebhook: .resumeWebhook(try ResumeWebhook(arguments: arguments))
+        case .clearWebhook: .clearWebhook(try ClearWebhook(arguments: arguments))
+        default: preconditionFailure("\(name) is no command for webhooks")
         }
     }
 
@@ -200,6 +226,13 @@ public enum OperatorRequest: Sendable {
         case .senderStats(let command): command
         case .rotateKey(let command): command
         case .removeSender(let command): command
+        case .setWebhook(let command): command
+        case .showWebhook(let command): command
+        case .listWebhooks(let command): command
+        case .rotateWebhookSecret(let command): command
+        case .pauseWebhook(let command): command
+        case .resumeWebhook(let command): command
+        case .clearWebhook(let command): command
         case .addAccount(let command): command
         case .listAccounts(let command): command
         case .removeAccount(let command): command

@@ -38,6 +38,9 @@ final class Daemon: Sendable {
     let testBench: TestBench?
     /// The faults that messages meet. `nil` if the test bench is off.
     let faults: FaultGate?
+    /// The webhooks of senders, and what encrypts their secrets.
+    let webhooks: WebhookPort
+    let webhookSecrets: WebhookSecrets
     /// The server's time, and whether the machine's clock is trusted.
     let clock: ClockStatus
     /// The clock that operators can move forward. `nil` if it is off.
@@ -68,9 +71,8 @@ final class Daemon: Sendable {
     init(
         log: Log, metrics: Metrics, store: any Store, backups: Backups, storeThreads: StoreThreads,
         cluster: ClusterPort?, factory: PartitionFactory, apns: APNsPort, testBench: TestBench?,
-        faults: FaultGate?, clock: ClockStatus, testClock: TestClock?, mailboxes: [ReactorMailbox],
-        senders: Senders,
-        seal: TokenSeal,
+        faults: FaultGate?, webhooks: WebhookPort, webhookSecrets: WebhookSecrets, clock: ClockStatus,
+        testClock: TestClock?, mailboxes: [ReactorMailbox], senders: Senders, seal: TokenSeal,
         scramSecret: [UInt8], certificates: Certificates, apnsCredentials: APNsCredentialStore,
         drainer: Drainer,
         listeners: [BoundListener], senderFigures: SenderFigures, source: ConfigurationSource,
@@ -86,6 +88,8 @@ final class Daemon: Sendable {
         self.apns = apns
         self.testBench = testBench
         self.faults = faults
+        self.webhooks = webhooks
+        self.webhookSecrets = webhookSecrets
         self.clock = clock
         self.testClock = testClock
         self.mailboxes = mailboxes
@@ -130,6 +134,7 @@ final class Daemon: Sendable {
         factory.use(configuration.running)
         for mailbox in mailboxes { mailbox.post(change) }
         apns.apply(configuration)
+        webhooks.apply(CURLSettings(configuration))
         storeThreads.registry.limit = configuration.registryLimit
         drainer.setPace(configuration.drainPace)
         logLevel.end(configured: configuration.logLevel)

@@ -30,6 +30,7 @@ struct Shutdown {
         daemon.drainer.lastCall(seconds: configuration.shutdownSeconds)
         // Before the reactors end: Apple's answers remove messages.
         daemon.apns.drain(seconds: configuration.shutdownSeconds)
+        daemon.webhooks.drain(seconds: configuration.shutdownSeconds)
         daemon.cluster?.drain(seconds: configuration.shutdownSeconds)
         stopReactors()
         daemon.cluster?.stop()
@@ -53,6 +54,7 @@ struct Shutdown {
         }
         for latch in latches { _ = latch.wait() }
         daemon.apns.stop()
+        daemon.webhooks.stop()
     }
 
     private func closeStore() -> ExitCode {

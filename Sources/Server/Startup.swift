@@ -61,8 +61,8 @@ struct Startup: ~Copyable {
         located = configuration
         self.source = source
         self.log = log
-        // Reactors, store, gateway, cluster, and the gauges that no thread counts.
-        metrics = Metrics(shards: configuration.values.reactorCount + 4)
+        // Reactors, store, gateway, cluster, webhooks, and the gauges that no thread counts.
+        metrics = Metrics(shards: configuration.values.reactorCount + 5)
     }
 
     /// Runs all steps in order. Throws the failure of the first step that fails.
@@ -75,8 +75,10 @@ struct Startup: ~Copyable {
         let seal = TokenSeal(secret: try secret("token_secret", bytes: 32, in: store))
         let scramSecret = try secret("scram_secret", bytes: 32, in: store)
         let certificates = try makeCertificates()
+        // Encrypts what is stored: the keys for APNs, and the secrets of webhooks.
+        let sealing = try secret("apns_secret", bytes: 32, in: store)
         let apnsCredentials = APNsCredentialStore(
-            folder: configuration.apnsPath, secret: try secret("apns_secret", bytes: 32, in: store), log: log)
+            folder: configuration.apnsPath, secret: sealing, log: log)
         let reactors = try makeReactors(descriptors: descriptors)
         let mailboxes = reactors.map { ReactorMailbox(handle: $0.handle) }
         let map = PartitionMap(partitions: store.partitions, reactors: reactors.count)
@@ -93,33 +95,29 @@ struct Startup: ~Copyable {
             store: store, batches: port ?? storeThreads, mailboxes: mailboxes, directory: directory)
         let clock = ClockStatus()
         let testClock = try makeTestClock(store, clock, isNode: cluster != nil)
-        var delivery = DeliverySettings()
-        delivery.clockMark = try reading(store) { store throws(StoreError) in
-            try ClockStatus.mark(in: store, now: clock.now().wall)
-        }
-        delivery.sequenceWatermark = lease.watermark
-        delivery.seal = seal
-        delivery.running = configuration.running
         let bench = try makeBench()
-        delivery.recorderKey = bench?.recorderDigest
-        let gateway = try makeGateway(APNsAnswers(map: map, mailboxes: mailboxes, clock: clock))
+        let delivery = try deliverySettings(store, lease, seal, clock, bench)
+        let poster = EventPoster(map: map, mailboxes: mailboxes)
+        let gateway = try makeGateway(poster, clock)
+        let secrets = WebhookSecrets(secret: sealing)
+        let webhooks = makeWebhooks(poster, seal, senders, clock)
         let factory = PartitionFactory(
             partitions: store.partitions, settings: delivery, directory: directory, lease: lease,
             clock: clock)
-        senders.observe { factory.use($0) }
+        connect(senders, to: factory, webhooks, secrets)
         if let node = cluster?.membership.node.number { for reactor in reactors { reactor.node = node } }
         let hosts = makeHosts(
-            reactors, map, mailboxes, storeThreads, port, gateway.port, clock, factory, bench?.faults)
+            reactors, map, mailboxes, storeThreads, port, gateway.port, webhooks, clock, factory,
+            bench?.faults)
         let sockets = try openSockets()
         let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
         let backups = Backups(store: store, log: log)
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: backups,
             storeThreads: storeThreads, cluster: port, factory: factory, apns: gateway.port,
-            testBench: bench?.bench, faults: bench?.faults, clock: clock, testClock: testClock,
-            mailboxes: mailboxes,
-            senders: senders, seal: seal, scramSecret: scramSecret, certificates: certificates,
-            apnsCredentials: apnsCredentials,
+            testBench: bench?.bench, faults: bench?.faults, webhooks: webhooks, webhookSecrets: secrets,
+            clock: clock, testClock: testClock, mailboxes: mailboxes, senders: senders, seal: seal,
+            scramSecret: scramSecret, certificates: certificates, apnsCredentials: apnsCredentials,
             drainer: Drainer(mailboxes: mailboxes, pace: configuration.drainPace),
             listeners: sockets.listeners, senderFigures: senderFigures, source: source,
             operators: operators, configuration: located)
@@ -132,6 +130,22 @@ struct Startup: ~Copyable {
         if let bench { try startBench(bench, daemon) }
         let greeting = try makeFirstSender(daemon)
         return (daemon, greeting)
+    }
+
+    /// Returns the settings of the partitions, with what the last process has left in the store.
+    private func deliverySettings(
+        _ store: RocksStore, _ lease: SequenceLease, _ seal: TokenSeal, _ clock: ClockStatus,
+        _ bench: OpenBench?
+    ) throws(StartupFailure) -> DeliverySettings {
+        var delivery = DeliverySettings()
+        delivery.clockMark = try reading(store) { store throws(StoreError) in
+            try ClockStatus.mark(in: store, now: clock.now().wall)
+        }
+        delivery.sequenceWatermark = lease.watermark
+        delivery.seal = seal
+        delivery.running = configuration.running
+        delivery.recorderKey = bench?.recorderDigest
+        return delivery
     }
 
     // MARK: Machine
@@ -267,7 +281,7 @@ struct Startup: ~Copyable {
     private func makeHosts(
         _ reactors: [Reactor], _ map: PartitionMap, _ mailboxes: [ReactorMailbox],
         _ storeThreads: StoreThreads, _ cluster: ClusterPort?, _ apns: APNsPort,
-        _ clock: ClockStatus, _ factory: PartitionFactory, _ faults: FaultGate?
+        _ webhooks: WebhookPort, _ clock: ClockStatus, _ factory: PartitionFactory, _ faults: FaultGate?
     ) -> [ReactorHost] {
         let admission = Admission(configuration.admission, registry: storeThreads.registry)
         return reactors.enumerated().map { index, reactor in
@@ -278,8 +292,7 @@ struct Startup: ~Copyable {
             let host = ReactorHost(
                 index: index, reactor: reactor, map: map, partitions: partitions, mailboxes: mailboxes,
                 store: storeThreads, batches: cluster ?? storeThreads, cluster: cluster, apns: apns,
-                clock: clock,
-                admission: admission,
+                webhooks: webhooks, clock: clock, admission: admission,
                 tally: ReactorTally(shard: metrics.shards[index]),
                 meter: TurnMeter(shard: metrics.shards[index], senders: senderFigures), faults: faults,
                 log: log)
@@ -291,13 +304,15 @@ struct Startup: ~Copyable {
     }
 
     /// Makes the APNs gateway with a reactor of its own.
-    private func makeGateway(_ answers: APNsAnswers) throws(StartupFailure) -> APNsHost {
+    private func makeGateway(
+        _ poster: EventPoster, _ clock: ClockStatus
+    ) throws(StartupFailure) -> APNsHost {
         do {
             let reactor = try Reactor(index: configuration.reactorCount)
             return APNsHost(
                 reactor: reactor, configuration: configuration,
                 tally: APNsTally(shard: metrics.shards[configuration.reactorCount + 1]), log: log
-            ) { answers.post($0) }
+            ) { answers in poster.post(answers.map { .gatewayAnswered(clock.movedToServer($0)) }) }
         } catch {
             throw StartupFailure(
                 text: error.description, hint: "raise the limit on open files", exitCode: error.exitCode)

@@ -34,6 +34,12 @@ enum CommandArguments {
         case .rotateKey(var command):
             command.key = try KeyInput.key(invocation)
             return .rotateKey(command)
+        case .setWebhook(var command):
+            command.secret = try KeyInput.secret(invocation)
+            return .setWebhook(command)
+        case .rotateWebhookSecret(var command):
+            command.secret = try KeyInput.secret(invocation)
+            return .rotateWebhookSecret(command)
         case .makeBackup(var command):
             command.path = try absolute(command.path)
             return .makeBackup(command)

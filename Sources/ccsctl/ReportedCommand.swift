@@ -57,6 +57,13 @@ extension OperatorRequest {
         case .senderStats(let command): command
         case .rotateKey(let command): command
         case .removeSender(let command): command
+        case .setWebhook(let command): command
+        case .showWebhook(let command): command
+        case .listWebhooks(let command): command
+        case .rotateWebhookSecret(let command): command
+        case .pauseWebhook(let command): command
+        case .resumeWebhook(let command): command
+        case .clearWebhook(let command): command
         case .addAccount(let command): command
         case .listAccounts(let command): command
         case .removeAccount(let command): command

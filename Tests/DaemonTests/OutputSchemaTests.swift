@@ -107,6 +107,12 @@ struct OutputSchemaTests {
         case "senders suspend", "senders resume": return [name + ["4711"], name + ["5"]]
         case "senders rotate-key": return [name + ["4711"], name + ["4711", "--overlap-seconds", "0"]]
         case "senders remove": return [name + ["4711"] + yes, name + ["4711"] + yes, name + ["4711"]]
+        case "senders webhook set":
+            return [name + [sender, "https://a.example/"], name + [sender, "http://a"]]
+        case "senders webhook rotate", "senders webhook clear":
+            return [name + [sender] + yes, name + ["5"] + yes]
+        case "senders webhook show", "senders webhook pause", "senders webhook resume":
+            return [name + [sender], name + ["5"]]
         case "service-accounts add": return [name + [sender, "--out", key], name + [sender, "--out", key]]
         case "service-accounts remove":
             let listed =

@@ -111,6 +111,15 @@ struct ShownBlocksTests {
         ),
         ("docs/cluster.md", "ccsctl cluster remove 3", "needs a node that is gone"),
         (
+            "docs/webhooks.md", "ccsctl senders webhook set 100000000001 https://app.example.com/ccs",
+            "needs an endpoint; WebhookTests sets one"
+        ),
+        (
+            "docs/webhooks.md",
+            "python3 docs/examples/webhook_receiver.py certificate.pem key.pem secret.txt 8443",
+            "serves until it is stopped; WebhookTests runs it"
+        ),
+        (
             "docs/cluster.md", "ccsctl cluster admit 3",
             "needs a node that was removed; ClusterOperatorTests admits one"
         ),

@@ -33,6 +33,8 @@ final class Harness {
     var delivered = StartTimes()
     /// What was offered to the APNs gateway and not answered yet.
     var deliveries: [GatewayDelivery] = []
+    /// What was ordered of the webhooks.
+    var orders: [WebhookOrder] = []
     var durableBatches = 0
     var expiredDevices = 0
     var unusedDevices = 0
@@ -123,6 +125,7 @@ final class Harness {
         topicMembers += effects.topicMembers
         failures += effects.invariantFailures
         deliveries += effects.deliveries
+        orders += effects.webhooks
         down.add(effects.downstream)
         up.add(effects.upstream)
         senders += effects.senders.rows
@@ -207,6 +210,7 @@ final class Harness {
     func crash(seed: UInt64) {
         store = lastDurable
         deliveries = []
+        orders = []
         start(partitions.count, seed)
     }
 }

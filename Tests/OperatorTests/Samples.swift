@@ -73,6 +73,9 @@ enum Samples {
                 answers: [["sessions": [session("sender_id"), session("device")], "left_out": 1]])
         case .sendMessage: message
         case .addSender, .listSenders, .rotateKey, .removeSender: sender(name)
+        case .setWebhook, .showWebhook, .listWebhooks, .rotateWebhookSecret, .pauseWebhook, .resumeWebhook,
+            .clearWebhook:
+            webhook(name)
         case .addAccount, .listAccounts, .removeAccount: account(name)
         case .addAPNsCredential, .listAPNsCredentials, .showAPNsCredential, .testAPNsCredential,
             .removeAPNsCredential, .listAPNsFeedback:
@@ -196,6 +199,37 @@ enum Samples {
                 arguments: [["sender_id": "5", "overlap_seconds": 0, "key": key]],
                 answers: [["sender_id": "5", "key": key, "old_keys_expire_at": time]])
         default: Sample(arguments: [["sender_id": "5"]], answers: [["sender_id": "5"]])
+        }
+    }
+
+    private static func webhook(_ name: OperationName) -> Sample {
+        let secret: JSONValue = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        let url: JSONValue = "https://app.example.com/ccs"
+        let report: JSONValue = [
+            "sender_id": "5", "url": url, "state": "active", "created_at": time,
+            "secrets_made_at": [earlier, time], "old_secret_expires_at": time,
+            "delivery": [
+                "acknowledged": 5, "failed": 2, "failures_in_row": 1, "in_flight": 3, "waiting": 4,
+                "retries_in_seconds": 30, "last_failure": "HTTP status 503", "last_failure_at": time,
+                "last_acknowledged_at": earlier,
+            ],
+        ]
+        return switch name {
+        case .setWebhook:
+            Sample(
+                arguments: [["sender_id": "5", "url": url, "secret": secret]],
+                answers: [["sender_id": "5", "url": url, "secret": secret]])
+        case .showWebhook: Sample(arguments: [["sender_id": "5"]], answers: [report])
+        case .listWebhooks: Sample(arguments: [[:]], answers: [["webhooks": [report]]])
+        case .rotateWebhookSecret:
+            Sample(
+                arguments: [["sender_id": "5", "overlap_seconds": 0, "secret": secret]],
+                answers: [["sender_id": "5", "secret": secret, "old_secret_expires_at": time]])
+        case .clearWebhook: Sample(arguments: [["sender_id": "5"]], answers: [["sender_id": "5"]])
+        default:
+            Sample(
+                arguments: [["sender_id": "5"]],
+                answers: [["sender_id": "5", "state": "paused", "changed": true]])
         }
     }
 

@@ -254,6 +254,24 @@ import Testing
         }
     }
 
+    @Test("A sender is read with its webhook in each state")
+    func webhooks() throws {
+        var sender = Samples.sender(42)
+        for state in WebhookRecord.State.allCases {
+            sender.webhook = WebhookRecord(
+                url: "https://a.example/ü",
+                secrets: [
+                    WebhookRecord.Secret(
+                        sealed: [1, 2, 3], createdAt: Samples.now, expiresAt: Samples.now + 1),
+                    WebhookRecord.Secret(sealed: [4], createdAt: Samples.now),
+                ], state: state, createdAt: Samples.now)
+            var buffer = ByteBuffer()
+            RegistryRecord.write(sender, to: &buffer)
+            #expect(buffer.bytes.byte(at: 0) == 4)
+            #expect(try RegistryRecord.sender(buffer.bytes, SenderID(42)) == sender)
+        }
+    }
+
     @Test("A sender is read with its project and accounts, and has the old encoding without them")
     func accounts() throws {
         var sender = Samples.sender(42)

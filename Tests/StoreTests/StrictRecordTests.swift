@@ -276,7 +276,9 @@ import Testing
 
     @Test("A sender is rejected when its label is not UTF-8 or its version is newer than it needs")
     func senders() throws {
-        func read(_ version: UInt8, label: [UInt8], project: [UInt8]? = nil) throws -> SenderRecord {
+        func read(_ version: UInt8, label: [UInt8], project: [UInt8]? = nil, state: UInt8? = nil) throws
+            -> SenderRecord
+        {
             let bytes = sealed(version, RecordIdentity(.sender, 42)) { writer in
                 writer.byte(0)
                 writer.bytes(label)
@@ -286,12 +288,20 @@ import Testing
                     writer.bytes(project)
                     writer.number(0)
                 }
+                if let state {
+                    writer.byte(state)
+                    writer.bytes([0x63])
+                    writer.signed(9)
+                    writer.number(0)
+                }
             }
             return try RegistryRecord.sender(bytes.raw, SenderID(42))
         }
         #expect(try read(2, label: [0x61]).label == "a" && read(3, label: [], project: [0x62]).project == "b")
         #expect(throws: RecordFault.value) { try read(2, label: [0xff]) }
         #expect(throws: RecordFault.value) { try read(3, label: [], project: []) }
+        #expect(try read(4, label: [], project: [], state: 2).webhook?.state == .gone)
+        #expect(throws: RecordFault.value) { try read(4, label: [], project: [], state: 3) }
     }
 
     @Test("A digest is rejected when it does not have 32 bytes", arguments: [0, 31, 33])

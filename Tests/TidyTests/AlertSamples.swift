@@ -115,6 +115,7 @@ struct AlertSample {
         AlertSample(
             "CcsdHTTPErrors", responses("POST /fcm/send"), not: responses("GET /readyz"),
             labels: ["instance": "a"]),
+        webhooks("CcsdWebhookGone", "gone"), webhooks("CcsdWebhookFailing", "paused"),
         AlertSample(
             "CcsdCertificateExpiring", [("ccs_certificate_not_after_seconds", "93600x130")],
             not: [("ccs_certificate_not_after_seconds", "2000000x130")],
@@ -163,6 +164,15 @@ struct AlertSample {
             ("ccs_apns_connections{environment=\"production\"}", "\(connections)x130"),
             ("ccs_apns_queue", "5x130"),
         ]
+    }
+
+    private static func webhooks(_ alert: String, _ state: String) -> AlertSample {
+        AlertSample(
+            alert, [("ccs_webhook_endpoints{state=\"\(state)\"}", "3x130")],
+            not: [
+                ("ccs_webhook_endpoints{state=\"\(state)\"}", "0x130"),
+                ("ccs_webhook_endpoints{state=\"open\"}", "3x130"),
+            ], labels: own.merging(["state": state]) { $1 }, templates: ["{{ $value }}": "3"])
     }
 
     // MARK: The test file of promtool

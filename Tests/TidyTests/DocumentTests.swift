@@ -153,7 +153,7 @@ import Testing
             SourceTree.read("docs/examples/\($0)")
         }
         let page = try #require(SourceTree.read("docs/first-app.md"))
-        #expect(files.count == 4 && page.split(separator: "```python\n").count == 3)
+        #expect(files.count == 5 && page.split(separator: "```python\n").count == 3)
         #expect(Self.pages.allSatisfy { Self.strangeExamples($0.text, files) == 0 })
         #expect(Self.strangeExamples("x\n```python\nprint(1)\n```\n", files) == 1, "canary")
     }

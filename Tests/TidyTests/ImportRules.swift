@@ -17,6 +17,7 @@ enum ImportRules {
         "RocksStore": ["Basics", "Delivery", "Store", "CRocksDB", "Glibc", "Synchronization"],
         "NodeProtocol": ["Basics", "Delivery", "Store"],
         "APNsGateway": ["Basics", "Wire", "Delivery"],
+        "Webhooks": ["Basics", "Wire", "Delivery"],
         "Transport": ["Basics", "CLinux", "COpenSSL", "Glibc", "Synchronization"],
         "NodeLinks": ["Basics", "Transport", "Synchronization"],
         "Crypto": ["Basics", "COpenSSL"],
@@ -34,7 +35,7 @@ enum ImportRules {
             "CYAML",
             "Glibc",
             "Synchronization", "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks",
-            "NATSClient", "TestBench",
+            "NATSClient", "Webhooks", "CCURL", "TestBench",
             // Only for the addresses of the test bench, and what its devices receive.
             "Client", "ClientProtocol",
         ]),

@@ -79,7 +79,7 @@ import Testing
         #expect(Self.offered("ccsctl se") == ["sessions", "send", "senders", "service-accounts"])
         #expect(
             Self.offered("ccsctl senders ") == [
-                "add", "list", "suspend", "resume", "stats", "rotate-key", "remove",
+                "add", "list", "suspend", "resume", "stats", "rotate-key", "remove", "webhook",
             ])
         #expect(Self.offered("ccsctl --socket x devices ") == ["list", "show", "trace", "forget"])
         #expect(Self.offered("ccsctl senders add --key") == ["--key-file", "--key-stdin"])

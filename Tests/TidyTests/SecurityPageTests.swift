@@ -28,7 +28,7 @@ import Testing
         let manifest = try #require(SourceTree.read("Package.swift"))
         let doors = [
             "COpenSSL": "OpenSSL", "CExpat": "expat", "CNGHTTP2": "nghttp2", "CZlib": "zlib",
-            "CRocksDB": "RocksDB", "CYAML": "libyaml", "CLibXML2": "libxml2",
+            "CRocksDB": "RocksDB", "CYAML": "libyaml", "CCURL": "libcurl", "CLibXML2": "libxml2",
         ]
         let used = manifest.matches(of: /name: "(C[A-Z]\w+)"/).map { String($0.1) }
             .filter { !["CLinux", "CCommit"].contains($0) }
@@ -46,7 +46,8 @@ import Testing
         "docs/security-evidence.md has the versions of the installed libraries",
         arguments: [
             ("OpenSSL", "openssl"), ("expat", "expat"), ("nghttp2", "libnghttp2"), ("zlib", "zlib"),
-            ("RocksDB", "rocksdb"), ("libyaml", "yaml-0.1"), ("libxml2", "libxml-2.0"),
+            ("RocksDB", "rocksdb"), ("libyaml", "yaml-0.1"), ("libcurl", "libcurl"),
+            ("libxml2", "libxml-2.0"),
         ])
     func versions(library: String, package: String) throws {
         let page = try #require(SourceTree.read("docs/security-evidence.md"))

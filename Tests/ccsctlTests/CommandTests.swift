@@ -121,6 +121,8 @@ import Wire
             "sessions list",
             "send", "senders add",
             "senders list",
+            "senders webhook set", "senders webhook show", "senders webhook list", "senders webhook rotate",
+            "senders webhook pause", "senders webhook resume", "senders webhook clear",
             "senders rotate-key", "senders remove", "devices list", "devices show", "devices trace",
             "devices forget", "service-accounts add", "service-accounts list", "service-accounts remove",
             "topics list", "topics running", "clock show", "clock accept", "clock advance",

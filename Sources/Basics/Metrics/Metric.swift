@@ -81,6 +81,11 @@ public enum Metric: Int, CaseIterable, Sendable {
     case apnsRequestsOpen
     case apnsQueue
     case apnsTokenMinted
+    case webhookRequests
+    case webhookAnswerTimes
+    case webhookRequestsOpen
+    /// Endpoints of webhooks, by state.
+    case webhookEndpoints
     /// Nodes of a cluster, as this one sees them.
     case clusterMembers
     case clusterPartitions

@@ -17,7 +17,7 @@ extension Metric {
     }
 
     /// The table, in the order of the cases; a test compares them.
-    static let rows: [Row] = traffic + messageRows + inside + gateway + cluster + process
+    static let rows: [Row] = traffic + messageRows + inside + gateway + webhooks + cluster + process
 
     private static let traffic: [Row] = [
         Row(

@@ -53,6 +53,8 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case iosDataOnly = "ios_data_only"
     case collapseKeyToAPNs = "collapse_key_to_apns"
     case gcm2015Priority = "gcm_2015_priority"
+    case webhookCAFile = "webhook_ca_file"
+    case webhookPrivateAddresses = "webhook_private_addresses"
     case storePartitions = "store_partitions"
     case clusterDirectory = "cluster_directory"
     case testBench = "test_bench"
@@ -105,6 +107,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
         .merging(unauthenticated) { first, _ in first }
         .merging(protocols) { first, _ in first }
         .merging(apns) { first, _ in first }
+        .merging(webhooks) { first, _ in first }
         .merging(cluster) { first, _ in first }
         .merging(testing) { first, _ in first }
 }

@@ -33,7 +33,7 @@ public struct Alert: Sendable {
     }
 
     /// All alerts, the most urgent first.
-    public static let all = service + cluster + storage + traffic + limits
+    public static let all = service + cluster + storage + traffic + webhooks + limits
 }
 
 extension Alert {

@@ -37,6 +37,7 @@ struct Panel: Sendable {
     static let rows: [(title: String, panels: [Panel])] = [
         ("State", state), ("Messages", messages), ("Latency", latency), ("Senders and refusals", senders),
         ("Connections and HTTP", connections), ("Store", store), ("Process", process), ("APNs", apns),
+        ("Webhooks", webhooks),
         ("Cluster", cluster),
     ]
 }
@@ -211,6 +212,24 @@ extension Panel {
             [
                 Query("sum(ccs_apns_queue\(own))", "queue"),
                 Query("sum(ccs_apns_connections\(own))", "connections"),
+            ]),
+    ]
+
+    private static let webhooks = [
+        Panel(
+            "Requests to webhooks", unit: "ops",
+            [Query(rate("ccs_webhook_requests_total", by: "outcome"), "{{outcome}}")]),
+        Panel(
+            "Latency of webhooks", unit: "s",
+            [
+                Query(quantile("0.5", "ccs_webhook_answer_seconds"), "p50"),
+                Query(quantile("0.99", "ccs_webhook_answer_seconds"), "p99"),
+            ]),
+        Panel(
+            "Endpoints and requests in flight", unit: "short",
+            [
+                Query("sum by (state) (ccs_webhook_endpoints\(own))", "{{state}}"),
+                Query("sum(ccs_webhook_requests_open\(own))", "in flight"),
             ]),
     ]
 

@@ -51,6 +51,15 @@ extension OperationName {
         case .listSenders: OperationForm(ListSenders.self)
         case .rotateKey: OperationForm(RotateKey.self, supplied: [\.key], options: Self.keyOptions)
         case .removeSender: OperationForm(RemoveSender.self)
+        case .setWebhook: Self.setWebhookForm
+        case .showWebhook: OperationForm(ShowWebhook.self)
+        case .listWebhooks: OperationForm(ListWebhooks.self)
+        case .rotateWebhookSecret:
+            OperationForm(
+                RotateWebhookSecret.self, supplied: [\.secret], options: Self.webhookSecretOptions)
+        case .pauseWebhook: OperationForm(PauseWebhook.self)
+        case .resumeWebhook: OperationForm(ResumeWebhook.self)
+        case .clearWebhook: OperationForm(ClearWebhook.self)
         case .addAccount: Self.addAccountForm
         case .listAccounts: OperationForm(ListAccounts.self, optionalArguments: [\.sender])
         case .removeAccount: OperationForm(RemoveAccount.self)
@@ -201,6 +210,14 @@ extension OperationName {
                 "ccsctl senders add --sender-id 12345 --key-file key.txt")
         ])
 
+    private static let setWebhookForm = OperationForm(
+        SetWebhook.self, supplied: [\.secret], options: webhookSecretOptions,
+        examples: [
+            Example(
+                "Take upstream messages over HTTPS",
+                "ccsctl senders webhook set 100000000001 https://app.example.com/ccs")
+        ])
+
     private static let addAccountForm = OperationForm(
         AddAccount.self, supplied: [\.publicKey],
         options: [
@@ -246,6 +263,13 @@ extension OperationName {
                 "Add a certificate that was exported from Keychain Access",
                 "ccsctl apns add push.p12 --password-file password.txt"),
         ])
+
+    private static let webhookSecretOptions = [
+        Option(
+            "--secret-file", .path, "FILE",
+            "Read the secret from the first line of a file. Default: a generated secret."),
+        Option("--secret-stdin", "Read the secret from the first line of standard input."),
+    ]
 
     private static let keyOptions = [
         Option(

@@ -67,6 +67,8 @@ public struct Effects: Sendable {
     public var commands: [(ConnectionID, SessionCommand)] = []
     /// For the APNs gateway.
     public var deliveries: [GatewayDelivery] = []
+    /// For the webhooks, in order.
+    public var webhooks: [WebhookOrder] = []
     /// For other partitions (or this one), routed by their key.
     public var forwards: [Event] = []
     /// For the store: written together, in order, as the batch of this turn.
@@ -105,6 +107,7 @@ public struct Effects: Sendable {
     public mutating func removeAll() {
         commands.removeAll(keepingCapacity: true)
         deliveries.removeAll(keepingCapacity: true)
+        webhooks.removeAll(keepingCapacity: true)
         forwards.removeAll(keepingCapacity: true)
         mutations.removeAll(keepingCapacity: true)
         loads.removeAll(keepingCapacity: true)

@@ -170,6 +170,8 @@ public enum UpstreamOutcome: Sendable, CaseIterable {
     case unanswered
     /// The message expired before there was room to write it.
     case expired
+    /// A webhook has not delivered it and does not try again: it goes to another session.
+    case returned
 }
 
 extension Event {

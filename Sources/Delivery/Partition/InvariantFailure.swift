@@ -75,7 +75,13 @@ extension Turn {
         fail(what, .sender(entry.sender))
         guard !broken.senders.contains(where: { $0 === entry }) else { return }
         broken.senders.append(entry)
-        for session in entry.sessions { send(.close(.internalError), to: session.connection) }
+        for session in entry.sessions {
+            if session.kind == .webhook {
+                effects.webhooks.append(.recall(session.connection))
+            } else {
+                send(.close(.internalError), to: session.connection)
+            }
+        }
     }
 
     @inline(never)

@@ -25,10 +25,10 @@ extension Partition {
     public func senderSessions(of sender: SenderID?) -> [SenderID: SenderSessions] {
         let connected = sender.map { [senders.table[$0]].compactMap { $0 } } ?? senders.table.all
         var found: [SenderID: SenderSessions] = [:]
-        for entry in connected where !entry.sessions.isEmpty {
+        for entry in connected where entry.sessions.contains(where: { $0.kind != .webhook }) {
             var figures = SenderSessions()
-            figures.sessions = entry.sessions.count
-            figures.draining = entry.sessions.count { $0.mode == .draining }
+            figures.sessions = entry.sessions.count { $0.kind != .webhook }
+            figures.draining = entry.sessions.count { $0.mode == .draining && $0.kind != .webhook }
             figures.unacknowledged = entry.sessions.reduce(0) { $0 + $1.window.messages.count }
             found[entry.sender] = figures
         }

@@ -107,11 +107,14 @@ public struct SenderRecord: Sendable, Equatable {
     public var project: String
     /// Its service accounts for HTTP v1, oldest first.
     public var accounts: [ServiceAccount]
+    /// Its webhook. `nil` if it has none.
+    public var webhook: WebhookRecord?
 
     /// Creates a record.
     public init(
         sender: SenderID, label: String, keys: [ServerKey], createdAt: UnixMilliseconds,
-        isSuspended: Bool = false, project: String = "", accounts: [ServiceAccount] = []
+        isSuspended: Bool = false, project: String = "", accounts: [ServiceAccount] = [],
+        webhook: WebhookRecord? = nil
     ) {
         self.sender = sender
         self.label = label
@@ -120,5 +123,6 @@ public struct SenderRecord: Sendable, Equatable {
         self.isSuspended = isSuspended
         self.project = project
         self.accounts = accounts
+        self.webhook = webhook
     }
 }

@@ -9,6 +9,8 @@ public struct SenderDirectory: Sendable {
     private let signers: [String: SenderID]
     /// The senders that an operator has suspended.
     public let suspended: Set<SenderID>
+    /// The senders whose webhooks may get messages, in ascending order.
+    public let webhooks: [SenderID]
 
     /// Creates a directory of senders.
     public init(_ records: [SenderRecord] = []) {
@@ -23,6 +25,7 @@ public struct SenderDirectory: Sendable {
         }
         signers = Dictionary(signing) { min($0, $1) }
         suspended = Set(self.records.values.filter(\.isSuspended).map(\.sender))
+        webhooks = self.records.values.filter(\.usesWebhook).map(\.sender).sorted()
     }
 
     /// Returns the record of a sender, or `nil` if there is none.

@@ -59,6 +59,9 @@ struct PendingWindow {
         return receipts[releasing - 1].sequence
     }
 
+    /// Whether nothing is outstanding.
+    var isEmpty: Bool { messages.isEmpty && receipts.isEmpty }
+
     /// Whether the window has an item with a sequence.
     func contains(_ sequence: SequenceNumber) -> Bool {
         messages.contains { $0.sequence == sequence } || receipts.contains { $0.sequence == sequence }
@@ -85,25 +88,40 @@ struct AppServerSessionState {
         }
     }
 
+    /// What has the session.
+    enum Kind {
+        case appServer
+        /// The sender's webhook, which stands in while no app server is ready.
+        case webhook
+        /// A recorder (`DeliverySettings.recorderKey`), which stands in while there is nothing else.
+        case recorder
+    }
+
     let connection: ConnectionID
-    /// Whether it stands in for an app server (`DeliverySettings.recorderKey`).
-    var isRecorder = false
+    let kind: Kind
     var mode = Mode.loggedIn
     /// Whether its outbound buffer is full because the app server does not read.
     var isCongested = false
     var window = PendingWindow()
 
+    init(connection: ConnectionID, kind: Kind) {
+        self.connection = connection
+        self.kind = kind
+    }
+
     /// Whether it accepts another message with up to `limit` unanswered ones.
     func takesMessage(window limit: Int) -> Bool {
-        mode == .ready && !isCongested && window.messages.count < limit
+        let limit = kind == .webhook ? Limits.Webhook.held : limit
+        return mode == .ready && !isCongested && window.messages.count < limit
     }
 
     /// Whether it accepts another receipt.
     ///
     /// Most app servers never answer a receipt. Up to the window are kept for an answer; as many older ones may wait for the
-    /// session's report that they are written, so that a receipt is removed from the store only then.
+    /// session's report that they are written, so that a receipt is removed from the store only then. A webhook answers each.
     func takesReceipt(window limit: Int) -> Bool {
-        mode == .ready && !isCongested && window.receipts.count < 2 * limit
+        let most = kind == .webhook ? Limits.Webhook.held : 2 * limit
+        return mode == .ready && !isCongested && window.receipts.count < most
     }
 }
 
@@ -135,6 +153,8 @@ final class SenderEntry {
     var pageRead: PageRead?
     /// The session that has a device's outstanding messages, so that their order is preserved.
     var sticky: [UInt64: Sticky] = [:]
+    /// The first message of each device that is left in the store, with all later ones, for those before it: see `park`.
+    var parked: [UInt64: SequenceNumber] = [:]
     /// Messages whose removal the store has not confirmed: a page may still contain them.
     var leaving: Set<UInt64> = []
     /// Those of them that are being returned to their devices, until that is answered.
@@ -193,10 +213,10 @@ final class SenderEntry {
         return best
     }
 
-    /// Whether a session may be given something: a recorder stands back as long as an app server is connected, even one that accepts
-    /// nothing now.
+    /// Whether a session may be given something: a recorder stands back as long as there is an app server or a webhook, even one that
+    /// accepts nothing now. (`adaptWebhook` drains a webhook's session.)
     func isInCharge(_ index: Int) -> Bool {
-        !sessions[index].isRecorder || !sessions.contains { !$0.isRecorder }
+        sessions[index].kind != .recorder || sessions.allSatisfy { $0.kind == .recorder }
     }
 
     /// Whether any session accepts messages.
@@ -234,6 +254,7 @@ final class SenderEntry {
     func reset() {
         rewind(before: SequenceNumber(1))
         sticky = [:]
+        parked = [:]
         for session in sessions {
             for item in session.window.messages {
                 let count = sticky[item.device]?.count ?? 0

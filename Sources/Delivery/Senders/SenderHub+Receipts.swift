@@ -40,8 +40,9 @@ extension SenderHub {
     /// Counts receipts as delivered that app servers have left unanswered for too long.
     mutating func removeUnansweredReceipts(of entry: SenderEntry, _ turn: inout Turn) {
         let sentBy = turn.now.monotonic.advanced(seconds: -turn.settings.receiptAckSeconds)
-        // On a congested connection the receipts may not have been written.
-        for at in entry.sessions.indices where !entry.sessions[at].isCongested {
+        // On a congested connection the receipts may not have been written. A webhook answers each.
+        for at in entry.sessions.indices
+        where !entry.sessions[at].isCongested && entry.sessions[at].kind != .webhook {
             while let item = entry.sessions[at].window.removeReceipt(sentBy: sentBy) {
                 turn.send(AppServerCommand.withdraw(item.sequence), to: entry.sessions[at].connection)
                 remove(item, of: entry, reason: .delivered, &turn)

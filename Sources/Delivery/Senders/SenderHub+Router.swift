@@ -13,15 +13,19 @@ extension SenderHub {
         guard message.kind == .message else {
             return entry.sessionForReceipt(from: message.requester, window: turn.settings.pendingWindow)
         }
-        if let sticky = entry.sticky[message.from.device.number], let at = entry.index(of: sticky.connection),
-            entry.sessions[at].mode == .ready
-        {
-            if entry.isInCharge(at), entry.sessions[at].takesMessage(window: turn.settings.pendingWindow) {
-                return at
-            }
+        let window = turn.settings.pendingWindow
+        guard let sticky = entry.sticky[message.from.device.number],
+            let at = entry.index(of: sticky.connection)
+        else { return entry.leastOutstanding(window: window) }
+        if entry.sessions[at].kind == .webhook {
+            return chooseWebhook(sticky, at: at, of: entry, window: window)
+        }
+        if entry.sessions[at].mode == .ready {
+            if entry.isInCharge(at), entry.sessions[at].takesMessage(window: window) { return at }
             if !isForced { return nil }
         }
-        return entry.leastOutstanding(window: turn.settings.pendingWindow)
+        let other = entry.leastOutstanding(window: window)
+        return other.map { entry.sessions[$0].kind } == .webhook ? nil : other
     }
 
     /// Sends a message to a session and records it as outstanding there.
@@ -49,9 +53,11 @@ extension SenderHub {
             OutstandingUpstream(
                 sequence: message.sequence, expiresAt: message.expiresAt, device: device,
                 isReceipt: isReceipt, isStored: isStored, sentAt: turn.now.monotonic))
-        turn.send(.deliver(message), to: connection)
+        turn.deliver(message, to: connection)
         if isReceipt {
-            while let oldest = entry.sessions[at].window.nextRelease(keeping: window) {
+            while !connection.isWebhook,
+                let oldest = entry.sessions[at].window.nextRelease(keeping: window)
+            {
                 turn.send(AppServerCommand.release(oldest), to: connection)
             }
         } else {
@@ -75,6 +81,8 @@ extension SenderHub {
         if message.expiresAt <= turn.now.expiryCutoff {
             entry.cursor = message.sequence
             expire(message.sequence, at: message.expiresAt, by: message.author, of: entry, &turn)
+        } else if entry.isParked(message) {
+            entry.cursor = message.sequence
         } else if !isQueued, let at = choose(for: message, of: entry, isForced: false, turn) {
             entry.cursor = message.sequence
             deliver(message, toSessionAt: at, of: entry, isStored: true, &turn)
@@ -93,7 +101,11 @@ extension SenderHub {
     /// Delivers as many messages as the sessions accept, and reads the next page if there is room.
     mutating func pump(_ entry: SenderEntry, _ turn: inout Turn) {
         guard entry.hasReadySession else { return }
-        if !entry.backlog.isEmpty { deliverBacklog(entry, &turn) }
+        entry.unpark()
+        if !entry.backlog.isEmpty {
+            deliverBacklog(entry, &turn)
+            entry.park(keeping: turn.settings.mailboxPage / 2)
+        }
         guard entry.isBehind, entry.pageRead == nil, entry.backlog.count <= turn.settings.mailboxPage / 2,
             entry.leastOutstanding(window: turn.settings.pendingWindow) != nil
         else { return }
@@ -143,7 +155,7 @@ extension SenderHub {
             if entry.holds(message.sequence) { continue }
             if message.expiresAt <= turn.now.expiryCutoff {
                 expire(message.sequence, at: message.expiresAt, by: message.author, of: entry, &turn)
-            } else {
+            } else if !entry.isParked(message) {
                 entry.backlog.append(message)
             }
         }
@@ -191,12 +203,14 @@ extension SenderHub {
             let item = entry.sessions[at].window.remove(sequence)
         else { return }
         entry.released(item, &turn)
-        if outcome == .expired, item.isStored, !item.isReceipt {
-            // It is read again, since the report to its device needs its ID.
+        let isOpen = outcome == .returned || outcome == .expired
+        if isOpen, item.isStored, outcome == .returned || !item.isReceipt {
+            // It goes to another session, or is read again because the report to its device needs its ID.
             entry.rewind(before: sequence)
         } else {
-            remove(item, of: entry, reason: outcome == .expired ? .expired : .delivered, &turn)
+            remove(item, of: entry, reason: isOpen ? .expired : .delivered, &turn)
         }
+        if connection.isWebhook { adaptWebhook(of: entry, &turn) }
         pump(entry, &turn)
     }
 
@@ -210,7 +224,7 @@ extension SenderHub {
         guard !entry.leaving.contains(sequence.number) else { return }
         for at in entry.sessions.indices {
             guard let item = entry.sessions[at].window.remove(sequence) else { continue }
-            turn.send(AppServerCommand.withdraw(sequence), to: entry.sessions[at].connection)
+            turn.withdraw(sequence, of: sender, from: entry.sessions[at].connection)
             entry.released(item, &turn)
         }
         entry.backlog.removeAll { $0.sequence == sequence }

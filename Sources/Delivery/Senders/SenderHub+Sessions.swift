@@ -14,10 +14,10 @@ extension SenderHub {
             return
         }
         let entry = table.entry(sender)
-        // Draining connections do not count: an app server that was asked to reconnect must be let in. Recorders take no place either.
+        // Draining connections do not count: an app server that was asked to reconnect must be let in. Stand-ins take no place either.
         guard
             isRecorder
-                || entry.sessions.count(where: { $0.mode != .draining && !$0.isRecorder })
+                || entry.sessions.count(where: { $0.mode != .draining && $0.kind == .appServer })
                     < turn.settings.connectionsPerSender
         else {
             turn.send(AppServerCommand.loginRefused(.tooManyConnections), to: connection)
@@ -26,7 +26,8 @@ extension SenderHub {
         guard turn.demand(entry.index(of: connection) == nil, "a connection logs in twice", of: entry) else {
             return
         }
-        entry.sessions.append(AppServerSessionState(connection: connection, isRecorder: isRecorder))
+        entry.sessions.append(
+            AppServerSessionState(connection: connection, kind: isRecorder ? .recorder : .appServer))
         turn.send(AppServerCommand.loginAccepted, to: connection)
     }
 
@@ -43,12 +44,14 @@ extension SenderHub {
             entry.sessions[at].mode != .draining
         else { return }
         entry.setMode(.ready, at: at, &turn)
+        adaptWebhook(of: entry, &turn)
         pump(entry, &turn)
     }
 
     mutating func draining(_ connection: ConnectionID, _ sender: SenderID, _ turn: inout Turn) {
         guard let entry = table[sender], let at = entry.index(of: connection) else { return }
         entry.setMode(.draining, at: at, &turn)
+        adaptWebhook(of: entry, &turn)
         leaveBacklogToStore(entry)
         // Messages that waited for this session may be sent to another one now.
         pump(entry, &turn)
@@ -85,6 +88,7 @@ extension SenderHub {
         turn.demand(
             !entry.sessions.isEmpty || entry.sticky.isEmpty, "messages are outstanding without a session",
             of: entry)
+        adaptWebhook(of: entry, &turn)
         leaveBacklogToStore(entry)
         pump(entry, &turn)
     }

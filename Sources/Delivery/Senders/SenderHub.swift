@@ -3,6 +3,8 @@ import Basics
 /// The senders of a partition: their sessions, and their mailboxes with upstream messages and receipts.
 struct SenderHub: ~Copyable {
     var table: SenderTable
+    /// The number of sessions of webhooks so far.
+    var webhookSessions: UInt32 = 0
 
     init(hash: SipHash) { table = SenderTable(hash: hash) }
 
@@ -103,12 +105,13 @@ struct SenderHub: ~Copyable {
         }
     }
 
-    /// Ends the sessions of senders that were removed or suspended.
+    /// Ends the sessions of senders that were removed or suspended. The next tick adapts those of webhooks: this is also how a
+    /// partition begins, whose effects are lost then.
     mutating func directoryChanged(_ turn: inout Turn) {
         for entry in table.all {
             let record = turn.directory[entry.sender]
             if let record, !record.isSuspended { continue }
-            for at in entry.sessions.indices {
+            for at in entry.sessions.indices where entry.sessions[at].kind != .webhook {
                 entry.setMode(.draining, at: at, &turn)
                 turn.send(
                     .close(record == nil ? .credentialsRevoked : .senderSuspended),
@@ -116,6 +119,7 @@ struct SenderHub: ~Copyable {
             }
             leaveBacklogToStore(entry)
         }
+        loadWebhooks(turn)
     }
 
     // MARK: Time
@@ -132,6 +136,7 @@ struct SenderHub: ~Copyable {
                 turn.batch.removesUpstream = true
             }
             forgetOldStreams(of: entry, turn)
+            adaptWebhook(of: entry, &turn)
             pump(entry, &turn)
             forgetIfUnneeded(entry, &turn)
         }

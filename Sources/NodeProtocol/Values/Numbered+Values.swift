@@ -105,6 +105,7 @@ extension UpstreamOutcome: Numbered {
         case .refused: 2
         case .unanswered: 3
         case .expired: 4
+        case .returned: 5
         }
     }
 }

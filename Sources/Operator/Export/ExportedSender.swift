@@ -106,6 +106,56 @@ public struct ExportedSender: Record, Equatable {
             .required("created_at", .time, \.createdAt, "When it was made."))
     }
 
+    /// A webhook.
+    public struct Webhook: Record, Equatable {
+        public var url: String
+        public var state: WebhookStateName
+        public var createdAt: UnixMilliseconds
+        public var secrets: [Secret]
+
+        /// Creates a webhook.
+        public init(url: String, state: WebhookStateName, createdAt: UnixMilliseconds, secrets: [Secret]) {
+            self.url = url
+            self.state = state
+            self.createdAt = createdAt
+            self.secrets = secrets
+        }
+
+        public static let fields = Fields(
+            Webhook.init(url:state:createdAt:secrets:),
+            .required("url", .webhookURL, \.url, "The endpoint."),
+            .required("state", .word, \.state, "Whether requests are sent."),
+            .required("created_at", .time, \.createdAt, "When it was set."),
+            .required("secrets", .list(.record), \.secrets, "Its secrets, oldest first."))
+    }
+
+    /// A secret that requests to a webhook are signed with.
+    public struct Secret: Record, Equatable {
+        public var secret: Redacted<[UInt8]>
+        public var createdAt: UnixMilliseconds
+        public var expiresAt: UnixMilliseconds?
+
+        /// Creates a secret.
+        public init(secret: Redacted<[UInt8]>, createdAt: UnixMilliseconds, expiresAt: UnixMilliseconds?) {
+            self.secret = secret
+            self.createdAt = createdAt
+            self.expiresAt = expiresAt
+        }
+
+        public static func == (a: Self, b: Self) -> Bool {
+            ConstantTime.equal(a.secret.revealed, b.secret.revealed) && a.createdAt == b.createdAt
+                && a.expiresAt == b.expiresAt
+        }
+
+        public static let fields = Fields(
+            Secret.init(secret:createdAt:expiresAt:),
+            .required(
+                "secret", .secretFile(upTo: Limits.Webhook.chosenSecretBytes.upperBound), \.secret,
+                "The secret."),
+            .required("created_at", .time, \.createdAt, "When it was made."),
+            .optional("expires_at", .time, \.expiresAt, "When requests are no longer signed with it."))
+    }
+
     public var sender: SenderID
     public var label: String
     public var project: String
@@ -113,11 +163,12 @@ public struct ExportedSender: Record, Equatable {
     public var createdAt: UnixMilliseconds
     public var keys: [Key]
     public var accounts: [Account]
+    public var webhook: Webhook?
 
     /// Creates a row.
     public init(
         sender: SenderID, label: String, project: String, isSuspended: Bool, createdAt: UnixMilliseconds,
-        keys: [Key], accounts: [Account]
+        keys: [Key], accounts: [Account], webhook: Webhook? = nil
     ) {
         self.sender = sender
         self.label = label
@@ -126,6 +177,7 @@ public struct ExportedSender: Record, Equatable {
         self.createdAt = createdAt
         self.keys = keys
         self.accounts = accounts
+        self.webhook = webhook
     }
 
     public func check() throws(FieldProblem) {
@@ -138,10 +190,15 @@ public struct ExportedSender: Record, Equatable {
                 "invalid accounts: expected at most \(Limits.Operator.accountsPerSender)",
                 hint: "remove accounts first")
         }
+        guard webhook?.secrets.count ?? 0 <= Limits.Webhook.secrets else {
+            throw .conflict(
+                "invalid webhook: expected at most \(Limits.Webhook.secrets) secrets",
+                hint: "rotate the secret first")
+        }
     }
 
     public static let fields = Fields(
-        ExportedSender.init(sender:label:project:isSuspended:createdAt:keys:accounts:),
+        ExportedSender.init(sender:label:project:isSuspended:createdAt:keys:accounts:webhook:),
         .required("sender_id", .sender, \.sender, "The sender ID."),
         .preset("label", .text(0...Limits.Operator.labelBytes), \.label, "", "The name for people."),
         .preset(
@@ -150,5 +207,6 @@ public struct ExportedSender: Record, Equatable {
         .preset("suspended", .boolean, \.isSuspended, false, "Whether it is suspended."),
         .required("created_at", .time, \.createdAt, "When it was made."),
         .required("keys", .list(.record), \.keys, "Its server keys, oldest first."),
-        .required("accounts", .list(.record), \.accounts, "Its service accounts, oldest first."))
+        .required("accounts", .list(.record), \.accounts, "Its service accounts, oldest first."),
+        .optional("webhook", .record, \.webhook, "Its webhook."))
 }

@@ -50,21 +50,3 @@ struct APNsPort: Sendable {
         return latch.wait(milliseconds: Int64(Limits.APNs.selfTestSeconds + 1) * 1_000)
     }
 }
-
-/// Passes the gateway's answers to the partitions of their devices.
-struct APNsAnswers: Sendable {
-    let map: PartitionMap
-    let mailboxes: [ReactorMailbox]
-    let clock: ClockStatus
-
-    /// Passes answers on, in order, with one parcel for each reactor.
-    func post(_ answers: [GatewayAnswer]) {
-        var parcels = mailboxes.map { _ in Parcel() }
-        for answer in answers {
-            let event = Event.gatewayAnswered(clock.movedToServer(answer))
-            guard let key = event.key else { continue }
-            parcels[map.reactor(of: key.partition(of: map.partitions))].events.append(event)
-        }
-        for (mailbox, parcel) in zip(mailboxes, parcels) where !parcel.isEmpty { mailbox.post(parcel) }
-    }
-}

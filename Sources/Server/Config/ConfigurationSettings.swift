@@ -99,6 +99,10 @@ extension Configuration {
     public var collapseKeyToAPNs: Bool { self[.collapseKeyToAPNs] == .boolean(true) }
     /// Whether notifications without a priority have normal priority.
     public var gcm2015Priority: Bool { self[.gcm2015Priority] == .boolean(true) }
+    /// File of the authorities for certificates of webhooks; `nil` for those of the system.
+    public var webhookCAFile: String? { word(.webhookCAFile).isEmpty ? nil : word(.webhookCAFile) }
+    /// Whether webhooks are sent to private addresses.
+    public var webhookPrivateAddresses: Bool { self[.webhookPrivateAddresses] == .boolean(true) }
     /// The number of partitions that a new store gets and an existing one must have; `nil` if it is not configured.
     public var storePartitions: Int? { number(.storePartitions) == 0 ? nil : number(.storePartitions) }
     /// The folder that makes the daemon a node of a cluster; `nil` if it belongs to none.

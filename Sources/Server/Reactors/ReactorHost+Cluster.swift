@@ -20,7 +20,10 @@ extension ReactorHost {
     /// Stops serving a partition, and closes the sessions of its devices and senders. Called on every reactor.
     func leave(_ partition: Int) {
         isOurs[partition] = false
-        if map.reactor(of: partition) == index { partitions.leave(partition) }
+        if map.reactor(of: partition) == index {
+            var orders = partitions.leave(partition)
+            webhooks.order(&orders)
+        }
         closeSessions(of: partition)
     }
 

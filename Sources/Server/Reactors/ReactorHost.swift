@@ -27,6 +27,7 @@ final class ReactorHost: ReactorDelegate {
     private let store: StoreThreads
     private let batches: any CommitLog
     private let apns: APNsPort
+    let webhooks: WebhookPort
     /// The other nodes; `nil` for a daemon that belongs to no cluster.
     let cluster: ClusterPort?
     /// What goes to the thread of the cluster in this turn.
@@ -52,8 +53,8 @@ final class ReactorHost: ReactorDelegate {
         index: Int, reactor: Reactor, map: PartitionMap, partitions: ReactorPartitions,
         mailboxes: [ReactorMailbox],
         store: StoreThreads, batches: any CommitLog, cluster: ClusterPort?, apns: APNsPort,
-        clock: ClockStatus, admission: Admission, tally: ReactorTally, meter: TurnMeter, faults: FaultGate?,
-        log: Log
+        webhooks: WebhookPort, clock: ClockStatus, admission: Admission, tally: ReactorTally,
+        meter: TurnMeter, faults: FaultGate?, log: Log
     ) {
         self.faults = faults
         self.index = index
@@ -66,6 +67,7 @@ final class ReactorHost: ReactorDelegate {
         self.cluster = cluster
         isOurs = cluster == nil ? [] : Array(repeating: false, count: map.partitions)
         self.apns = apns
+        self.webhooks = webhooks
         self.clock = clock
         self.admission = admission
         self.tally = tally
@@ -151,6 +153,8 @@ final class ReactorHost: ReactorDelegate {
         var deliveries = partitions.takeDeliveries()
         clock.moveToMachine(&deliveries)
         apns.deliver(&deliveries)
+        var orders = partitions.takeWebhookOrders()
+        webhooks.order(&orders)
         collectCounters()
         partitions.endTurn()
         if cluster != nil { partitions.removeLeft() }

@@ -184,6 +184,16 @@ final class ReactorPartitions {
         return deliveries
     }
 
+    /// Removes and returns the orders to webhooks of this turn. Those of a partition that leaves are dropped: it has no sessions.
+    func takeWebhookOrders() -> [WebhookOrder] {
+        var orders: [WebhookOrder] = []
+        for hosted in active where !hosted.effects.webhooks.isEmpty {
+            if !hosted.isLeaving { orders.append(contentsOf: hosted.effects.webhooks) }
+            hosted.effects.webhooks.removeAll(keepingCapacity: true)
+        }
+        return orders
+    }
+
     /// Removes and returns the store queries of this turn.
     func takeLoads() -> [PartitionQuery] {
         var loads: [PartitionQuery] = []
@@ -213,9 +223,12 @@ final class ReactorPartitions {
         return true
     }
 
-    /// Stops serving a partition; it stays until all its requests to the store have been answered.
-    func leave(_ partition: Int) {
-        all[partition - first]?.isLeaving = true
+    /// Stops serving a partition; it stays until all its requests to the store have been answered. Returns what the webhooks must
+    /// forget.
+    func leave(_ partition: Int) -> [WebhookOrder] {
+        guard let hosted = all[partition - first] else { return [] }
+        hosted.isLeaving = true
+        return hosted.core.webhooksLeft()
     }
 
     /// Removes the partitions that have left. Called between turns.

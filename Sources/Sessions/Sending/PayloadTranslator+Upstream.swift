@@ -7,19 +7,7 @@ extension PayloadTranslator {
     ///
     /// Of a malformed body, only the pairs before the error are appended.
     public static func append(dataOf body: EncodedAppData, to buffer: inout ByteBuffer) {
-        buffer.append("{")
-        let start = buffer.count
-        do throws(MCSError) {
-            try AppData.forEach(in: body.raw) { key, value in
-                if buffer.count > start { buffer.append(",") }
-                JSONWriter.append(string: key, in: .element, to: &buffer)
-                buffer.append(":")
-                JSONWriter.append(string: value, in: .element, to: &buffer)
-            }
-        } catch {
-            // The session has checked the frame that the body comes from, so only damage in the store leads here.
-        }
-        buffer.append("}")
+        AppData.append(jsonOf: body.raw, in: .element, to: &buffer)
     }
 
     /// Returns the priority of a message. The default is high if the device shows a notification, else normal (ccs-xmpp 2.2).

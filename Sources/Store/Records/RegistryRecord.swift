@@ -27,6 +27,8 @@ public enum RegistryRecord {
     private static let senderVersion: UInt8 = 2
     /// A sender with a project ID or accounts for HTTP v1, after the fields of version 2.
     private static let projectVersion: UInt8 = 3
+    /// A sender with a webhook, after the fields of version 3.
+    private static let webhookVersion: UInt8 = 4
 
     /// Replaces the content of a buffer with the record of a device.
     public static func write(_ device: DeviceRecord, to buffer: inout ByteBuffer) {
@@ -208,8 +210,8 @@ public enum RegistryRecord {
     /// Replaces the content of a buffer with the record of a sender.
     public static func write(_ sender: SenderRecord, to buffer: inout ByteBuffer) {
         // The oldest version that fits, as for registrations.
-        let written =
-            sender.project.isEmpty && sender.accounts.isEmpty ? senderVersion : projectVersion
+        let isPlain = sender.project.isEmpty && sender.accounts.isEmpty
+        let written = sender.webhook != nil ? webhookVersion : isPlain ? senderVersion : projectVersion
         var writer = RecordWriter(
             buffer, version: written, place: RecordIdentity(.sender, sender.sender.number))
         writer.byte(sender.isSuspended ? 1 : 0)
@@ -228,7 +230,7 @@ public enum RegistryRecord {
             writer.bytes(scram.salt)
             writer.number(UInt64(scram.iterations))
         }
-        if written == projectVersion {
+        if written >= projectVersion {
             writer.bytes([UInt8](sender.project.utf8))
             writer.number(UInt64(sender.accounts.count))
             for account in sender.accounts {
@@ -238,6 +240,7 @@ public enum RegistryRecord {
                 writer.signed(account.createdAt)
             }
         }
+        if let webhook = sender.webhook { write(webhook, &writer) }
         buffer = writer.finish()
     }
 
@@ -246,7 +249,7 @@ public enum RegistryRecord {
         _ bytes: borrowing RawSpan, _ sender: SenderID
     ) throws(RecordFault) -> SenderRecord {
         let first = bytes.byteCount > 0 ? bytes.byte(at: 0) : version
-        let written = first == projectVersion || first == senderVersion ? first : version
+        let written = [webhookVersion, projectVersion, senderVersion].contains(first) ? first : version
         let hasSCRAM = written >= senderVersion
         var reader = try RecordReader(
             copy bytes, version: written, place: RecordIdentity(.sender, sender.number))
@@ -263,7 +266,7 @@ public enum RegistryRecord {
         }
         var record = SenderRecord(
             sender: sender, label: label, keys: keys, createdAt: createdAt, isSuspended: isSuspended)
-        if written == projectVersion {
+        if written >= projectVersion {
             record.project = try reader.text()
             for _ in 0..<(try reader.count()) {
                 record.accounts.append(
@@ -271,8 +274,11 @@ public enum RegistryRecord {
                         email: try reader.text(), keyID: try reader.text(),
                         publicKey: try reader.byteArray(), createdAt: try reader.signed()))
             }
-            guard !record.project.isEmpty || !record.accounts.isEmpty else { throw .value }
+            guard written == webhookVersion || !record.project.isEmpty || !record.accounts.isEmpty else {
+                throw .value
+            }
         }
+        if written == webhookVersion { record.webhook = try webhook(&reader) }
         try reader.finish()
         return record
     }
@@ -284,7 +290,7 @@ public enum RegistryRecord {
             iterations: try reader.count())
     }
 
-    private static func flag(_ reader: inout RecordReader) throws(RecordFault) -> Bool {
+    static func flag(_ reader: inout RecordReader) throws(RecordFault) -> Bool {
         switch try reader.byte() {
         case 0: false
         case 1: true

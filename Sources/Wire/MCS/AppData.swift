@@ -78,6 +78,27 @@ public enum AppData {
         }
     }
 
+    /// Appends the pairs of a body as a JSON object whose values are strings.
+    ///
+    /// Of a malformed body, only the pairs before the error are appended.
+    public static func append(
+        jsonOf body: RawSpan, in context: JSONWriter.Context, to buffer: inout ByteBuffer
+    ) {
+        buffer.append("{")
+        let start = buffer.count
+        do throws(MCSError) {
+            try forEach(in: body) { key, value in
+                if buffer.count > start { buffer.append(",") }
+                JSONWriter.append(string: key, in: context, to: &buffer)
+                buffer.append(":")
+                JSONWriter.append(string: value, in: context, to: &buffer)
+            }
+        } catch {
+            // The session has checked the frame that the body comes from, so only damage in the store leads here.
+        }
+        buffer.append("}")
+    }
+
     /// Returns the ranges of key and value in the content of one `app_data` field. Throws if one is missing.
     static func parts(of entry: RawSpan) throws(MCSError) -> (key: Range<Int>, value: Range<Int>) {
         var fields = ProtobufReader(entry)

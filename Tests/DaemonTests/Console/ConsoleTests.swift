@@ -137,6 +137,47 @@ struct ConsoleTests {
         #expect(try bench.complaints() == [])
     }
 
+    @Test("a webhook is set, its secret shown once and rotated, and it is paused, resumed and removed")
+    func webhook() throws {
+        let bench = try ConsoleBench()
+        let sender = try bench.daemon.firstSender.id
+        try bench.logIn()
+        try bench.go("senders/\(sender)")
+        try bench.wait("the form", until: "document.querySelector('[name=url]')")
+        try bench.evaluate("document.querySelector('[name=url]').value = 'https://10.0.0.1/ccs'")
+        try bench.press("Set the endpoint")
+        try bench.wait(
+            "the refusal of a private address", until: "document.querySelector('main .notice.bad')")
+        try bench.evaluate("document.querySelector('[name=url]').value = 'https://app.example.com/ccs'")
+        try bench.press("Set the endpoint")
+        try bench.wait("the secret", until: "document.querySelector('dialog .secret')")
+        let secret = try bench.evaluate("document.querySelector('.secret').textContent") as? String
+        #expect(secret?.hasPrefix("whsec_") == true)
+        try bench.press("I have stored it")
+        for (title, after) in [
+            ("Rotate the secret", nil), ("Pause the webhook", "Resume the webhook"),
+            ("Resume the webhook", "Pause the webhook"), ("Remove the webhook", "Set the endpoint"),
+        ] {
+            try bench.press(title)
+            if !title.hasPrefix("Resume") {
+                try bench.wait("the question", until: "document.querySelector('dialog[open] .danger')")
+                try bench.evaluate("document.querySelector('dialog .danger').click()")
+            }
+            if let after {
+                try bench.wait(
+                    after, until: "document.querySelector('main').innerText.includes('\(after)')")
+            } else {
+                try bench.wait("the new secret", until: "document.querySelector('dialog .secret')")
+                let new = try bench.evaluate("document.querySelector('.secret').textContent") as? String
+                #expect(new?.hasPrefix("whsec_") == true && new != secret)
+                try bench.picture("webhook-secret")
+                try bench.press("I have stored it")
+            }
+        }
+        // The requests that were refused on purpose.
+        #expect(try bench.complaints().allSatisfy { $0.contains("422") || $0.contains("400") })
+    }
+
     @Test("devices are found by the first digits of their numbers")
     func prefix() throws {
         let bench = try ConsoleBench()

@@ -12,7 +12,7 @@ struct OperatorAPITests {
     private static let stable: Set<OperationName> = [
         .showAuthority, .showConfiguration, .listSenders, .listDevices, .listInstallations, .listTopics,
         .listRunningTopics, .listAccounts, .listAPNsCredentials, .listOperators, .listMessages, .showDevice,
-        .exportRecords, .checkConfiguration,
+        .exportRecords, .checkConfiguration, .setWebhook, .listWebhooks, .showWebhook,
     ]
 
     /// Returns the arguments of a command; those of commands that destroy something name what does not exist.
@@ -37,6 +37,13 @@ struct OperatorAPITests {
         case .removeOperator: ["name": "zed"]
         case .sendMessage: ["sender_id": .string(sender), "to": .string(token), "data": ["a": "b"]]
         case .suspendSender, .resumeSender, .rotateKey, .removeSender, .listAPNsFeedback: ["sender_id": "5"]
+        case .setWebhook:
+            [
+                "sender_id": .string(sender), "url": "https://a.example/",
+                "secret": .string(String(repeating: "A", count: 32)),
+            ]
+        case .showWebhook, .pauseWebhook, .resumeWebhook: ["sender_id": .string(sender)]
+        case .rotateWebhookSecret, .clearWebhook: ["sender_id": "5"]
         case .addAccount: ["sender_id": "5", "public_key": "AAAA"]
         case .removeAccount: ["sender_id": "5", "key_id": "00"]
         case .addAPNsCredential: ["file": "AAAA"]

@@ -55,7 +55,9 @@ struct PackageTests {
         let package = try TestPackages.made.get().package
         let field = try Tool.run(
             URL(fileURLWithPath: "/usr/bin/dpkg-deb"), ["-f", package.path, "Depends"])
-        for library in ["libssl3", "libexpat1", "libnghttp2-14", "zlib1g", "librocksdb7.8", "libyaml-0-2"] {
+        for library in [
+            "libssl3", "libexpat1", "libnghttp2-14", "zlib1g", "librocksdb7.8", "libyaml-0-2", "libcurl4",
+        ] {
             #expect(field.output.contains(library), "\(field.output)")
         }
         func libraries(_ program: URL) throws -> String {

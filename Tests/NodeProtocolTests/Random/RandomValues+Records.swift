@@ -95,7 +95,16 @@ extension RandomValues {
             accounts: list {
                 ServiceAccount(
                     email: $0.text(), keyID: $0.text(), publicKey: $0.bytes(), createdAt: $0.signed())
-            })
+            }, webhook: optional { $0.webhook() })
+    }
+
+    mutating func webhook() -> WebhookRecord {
+        WebhookRecord(
+            url: text(),
+            secrets: list {
+                WebhookRecord.Secret(
+                    sealed: $0.bytes(), createdAt: $0.signed(), expiresAt: $0.optional { $0.signed() })
+            }, state: WebhookRecord.State.allCases[count() % 3], createdAt: signed())
     }
 
     mutating func installation() -> InstallationRecord {

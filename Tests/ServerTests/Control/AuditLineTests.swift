@@ -88,7 +88,8 @@ struct AuditLineTests {
             .listTopics, .listRunningTopics, .listAPNsCredentials, .showAPNsCredential,
             .listAPNsFeedback, .exportRecords, .showAuthority, .showConfiguration, .listAuditLog,
             .senderStats, .listMessages, .checkHealth, .showFigures, .showCluster, .listVirtualDevices,
-            .readVirtualDevice, .listSent, .listOperators, .listRecorders, .readRecorder, .listFaults:
+            .readVirtualDevice, .listSent, .listOperators, .listRecorders, .readRecorder, .listFaults,
+            .listWebhooks, .showWebhook:
             nil
         case .addVirtualDevice, .changeVirtualDevice, .sendFromVirtualDevice, .unregisterVirtualDevice,
             .removeVirtualDevice, .addRecorder, .clearRecorder, .removeRecorder, .addFault, .removeFault,
@@ -108,10 +109,7 @@ struct AuditLineTests {
                 "command=\"log level\" arguments=\"level=notice duration=600s\" result=ok"
             )
         case .suspendSender, .resumeSender:
-            (
-                ["sender_id": "4711"],
-                "command=\"\(name.rawValue)\" arguments=\"sender=4711\" result=ok"
-            )
+            (["sender_id": "4711"], "command=\"\(name.rawValue)\" arguments=\"sender=4711\" result=ok")
         case .reloadConfiguration:
             (
                 ["certificate": "SECRET", "private_key": "SECRET"],
@@ -131,6 +129,7 @@ struct AuditLineTests {
                 "command=send arguments=\"sender=4711 target=malformed\" result=BAD_REGISTRATION"
             )
         case .addSender, .rotateKey, .removeSender, .addAccount, .removeAccount: senders(name)
+        case .setWebhook, .rotateWebhookSecret, .pauseWebhook, .resumeWebhook, .clearWebhook: webhooks(name)
         case .addAPNsCredential, .testAPNsCredential, .removeAPNsCredential: apns(name)
         case .importRecords:
             (
@@ -177,6 +176,21 @@ struct AuditLineTests {
                 ["sender_id": "4711", "key_id": "0a"],
                 "command=\"service-accounts remove\" arguments=\"sender=4711 key_id=0a\" result=refused"
             )
+        }
+    }
+
+    /// The same for the commands for webhooks.
+    private static func webhooks(_ name: OperationName) -> (arguments: JSONValue, line: String) {
+        let words = "command=\"\(name.rawValue)\" arguments=\"sender=4711\" result=ok"
+        switch name {
+        case .setWebhook:
+            return (["sender_id": "4711", "url": "https://a.example/SECRET"], words)
+        case .rotateWebhookSecret:
+            return (
+                ["sender_id": "4711", "secret": "SECRET"],
+                "command=\"senders webhook rotate\" arguments=\"sender=4711\" result=refused problem=\"invalid secret: expected whsec_"
+            )
+        default: return (["sender_id": "4711"], words)
         }
     }
 

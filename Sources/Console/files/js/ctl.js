@@ -25,6 +25,7 @@ function suppliedWords(field, value) {
   case 'public_key': return ['--out', 'key.json'];
   case 'key': return ['--key-file', 'FILE'];
   case 'password': return ['--password-file', 'FILE'];
+  case 'secret': return ['--secret-file', 'FILE'];
   case 'private_key': return ['--private-key', 'FILE'];
   default: return [];
   }

@@ -51,15 +51,18 @@ extension ConfigCheck {
         return true
     }
 
-    /// Checks the authorities for Apple's certificates.
-    mutating func checkAPNsAuthorities() {
-        guard isUsable(.apnsCAFile), let path = configuration.apnsCAFile, checkFile(.apnsCAFile, path) else {
-            return
-        }
+    /// Checks the authorities for the certificates of Apple and of webhooks.
+    mutating func checkClientAuthorities() {
+        checkAuthorities(.apnsCAFile, configuration.apnsCAFile)
+        checkAuthorities(.webhookCAFile, configuration.webhookCAFile)
+    }
+
+    private mutating func checkAuthorities(_ key: ConfigKey, _ path: String?) {
+        guard isUsable(key), let path, checkFile(key, path) else { return }
         do throws(TransportError) {
             _ = try TLSClientSettings(trust: .file(path))
         } catch {
-            add(.error, .apnsCAFile, error.description, "give the path of a PEM file with CA certificates")
+            add(.error, key, error.description, "give the path of a PEM file with CA certificates")
         }
     }
 

@@ -28,7 +28,7 @@ struct ConfigCheck {
         checkDirectory()
         checkPartitions()
         checkCertificate()
-        checkAPNsAuthorities()
+        checkClientAuthorities()
         checkControlSocket()
         checkPorts()
         checkSettings()

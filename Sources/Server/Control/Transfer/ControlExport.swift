@@ -32,9 +32,11 @@ extension ControlServer {
 
     private func fillSenders(_ page: inout ExportPage, after: String?) throws(StoreError) {
         let start = after.flatMap { UInt64($0) } ?? 0
+        let secrets = daemon.webhookSecrets
         let senders = try daemon.store.senders().filter { $0.sender.number > start }
         page.add(
-            senders, isLast: true, { .sender(ExportedSender($0)) }, position: { "\($0.sender.number)" })
+            senders, isLast: true, { .sender(ExportedSender($0, secrets)) },
+            position: { "\($0.sender.number)" })
     }
 
     /// Fills a page with devices and all their rows. `5` stands for the devices after number 5, `5/300` for device 5 from its row
@@ -127,7 +129,7 @@ extension DeviceState {
 // Rows repeat the fields of records: the module of the rows, which ccsctl shares, does not know the core, and their form is fixed.
 
 extension ExportedSender {
-    fileprivate init(_ record: SenderRecord) {
+    init(_ record: SenderRecord, _ secrets: WebhookSecrets) {
         self.init(
             sender: record.sender, label: record.label, project: record.project,
             isSuspended: record.isSuspended, createdAt: record.createdAt,
@@ -144,6 +146,15 @@ extension ExportedSender {
                 Account(
                     email: account.email, keyID: account.keyID, publicKey: account.publicKey,
                     createdAt: account.createdAt)
+            },
+            webhook: record.webhook.map { webhook in
+                Webhook(
+                    url: webhook.url, state: WebhookStateName(webhook.state), createdAt: webhook.createdAt,
+                    secrets: webhook.secrets.compactMap { stored in
+                        secrets.opened(stored.sealed, of: record.sender).map {
+                            Secret(secret: $0, createdAt: stored.createdAt, expiresAt: stored.expiresAt)
+                        }
+                    })
             })
     }
 }

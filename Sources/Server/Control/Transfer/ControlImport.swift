@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Operator
 import Store
+import Webhooks
 import Wire
 
 /// The import: rows of senders and groups one by one, and all devices and all installations of a page at once, to share commits.
@@ -67,9 +68,43 @@ extension ControlServer {
     private func importSender(_ row: ExportedSender, _ replaces: Bool) throws(OperatorProblem)
         -> ImportOutcome
     {
-        try changing { () throws(Senders.Problem) in
-            try daemon.senders.importSender(SenderRecord(row), replaces: replaces)
+        var record = SenderRecord(row)
+        record.webhook = try row.webhook.map { webhook throws(OperatorProblem) in
+            try imported(webhook, of: row.sender)
         }
+        let complete = record
+        return try changing { () throws(Senders.Problem) in
+            try daemon.senders.importSender(complete, replaces: replaces)
+        }
+    }
+
+    /// Returns the record of a webhook; that of the server if it is the same, since each encryption of a secret differs.
+    private func imported(
+        _ row: ExportedSender.Webhook, of sender: SenderID
+    ) throws(OperatorProblem) -> WebhookRecord {
+        if let problem = WebhookURL.problem(
+            row.url, allowsPrivate: daemon.configuration.webhookPrivateAddresses)
+        {
+            throw OperatorProblem(
+                "invalid url of a webhook: \(problem)", hint: "correct it, and export again")
+        }
+        if let known = daemon.senders.directory[sender], let webhook = known.webhook,
+            ExportedSender(known, daemon.webhookSecrets).webhook == row
+        {
+            return webhook
+        }
+        var record = WebhookRecord(
+            url: row.url, secrets: [], state: WebhookRecord.State(row.state), createdAt: row.createdAt)
+        for secret in row.secrets {
+            guard let sealed = daemon.webhookSecrets.sealed(secret.secret, of: sender) else {
+                throw OperatorProblem(
+                    "the secret of a webhook cannot be encrypted", hint: "see the log of ccsd")
+            }
+            record.secrets.append(
+                WebhookRecord.Secret(
+                    sealed: sealed, createdAt: secret.createdAt, expiresAt: secret.expiresAt))
+        }
+        return record
     }
 
     /// Takes over installations: as with any change of one, its hub puts it in order with the others.

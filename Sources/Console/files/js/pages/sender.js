@@ -1,4 +1,4 @@
-// One sender: figures, keys, sessions, service accounts, what waits, suspension.
+// One sender: figures, keys, sessions, webhook, service accounts, what waits, suspension.
 import { call } from '../api.js';
 import { h, fill } from '../dom.js';
 import { count, time } from '../format.js';
@@ -12,6 +12,7 @@ import { act, load, notice } from '../components/notice.js';
 import { badge, facts, section, table } from '../components/table.js';
 import { waitingTable } from './device-view.js';
 import { accounts } from './service-accounts.js';
+import { webhook } from './webhook.js';
 
 const daySeconds = 86400;
 
@@ -31,7 +32,7 @@ export function sender({ segments: [, id], signal }) {
   return [
     h('p', {}, h('a', { href: link(['senders']) }, '← All senders')),
     section(`Sender ${id}`, about), section('Server keys', keys(id, refresh)), section('Sessions of its app servers', sessions),
-    section('Service accounts', accounts(id, signal)),
+    section('Webhook', webhook(id, signal)), section('Service accounts', accounts(id, signal)),
     section('Messages and receipts that wait for it', waiting),
     section('Remove', removal(id)),
   ];

@@ -1,0 +1,102 @@
+import Basics
+import Delivery
+import Operator
+import Webhooks
+
+/// The commands for webhooks.
+extension ControlServer {
+    func setWebhook(_ command: SetWebhook) throws(OperatorProblem) -> SetWebhook.Answer {
+        let secret = try changing { () throws(Senders.Problem) in
+            try daemon.senders.setWebhook(
+                command.sender, url: command.url, secret: command.secret,
+                allowsPrivate: daemon.configuration.webhookPrivateAddresses, secrets: daemon.webhookSecrets,
+                now: daemon.clock.now().wall)
+        }
+        return SetWebhook.Answer(
+            sender: command.sender, url: command.url, secret: secret.map { WebhookSecrets.text($0) })
+    }
+
+    func rotateWebhookSecret(
+        _ command: RotateWebhookSecret
+    ) throws(OperatorProblem) -> RotateWebhookSecret.Answer {
+        let (secret, end) = try changing { () throws(Senders.Problem) in
+            try daemon.senders.rotateWebhookSecret(
+                command.sender, overlapSeconds: command.overlapSeconds, secret: command.secret,
+                secrets: daemon.webhookSecrets, now: daemon.clock.now().wall)
+        }
+        return RotateWebhookSecret.Answer(
+            sender: command.sender, secret: WebhookSecrets.text(secret), oldSecretExpiresAt: end)
+    }
+
+    func setWebhook(
+        _ sender: SenderID, to state: WebhookRecord.State
+    ) throws(OperatorProblem) -> WebhookState {
+        let isChanged = try changing { () throws(Senders.Problem) in
+            try daemon.senders.setWebhook(sender, to: state)
+        }
+        if state == .active { daemon.webhooks.retry(sender) }
+        return WebhookState(sender: sender, state: WebhookStateName(state), isChanged: isChanged)
+    }
+
+    func clearWebhook(_ command: ClearWebhook) throws(OperatorProblem) -> ClearWebhook.Answer {
+        try changing { () throws(Senders.Problem) in try daemon.senders.clearWebhook(command.sender) }
+        return ClearWebhook.Answer(sender: command.sender)
+    }
+
+    func showWebhook(_ command: ShowWebhook) throws(OperatorProblem) -> WebhookReport {
+        try requireSender(command.sender)
+        guard let record = daemon.senders.directory[command.sender], let webhook = record.webhook else {
+            let problem = Senders.withoutWebhook(command.sender)
+            throw OperatorProblem(problem.text, hint: problem.hint)
+        }
+        return report(command.sender, webhook)
+    }
+
+    func listWebhooks() -> ListWebhooks.Answer {
+        ListWebhooks.Answer(
+            webhooks: daemon.senders.directory.all.compactMap { record in
+                record.webhook.map { report(record.sender, $0) }
+            })
+    }
+
+    private func report(_ sender: SenderID, _ webhook: WebhookRecord) -> WebhookReport {
+        let now = daemon.clock.now().wall
+        let secrets = webhook.secrets.filter { ($0.expiresAt ?? .max) > now }
+        let status = daemon.webhooks.ask { $0.status(of: sender) } ?? nil
+        return WebhookReport(
+            sender: sender, url: webhook.url, state: WebhookStateName(webhook.state),
+            createdAt: webhook.createdAt, secretsMadeAt: secrets.map(\.createdAt),
+            oldSecretExpiresAt: secrets.first?.expiresAt, delivery: status.map { WebhookDelivery($0) })
+    }
+}
+
+extension WebhookStateName {
+    init(_ state: WebhookRecord.State) {
+        switch state {
+        case .active: self = .active
+        case .paused: self = .paused
+        case .gone: self = .gone
+        }
+    }
+}
+
+extension WebhookRecord.State {
+    init(_ name: WebhookStateName) {
+        switch name {
+        case .active: self = .active
+        case .paused: self = .paused
+        case .gone: self = .gone
+        }
+    }
+}
+
+extension WebhookDelivery {
+    init(_ status: WebhookStatus) {
+        self.init(
+            acknowledged: status.acknowledged, failed: status.failed, failuresInRow: status.failuresInRow,
+            inFlight: status.inFlight, waiting: status.waiting,
+            retriesInSeconds: status.pausedMilliseconds.map { Int($0 / 1_000) },
+            lastFailure: status.lastFailure, lastFailureAt: status.lastFailureAt,
+            lastAcknowledgedAt: status.lastAcknowledgedAt)
+    }
+}

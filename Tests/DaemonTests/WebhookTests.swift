@@ -1,0 +1,298 @@
+import Foundation
+import NATSServerSupport
+import Testing
+
+/// Upstream messages and receipts to a real HTTPS endpoint, verified with the library of Standard Webhooks.
+@Suite("Webhooks", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
+struct WebhookTests {
+    /// A daemon, an endpoint that is set as the webhook of its first sender, and a device.
+    private struct Bench {
+        let endpoint: WebhookEndpoint
+        let daemon: RunningDaemon
+        let sender: (id: String, key: String)
+        let device: TestDevice
+
+        init(flags: [String] = []) throws {
+            endpoint = try WebhookEndpoint()
+            daemon = try RunningDaemon(flags: endpoint.flags + flags, reactors: 2)
+            sender = try daemon.firstSender
+            device = try TestDevice(daemon, sender: sender.id)
+            try set()
+        }
+
+        func set(_ url: String? = nil) throws {
+            _ = try webhook("set", sender.id, url ?? endpoint.url, "--secret-file", endpoint.secretFile)
+        }
+
+        /// Has the device send a message, and waits until the daemon has stored it.
+        func say(_ id: String, _ value: String = "1") throws {
+            device.send(id: id, pairs: [("k", value)])
+            try device.expectStored(id)
+        }
+
+        @discardableResult
+        func webhook(_ words: String...) throws -> [String: Any] {
+            let result = try Tool.run(
+                "ccsctl",
+                ["--socket", daemon.controlSocket, "--json", "senders", "webhook"] + words
+                    + (["rotate", "clear"].contains(words.first) ? ["--yes"] : []))
+            guard result.code == 0, let object = result.object else { throw HarnessFailure("\(result)") }
+            return object
+        }
+
+        /// The state of the webhook, and what the daemon has seen of the endpoint.
+        func show() throws -> (state: String, delivery: [String: Any]) {
+            let shown = try webhook("show", sender.id)
+            return (shown["state"] as? String ?? "", shown["delivery"] as? [String: Any] ?? [:])
+        }
+    }
+
+    @Test("messages and receipts arrive signed, with the fields of XMPP, in the order of their device")
+    func arrive() throws {
+        let bench = try Bench()
+        for number in 1...20 {
+            try bench.say("m\(number)", "ü<\(number)>")
+        }
+        let last = try bench.endpoint.expect("the last message") { $0.messageID == "m20" }
+        #expect(last.isVerified && last.data == ["k": "ü<20>"] && last.signatures == 1)
+        #expect(last.event["type"] as? String == "upstream")
+        #expect(last.event["from"] as? String == bench.device.token)
+        #expect(last.event["category"] as? String == "com.example.app")
+        #expect(last.event["sender_id"] as? String == bench.sender.id)
+        #expect(last.event["id"] as? String == last.id)
+        #expect(bench.endpoint.requests.map(\.messageID) == (1...20).map { "m\($0)" })
+        let server = try Driver(
+            "slixmpp_app_server.py", [String(bench.daemon.port("app_server")), bench.sender.id],
+            secret: bench.sender.key)
+        try server.expect(event: "connected")
+        bench.device.stop()
+        try server.send([
+            "to": bench.device.token, "message_id": "d1", "data": ["id": "d1"],
+            "delivery_receipt_requested": true,
+        ])
+        try server.expectJSON("the ACK") { $0["message_type"] as? String == "ack" }
+        server.drop()
+        try eventually("no app server is left") { try bench.daemon.ctl("status")["app_servers"] as? Int == 0 }
+        try bench.device.start(bench.daemon)
+        try bench.device.expectMessage { $0["id"] == "d1" }
+        try bench.device.heartbeat()
+        let receipt = try bench.endpoint.expect("the receipt") { $0.event["type"] as? String == "receipt" }
+        #expect(receipt.isVerified && receipt.messageID == "d1")
+        #expect(receipt.event["status"] as? String == "MESSAGE_SENT_TO_DEVICE")
+        let requests = bench.endpoint.requests
+        #expect(Set(requests.map(\.id)).count == requests.count, "canary: each has an ID of its own")
+    }
+
+    @Test("an app server over XMPP comes first, and the webhook gets what it leaves")
+    func takeover() throws {
+        let bench = try Bench()
+        let server = try Driver(
+            "slixmpp_app_server.py", [String(bench.daemon.port("app_server")), bench.sender.id],
+            secret: bench.sender.key)
+        try server.expect(event: "connected")
+        try bench.say("over-xmpp", "1")
+        try server.expectJSON("the message") { $0["message_id"] as? String == "over-xmpp" }
+        server.drop()
+        try eventually("no app server is left") { try bench.daemon.ctl("status")["app_servers"] as? Int == 0 }
+        try bench.say("over-https", "2")
+        try bench.endpoint.expect("the second message") { $0.messageID == "over-https" }
+    }
+
+    @Test("a failing endpoint is tried again, paused and shown, and works again")
+    func fails() throws {
+        let bench = try Bench()
+        try bench.endpoint.plan(["status": 503])
+        for number in 1...8 {
+            try bench.say("m\(number)", "1")
+        }
+        try bench.endpoint.expect("a failure") { $0.status == 503 }
+        try eventually("the endpoint is paused") {
+            try bench.show().delivery["retries_in_seconds"] as? Int != nil
+        }
+        let delivery = try bench.show().delivery
+        #expect(delivery["last_failure"] as? String == "HTTP status 503")
+        #expect(delivery["failures_in_row"] as? Int ?? 0 >= 5)
+        #expect(bench.daemon.words.contains("event=webhook_paused"))
+        try bench.endpoint.plan([:])
+        try bench.webhook("resume", bench.sender.id)
+        try bench.endpoint.expect("the last message") { $0.messageID == "m8" && $0.status == 200 }
+        let received = bench.endpoint.requests.filter { $0.status == 200 }.map(\.messageID)
+        #expect(received == (1...8).map { "m\($0)" })
+        let ids = Set(bench.endpoint.requests.map { "\($0.id) \($0.messageID)" })
+        #expect(ids.count == 8, "each attempt of a message has the same ID")
+    }
+
+    @Test("410 stops the webhook across a restart until it is resumed")
+    func gone() throws {
+        let bench = try Bench()
+        try bench.endpoint.plan(["status": 410])
+        try bench.say("m1", "1")
+        try eventually("it is recorded") { try bench.show().state == "gone" }
+        try bench.endpoint.plan([:])
+        try bench.say("m2", "1")
+        bench.device.stop()
+        bench.daemon.signal(SIGKILL)
+        _ = try bench.daemon.wait()
+        let count = bench.endpoint.requests.count
+        let daemon = try RunningDaemon(
+            continuing: bench.daemon.scratch, flags: bench.endpoint.flags, ports: [:])
+        let shown = try daemon.ctl("senders", "webhook", "show", bench.sender.id)
+        #expect(shown["state"] as? String == "gone")
+        #expect(bench.endpoint.requests.count == count)
+        _ = try daemon.ctl("senders", "webhook", "resume", bench.sender.id)
+        try bench.endpoint.expect("the second message") { $0.messageID == "m2" && $0.status == 200 }
+        #expect(bench.endpoint.requests.last { $0.messageID == "m1" }?.status == 200)
+    }
+
+    @Test("a redirect is not followed, and an endless answer is cut off")
+    func strange() throws {
+        let bench = try Bench()
+        try bench.endpoint.plan(["status": 302, "headers": ["location": "/elsewhere"]])
+        try bench.say("m1", "1")
+        try eventually("it fails") {
+            try bench.show().delivery["last_failure"] as? String == "HTTP status 302"
+        }
+        try bench.endpoint.plan(["bytes": 1_000_000])
+        try bench.webhook("resume", bench.sender.id)
+        try eventually("the long answer counts") { try bench.show().delivery["acknowledged"] as? Int == 1 }
+        #expect(bench.endpoint.requests.allSatisfy { !$0.id.isEmpty })
+        try bench.endpoint.plan(["status": 429, "headers": ["retry-after": "40"]])
+        try bench.say("m2", "1")
+        try eventually("Retry-After is respected") {
+            (30...40).contains(try bench.show().delivery["retries_in_seconds"] as? Int ?? 0)
+        }
+    }
+
+    @Test("requests have two signatures while an old secret is valid")
+    func rotation() throws {
+        let bench = try Bench()
+        let old = try String(contentsOfFile: bench.endpoint.secretFile, encoding: .utf8)
+        let rotated = try bench.webhook("rotate", bench.sender.id)
+        let fresh = try #require(rotated["secret"] as? String)
+        #expect(fresh.hasPrefix("whsec_") && fresh + "\n" != old)
+        for (id, secret) in [("with-old", old), ("with-new", fresh)] {
+            try bench.endpoint.secret(secret.trimmingCharacters(in: .whitespacesAndNewlines))
+            try bench.say(id, "1")
+            let request = try bench.endpoint.expect(id) { $0.messageID == id }
+            #expect(request.isVerified && request.signatures == 2)
+        }
+        try bench.webhook("rotate", bench.sender.id, "--overlap-seconds", "0")
+        try bench.say("canary", "1")
+        let request = try bench.endpoint.expect("canary") { $0.messageID == "canary" }
+        #expect(!request.isVerified && request.signatures == 1)
+    }
+
+    @Test(
+        "private addresses are refused by the command and at the connection, and so are certificates that are not trusted"
+    )
+    func refused() throws {
+        let endpoint = try WebhookEndpoint()
+        let daemon = try RunningDaemon(flags: Array(endpoint.flags.prefix(2)))
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let words = ["--socket", daemon.controlSocket, "senders", "webhook", "set", sender.id]
+        let literal = try Tool.run("ccsctl", words + [endpoint.url])
+        #expect(literal.code != 0 && literal.errors.contains("127.0.0.1 is a loopback address"))
+        // A name passes the command; its address is seen at the connection.
+        _ = try daemon.ctl("senders", "webhook", "set", sender.id, "https://hook.localhost:\(endpoint.port)/")
+        device.send(id: "m1", pairs: [("k", "1")])
+        try device.expectStored("m1")
+        func failure(_ daemon: RunningDaemon) throws -> String {
+            let shown = try daemon.ctl("senders", "webhook", "show", sender.id)
+            return (shown["delivery"] as? [String: Any])?["last_failure"] as? String ?? ""
+        }
+        try eventually("the address is refused") {
+            try failure(daemon) == "address refused: it is a loopback address"
+        }
+        device.stop()
+        daemon.signal(SIGKILL)
+        _ = try daemon.wait()
+        let other = try RunningDaemon(continuing: daemon.scratch, flags: Array(endpoint.flags.suffix(1)))
+        _ = try other.ctl("senders", "webhook", "set", sender.id, endpoint.url)
+        try eventually("the certificate is refused") { try failure(other).hasPrefix("TLS refused") }
+        #expect(endpoint.requests.isEmpty)
+    }
+
+    @Test("nothing that was acknowledged to a device is lost, or overtaken, when the daemon is killed")
+    func kills() throws {
+        let endpoint = try WebhookEndpoint()
+        var daemon = try RunningDaemon(flags: endpoint.flags, reactors: 2)
+        let sender = try daemon.firstSender
+        let devices = try (0..<3).map { _ in try TestDevice(daemon, sender: sender.id) }
+        _ = try daemon.ctl(
+            "senders", "webhook", "set", sender.id, endpoint.url, "--secret-file", endpoint.secretFile)
+        let plans: [[String: Any]] = [
+            ["status": 500, "percent": 40], ["status": 503, "percent": 30, "late": 0.5],
+            ["stall": 0.3], ["status": 429, "percent": 50, "headers": ["retry-after": "1"]],
+            ["percent": 40, "drop": true], [:],
+        ]
+        var sent: [[String]] = devices.map { _ in [] }
+        for (round, plan) in plans.enumerated() {
+            try endpoint.plan(plan)
+            for number in 0..<15 {
+                for (at, device) in devices.enumerated() {
+                    let id = "\(at)-\(round)-\(number)"
+                    device.send(id: id, pairs: [("k", id)])
+                    try device.expectStored(id)
+                    sent[at].append(id)
+                }
+            }
+            daemon.signal(SIGKILL)
+            _ = try daemon.wait()
+            daemon = try RunningDaemon(continuing: daemon.scratch, flags: endpoint.flags, reactors: 2)
+            for device in devices { try device.start(daemon) }
+        }
+        _ = try daemon.ctl("senders", "webhook", "resume", sender.id)
+        func received(_ at: Int) -> [String] {
+            var seen: Set<String> = []
+            return endpoint.requests.filter { !$0.isIgnored }.map(\.messageID)
+                .filter { $0.hasPrefix("\(at)-") && seen.insert($0).inserted }
+        }
+        try eventually("all messages are there") {
+            devices.indices.allSatisfy { received($0).count == sent[$0].count }
+        }
+        for at in devices.indices { #expect(received(at) == sent[at]) }
+        #expect(endpoint.requests.allSatisfy { $0.isVerified })
+        #expect(endpoint.requests.contains { $0.status >= 429 }, "canary: it has failed")
+    }
+
+    @Test("the receiver of docs/webhooks.md takes messages, once each, and refuses forged ones")
+    func example() throws {
+        let bench = try Bench()
+        let port = try NATSCluster.freePorts(1)[0]
+        let (receiver, output) = (ChildProcess(), Pipe())
+        receiver.executableURL = TestPaths.python
+        receiver.arguments =
+            [TestPaths.root.appendingPathComponent("docs/examples/webhook_receiver.py").path]
+            + bench.endpoint.identity + [bench.endpoint.secretFile, String(port)]
+        receiver.standardOutput = output
+        try receiver.run()
+        defer { receiver.end() }
+        try eventually("the receiver listens") { PlainHTTP.canConnect(port: port) }
+        try bench.set("https://127.0.0.1:\(port)/")
+        try bench.say("m1", "v")
+        let lines = Lines(output.fileHandleForReading)
+        #expect(lines.next(seconds: Patience.seconds) == "upstream m1 {'k': 'v'}")
+        try bench.webhook("rotate", bench.sender.id, "--overlap-seconds", "0")
+        try bench.say("m2", "v")
+        try eventually("the signature is refused") {
+            try bench.show().delivery["last_failure"] as? String == "HTTP status 401"
+        }
+    }
+
+    @Test("without a webhook there is no thread for them")
+    func cost() throws {
+        let endpoint = try WebhookEndpoint()
+        let daemon = try RunningDaemon(flags: endpoint.flags)
+        let sender = try daemon.firstSender
+        func threads() throws -> [String] {
+            let folder = "/proc/\(daemon.pid)/task"
+            return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
+                try? String(contentsOfFile: "\(folder)/\($0)/comm", encoding: .utf8)
+            }
+        }
+        #expect(try !threads().contains("ccsd-webhooks\n"))
+        _ = try daemon.ctl("senders", "webhook", "set", sender.id, endpoint.url)
+        #expect(try threads().contains("ccsd-webhooks\n"), "canary")
+    }
+}
