@@ -38,6 +38,49 @@ struct ClusterTests {
         }
     }
 
+    @Test(
+        "a webhook gets the messages of devices at all nodes, and from another node when the one that sends dies",
+        .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
+    func webhook() throws {
+        let endpoint = try WebhookEndpoint()
+        let cluster = try RunningCluster(flags: endpoint.flags)
+        try cluster.keepingLogs {
+            let sender = try cluster.addSender(at: 0)
+            for node in 0..<3 { try cluster.waitForSender(sender.id, at: node) }
+            let words = ["senders", "webhook", "set", sender.id, endpoint.url]
+            let set = try Tool.run(
+                "ccsctl",
+                ["--socket", cluster.node(1).controlSocket] + words + ["--secret-file", endpoint.secretFile])
+            #expect(set.code == 0, "\(set)")
+            for node in 0..<3 {
+                let device = try TestDevice(cluster.node(node), sender: sender.id)
+                device.send(id: "at-\(node)", pairs: [("k", "v")])
+                try device.expectStored("at-\(node)")
+                let request = try endpoint.expect("the message at node \(node)") {
+                    $0.messageID == "at-\(node)"
+                }
+                #expect(request.isVerified)
+            }
+            let senders = try (0..<3).filter { node in
+                let shown = try cluster.node(node).ctl("senders", "webhook", "show", sender.id)
+                return (shown["delivery"] as? [String: Any])?["acknowledged"] as? Int ?? 0 > 0
+            }
+            let owner = try #require(senders.count == 1 ? senders[0] : nil, "\(senders) send")
+            // Stored and acknowledged, but not taken: the next owner sends it.
+            try endpoint.plan(["status": 503])
+            let device = try TestDevice(cluster.node((owner + 1) % 3), sender: sender.id)
+            device.send(id: "waits", pairs: [("k", "v")])
+            try device.expectStored("waits")
+            let failed = try endpoint.expect("the refusal") { $0.messageID == "waits" }
+            try cluster.end(owner)
+            try endpoint.plan([:])
+            let taken = try endpoint.expect("the message from the next owner") {
+                $0.messageID == "waits" && $0.status == 200
+            }
+            #expect(taken.id == failed.id && taken.isVerified)
+        }
+    }
+
     @Test("nothing acknowledged is lost when nodes and servers of the log are killed, stopped and restarted")
     func faults() throws {
         var seed = SystemRandomNumberGenerator()

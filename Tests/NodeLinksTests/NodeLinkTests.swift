@@ -1,8 +1,9 @@
 import Basics
 import Glibc
-import NodeLinks
 import Testing
 import Transport
+
+@testable import NodeLinks
 
 @Suite("links between nodes", .serialized)
 struct NodeLinkTests {
@@ -95,6 +96,28 @@ struct NodeLinkTests {
         #expect(run(one, again) { one.ups == [22, 23] && again.ups.count == 1 })
         #expect(one.send([1], to: 2))
         #expect(run(one, again) { again.parcels == [[1]] })
+    }
+
+    @Test("a node that is known to be there again is dialled at once, not at the pace of the failures before")
+    func back() throws {
+        let one = try LinkNode(1, authority.credentials(1))
+        let two = try LinkNode(2, authority.credentials(2), incarnation: 22)
+        let address = two.address
+        one.dial(two, as: 2)
+        #expect(run(one, two) { one.ups == [22] })
+        two.kill()
+        #expect(run(one) { one.unlinked.count >= 3 })
+        let again = try LinkNode(2, authority.credentials(2), incarnation: 23, at: address)
+        guard case .waiting = one.host?.dials[NodeNumber(2)]?.state else {
+            Issue.record("it waits after a failure")
+            return
+        }
+        one.dial(again, as: 2)
+        guard case .linking = one.host?.dials[NodeNumber(2)]?.state else {
+            Issue.record("it is dialled")
+            return
+        }
+        #expect(run(one, again) { one.ups == [22, 23] })
     }
 
     @Test("a node at a new address is linked there")

@@ -23,18 +23,24 @@ struct Dial {
 /// Connections to the nodes with higher numbers.
 extension NodeLinkHost {
     /// Keeps a link to a node at `host:port`. Ignores the nodes that dial this one, and what is no address.
+    ///
+    /// A node that is called here again has shown that it is there: what waits for its next attempt begins at once, with short waits.
     public func dial(_ node: NodeNumber, at address: String) {
         guard node > identity.node, let (host, port) = Self.parts(of: address) else { return }
-        if var dial = dials[node] {
-            guard dial.host != host || dial.port != port else { return }
+        if let before = dials[node] {
+            let isMoved = before.host != host || before.port != port
+            var dial = before
+            dial.backoff.reset()
             (dial.host, dial.port) = (host, port)
             dials[node] = dial
             // A link stays where it is; what waits or is under way begins again.
-            if case .linking(let link, _) = dial.state {
-                if link.identity == nil { link.end(.dropped, reactor.now) }
+            switch before.state {
+            case .linking(let link, _):
+                if isMoved, link.identity == nil { link.end(.dropped, reactor.now) }
                 return
+            case .lookingUp where !isMoved: return
+            case .lookingUp, .waiting, nil: cancel(node)
             }
-            cancel(node)
         } else {
             dials[node] = Dial(
                 host: host, port: port,

@@ -95,7 +95,8 @@ extension ClusterHost {
             }
             return
         }
-        links?.dial(node, at: member.heartbeat.linkAddress)
+        // One that is silent is dialled at the pace of its failures.
+        if member.status == .alive { links?.dial(node, at: member.heartbeat.linkAddress) }
         log.notice(
             "cluster_member",
             [
