@@ -242,7 +242,7 @@ extension SnapshotReader {
         while rows.isValid, jobs.count < limit {
             if let name = TopicJobName(key: rows.key, .job), name != after {
                 if var job = try? TopicRecord.job(rows.value, name),
-                    let shared = try shared(by: name), let cursor = try cursor(of: name)
+                    case .success(let shared)? = try shared(by: name), let cursor = try cursor(of: name)
                 {
                     job.body = shared.body
                     job.apns = shared.apns
@@ -259,12 +259,16 @@ extension SnapshotReader {
         return .topicJobs(jobs, isLast: isLast)
     }
 
-    /// Returns the shared body of a job. Returns `nil` if it is gone or cannot be read.
-    func shared(by job: TopicJobName) throws(StoreError) -> SharedBody? {
+    /// Returns the shared body of a job. Returns `nil` if there is none.
+    func shared(by job: TopicJobName) throws(StoreError) -> Result<SharedBody, RecordFault>? {
         let key = key(.body, job)
         let rows = snapshot.cursor(.fanouts, from: key)
-        var found: SharedBody?
-        if rows.isValid, rows.key.equals(key.bytes) { found = try? TopicRecord.body(rows.value, job) }
+        var found: Result<SharedBody, RecordFault>?
+        if rows.isValid, rows.key.equals(key.bytes) {
+            do throws(RecordFault) { found = .success(try TopicRecord.body(rows.value, job)) } catch {
+                found = .failure(error)
+            }
+        }
         try rows.finish()
         return found
     }
@@ -279,22 +283,24 @@ extension SnapshotReader {
         return found
     }
 
-    /// Adds the shared bodies to the messages of a page. Messages whose shared body is gone are left out.
+    /// Adds the shared bodies to the messages of a page.
+    ///
+    /// A message whose body is not there stays without it (`StoredMessage.hasBody`): the bodies are in the log of another partition,
+    /// of which a node of a cluster may have applied less. One that cannot be read is the same to the device, and is counted.
     mutating func join(_ page: [StoredMessage]) throws(StoreError) -> [StoredMessage] {
         guard page.contains(where: { $0.topic != nil }) else { return page }
-        var joined: [StoredMessage] = []
-        for var message in page {
-            if let job = message.topic?.job {
-                guard let shared = try shared(by: job) else {
-                    unreadable += 1
-                    continue
-                }
-                message.topic = shared.reference
-                message.fields = MessageFields(
-                    messageID: message.messageID, collapseKey: message.collapseKey, body: shared.body,
-                    apns: message.apns == nil ? nil : shared.apns ?? [])
+        var joined = page
+        for at in joined.indices {
+            guard let job = joined[at].topic?.job else { continue }
+            switch try shared(by: job) {
+            case .success(let shared)?:
+                joined[at].topic = shared.reference
+                joined[at].fields = MessageFields(
+                    messageID: joined[at].messageID, collapseKey: joined[at].collapseKey, body: shared.body,
+                    apns: joined[at].apns == nil ? nil : shared.apns ?? [])
+            case .failure?: unreadable += 1
+            case nil: break
             }
-            joined.append(message)
         }
         return joined
     }

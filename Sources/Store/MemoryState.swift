@@ -193,9 +193,10 @@ public struct MemoryState: Sendable {
             return .topicJobs(page, isLast: isLast)
         case .messages(let device, let after, let limit):
             let (page, isLast) = messages.page(device.number, after: after.number, limit: limit)
-            return .messages(device, page.map(\.element), isLast: isLast)
+            return .messages(device, page.map { joined($0.element) }, isLast: isLast)
         case .gatewayMessage(let device, let sequence):
-            return .gatewayMessage(device, sequence, messages[device.number, sequence.number])
+            let message = messages[device.number, sequence.number]
+            return .gatewayMessage(device, sequence, message.map { joined($0) })
         case .gatewayDevices(let start, let limit, let partition):
             let found = gatewayMarks.filter {
                 $0 >= start && self.partition(of: .device($0)) == partition
@@ -217,6 +218,17 @@ public struct MemoryState: Sendable {
                 $0.isUnseen(before: time, unusedBefore: unusedBefore)
             }
         }
+    }
+
+    /// Returns a message without the body that it shares if the store does not have that.
+    private func joined(_ message: StoredMessage) -> StoredMessage {
+        guard let job = message.topic?.job, !topicJobs.hasBody(of: job) else { return message }
+        var message = message
+        message.topic = TopicReference(withoutBodyOf: job)
+        message.fields = MessageFields(
+            messageID: message.messageID, collapseKey: message.collapseKey, body: [],
+            apns: message.apns.map { _ in [] })
+        return message
     }
 
     private func topicPage(

@@ -43,6 +43,9 @@ struct TopicJobTable: Sendable {
         for gone in marked { marks.remove(Mark(job: name, name: gone)) }
     }
 
+    /// Whether the shared body of a job is there.
+    func hasBody(of name: TopicJobName) -> Bool { bodies.contains(name) }
+
     /// Removes a shared body. Returns whether there was one.
     mutating func removeBody(of name: TopicJobName) -> Bool { bodies.remove(name) != nil }
 

@@ -26,6 +26,8 @@ struct FakeStore {
     var seen: Set<[UInt8]> = []
     var topicJobs: [TopicJob] = []
     var topicBodies: [TopicJobName] = []
+    /// Whether the bodies that topic messages share are not there yet.
+    var hasLateBodies = false
     var marks: [TopicJobName: Set<RegistrationName>] = [:]
     var groups: [GroupRecord] = []
     /// Devices that are marked for the APNs gateway.
@@ -204,9 +206,11 @@ struct FakeStore {
             return .topicJobs(Array(found.prefix(limit)), isLast: found.count <= limit)
         case .messages(let device, let after, let limit):
             let found = (messages[device] ?? []).filter { $0.sequence > after }
-            return .messages(device, Array(found.prefix(limit)), isLast: found.count <= limit)
+            return .messages(
+                device, found.prefix(limit).map { joined($0) }, isLast: found.count <= limit)
         case .gatewayMessage(let device, let sequence):
-            return .gatewayMessage(device, sequence, messages[device]?.first { $0.sequence == sequence })
+            let found = messages[device]?.first { $0.sequence == sequence }
+            return .gatewayMessage(device, sequence, found.map { joined($0) })
         case .gatewayDevices(let start, let limit, let partition):
             return gatewayDevices(from: start, limit, of: partition)
         case .upstream(let sender, let after, let limit):
@@ -265,6 +269,14 @@ extension FakeStore {
         case .removeTopicBody(let name, _): topicBodies.removeAll { $0 == name }
         default: break
         }
+    }
+
+    fileprivate func joined(_ message: StoredMessage) -> StoredMessage {
+        guard hasLateBodies, let job = message.topic?.job else { return message }
+        var message = message
+        message.topic = TopicReference(withoutBodyOf: job)
+        message.body = []
+        return message
     }
 
     private func topicPage(

@@ -83,7 +83,7 @@ import Testing
             return
         }
         message.fields = MessageFields(messageID: [1], body: [], apns: [])
-        message.topic = TopicReference(job: job, path: [])
+        message.topic = TopicReference(withoutBodyOf: job)
         #expect(read == message)
     }
 

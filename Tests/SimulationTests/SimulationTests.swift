@@ -69,7 +69,7 @@ import Testing
         .losesGroupMember: "groups", .acceptsGroupStranger: "groups", .hidesInstallations: "imports",
         .dropsNowOrNever: "progress", .forgetsReconnected: "progress", .dropsNowOrNeverUpstream: "progress",
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
-        .reusesRegistrations: "registrations", .losesReport: "endings",
+        .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
     ]
 
     @Test("The same seed produces the same world when it runs twice", arguments: WorldSettings.Kind.allCases)

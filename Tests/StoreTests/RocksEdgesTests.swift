@@ -322,6 +322,26 @@ import Testing
         #expect(try damaged.figures().skippedRecords == 3)
     }
 
+    @Test("A message whose shared body is damaged is read without it, and each read counts the damage")
+    func damagedBody() throws {
+        let job = Samples.job(SenderID(42))
+        var shared = Samples.message(5, 1)
+        shared.topic = TopicReference(job: job, path: [])
+        let store = try RocksStore(path: path)
+        try store.apply(.putMessage(shared))
+        try store.close()
+        try raw { engine in
+            let garbage: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+            try engine.put(
+                .fanouts, Key.topic(.body, job, among: Limits.Partition.count).bytes, garbage.raw)
+        }
+        let damaged = try RocksStore(path: path)
+        for count in 1...2 {
+            #expect(try damaged.mailbox(5).map(\.hasBody) == [false])
+            #expect(try damaged.figures().skippedRecords == count)
+        }
+    }
+
     @Test("The audit names unreadable records in every column family")
     func named() throws {
         try RocksStore(path: path).close()

@@ -166,6 +166,46 @@ import Testing
     }
 
     @Test(
+        "A message whose shared body is not there is read without it, and with it once it is",
+        arguments: Kind.allCases)
+    func lateBody(_ kind: Kind) throws {
+        let opened = try open(kind)
+        let store = opened.store
+        // The first has a part for APNs.
+        let jobs = [Self.job(1), Self.job(2)]
+        let messages = jobs.map { job in
+            var message = Self.message(5, of: job)
+            message.sequence = SequenceNumber(job.name.sequence.number * 10)
+            return message
+        }
+        func read() throws -> (page: [StoredMessage], gateway: StoredMessage?) {
+            guard
+                case .messages(_, let page, isLast: false) = try store.load(
+                    .messages(DeviceID(5), after: SequenceNumber(0), limit: 2)),
+                case .gatewayMessage(_, _, let message) = try store.load(
+                    .gatewayMessage(DeviceID(5), SequenceNumber(20)))
+            else { return ([], nil) }
+            return (page, message)
+        }
+        try store.apply(.putMessage(messages[0]), .putMessage(messages[1]))
+        try store.apply(.putMessage(Samples.message(5, 30)))
+        let early = try read()
+        #expect(early.page.map(\.sequence.number) == [10, 20], "a page counts them, or it might be empty")
+        #expect(early.gateway == early.page.last)
+        for (message, job) in zip(early.page, jobs) {
+            #expect(!message.hasBody && message.body.isEmpty && message.topic?.job == job.name)
+            #expect(message.messageID == job.messageID && message.expiresAt == job.expiresAt)
+        }
+        #expect(early.page.map(\.apns) == [[], nil], "its channel is known")
+        #expect(try store.figures().skippedRecords == 0, "nothing is damaged")
+        try store.apply(.putTopicJob(jobs[1]))
+        #expect(try read().page.map(\.hasBody) == [false, true])
+        try store.apply(.putTopicJob(jobs[0]))
+        let complete = try read()
+        #expect(complete.page == messages && complete.gateway == messages[1])
+    }
+
+    @Test(
         "A page without a topic returns all registrations that a sender may address",
         arguments: Kind.allCases)
     func everyone(_ kind: Kind) throws {

@@ -37,5 +37,13 @@ extension Limits {
         public static let jobsRead = 64
         /// Seconds for which a shared body outlives its messages: by then the last of them has been swept.
         public static let sharedBodyGraceSeconds = 3_600
+        /// Milliseconds until a message is read again whose shared body is not there: on a node of a cluster, another partition's
+        /// log has it, which is a little behind. Each further read of the message is after twice as long.
+        public static let bodyRetryMilliseconds: Int64 = 500
+        /// How often that time doubles, to a little more than an hour: a body that was damaged never comes, and its messages are
+        /// read again until they expire.
+        public static let bodyRetryDoublings = 13
+        /// Registrations of a partition whose messages are read again in one tick: after a takeover all of them may wait.
+        public static let bodyRetriesPerTick = 1_000
     }
 }

@@ -19,6 +19,8 @@ struct RegistrationState {
     var bucket = TokenBucket()
     /// Whether it is in the queue of throttled apps.
     var isDue = false
+    /// When its messages are read again that were read without their shared bodies. `nil` if there are none.
+    var bodiesDue: Instant?
     /// Its messages for the APNs gateway.
     fileprivate(set) var queue = GatewayQueue()
 

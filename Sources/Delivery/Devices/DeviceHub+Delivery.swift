@@ -56,6 +56,8 @@ extension DeviceHub {
             else { continue }
             if message.expiresAt <= turn.now.expiryCutoff {
                 remove(at: at, of: entry, reason: .expired, &turn)
+            } else if !message.hasBody {
+                awaitBody(at: at, of: entry, &turn)
             } else {
                 hasDelivered = deliver(message, at: at, to: entry, &turn) || hasDelivered
             }
@@ -137,6 +139,7 @@ extension DeviceHub {
         let found = turn.demand(
             entry.index(of: message.registration), "a message to send belongs to no registration", of: entry)
         let slot = entry.mailbox.slots[index].entry
+        turn.demand(message.hasBody, "a message is sent without its shared body", of: entry)
         guard let link = turn.demand(entry.link, "a message is sent without a connection", of: entry),
             let at = found,
             turn.demand(

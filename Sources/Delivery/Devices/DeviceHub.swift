@@ -12,6 +12,8 @@ struct DeviceHub: ~Copyable {
     var pendingLastSeen: PendingLastSeen
     /// The throttled apps.
     var throttled = DueQueue()
+    /// Registrations whose messages are read again, since their shared bodies were not there.
+    var bodies = DueQueue()
     /// Expired messages of devices that were not in memory, by the uncommitted batch that removes them.
     var removedUnread: [UInt64: [DeviceID: Set<SequenceNumber>]] = [:]
     /// What its registrations wait for at the APNs gateway.
@@ -100,6 +102,7 @@ struct DeviceHub: ~Copyable {
         tickContacts(&turn)
         tickSweep(&turn)
         releaseThrottled(dueBy: turn.now.monotonic, &turn)
+        readBodiesAgain(&turn)
         tickGateway(&turn)
     }
 

@@ -73,10 +73,25 @@ struct MailboxSlot {
     var acceptedAt = Instant.distantPast
     /// Whether its app's rate has been charged for it.
     var isCounted = false
+    /// How often it was read without its shared body.
+    private(set) var readsWithoutBody: UInt8 = 0
+    /// Whether it is to be read again because of that, and is passed over until then.
+    fileprivate(set) var awaitsBody = false
+
+    /// It was read without its shared body.
+    mutating func missBody() {
+        awaitsBody = true
+        if readsWithoutBody < .max { readsWithoutBody += 1 }
+    }
 
     /// Whether it counts as sent and not acknowledged. A report does not count: reports have their own bound, and a device cannot
     /// name them at login, since they carry the ID of its own message (mcs-device 4.4).
     var isUnacknowledged: Bool { state == .sent && !entry.kind.isReport }
+
+    /// Whether it could be offered to the gateway now.
+    var isReadyForGateway: Bool {
+        entry.isForGateway && state == .waiting(isStored: true) && !awaitsBody
+    }
 
     /// Whether it counts towards the cap of messages without a collapse key.
     var isPlain: Bool { entry.kind == .message && entry.collapseKey == nil }
@@ -118,7 +133,19 @@ struct Mailbox {
     /// Marks a message as charged to its app's rate.
     mutating func setCounted(at index: Int) { slots[index].isCounted = true }
 
-    mutating func setState(_ state: MailboxSlot.State, at index: Int) { slots[index].state = state }
+    /// Marks a message as read without its shared body. Returns how often it was.
+    mutating func missBody(at index: Int) -> Int {
+        slots[index].missBody()
+        return Int(slots[index].readsWithoutBody)
+    }
+
+    /// Marks a message as no longer passed over.
+    mutating func takeUp(at index: Int) { slots[index].awaitsBody = false }
+
+    mutating func setState(_ state: MailboxSlot.State, at index: Int) {
+        slots[index].state = state
+        slots[index].awaitsBody = false
+    }
 
     /// Whether a stored message after `sequence` has not been sent on the connection.
     func hasStored(after sequence: SequenceNumber) -> Bool {

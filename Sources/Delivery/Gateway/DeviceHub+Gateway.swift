@@ -99,7 +99,7 @@ extension DeviceHub {
         }
         let number = entry.registrations[at].registration.name.number
         let first = entry.mailbox.slots.first {
-            $0.entry.isForGateway && $0.entry.registration == number && $0.state == .waiting(isStored: true)
+            $0.entry.registration == number && $0.isReadyForGateway
         }
         guard let first else { return }
         entry.changeQueue(at) { $0.state = .loading(first.entry.sequence) }
@@ -129,7 +129,10 @@ extension DeviceHub {
         guard let at = entry.registrations.firstIndex(where: { $0.queue.state == loading }) else { return }
         entry.changeQueue(at) { $0.state = .idle }
         guard entry.state.isReady else { return }
-        guard let message = consume message, entry.mailbox.isWaiting(sequence) else {
+        guard let index = entry.mailbox.index(of: sequence), entry.mailbox.slots[index].isReadyForGateway
+        else { return offerNext(at, entry, &turn) }
+        guard let message = consume message, message.hasBody else {
+            awaitBody(at: index, of: entry, &turn)
             return offerNext(at, entry, &turn)
         }
         offerStored(message, at: at, entry, &turn)
@@ -154,6 +157,7 @@ extension DeviceHub {
             remove(at: index, of: entry, reason: .expired, &turn)
             return offerNext(at, entry, &turn)
         }
+        turn.demand(message.hasBody, "a message is offered without its shared body", of: entry)
         entry.setState(.atGateway, at: index, &turn)
         offer(message, isStored: true, at: at, entry, &turn)
     }
@@ -203,6 +207,7 @@ extension DeviceHub {
     /// Offers the next message of a registration whose time has come. It may have been evicted and read again since.
     mutating func gatewayDue(_ number: RegistrationNumber, _ entry: DeviceEntry, _ turn: inout Turn) {
         guard let at = entry.index(of: number) else { return }
+        readBodiesAgain(at: at, of: entry, &turn)
         if case .deferred(let until) = entry.registrations[at].queue.state {
             guard until <= turn.now.monotonic else { return }
             entry.changeQueue(at) { $0.state = .idle }
@@ -266,12 +271,5 @@ extension ReplyTo {
         case .session, .group: true
         case .topic: false
         }
-    }
-}
-
-extension Mailbox {
-    /// Whether a stored message waits to be sent.
-    fileprivate func isWaiting(_ sequence: SequenceNumber) -> Bool {
-        index(of: sequence).map { slots[$0].state == .waiting(isStored: true) } ?? false
     }
 }

@@ -55,6 +55,9 @@ public struct StoredMessage: Sendable, Equatable, HasMessageFields {
     /// The topic message that it is part of, whose pairs it shares in the store. `nil` if there is none.
     public var topic: TopicReference?
 
+    /// Whether it can be sent: the pairs that it shares with other messages were read, too.
+    public var hasBody: Bool { topic?.hasBody ?? true }
+
     /// The id under which the device receives and acknowledges it.
     public var persistentID: PersistentID { PersistentID(sequence: sequence, salt: salt) }
 

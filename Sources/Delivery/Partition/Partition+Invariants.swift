@@ -59,6 +59,9 @@ extension DeviceEntry {
             if state.isReady, registration.queue.isOpen, slots.contains(where: \.isReadyForGateway) {
                 return "registration \(number.number) offers nothing to the gateway"
             }
+            if registration.bodiesDue == nil, slots.contains(where: \.awaitsBody) {
+                return "registration \(number.number) never reads a message again"
+            }
             let plain = slots.filter(\.isPlain)
             if plain.count(where: \.state.isWaiting) != registration.plainWaiting
                 || plain.count(where: \.state.isDelayed) != registration.plainDelayed
@@ -94,9 +97,4 @@ extension SenderEntry {
         if !leaving.isSuperset(of: returning.keys) { return "a message is returned that does not leave" }
         return nil
     }
-}
-
-extension MailboxSlot {
-    /// Whether it could be offered to the gateway now.
-    fileprivate var isReadyForGateway: Bool { entry.isForGateway && state == .waiting(isStored: true) }
 }

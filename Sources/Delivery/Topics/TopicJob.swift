@@ -103,14 +103,26 @@ public final class TopicReference: Sendable, Equatable {
     public let job: TopicJobName
     /// `from` of the frame; empty for the sender's number, as in other messages.
     public let path: [UInt8]
+    /// Whether the message has the job's pairs. A record of a message does not, and a message that is read has them only if the
+    /// store has the job's shared body (`DeviceHub+Bodies`).
+    public let hasBody: Bool
 
+    /// Creates the reference of a message that has the job's pairs.
     public init(job: TopicJobName, path: [UInt8]) {
         self.job = job
         self.path = path
+        hasBody = true
+    }
+
+    /// Creates the reference of a message that names its job only.
+    public init(withoutBodyOf job: TopicJobName) {
+        self.job = job
+        path = []
+        hasBody = false
     }
 
     public static func == (a: TopicReference, b: TopicReference) -> Bool {
-        a.job == b.job && a.path == b.path
+        a.job == b.job && a.path == b.path && a.hasBody == b.hasBody
     }
 }
 

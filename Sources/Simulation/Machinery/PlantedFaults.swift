@@ -75,6 +75,8 @@ extension WorldSettings {
         case repeatsTopic
         /// The first recipient of a topic message is left out.
         case leavesOutSubscriber
+        /// The bodies that topic messages share are never found.
+        case losesBodies
         /// The report of an expired upstream message never reaches the disk.
         case losesReport
         /// A subscription is confirmed that never reached the disk.

@@ -49,6 +49,8 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case topicDelivered
     /// A topic message that a crash had interrupted was resumed.
     case topicResumed
+    /// A topic message was read before the body that it shares.
+    case bodyLate
     /// A device group was created.
     case groupMade
     /// A group message reached a member.

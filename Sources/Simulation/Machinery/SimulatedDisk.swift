@@ -22,6 +22,10 @@ final class SimulatedDisk {
     private var running: [Waiting] = []
     /// Number of crashes: work planned for an earlier process is void.
     private var epoch = 0
+    /// When the last process crashed. `nil` if none has.
+    private var crashedAt: Int64?
+    /// Messages that were read without their shared bodies.
+    private(set) var readWithoutBody: Set<PersistentID> = []
 
     init(_ world: World) {
         self.world = world
@@ -148,10 +152,47 @@ final class SimulatedDisk {
                 guard epoch == self.epoch else { return }
                 let hasFailed = world.chance(world.faults.failedLoads, in: 100)
                 if hasFailed { world.countFault() }
-                let answer = hasFailed ? .failed(load) : world.canaries.alter(state.load(load), world)
+                let answer =
+                    hasFailed
+                    ? .failed(load)
+                    : world.canaries.alter(withoutLateBodies(state.load(load), partition), world)
                 world.server?.receive([.loaded(answer)], partition)
             }
         }
+    }
+
+    /// Removes the shared bodies from an answer that come late.
+    private func withoutLateBodies(_ answer: StoreResult, _ partition: Int) -> StoreResult {
+        switch answer {
+        case .messages(let device, let page, let isLast):
+            return .messages(device, page.map { withoutLateBody($0, partition) }, isLast: isLast)
+        case .gatewayMessage(let device, let sequence, let message?):
+            return .gatewayMessage(device, sequence, withoutLateBody(message, partition))
+        default: return answer
+        }
+    }
+
+    private func withoutLateBody(_ message: StoredMessage, _ partition: Int) -> StoredMessage {
+        guard let job = message.topic?.job, isLate(job, partition) else { return message }
+        world.reached(.bodyLate)
+        readWithoutBody.insert(message.persistentID)
+        var message = message
+        message.topic = TopicReference(withoutBodyOf: job)
+        message.body = []
+        return message
+    }
+
+    /// Whether the body of a topic message comes late: after a crash, each process is like a node of a cluster that has just become
+    /// the owner, and has applied the logs of other partitions less far than its own.
+    private func isLate(_ job: TopicJobName, _ partition: Int) -> Bool {
+        if world.canary == .losesBodies { return true }
+        let partitions = world.settings.partitions
+        guard world.settings.delaysBodies, let crashedAt,
+            PartitionKey.sender(job.sender).partition(of: partitions) != partition
+        else { return false }
+        // Without a random number, so that the other events of a seed stay as they are.
+        let delay = Int64(job.sequence.number % 10_000) * 1_000_000
+        return world.clock.nanoseconds < crashedAt + delay
     }
 
     // MARK: Dying
@@ -159,6 +200,7 @@ final class SimulatedDisk {
     /// Crashes the process: a prefix of what was not synced is left.
     func crash(losesPower: Bool) {
         epoch += 1
+        crashedAt = world.clock.nanoseconds
         let kept = losesPower ? Int(world.random(0...Int64(unsynced.count))) : unsynced.count
         // The commit in progress is torn anywhere between its batches.
         let found = kept == unsynced.count ? Int(world.random(0...Int64(running.count))) : 0

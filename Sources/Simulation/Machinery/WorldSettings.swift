@@ -48,6 +48,8 @@ public struct WorldSettings: Sendable {
     var cutsWithin = false
     /// Whether apps reuse IDs of upstream messages, with other content and to other senders.
     var reusesIDs = false
+    /// Whether the bodies that topic messages share come late after a crash.
+    var delaysBodies = false
 
     /// Whether no device is evicted while the process lives.
     var forgetsNoDevice: Bool { delivery.idleDevicesInMemory >= 20 && faults.failedLoads == 0 }
@@ -109,6 +111,7 @@ public struct WorldSettings: Sendable {
         rebootsIntoPast = faults.setsClock && faults.secondsBetweenCrashes > 0
         cutsWithin = true
         reusesIDs = true
+        delaysBodies = true
         guard topics > 0 else { return }
         topicChanges = Int.random(in: 0...20, using: &random)
         guard Bool.random(using: &random) else { return }

@@ -132,7 +132,7 @@ public enum MessageRecord {
         if flags.contains(.sendError) { message.kind = .sendError(of: SequenceNumber(try reader.number())) }
         if let job {
             guard let sender else { throw .value }
-            message.topic = TopicReference(job: TopicJobName(sender: sender, sequence: job), path: [])
+            message.topic = TopicReference(withoutBodyOf: TopicJobName(sender: sender, sequence: job))
         }
         return message
     }

@@ -67,7 +67,8 @@ private func fuzzParcel(_ bytes: [UInt8]) throws(Violation) {
     try demand(open == answers && table.count == 0, "\(open) requests had \(answers) answers")
 }
 
-private func name(of fault: NodeProtocolFault) -> String {
+/// The case of a fault.
+func name(of fault: NodeProtocolFault) -> String {
     Mirror(reflecting: fault).children.first?.label ?? "truncated"
 }
 

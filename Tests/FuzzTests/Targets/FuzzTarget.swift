@@ -42,6 +42,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case records
     /// What the nodes of a cluster exchange: batches, events and commands.
     case nodes
+    /// The streams by which a node of a cluster copies the store of another one.
+    case copies
     /// A planted fault outside of ccsd, to check that the fuzzer finds it.
     case canary
 
@@ -72,6 +74,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .link: try fuzzLink(input)
         case .records: try fuzzRecords(input)
         case .nodes: try fuzzNodes(input)
+        case .copies: try fuzzCopies(input)
         case .canary: try fuzzCanary(input)
         }
     }

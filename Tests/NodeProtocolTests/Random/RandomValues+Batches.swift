@@ -18,7 +18,7 @@ extension RandomValues {
         case .putInstallation: .putInstallation(installation())
         case .removeInstallation: .removeInstallation(bytes())
         case .putMessage:
-            .putMessage(message(topic: optional { TopicReference(job: $0.job(), path: []) }))
+            .putMessage(message(topic: optional { TopicReference(withoutBodyOf: $0.job()) }))
         case .removeMessage: .removeMessage(device(), sequence(), expiresAt: signed(), reason: ending())
         case .markForGateway: .markForGateway(device())
         case .unmarkForGateway: .unmarkForGateway(device())
