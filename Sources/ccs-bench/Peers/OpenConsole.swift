@@ -11,7 +11,8 @@ final class OpenConsole: ConnectionDelegate {
     /// Milliseconds between two questions for health and status.
     private static let questionMilliseconds: Int64 = 10_000
 
-    private let bench: Bench
+    /// Not the bench, which ends its programs once it is released: a connection that is being closed holds its console.
+    private let reactor: Reactor
     private let endpoint: Endpoint
     private let token: Redacted<String>
     private let questions: HTTPClient
@@ -27,10 +28,10 @@ final class OpenConsole: ConnectionDelegate {
 
     /// Creates a console that is closed.
     init(_ bench: Bench, port: UInt16, token: Redacted<String>) {
-        self.bench = bench
+        reactor = bench.reactor
         self.token = token
         endpoint = Endpoint(address: .loopback(port: port), tls: bench.tls)
-        questions = HTTPClient(reactor: bench.reactor, endpoint: endpoint)
+        questions = HTTPClient(reactor: reactor, endpoint: endpoint)
     }
 
     deinit { close() }
@@ -42,7 +43,7 @@ final class OpenConsole: ConnectionDelegate {
         let spread = Self.questionMilliseconds * Int64(number) / Int64(max(1, count))
         ask(after: spread)
         do throws(TransportError) {
-            stream = try bench.reactor.connect(to: endpoint.address, tls: endpoint.tls, delegate: self)
+            stream = try reactor.connect(to: endpoint.address, tls: endpoint.tls, delegate: self)
         } catch { throw BenchError("console: \(error)") }
     }
 
@@ -52,12 +53,12 @@ final class OpenConsole: ConnectionDelegate {
         stream = nil
         open?.abort(.responseComplete)
         questions.close()
-        if let timer { bench.reactor.cancel(timer) }
+        if let timer { reactor.cancel(timer) }
         timer = nil
     }
 
     private func ask(after milliseconds: Int64) {
-        timer = bench.reactor.schedule(at: Now.read().monotonic.advanced(milliseconds: milliseconds)) {
+        timer = reactor.schedule(at: Now.read().monotonic.advanced(milliseconds: milliseconds)) {
             [unowned self] _ in
             ask()
         }
