@@ -292,6 +292,8 @@ final class ReplicaWorld {
     func restart(_ node: Node, losesUnsynced: Bool) {
         node.process += 1
         if losesUnsynced { node.store = node.synced }
+        // What a start reads, it makes durable.
+        node.synced = node.store
         node.frames = []
         // Whether they count stays unknown.
         node.open = [:]
