@@ -27,14 +27,13 @@ extension NodeLinkHost {
     /// A node that is called here again has shown that it is there: what waits for its next attempt begins at once, with short waits.
     public func dial(_ node: NodeNumber, at address: String) {
         guard node > identity.node, let (host, port) = Self.parts(of: address) else { return }
-        if let before = dials[node] {
-            let isMoved = before.host != host || before.port != port
-            var dial = before
+        if var dial = dials[node] {
+            let isMoved = dial.host != host || dial.port != port
             dial.backoff.reset()
             (dial.host, dial.port) = (host, port)
             dials[node] = dial
             // A link stays where it is; what waits or is under way begins again.
-            switch before.state {
+            switch dial.state {
             case .linking(let link, _):
                 if isMoved, link.identity == nil { link.end(.dropped, reactor.now) }
                 return

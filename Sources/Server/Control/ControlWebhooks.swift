@@ -49,20 +49,30 @@ extension ControlServer {
             let problem = Senders.withoutWebhook(command.sender)
             throw OperatorProblem(problem.text, hint: problem.hint)
         }
-        return report(command.sender, webhook)
+        return report(command.sender, webhook, statuses(of: [command.sender])[command.sender])
     }
 
     func listWebhooks() -> ListWebhooks.Answer {
-        ListWebhooks.Answer(
-            webhooks: daemon.senders.directory.all.compactMap { record in
-                record.webhook.map { report(record.sender, $0) }
+        let records = daemon.senders.directory.all.filter { $0.webhook != nil }
+        let statuses = statuses(of: records.map(\.sender))
+        return ListWebhooks.Answer(
+            webhooks: records.compactMap { record in
+                record.webhook.map { report(record.sender, $0, statuses[record.sender]) }
             })
     }
 
-    private func report(_ sender: SenderID, _ webhook: WebhookRecord) -> WebhookReport {
+    /// Returns what this daemon has seen of the endpoints of senders, with one question to their thread.
+    private func statuses(of senders: [SenderID]) -> [SenderID: WebhookStatus] {
+        daemon.webhooks.ask { host in
+            senders.reduce(into: [:]) { $0[$1] = host.status(of: $1) }
+        } ?? [:]
+    }
+
+    private func report(
+        _ sender: SenderID, _ webhook: WebhookRecord, _ status: WebhookStatus?
+    ) -> WebhookReport {
         let now = daemon.clock.now().wall
         let secrets = webhook.secrets.filter { ($0.expiresAt ?? .max) > now }
-        let status = daemon.webhooks.ask { $0.status(of: sender) } ?? nil
         return WebhookReport(
             sender: sender, url: webhook.url, state: WebhookStateName(webhook.state),
             createdAt: webhook.createdAt, secretsMadeAt: secrets.map(\.createdAt),
