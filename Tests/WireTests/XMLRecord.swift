@@ -57,8 +57,8 @@ struct XMLRecord: Equatable, CustomStringConvertible {
     private static func text(of message: borrowing MessageStanza, in chunk: RawSpan) -> String {
         let payload = String(decoding: [UInt8](copying: message.payload(in: chunk)), as: UTF8.self)
         let attributes = [
-            message.id(in: chunk), message.text(of: message.parts.to, in: chunk), message.from(in: chunk),
-            message.text(of: message.parts.type, in: chunk),
+            message.id(in: chunk), message.to(in: chunk), message.from(in: chunk),
+            message.type(in: chunk),
         ]
         return "message \(message.form) \(message.isError) \(attributes.map { $0 ?? "-" }) \(payload)"
     }

@@ -54,12 +54,16 @@ public struct MessageStanza: ~Copyable {
 
     /// Returns the attribute `id`, or `nil`.
     public func id(in chunk: RawSpan) -> String? { text(of: parts.id, in: chunk) }
+    /// Returns the attribute `to`, or `nil`; CCS does not read it.
+    public func to(in chunk: RawSpan) -> String? { text(of: parts.to, in: chunk) }
+    /// Returns the attribute `type`, or `nil`; CCS reads only whether it is `error`.
+    public func type(in chunk: RawSpan) -> String? { text(of: parts.type, in: chunk) }
     /// Returns the attribute `from`, or `nil`.
     public func from(in chunk: RawSpan) -> String? { text(of: parts.from, in: chunk) }
     /// Whether there is an attribute `from`; cheaper than `from(in:)`, which copies it.
     public var hasFrom: Bool { parts.from.isPresent }
 
-    func text(of slice: Slice, in chunk: RawSpan) -> String? {
+    private func text(of slice: Slice, in chunk: RawSpan) -> String? {
         guard slice.isPresent else { return nil }
         return String(decoding: [UInt8](copying: bytes(of: slice, in: chunk)), as: UTF8.self)
     }
