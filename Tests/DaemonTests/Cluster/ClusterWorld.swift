@@ -59,6 +59,11 @@ final class ClusterWorld {
         for number in 0..<6 {
             try enrol(number, senders[number % 2], at: number % cluster.count)
         }
+        for sender in senders {
+            for node in 0..<cluster.count {
+                try cluster.waitForSubscribers(3, of: "news", sender: sender.id, at: node)
+            }
+        }
         servers = (0..<3).flatMap { _ in senders.map { ClusterAppServer($0) } }
         for (at, client) in (servers as [ClusterClient]).enumerated() { client.node = at / 2 % cluster.count }
     }

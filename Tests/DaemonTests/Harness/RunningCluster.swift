@@ -204,6 +204,17 @@ final class RunningCluster {
         }
     }
 
+    /// Waits until a node has applied that a topic of a sender has so many subscribers: only then a message sent there reaches them all.
+    func waitForSubscribers(_ count: Int, of topic: String, sender: String, at node: Int) throws {
+        try eventually("node \(node + 1) has \(count) subscribers of the topic \(topic) of \(sender)") {
+            let listed = try self.node(node).ctl("topics", "list")["topics"] as? [[String: Any]] ?? []
+            return listed.contains {
+                $0["sender_id"] as? String == sender && $0["topic"] as? String == topic
+                    && $0["subscribers"] as? Int == count
+            }
+        }
+    }
+
     // MARK: Failures
 
     /// Runs a test; if it throws or `isWhole` is false afterwards, the logs are copied to a folder that is named in the output.
