@@ -81,11 +81,30 @@ struct MemberTests {
         #expect(bench.receive(new).contains(.owner(partition: 0, nil)))
         #expect(bench.receive(old) == [])
         #expect(bench.membership.member(two)?.heartbeat.incarnation == Incarnation(99))
+        bench.others = [new]
         _ = bench.run(1_300)
         #expect(alarms(bench.receive(old)) == [.duplicateNode(two)])
         #expect(alarms(bench.receive(old)) == [])
+        bench.others = []
         #expect(bench.run(9_900).contains(.cleared(.duplicateNode(two))) == false)
         #expect(bench.run(300).contains(.cleared(.duplicateNode(two))))
+    }
+
+    @Test("a late heartbeat of an earlier process does not take the place of the one that runs for long")
+    func lateProcess() {
+        var bench = Bench()
+        var running = Bench.heartbeat(2, Bench.report(.owning, epoch: 1), following)
+        running.incarnation = Incarnation(99)
+        _ = bench.receive(running)
+        let earlier = Bench.heartbeat(2, following, following)
+        #expect(bench.receive(earlier).contains(.owner(partition: 0, nil)))
+        running.count += 1
+        #expect(bench.receive(running) == [])
+        _ = bench.run(1_300)
+        running.count += 1
+        let effects = bench.receive(running)
+        #expect(effects.contains(.owner(partition: 0, two)) && alarms(effects) == [])
+        #expect(bench.membership.member(two)?.heartbeat.incarnation == Incarnation(99))
     }
 
     @Test("a node whose own number is used twice raises an alarm and claims nothing")

@@ -55,7 +55,8 @@ extension Membership {
     ) {
         if heartbeat.incarnation == settings.incarnation {
             echoed = now
-        } else if now.milliseconds(since: started) > Limits.Cluster.suspicionMilliseconds {
+        } else if settled < now {
+            // Before, it may be a late one of the process before this one.
             alarms.raise(.duplicateNode(settings.node), now, &effects)
         }
     }
@@ -82,12 +83,17 @@ extension Membership {
     private mutating func replace(
         _ index: Int, by heartbeat: Heartbeat, _ now: Instant, _ effects: inout [MembershipEffect]
     ) -> Bool {
-        if peers[index].earlier.contains(heartbeat.incarnation) {
+        if let earlier = peers[index].earlier.firstIndex(of: heartbeat.incarnation) {
             // Its last heartbeats may arrive late; later ones mean that it still runs.
-            if now.milliseconds(since: peers[index].replaced) > Limits.Cluster.suspicionMilliseconds {
-                alarms.raise(.duplicateNode(heartbeat.node), now, &effects)
+            guard now.milliseconds(since: peers[index].replaced) > Limits.Cluster.suspicionMilliseconds else {
+                return false
             }
-            return false
+            guard now.milliseconds(since: peers[index].arrived) > Limits.Cluster.suspicionMilliseconds else {
+                alarms.raise(.duplicateNode(heartbeat.node), now, &effects)
+                return false
+            }
+            // The one that took its place is silent: that was the earlier one, whose last heartbeat came late.
+            peers[index].earlier.remove(at: earlier)
         }
         peers[index].earlier.insert(peers[index].heartbeat.incarnation, at: 0)
         if peers[index].earlier.count > Limits.Cluster.incarnations { peers[index].earlier.removeLast() }

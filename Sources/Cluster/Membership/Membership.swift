@@ -53,8 +53,7 @@ public struct Membership: Sendable {
     /// The nodes that were seen and those that were removed.
     public internal(set) var roster: Roster
 
-    /// When this node started, and when it last handled an event.
-    let started: Instant
+    /// When this node last handled an event.
     var last: Instant
     /// When a heartbeat of this node last came back.
     var echoed: Instant
@@ -81,7 +80,7 @@ public struct Membership: Sendable {
         own = Array(repeating: PartitionReport(), count: settings.partitions)
         sent = own
         self.roster = roster
-        (started, last, echoed, changed) = (now.monotonic, now.monotonic, now.monotonic, now.monotonic)
+        (last, echoed, changed) = (now.monotonic, now.monotonic, now.monotonic)
         settled = now.monotonic.advanced(milliseconds: Limits.Cluster.suspicionMilliseconds)
         frameVersion = commonFrameVersion
     }

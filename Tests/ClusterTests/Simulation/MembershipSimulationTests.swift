@@ -29,9 +29,12 @@ struct MembershipSimulationTests {
     /// The seeds of a run: `CCS_CLUSTER_SEEDS` sets their number.
     static let seeds = ProcessInfo.processInfo.environment["CCS_CLUSTER_SEEDS"].flatMap(UInt64.init) ?? 80
 
+    /// Seeds that have found faults: a late heartbeat of an earlier process that stayed in the place of the running one.
+    private static let found: [UInt64] = [6_189]
+
     @Test("each partition has one owner that all nodes agree on soon after the last fault", arguments: 0..<4)
     func holds(_ block: Int) {
-        for seed in UInt64(0)..<Self.seeds where seed % 4 == UInt64(block) {
+        for seed in Array(UInt64(0)..<Self.seeds) + Self.found where seed % 4 == UInt64(block) {
             let found = MemberWorld(seed: seed, Self.settings(seed)).run()
             #expect(found.isEmpty, "seed \(seed)")
         }
