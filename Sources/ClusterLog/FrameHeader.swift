@@ -1,6 +1,6 @@
 public import Basics
 
-/// The header of a frame: 48 bytes before the entries.
+/// The header of a frame: 64 bytes before the entries.
 ///
 /// | bytes | content |
 /// |---|---|
@@ -10,6 +10,8 @@ public import Basics
 /// | 24–31 | number within the epoch |
 /// | 32–39 | claim |
 /// | 40–47 | wall clock of the owner in milliseconds since 1970, for people |
+/// | 48–55 | `confirmed` |
+/// | 56–63 | `previous` |
 ///
 /// All numbers are little-endian.
 public struct FrameHeader: Hashable, Sendable {
@@ -22,7 +24,7 @@ public struct FrameHeader: Hashable, Sendable {
     }
 
     /// Length of the header in bytes.
-    public static let length = 48
+    public static let length = 64
     /// The newest version that this build reads and writes. Which one is written, the membership decides: one that all nodes read.
     public static let newestVersion: UInt8 = 1
     /// "CCSF" and two zero bytes, above version and kind.
@@ -36,13 +38,23 @@ public struct FrameHeader: Hashable, Sendable {
     public let number: UInt64
     /// The owner's wall clock when it made the frame.
     public let time: UnixMilliseconds
+    /// The number of the last frame of the term that was confirmed when this one was made; 0 for a mark. A log that has this frame and not
+    /// that one before it has lost it.
+    public let confirmed: UInt64
+    /// The number of the last valid frame of the term before. For a mark, of those that its node had read: there may be more.
+    public let previous: UInt64
 
     /// Creates a header.
-    public init(version: UInt8 = newestVersion, term: Term, number: UInt64, time: UnixMilliseconds) {
+    public init(
+        version: UInt8 = newestVersion, term: Term, number: UInt64, time: UnixMilliseconds,
+        confirmed: UInt64, previous: UInt64
+    ) {
         self.version = version
         self.term = term
         self.number = number
         self.time = time
+        self.confirmed = confirmed
+        self.previous = previous
     }
 
     /// The name of the frame.
@@ -60,6 +72,8 @@ public struct FrameHeader: Hashable, Sendable {
         buffer.append(word: number)
         buffer.append(word: term.claim.number)
         buffer.append(word: UInt64(bitPattern: time))
+        buffer.append(word: confirmed)
+        buffer.append(word: previous)
         buffer.append(entries)
         buffer.set(word: log.hash(buffer.bytes.extracting(8..<buffer.count)), at: 0)
         return buffer.copied()
@@ -75,10 +89,13 @@ public struct FrameHeader: Hashable, Sendable {
         guard version > 0, version <= newest else { return .newer(version: version) }
         let header = FrameHeader(
             version: version, term: Term(Epoch(record.word(at: 16)), Claim(record.word(at: 32))),
-            number: record.word(at: 24), time: Int64(bitPattern: record.word(at: 40)))
+            number: record.word(at: 24), time: Int64(bitPattern: record.word(at: 40)),
+            confirmed: record.word(at: 48), previous: record.word(at: 56))
         let isWhole = header.kind == .commit || record.byteCount == length
         let epochs = Epoch(1)...Epoch.highest
-        guard header.number > 0, epochs.contains(header.term.epoch), isWhole,
+        // Only a mark is made before anything of its term is confirmed.
+        let isInOrder = header.confirmed < header.number && (header.confirmed == 0) == (header.kind == .mark)
+        guard header.number > 0, epochs.contains(header.term.epoch), isWhole, isInOrder,
             header.kind.rawValue == record.byte(at: 8)
         else { return .damaged }
         return .frame(header)

@@ -18,8 +18,7 @@ public struct KeptRecord: Hashable, Sendable {
 
     /// Whether a reader has not read it yet.
     func isAfter(_ reader: LogReader) -> Bool {
-        guard let term = reader.term else { return true }
-        return (header.term.epoch, header.number) > (term.epoch, reader.number)
+        FramePlace(epoch: header.term.epoch, number: header.number) > reader.progress
     }
 
     /// A reader that has read it, and nothing after.

@@ -40,21 +40,40 @@ extension LogOwner {
             mark = position
             effects.append(.took(term))
         case .applies: effects.append(.confirmed(frame.header.name, at: position))
+        case .missing: return miss(position, &effects)
         // What was confirmed before decides that the next frame is valid.
-        case .void, .repeated, .gap, .unreadable: halt(.inconsistent(at: position), &effects)
+        case .void, .repeated, .gap, .unreadable: return halt(.inconsistent(at: position), &effects)
         }
+        last = (frame.header, position)
     }
 
     /// Something is unexpected: reads what the log has after the last confirmed frame.
     mutating func doubt(_ now: Now, _ effects: inout [OwnerEffect]) {
         guard mode == .steady else { return }
+        verify(now, &effects)
+    }
+
+    /// Begins to read: first whether the log still has the last valid record.
+    mutating func verify(_ now: Now, _ effects: inout [OwnerEffect]) {
+        isVerifying = last != nil
         ask(now, &effects)
     }
 
-    /// Asks for the next record.
+    /// Asks for the record that is to be verified, or for the next one.
     mutating func ask(_ now: Now, _ effects: inout [OwnerEffect]) {
         mode = .reading(since: now.monotonic)
-        effects.append(.read(reader.position.next))
+        effects.append(.read(asked))
+    }
+
+    private var asked: LogPosition {
+        if isVerifying, let last { last.position } else { reader.position.next }
+    }
+
+    /// Earlier records were purged: what others have stored durably is not lost.
+    mutating func removed(_ first: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]) {
+        guard case .reading = mode, isVerifying, first > asked else { return }
+        isVerifying = false
+        ask(now, &effects)
     }
 
     /// Asks for the next record in a moment: the last answer did not help.
@@ -67,8 +86,16 @@ extension LogOwner {
     mutating func read(
         _ record: LogRecord, _ position: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]
     ) {
-        guard position == reader.position.next else { return }
+        guard position == asked else { return }
         shortSince = nil
+        if isVerifying {
+            isVerifying = false
+            guard let last, record == .frame(last.header) else {
+                return halt(.truncated(applied: position, stored: position), &effects)
+            }
+            if mode != .disconnected { ask(now, &effects) }
+            return
+        }
         let verdict = reader.read(record, at: position)
         switch verdict {
         case .begins(let found) where found != term:
@@ -76,13 +103,16 @@ extension LogOwner {
             frames = []
             effects.append(.lost(to: found))
             return
-        case .applies where reader.term != term: effects.append(.apply(position))
+        case .applies(let header) where reader.term != term:
+            last = (header, position)
+            effects.append(.apply(position))
         case .begins, .applies:
             guard let frame = frames.first, .frame(frame.header) == record else {
                 return halt(.inconsistent(at: position), &effects)
             }
             confirm(verdict, position, now, &effects)
         case .void: voids += 1
+        case .missing: return miss(position, &effects)
         case .unreadable(let problem): return halt(.unreadable(problem, at: position), &effects)
         case .repeated, .gap: return halt(.inconsistent(at: position), &effects)
         }
@@ -94,14 +124,12 @@ extension LogOwner {
 
     /// The log has no record after a position.
     mutating func ended(_ position: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]) {
-        guard case .reading = mode else { return }
+        guard case .reading = mode, !isVerifying || position < asked else { return }
         // The answer is out of date if more is known to be stored.
-        let isOld = position < reader.position || frames.contains { $0.stored.map { $0 > position } ?? false }
-        guard !isOld else {
-            if position < reader.position, isShort(now.monotonic) {
-                return halt(.truncated(applied: reader.position, stored: position), &effects)
-            }
-            return readAgain(now)
+        let known = max(reader.position, frames.compactMap(\.stored).max() ?? .start)
+        guard position >= known else {
+            guard isShort(now.monotonic) else { return readAgain(now) }
+            return halt(.truncated(applied: known, stored: position), &effects)
         }
         shortSince = nil
         mode = .steady
@@ -115,11 +143,17 @@ extension LogOwner {
         }
     }
 
-    /// Whether the log has ended before what was confirmed for so long that no leader is only out of date.
+    /// Whether the log has ended before what was stored for so long that no leader is only out of date.
     private mutating func isShort(_ now: Instant) -> Bool {
         let since = shortSince ?? now
         shortSince = since
         return now.milliseconds(since: since) >= Limits.ClusterLog.lostMilliseconds
+    }
+
+    private mutating func miss(_ position: LogPosition, _ effects: inout [OwnerEffect]) {
+        state = .missing
+        frames = []
+        effects.append(.missing(before: position))
     }
 
     mutating func halt(_ reason: LogHalt, _ effects: inout [OwnerEffect]) {

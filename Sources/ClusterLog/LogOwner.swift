@@ -13,6 +13,8 @@ public struct LogOwner: Sendable {
         case owning
         /// Another node's mark began a term.
         case lost(to: Term)
+        /// Records are missing that this node has not read.
+        case missing
         /// An operator must act.
         case halted(LogHalt)
 
@@ -20,7 +22,7 @@ public struct LogOwner: Sendable {
         public var isActive: Bool {
             switch self {
             case .claiming, .owning: true
-            case .lost, .halted: false
+            case .lost, .missing, .halted: false
             }
         }
     }
@@ -63,10 +65,14 @@ public struct LogOwner: Sendable {
     /// The version of the frames that are made from now on.
     public var version: UInt8
     var mode = Mode.steady
+    /// The last valid record that was read or confirmed, and whether it is to be read again: the log may have lost it, and given its
+    /// position to another.
+    var last: (header: FrameHeader, position: LogPosition)?
+    var isVerifying = false
     var frames: [UnconfirmedFrame] = []
     /// How often the unconfirmed frames were appended again since the last one was confirmed.
     var repetitions: Int64 = 0
-    /// Since when every answer is that the log ends before what was confirmed.
+    /// Since when every answer is that the log ends before what was stored.
     var shortSince: Instant?
     /// When the log was last read or confirmed while no frame was unconfirmed.
     var quietSince: Instant
@@ -81,9 +87,9 @@ public struct LogOwner: Sendable {
         self.log = log
         self.version = version
         quietSince = now.monotonic
-        append(
-            FrameHeader(version: version, term: term, number: 1, time: now.wall), [UInt8]().raw, now, &effects
-        )
+        let mark = FrameHeader(
+            version: version, term: term, number: 1, time: now.wall, confirmed: 0, previous: reader.number)
+        append(mark, [UInt8]().raw, now, &effects)
     }
 
     /// Whether a frame can be made: the partition is owned, there is no doubt, and few enough frames are unconfirmed.
@@ -110,7 +116,9 @@ public struct LogOwner: Sendable {
         precondition(
             FrameHeader.length + entries.byteCount <= Limits.ClusterLog.frameBytes, "a frame is too long")
         let number = (frames.last?.header.number ?? reader.number) + 1
-        let header = FrameHeader(version: version, term: term, number: number, time: now.wall)
+        let header = FrameHeader(
+            version: version, term: term, number: number, time: now.wall, confirmed: reader.number,
+            previous: reader.previous ?? 0)
         append(header, entries, now, &effects)
         return header.name
     }
@@ -144,9 +152,10 @@ public struct LogOwner: Sendable {
         case .refused(let name): if index(name) != nil { doubt(now, &effects) }
         case .record(let record, let position): read(record, position, now, &effects)
         case .end(let position): ended(position, now, &effects)
+        case .removed(let first): removed(first, now, &effects)
         case .readFailed: readAgain(now)
         case .disconnected: mode = .disconnected
-        case .connected: if mode == .disconnected { ask(now, &effects) }
+        case .connected: if mode == .disconnected { verify(now, &effects) }
         case .tick: tick(now, &effects)
         }
         if !isConsistent { halt(.inconsistent(at: reader.position), &effects) }
@@ -169,7 +178,7 @@ public struct LogOwner: Sendable {
 
     private mutating func tick(_ now: Now, _ effects: inout [OwnerEffect]) {
         guard nextTick <= now.monotonic else { return }
-        ask(now, &effects)
+        if mode == .steady { verify(now, &effects) } else { ask(now, &effects) }
     }
 
     /// Milliseconds that the answer to a frame may take. They double with each repetition, which fills the log.

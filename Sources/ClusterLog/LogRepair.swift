@@ -14,6 +14,10 @@ public struct LogRepair: Sendable {
         case underWay
         /// The log has everything again, and ends after every position that any node has read.
         case done
+        /// The log has lost more than this node keeps: another node may keep it.
+        case unable
+        /// Another node has begun a term before this position, without all that this node has read: its log goes on without that.
+        case overruled(at: LogPosition)
         /// An operator must act.
         case failed(LogHalt)
     }
@@ -100,32 +104,49 @@ public struct LogRepair: Sendable {
         _ record: LogRecord, _ position: LogPosition, _ now: Now, _ effects: inout [RepairEffect]
     ) {
         guard position == behind.position.next else { return }
-        let before = behind
-        let isWhole = !records.contains { $0.isAfter(behind) }
+        let isWhole = !kept.records.contains { $0.isAfter(behind) }
         shortEnds = 0
         repetitions = 0
-        let verdict = behind.read(record, at: position)
-        // Who has read further than this would not see it.
-        if let next = records.first(where: { $0.isAfter(before) }), next.position > position,
-            verdict == .begins(next.header.term) || verdict == .applies(next.header)
-        {
-            behind = before
-            behind.skip(to: position)
-        }
+        let verdict = readAgain(record, position)
         switch verdict {
         case .begins(let term):
             let isKnown = records.contains { $0.header.term == term }
             guard isKnown || isWhole && position > reported else {
-                // Another node has begun a term before the log was whole: it has voided what others have applied.
-                return fail(.truncated(applied: own, stored: position))
+                return state = .overruled(at: position)
             }
             // Another node owns the partition, after everything: the rest is its concern.
             if !isKnown { return state = .done }
+        case .missing: return state = .overruled(at: position)
         case .unreadable(let problem): return fail(.unreadable(problem, at: position))
         case .repeated, .gap: return fail(.inconsistent(at: position))
         case .applies, .void: break
         }
         if mode != .disconnected { ask(now, &effects) }
+    }
+
+    /// Reads a record, which may be one of those that must be there.
+    private mutating func readAgain(_ record: LogRecord, _ position: LogPosition) -> LogReader.Verdict {
+        let before = behind
+        let verdict = behind.read(record, at: position)
+        guard case .frame(let header) = record,
+            let known = records.first(where: { $0.isAfter(before) && $0.header == header })
+        else { return verdict }
+        switch verdict {
+        case .begins, .applies, .missing: break
+        case .void, .repeated, .gap, .unreadable: return verdict
+        }
+        let isNext = !records.contains { $0.isAfter(before) && known.isAfter($0.reader) }
+        if isNext, known.position > position {
+            // Who has read further than this would not see it.
+            behind = before
+            behind.skip(to: position)
+        } else if verdict == .missing {
+            // It came before what was lost: who has not read that copies a store, and all others go on after it.
+            behind = LogReader(term: header.term, number: header.number, position: position)
+        } else {
+            return verdict
+        }
+        return .void(.notNext)
     }
 
     /// The log begins after what is to be read: nothing before that is lost.
@@ -152,18 +173,27 @@ public struct LogRepair: Sendable {
         guard position >= behind.position else {
             // An answer that is out of date, or more is lost than is kept.
             shortEnds += 1
-            guard shortEnds < Limits.ClusterLog.shortEnds else {
-                return fail(.truncated(applied: own, stored: position))
-            }
+            guard shortEnds < Limits.ClusterLog.shortEnds else { return state = .unable }
             return wait(Limits.ClusterLog.answerMilliseconds, now)
         }
+        guard !isOverruled else { return state = .overruled(at: position) }
         let missing = missing(from: position)
         if missing.isEmpty { state = .done } else { append(missing, now, &effects) }
     }
 
-    /// The records that are to follow a position.
+    /// Whether the owner before has gone on where the mark was that is to be appended next: it would void what that one has confirmed.
+    private var isOverruled: Bool {
+        guard let index = records.firstIndex(where: { $0.isAfter(behind) }),
+            records[index].header.kind == .mark
+        else { return false }
+        let read = index > 0 ? records[index - 1].reader : kept.before
+        return behind.progress > read.progress
+    }
+
+    /// The records that are to follow a position, up to the next mark.
     private func missing(from end: LogPosition) -> [[UInt8]] {
         var missing: [[UInt8]] = []
+        var hasFrame = false
         func fill(upTo last: UInt64) {
             while end.number + UInt64(missing.count) < last, missing.count < Limits.ClusterLog.repairedRecords
             {
@@ -171,6 +201,9 @@ public struct LogRepair: Sendable {
             }
         }
         for record in records where record.isAfter(behind) {
+            // Before the last frame of the term before, it would void that.
+            if record.header.kind == .mark, hasFrame { return missing }
+            hasFrame = true
             fill(upTo: record.position.number - 1)
             guard missing.count < Limits.ClusterLog.repairedRecords else { return missing }
             missing.append(record.bytes)

@@ -8,6 +8,8 @@ public enum OwnerEvent: Hashable, Sendable {
     case record(LogRecord, at: LogPosition)
     /// The log ends: its leader has no record after this position.
     case end(LogPosition)
+    /// The first record of the log has this position: earlier ones cannot be read any more.
+    case removed(first: LogPosition)
     /// A read has failed.
     case readFailed
     /// The connection to the log is lost: no answers will come.
@@ -32,6 +34,8 @@ public enum OwnerEffect: Hashable, Sendable {
     case confirmed(FrameName, at: LogPosition)
     /// Another node owns the partition. No further frame is confirmed; whether those in flight are void, `LogOwner.reader` learns.
     case lost(to: Term)
+    /// The log has lost records before this position that counted, and that this node has not read: it needs the store of another.
+    case missing(before: LogPosition)
     /// Nothing more can be confirmed until an operator has acted.
     case halted(LogHalt)
 }

@@ -53,6 +53,18 @@ public struct FrameName: Hashable, Sendable {
     }
 }
 
+/// How far a log counts: a frame by its epoch and number. Later frames are greater.
+struct FramePlace: Hashable, Comparable, Sendable {
+    var epoch: Epoch
+    var number: UInt64
+
+    static let start = FramePlace(epoch: Epoch(0), number: 0)
+
+    static func < (a: FramePlace, b: FramePlace) -> Bool {
+        (a.epoch, a.number) < (b.epoch, b.number)
+    }
+}
+
 /// The position of a record in a log, counted from 1.
 public struct LogPosition: Hashable, Comparable, Sendable {
     /// The number; 0 is the position before the first record.

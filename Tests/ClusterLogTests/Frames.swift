@@ -2,6 +2,16 @@ import Basics
 import ClusterLog
 
 extension FrameHeader {
+    /// A header of a test: nothing but the mark was confirmed before it.
+    init(
+        version: UInt8 = newestVersion, term: Term, number: UInt64, time: UnixMilliseconds,
+        previous: UInt64 = 0
+    ) {
+        self.init(
+            version: version, term: term, number: number, time: time,
+            confirmed: number > 1 ? 1 : 0, previous: previous)
+    }
+
     /// A frame with entries of a test.
     func frame(with entries: [UInt8], in log: LogKey) -> [UInt8] { frame(entries.raw, in: log) }
 

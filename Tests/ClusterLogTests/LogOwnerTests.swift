@@ -2,7 +2,7 @@ import Basics
 import ClusterLog
 import Testing
 
-/// An owner under test, with a clock and the effects of the last event.
+/// An owner under test, with a clock and the effects of the last event. It answers when the owner verifies its last record.
 struct OwnerDesk {
     static let log = LogReaderTests.log
     static let claim = Claim(77)
@@ -10,6 +10,10 @@ struct OwnerDesk {
     var owner: LogOwner
     var effects: [OwnerEffect] = []
     private(set) var milliseconds: Int64 = 1_000
+    /// What the owner has confirmed, by position.
+    private var records: [LogPosition: LogRecord] = [:]
+    /// Whether the owner's questions for them are answered and left out of the effects.
+    var isVerified = true
 
     init(after reader: LogReader = LogReader()) {
         owner = LogOwner(
@@ -26,8 +30,24 @@ struct OwnerDesk {
     @discardableResult
     mutating func handle(_ event: OwnerEvent) -> [OwnerEffect] {
         effects = []
+        let frames = owner.unconfirmedFrames
+        if case .record(let record, let position) = event { records[position] = record }
         owner.handle(event, now: now, effects: &effects)
-        return effects
+        for effect in effects {
+            let confirmed: (claim: Claim, number: UInt64, position: LogPosition?) =
+                switch effect {
+                case .confirmed(let name, let position): (name.claim, name.number, position)
+                case .took: (Self.claim, 1, owner.mark)
+                default: (Self.claim, 0, nil)
+                }
+            guard let position = confirmed.position else { continue }
+            records[position] = frames.first { $0.0.number == confirmed.number }.map { .frame($0.0) }
+        }
+        guard isVerified, case .read(let position) = effects.last, position <= owner.reader.position,
+            let record = records[position]
+        else { return effects }
+        let before = effects.dropLast()
+        return before + handle(.record(record, at: position))
     }
 
     /// Lets time pass and ticks.
@@ -251,6 +271,45 @@ struct LogOwnerTests {
         let halt = LogHalt.truncated(applied: at(30), stored: at(29))
         #expect(desk.handle(.stored(Self.frame(1), at: at(29))) == [.halted(halt)])
         #expect(desk.owner.state == .halted(halt) && desk.wait(10_000) == [])
+    }
+
+    @Test("in doubt, an owner first looks whether the log still has its last record")
+    func verifies() {
+        var desk = OwnerDesk.owning
+        desk.isVerified = false
+        let mark = LogRecord.frame(
+            FrameHeader(term: desk.owner.term, number: 1, time: desk.now.wall, previous: 0))
+        _ = desk.make()
+        #expect(desk.wait(500) == [.read(at(1))] && !desk.owner.canMake)
+        // An answer to an earlier question, one that is out of date, and none.
+        #expect(desk.handle(.end(at(1))) == [] && desk.handle(.record(.foreign, at: at(2))) == [])
+        #expect(desk.handle(.end(at(0))) == [] && desk.wait(100) == [.read(at(1))])
+        #expect(desk.wait(500) == [.read(at(1))])
+        var purged = desk
+        #expect(desk.handle(.record(mark, at: at(1))) == [.read(at(2))])
+        #expect(desk.handle(.end(at(1))) == [.append(Self.frame(2))])
+        #expect(purged.handle(.removed(first: at(2))) == [.read(at(2))])
+    }
+
+    @Test("an owner whose last record has become another one knows that the log has lost it")
+    func replaced() {
+        var desk = OwnerDesk.owning
+        desk.isVerified = false
+        let frame = (desk.make(), desk.record(2)).1
+        #expect(desk.wait(500) == [.read(at(1))])
+        let halt = LogHalt.truncated(applied: at(1), stored: at(1))
+        #expect(desk.handle(.record(frame, at: at(1))) == [.halted(halt)])
+        #expect(desk.owner.unconfirmedFrames.map(\.0.number) == [2])
+    }
+
+    @Test("a claim whose log lacks what others have confirmed does not take the partition")
+    func missing() {
+        let last = Term(Epoch(4), Claim(1))
+        var desk = OwnerDesk(after: LogReader(term: last, number: 9, position: at(30)))
+        desk.handle(.stored(Self.frame(1), at: at(32)))
+        let later = FrameHeader(term: last, number: 12, time: 1, confirmed: 10, previous: 3)
+        #expect(desk.handle(.record(.frame(later), at: at(31))) == [.missing(before: at(32))])
+        #expect(desk.owner.state == .missing && desk.owner.unconfirmed == 0 && desk.wait(10_000) == [])
     }
 
     @Test("a record that must not be skipped, or a changed frame, stops the owner")

@@ -47,20 +47,88 @@ struct LogReaderTests {
     func equalEpochs() {
         let (winner, loser) = (Self.term(1, 10), Self.term(1, 11))
         let verdicts = verdicts([
-            Self.frame(winner, 1), Self.frame(loser, 1), Self.frame(loser, 2), Self.frame(winner, 2),
-            Self.frame(Self.term(2, 10), 3),
+            Self.frame(winner, 1), Self.frame(loser, 1), Self.frame(loser, 1), Self.frame(winner, 2),
+            Self.frame(Self.term(2, 10), 3), Self.frame(loser, 2),
         ])
         #expect(
             verdicts == [
-                .begins(winner), .void(.lateMark), .void(.otherTerm),
+                .begins(winner), .void(.lateMark), .void(.lateMark),
                 .applies(FrameHeader(term: winner, number: 2, time: 1)), .void(.otherTerm),
+                // Only an owner makes it: the log has lost a mark.
+                .unreadable(.rival),
             ])
     }
 
-    @Test("an epoch may be left out")
-    func leftOut() {
-        let verdicts = verdicts([Self.frame(Self.term(1, 1), 1), Self.frame(Self.term(9, 2), 1)])
-        #expect(verdicts == [.begins(Self.term(1, 1)), .begins(Self.term(9, 2))])
+    private static func header(
+        _ term: Term, _ number: UInt64, confirmed: UInt64, previous: UInt64 = 0
+    ) -> FrameHeader {
+        FrameHeader(term: term, number: number, time: 1, confirmed: confirmed, previous: previous)
+    }
+
+    @Test(
+        "a mark after an epoch that was not read, or by a node that had read more, proves that records are lost"
+    )
+    func missedMarks() {
+        let first = Self.frame(Self.term(1, 1), 1)
+        #expect(verdicts([first, Self.frame(Self.term(3, 2), 1)]).last == .missing)
+        #expect(verdicts([Self.frame(Self.term(2, 2), 1)]) == [.missing])
+        let second = Self.term(2, 2)
+        let mark = { LogRecord.frame(Self.header(second, 1, confirmed: 0, previous: $0)) }
+        #expect(verdicts([first, mark(1)]).last == .begins(second))
+        #expect(verdicts([first, mark(2)]).last == .missing)
+    }
+
+    @Test(
+        "a frame that was made after others were confirmed proves that they are lost, until they come again")
+    func missedFrames() {
+        let term = Self.term(1, 1)
+        var reader = LogReader()
+        let read = { (reader: inout LogReader, header: FrameHeader) in
+            reader.read(.frame(header), at: reader.position.next)
+        }
+        #expect(read(&reader, Self.header(term, 1, confirmed: 0)) == .begins(term))
+        #expect(read(&reader, Self.header(term, 4, confirmed: 1)) == .void(.notNext))
+        #expect(!reader.isMissingRecords)
+        #expect(read(&reader, Self.header(term, 4, confirmed: 3)) == .void(.notNext))
+        #expect(reader.isMissingRecords)
+        // A new owner has not read them either: its mark voids them.
+        var voided = reader
+        let mark = Self.header(Self.term(2, 2), 1, confirmed: 0, previous: 1)
+        #expect(read(&voided, mark) == .missing && voided == reader)
+        for number in [2, 3] as [UInt64] {
+            let header = Self.header(term, number, confirmed: 1)
+            #expect(read(&reader, header) == .applies(header))
+        }
+        #expect(!reader.isMissingRecords && read(&reader, mark) == .begins(mark.term))
+    }
+
+    @Test(
+        "the first frame of a term must agree on the last one of the term before; a frame without its mark is missed"
+    )
+    func history() {
+        let (first, second) = (Self.term(1, 1), Self.term(2, 2))
+        let records = [
+            LogRecord.frame(Self.header(first, 1, confirmed: 0)), .frame(Self.header(first, 2, confirmed: 1)),
+            .frame(Self.header(second, 1, confirmed: 0, previous: 1)),
+        ]
+        for (previous, isSame) in [(1, false), (2, true), (3, false)] as [(UInt64, Bool)] {
+            let frame = Self.header(second, 2, confirmed: 1, previous: previous)
+            #expect(verdicts(records + [.frame(frame)]).last == (isSame ? .applies(frame) : .missing))
+        }
+        // The owner before has confirmed more where the mark was.
+        let earlier = Self.header(first, 4, confirmed: 3)
+        #expect(verdicts(records + [.frame(earlier)]).last == .missing)
+        #expect(verdicts(records + [.frame(Self.header(first, 4, confirmed: 2))]).last == .void(.otherTerm))
+        var reader = LogReader()
+        for (at, record) in records.prefix(2).enumerated() {
+            _ = reader.read(record, at: LogPosition(UInt64(at) + 1))
+        }
+        let frame = Self.header(second, 2, confirmed: 1, previous: 2)
+        #expect(reader.read(.frame(frame), at: LogPosition(3)) == .void(.otherTerm))
+        #expect(reader.isMissingRecords)
+        // The mark is appended again.
+        let mark = Self.header(second, 1, confirmed: 0, previous: 2)
+        #expect(reader.read(.frame(mark), at: LogPosition(4)) == .begins(second) && !reader.isMissingRecords)
     }
 
     @Test("positions are read once and without gaps; a snapshot is continued")

@@ -131,12 +131,12 @@ import Testing
         #expect(bench.applied(from: reader(4, at: 4)) == [5, 6])
     }
 
-    @Test("more lost than is kept, and a term that began before the log was whole, need an operator")
+    @Test("more lost than is kept, and a term that began before the log was whole, end a repair")
     func failures() {
         let short = Bench([], kept: Array(whole.suffix(3)), after: reader(3, at: 3))
-        #expect(short.run() == .failed(.truncated(applied: LogPosition(6), stored: .start)))
+        #expect(short.run() == .unable)
         let taken = Bench(whole.prefix(3).map(\.bytes) + [record(2, 1, 0).bytes], kept: whole)
-        #expect(taken.run() == .failed(.truncated(applied: LogPosition(6), stored: LogPosition(4))))
+        #expect(taken.run() == .overruled(at: LogPosition(4)))
     }
 
     @Test("what is kept is bounded, and the oldest goes first")

@@ -23,6 +23,9 @@ extension Limits {
         public static let shortLooks = 10
         /// Reads in a row of a repair that find less than this node could append again: some ten seconds.
         public static let shortEnds = 24
+        /// Milliseconds that a node without some confirmed records waits until they are appended again, before it copies the store of another
+        /// node: a repair may wait for an election, and a copy costs more than the wait.
+        public static let missingMilliseconds: Int64 = 10_000
         /// Bytes of a partition that a node keeps to append them again: what is lost is what was not yet synced, some hundred
         /// milliseconds.
         public static let keptBytes = 4 << 20

@@ -70,6 +70,7 @@ extension Replica {
                 parts = []
                 keepMark(record, at: owner?.reader.position)
                 giveUp(&effects)
+            case .missing(let position): absent(before: position, .lost, &effects)
             case .halted(.truncated(_, let stored)):
                 effects.append(.shortened(to: stored))
                 beginRepair(unconfirmed: owner?.unconfirmedFrames ?? [], now, &effects)

@@ -5,11 +5,12 @@ import ClusterLog
 extension Replica {
     /// A record that was followed.
     mutating func followed(
-        _ record: [UInt8], _ position: LogPosition, _ effects: inout [ReplicaEffect]
+        _ record: [UInt8], _ position: LogPosition, _ now: Now, _ effects: inout [ReplicaEffect]
     ) {
         // What was followed before a claim.
         guard owner == nil, case .following = role else { return }
         let epoch = following.term?.epoch
+        defer { noteMissing(now, &effects) }
         switch following.read(header(record), at: position) {
         case .begins:
             parts = []
@@ -21,6 +22,7 @@ extension Replica {
         case .void: voids += 1
         case .repeated: break
         case .gap: effects.append(.follow(after: following.position))
+        case .missing: absent(before: position, .lost, &effects)
         case .unreadable(let problem): halt(.unreadable(problem, at: position), &effects)
         }
     }
@@ -76,10 +78,36 @@ extension Replica {
         case .following, .checking, .repairing, .claiming, .entering, .owning, .releasing: break
         case .absent, .halted: return
         }
+        absent(before: first, .purged, &effects)
+    }
+
+    /// This node can apply nothing more, since it needs records that the log does not have.
+    mutating func absent(
+        before position: LogPosition, _ reason: Absence, _ effects: inout [ReplicaEffect]
+    ) {
         failAll(&effects)
         dropOwner()
-        role = .absent(begins: first)
+        missingSince = nil
+        role = .absent(begins: position, reason)
         effects.append(contentsOf: [.stopFollowing, .lost, .changed])
+    }
+
+    /// Notes since when a follower misses records: it has no replica that can be used until they come again.
+    private mutating func noteMissing(_ now: Now, _ effects: inout [ReplicaEffect]) {
+        guard case .following = role else { return }
+        let isMissing = following.isMissingRecords
+        guard isMissing != (missingSince != nil) else { return }
+        missingSince = isMissing ? now.monotonic : nil
+        effects.append(.changed)
+    }
+
+    /// Takes records as lost that have not come again for long.
+    mutating func missed(_ now: Now, _ effects: inout [ReplicaEffect]) {
+        noteMissing(now, &effects)
+        guard let missingSince, case .following = role,
+            now.monotonic >= missingSince.advanced(milliseconds: Limits.ClusterLog.missingMilliseconds)
+        else { return }
+        absent(before: following.position.next, .lost, &effects)
     }
 
     mutating func halt(_ reason: LogHalt, _ effects: inout [ReplicaEffect]) {

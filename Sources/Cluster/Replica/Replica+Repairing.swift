@@ -17,6 +17,8 @@ extension Replica {
     /// Begins a claim: first with a look whether the log has everything that any node has read.
     mutating func claim(_ claim: Claim, _ now: Now, _ effects: inout [ReplicaEffect]) {
         guard case .following = role, isConnected else { return }
+        // The mark would void what others have.
+        guard !following.isMissingRecords else { return effects.append(.changed) }
         effects.append(.stopFollowing)
         let last = max(highest, reader.position)
         guard last > .start else { return begin(claim, now, &effects) }
@@ -64,7 +66,6 @@ extension Replica {
     ) {
         failAll(&effects)
         dropOwner()
-        parts = []
         role = .repairing
         var made: [RepairEffect] = []
         repair = LogRepair(
@@ -98,6 +99,8 @@ extension Replica {
         case .done:
             giveUp(&effects)
             effects.append(.repaired(records: repair.appended))
+        case .unable: giveUp(&effects)
+        case .overruled(let position): absent(before: position, .lost, &effects)
         case .failed(let reason): halt(reason, &effects)
         }
         return true

@@ -10,8 +10,8 @@ public struct Replica: ~Copyable {
     /// What this node is to the partition.
     enum Role: Sendable {
         case following
-        /// The log begins after what this node has read: it needs a copy of another node's store.
-        case absent(begins: LogPosition)
+        /// The log does not have what is before a position any more and this node has not read: it needs a copy of another node's store.
+        case absent(begins: LogPosition, Absence)
         /// It looks whether the log is whole before it claims.
         case checking(Check)
         /// It appends what the log has lost.
@@ -22,6 +22,14 @@ public struct Replica: ~Copyable {
         case owning
         case releasing(to: NodeNumber)
         case halted(LogHalt)
+    }
+
+    /// Why records are not in the log any more.
+    public enum Absence: Hashable, Sendable {
+        /// They were purged, since enough nodes have them.
+        case purged
+        /// The log has lost them after they were confirmed.
+        case lost
     }
 
     /// Batches that are on their way into frames.
@@ -65,6 +73,8 @@ public struct Replica: ~Copyable {
     var isConnected = false
     /// When the connection was lost.
     var disconnectedSince: Instant?
+    /// Since when a follower knows that the log lacks records that were confirmed.
+    var missingSince: Instant?
     /// How many batches of the next frame an earlier process has applied.
     var appliedBatches: UInt64
 
@@ -121,11 +131,17 @@ public struct Replica: ~Copyable {
     /// Records that were skipped since the start.
     public var voidRecords: Int { voids + (owner?.voids ?? 0) }
 
+    /// Whether the log lacks records that were confirmed, where this node has read it: another node may append them again.
+    public var isMissingRecords: Bool { reader.isMissingRecords }
+
     /// Why nothing more can be applied. `nil` unless that is so.
     public var haltReason: LogHalt? { if case .halted(let reason) = role { reason } else { nil } }
 
-    /// Where the log begins, if this node needs earlier records: it applies nothing more. `nil` unless that is so.
-    public var begins: LogPosition? { if case .absent(let position) = role { position } else { nil } }
+    /// Before which position this node needs records that the log does not have: it applies nothing more. `nil` unless that is so.
+    public var begins: LogPosition? { if case .absent(let position, _) = role { position } else { nil } }
+
+    /// Why the log does not have them. `nil` unless that is so.
+    public var absence: Absence? { if case .absent(_, let reason) = role { reason } else { nil } }
 
     /// The last frame that the store has applied: a new process reads on from there, whatever marks and void records follow.
     public var stored: LogPosition { applied }
@@ -134,7 +150,8 @@ public struct Replica: ~Copyable {
     public var report: PartitionReport {
         let role: PartitionReport.Role =
             switch self.role {
-            case .following: .following
+            // It is no candidate, and no source of copies.
+            case .following: reader.isMissingRecords ? .absent : .following
             case .absent: .absent
             case .checking, .repairing, .claiming, .entering: .claiming
             case .owning: .owning
@@ -156,6 +173,9 @@ public struct Replica: ~Copyable {
             disconnectedSince.map { $0.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds) }
         if case .checking(let check) = role { return check.due }
         if let repair { return repair.nextTick }
+        if case .following = role, following.isMissingRecords {
+            return missingSince?.advanced(milliseconds: Limits.ClusterLog.missingMilliseconds) ?? .distantPast
+        }
         return min(
             owner?.nextTick ?? .distantFuture, owner == nil ? .distantFuture : isolation ?? .distantFuture)
     }
@@ -163,7 +183,7 @@ public struct Replica: ~Copyable {
     /// Handles an event.
     public mutating func handle(_ event: ReplicaEvent, now: Now, effects: inout [ReplicaEffect]) {
         switch event {
-        case .followed(let record, let position): followed(record, position, &effects)
+        case .followed(let record, let position): followed(record, position, now, &effects)
         case .record(let record, let position): read(record, position, now, &effects)
         case .stored(let name, let position): own(.stored(name, at: position), now, &effects)
         case .refused(let name): own(.refused(name), now, &effects)
@@ -177,6 +197,7 @@ public struct Replica: ~Copyable {
             guard !repairs(with: .removed(first: first), now, &effects) else { return }
             removed(first, &effects)
             _ = checked(first, now, &effects)
+            own(.removed(first: first), now, &effects)
         case .lost(let last): lost(after: last, now, &effects)
         case .reached(let position): highest = position
         case .applied(let position):
@@ -238,6 +259,7 @@ public struct Replica: ~Copyable {
         guard !repairs(with: .tick, now, &effects) else { return }
         if case .checking(let check) = role, check.due <= now.monotonic { look(now, &effects) }
         own(.tick, now, &effects)
+        missed(now, &effects)
         guard let since = disconnectedSince, owner != nil,
             now.monotonic >= since.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds)
         else { return }

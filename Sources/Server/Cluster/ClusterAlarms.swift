@@ -65,6 +65,8 @@ extension UnreadableRecord {
         case .damaged: "its hash is wrong"
         case .newer(let version):
             "it is a frame of version \(version), and this node reads 1 to \(FrameHeader.newestVersion)"
+        case .rival:
+            "another node has owned the partition in the same epoch, so NATS has lost the first record of one of them"
         }
     }
 }
@@ -96,7 +98,7 @@ extension LogHalt {
                 action:
                     "restore a backup of a running node; if it halts at the same record, keep the log and report it"
             )
-        case .truncated:
+        case .truncated, .unreadable(.rival, _):
             return .init(
                 cause: .recordsLost, problem: problem,
                 action:
@@ -139,6 +141,35 @@ extension ClusterHost {
         return order.flatMap { cause in found.filter { $0.cause == cause } }
     }
 
+    /// The alarm of a node that needs records which the log does not have.
+    private func absence(of hosted: HostedReplica) -> ShowCluster.Answer.Alarm? {
+        let partition = hosted.partition
+        if hosted.replica.isMissingRecords {
+            return .init(
+                cause: .recordsLost,
+                problem:
+                    "the log of partition \(partition) lacks records that were confirmed and that this node has not read: NATS has lost them",
+                action:
+                    "nothing: a node that has them appends them again, or this one copies its store after \(Limits.ClusterLog.missingMilliseconds / 1_000) s; find out why NATS has lost them"
+            )
+        }
+        guard let first = hosted.replica.begins else { return nil }
+        return switch hosted.replica.absence {
+        case .lost:
+            .init(
+                cause: .recordsLost,
+                problem:
+                    "the log of partition \(partition) has lost records before position \(first.number), and this node has not those that count",
+                action: "\(copy.words); find out why NATS has lost them")
+        case .purged, nil:
+            .init(
+                cause: .outdated,
+                problem:
+                    "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
+                action: copy.words)
+        }
+    }
+
     private func alarms(of hosted: HostedReplica) -> [ShowCluster.Answer.Alarm] {
         let partition = hosted.partition
         var found: [ShowCluster.Answer.Alarm] = []
@@ -163,15 +194,7 @@ extension ClusterHost {
                         "correct it with the nats tool; replicas that are behind or offline catch up by themselves once their server runs"
                 ))
         }
-        if let first = hosted.replica.begins {
-            found.append(
-                .init(
-                    cause: .outdated,
-                    problem:
-                        "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
-                    action: copy.words
-                ))
-        }
+        if let alarm = absence(of: hosted) { found.append(alarm) }
         let behind = recordsBehind(hosted)
         if behind > Limits.ClusterHost.recordsBehind {
             found.append(

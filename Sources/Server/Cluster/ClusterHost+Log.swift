@@ -100,7 +100,9 @@ extension ClusterHost {
             handle(.record(record, at: position), of: replicas[partition], now)
         case .end(let partition, let position): handle(.end(position), of: replicas[partition], now)
         case .readFailed(let partition, _, let failure):
-            if case .removed(let first) = failure { purged(replicas[partition], first, now) }
+            if case .removed(let first) = failure {
+                handle(.removed(first: first), of: replicas[partition], now)
+            }
             report(failure, .read, of: partition)
             handle(.readFailed, of: replicas[partition], now)
         case .followed(let partition, let position, let record):
@@ -108,7 +110,9 @@ extension ClusterHost {
             pauseIfBehind(replicas[partition])
         case .followFailed(let partition, let failure):
             report(failure, .follow, of: partition)
-            if case .removed(let first) = failure { purged(replicas[partition], first, now) }
+            if case .removed(let first) = failure {
+                handle(.removed(first: first), of: replicas[partition], now)
+            }
         case .connected(let server):
             disconnectedSince = nil
             contact.connected()
@@ -196,7 +200,9 @@ extension ClusterHost {
         case .fail(let range): for submission in hosted.take(range) { fail(submission, of: partition) }
         case .took(let term): took(hosted, term)
         case .lost: lost(hosted)
-        case .changed: report(hosted)
+        case .changed:
+            report(hosted)
+            reportAbsence(hosted)
         case .halted(let reason):
             log.error(
                 "cluster_partition_halted",

@@ -27,7 +27,7 @@ extension ClusterHost {
         hosted.isExamined = true
         hosted.streamProblems = problems
         checkEnd(of: hosted, info.last)
-        purged(hosted, info.first, reactor.now)
+        handle(.removed(first: info.first), of: hosted, reactor.now)
         for problem in problems {
             log.repeating(
                 problem.isPassing ? .warning : .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
@@ -57,15 +57,20 @@ extension ClusterHost {
             ])
     }
 
-    /// The first record that a log has. A node that needs an earlier one can apply nothing more before it has copied a store.
-    func purged(_ hosted: HostedReplica, _ first: LogPosition, _ now: Now) {
-        let before = hosted.replica.begins
-        handle(.removed(first: first), of: hosted, now)
-        guard before == nil, let begins = hosted.replica.begins else { return }
+    /// Reports once that a node can apply nothing more before it has copied a store.
+    func reportAbsence(_ hosted: HostedReplica) {
+        guard !hosted.isAbsenceReported, let begins = hosted.replica.begins,
+            let absence = hosted.replica.absence
+        else { return }
+        hosted.isAbsenceReported = true
         figuresDue = .distantPast
-        log.warning(
-            "cluster_node_outdated",
-            ["partition": LogValue(hosted.partition), "first": LogValue(Int(clamping: begins.number))])
+        let fields: LogFields = [
+            "partition": LogValue(hosted.partition), "first": LogValue(Int(clamping: begins.number)),
+        ]
+        switch absence {
+        case .purged: log.warning("cluster_node_outdated", fields)
+        case .lost: log.error("cluster_records_missing", fields)
+        }
     }
 
     /// Has the owner remove the records that no node needs any more. The last one of them stays: by it each node sees that the log has

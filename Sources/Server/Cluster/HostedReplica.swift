@@ -45,6 +45,8 @@ final class HostedReplica {
     var examinedAt = LogPosition.start
     /// Whether its stream has been seen.
     var isExamined = false
+    /// Whether the log of this node has that it needs the store of another.
+    var isAbsenceReported = false
     /// How often in a row the stream ended before that, and where, once that is certain.
     private var shortEnds = 0
     private(set) var lostAfter: LogPosition?

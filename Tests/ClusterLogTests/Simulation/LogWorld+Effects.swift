@@ -65,6 +65,9 @@ extension LogWorld {
             checkers.confirmed(commit, by: node)
             if !isFaulty { calmConfirmed += 1 }
         case .lost: nodes[node].drop()
+        case .missing(let position):
+            checkers.mustHold(false, "missing: records before \(position.number)")
+            nodes[node].drop()
         case .halted(let reason):
             checkers.mustHold(false, "halted: \(reason)")
             nodes[node].drop()

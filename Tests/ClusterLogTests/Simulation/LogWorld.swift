@@ -152,6 +152,10 @@ final class LogWorld {
                 guard case .record(let bytes, let position) = reading else { break }
                 let verdict = rule(&nodes[node].reader, FrameHeader.read(bytes: bytes, in: key), position)
                 if case .applies(let header) = verdict { apply(bytes, header, position, node) }
+                // This log loses nothing.
+                checkers.mustHold(
+                    verdict != .missing && !nodes[node].reader.isMissingRecords,
+                    "missing: records before \(position.number)")
             }
         }
         after(Int64.random(in: 1_000...60_000, using: &random)) { $0.follow(node) }

@@ -78,7 +78,7 @@ extension ReplicaWorld {
 
     private func apply(_ frame: AppliedFrame, _ node: Node, _ process: Int) {
         // A process that dies between two batches of a frame.
-        let dies = isFaulty && chance(1)
+        let dies = isFaulty && !losesRecords && chance(1)
         var batches: [UInt64]
         switch frame.content {
         case .own(let range):

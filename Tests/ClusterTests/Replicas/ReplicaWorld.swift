@@ -135,11 +135,10 @@ final class ReplicaWorld {
 
     private var isDone: Bool {
         guard time > Self.faultMicroseconds + 8_000_000, calm >= 10 else { return false }
-        for node in nodes
-        where node.replica.reader.position != log.end || !node.frames.isEmpty || !node.open.isEmpty {
-            return false
+        return nodes.allSatisfy { node in
+            let isAtEnd = node.replica.reader.position == log.end && !node.replica.isMissingRecords
+            return isAtEnd && node.frames.isEmpty && node.open.isEmpty
         }
-        return true
     }
 
     private func finish() {
@@ -193,8 +192,9 @@ final class ReplicaWorld {
     }
 
     private func claimCalmly() {
-        if !nodes.contains(where: { $0.isServing }) { claim(nodes[0]) }
-        after(3_000_000) { $0.claimCalmly() }
+        // Not every node can repair a log.
+        if !nodes.contains(where: { $0.isServing }) { claim(nodes[Int(time / 1_000_000) % 3]) }
+        after(4_000_000) { $0.claimCalmly() }
     }
 
     // MARK: Faults
@@ -204,7 +204,7 @@ final class ReplicaWorld {
         after(100_000) { $0.trouble() }
         guard let node = nodes.randomElement(using: &random) else { return }
         if chance(3) { claim(node) }
-        if chance(2), let other = nodes.randomElement(using: &random) { handOver(from: node, to: other) }
+        if chance(4), let other = nodes.randomElement(using: &random) { handOver(from: node, to: other) }
         reach()
         guard isFaultyWorld else { return }
         if chance(1) {
@@ -228,18 +228,26 @@ final class ReplicaWorld {
         }
     }
 
-    /// The log loses its last records while no mark is on the way.
+    /// The log loses its last records while no mark is on the way, and all nodes have read the last one: a former owner that has not
+    /// would confirm more in its place. What is lost fits into what a node keeps.
     private func lose() {
-        guard chance(4), nodes.allSatisfy({ $0.replica.report.role != .claiming }) else { return }
+        let terms = Set(nodes.map { $0.replica.reader.term })
+        guard chance(4), terms.count == 1, nodes.allSatisfy({ $0.replica.report.role != .claiming }) else {
+            return
+        }
         losses += 1
-        log.lose(Int(draw(1...12)))
+        var count = Int(draw(1...12))
+        while log.records.suffix(count).reduce(0, { $0 + $1.count }) > Limits.ClusterLog.frameBytes {
+            count -= 1
+        }
+        log.lose(count)
     }
 
     /// A planned handover: the owner releases the partition, then the other one claims it.
     private func handOver(from node: Node, to other: Node) {
         guard node !== other, node.isServing else { return }
         feed(.release(to: NodeNumber(UInt16(other.number + 1))), node, node.process)
-        after(50_000) { world in
+        after(600_000) { world in
             if case .releasing = node.replica.report.role {
                 world.handovers += 1
                 world.claim(other)
@@ -269,7 +277,7 @@ final class ReplicaWorld {
     /// A node that is behind takes the store of another one as it is now, which arrives a while later.
     func copyIfBehind(_ node: Node) {
         guard let begins = node.replica.begins, !node.isCopying else { return }
-        if begins <= node.reported.next {
+        if node.replica.absence == .purged, begins <= node.reported.next {
             fail("purge: node \(node.number) needs \(begins.number) and has reported \(node.reported.number)")
         }
         let giver = nodes.filter {

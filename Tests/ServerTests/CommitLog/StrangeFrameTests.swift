@@ -15,7 +15,8 @@ import Testing
 struct StrangeFrameTests {
     private func mark(_ log: ReplicatedLog, version: UInt8) -> [UInt8] {
         let header = FrameHeader(
-            version: version, term: Term(Epoch(1 << 20), Claim(7)), number: 1, time: Now.read().wall)
+            version: version, term: Term(Epoch(1 << 20), Claim(7)), number: 1, time: Now.read().wall,
+            confirmed: 0, previous: 0)
         return header.frame([UInt8]().raw, in: LogKey(cluster: log.cluster.number, partition: 0))
     }
 
@@ -45,6 +46,17 @@ struct StrangeFrameTests {
         #expect(alarms.first?.hasPrefix("halted: partition 0 has halted on this node") == true)
         #expect(alarms.first?.contains("a frame of version 9, and this node reads 1 to 1") == true)
         #expect(alarms.first?.contains("install the version of the other nodes") == true)
+        #expect(!writes(log, 1, to: 0) && writes(log, 1, to: 1))
+    }
+
+    @Test("a mark that proves that records are lost stops its partition by name, and no other one")
+    func missing() throws {
+        let log = try ReplicatedLog()
+        try log.append(mark(log, version: FrameHeader.newestVersion), to: 0)
+        let alarms = waitForAlarms(log)
+        #expect(alarms.count == 1, "\(alarms)")
+        #expect(alarms.first?.hasPrefix("records_lost: the log of partition 0 has lost records") == true)
+        #expect(alarms.first?.contains("it will copy the store of another node") == true)
         #expect(!writes(log, 1, to: 0) && writes(log, 1, to: 1))
     }
 
