@@ -52,7 +52,8 @@ struct MemberCheckers {
         guard settings.lost == 0, settings.late == 0, let owner = Self.server(of: partition, in: world),
             owner != node
         else { return }
-        let since = world.time - world.nodes[owner].back
+        // A node that is cut off, or was until just now, does not know.
+        let since = world.time - max(world.nodes[owner].back, world.nodes[node].cutUntil)
         mustHold(
             since < 3_000_000 || world.logs.electionUntil > world.time - 3_000_000,
             "needless: node \(node) claims \(partition) of node \(owner), well since \(since) us, at \(world.time)"
