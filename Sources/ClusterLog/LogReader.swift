@@ -105,7 +105,7 @@ public struct LogReader: Hashable, Sendable {
     private func judge(mark: FrameHeader) -> Verdict {
         let epoch = term?.epoch ?? Epoch(0)
         guard mark.term.epoch > epoch else { return .void(.lateMark) }
-        // Its node had read more than this reader, or this one knows that more was confirmed, which the mark voids for good.
+        // Its node had read more than this reader, or more was confirmed, which the mark voids for good.
         let isVoiding = isMissingRecords && confirmed.epoch < mark.term.epoch
         let isNext = mark.term.epoch == epoch.next && mark.previous <= number && !isVoiding
         return isNext ? .begins(mark.term) : .missing

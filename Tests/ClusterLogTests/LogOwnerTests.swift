@@ -291,7 +291,7 @@ struct LogOwnerTests {
         #expect(purged.handle(.removed(first: at(2))) == [.read(at(2))])
     }
 
-    @Test("an owner whose last record has become another one knows that the log has lost it")
+    @Test("an owner whose last record has become another one halts, since the log has lost it")
     func replaced() {
         var desk = OwnerDesk.owning
         desk.isVerified = false
@@ -302,7 +302,7 @@ struct LogOwnerTests {
         #expect(desk.owner.unconfirmedFrames.map(\.0.number) == [2])
     }
 
-    @Test("a claim whose log lacks what others have confirmed does not take the partition")
+    @Test("a claim does not take the partition where the log has lost what others have confirmed")
     func missing() {
         let last = Term(Epoch(4), Claim(1))
         var desk = OwnerDesk(after: LogReader(term: last, number: 9, position: at(30)))

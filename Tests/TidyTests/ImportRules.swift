@@ -74,6 +74,21 @@ enum ImportRules {
         }
     }
 
+    /// The folders below Tests whose targets are no tests: a release build compiles them too.
+    static func released(_ manifest: SourceFile) -> [String] {
+        manifest.text.split(separator: "path: \"Tests/").dropFirst().map {
+            "Tests/" + $0.prefix { $0 != "\"" } + "/"
+        }
+    }
+
+    /// Returns the testable imports in these folders: in a release build they are errors.
+    static func testable(_ file: SourceFile, in folders: [String]) -> [String] {
+        guard folders.contains(where: file.path.hasPrefix) else { return [] }
+        return file.code.indices.filter { file.code[$0].hasPrefix("@testable") }.map {
+            "\(file.path):\($0 + 1): a release build has no testable imports"
+        }
+    }
+
     /// Returns the modules that a file imports, with their lines.
     static func imports(_ file: SourceFile) -> [(name: String, line: Int)] {
         file.code.enumerated().compactMap { index, line in

@@ -28,6 +28,10 @@ import Testing
             #expect(ImportRules.violations(file(text, "Sources/\(wrapper)/A.swift")).isEmpty)
         }
         #expect(ImportRules.violations(file("\n", "Sources/Unknown/A.swift")).count == 1)
+        for (path, count) in [("Tests/FuzzTests/Targets/A.swift", 1), ("Tests/FuzzTests/A.swift", 0)] {
+            let planted = file("import Basics\n\n@testable import Wire\n", path)
+            #expect(ImportRules.testable(planted, in: ["Tests/FuzzTests/Targets/"]).count == count)
+        }
     }
 
     @Test("canary: a long file and a long function are found, also with braces in strings")

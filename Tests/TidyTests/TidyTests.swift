@@ -17,6 +17,15 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
     @Test("a product file imports only modules that the table allows")
     func imports() { expectNone(SourceTree.product.flatMap(ImportRules.violations)) }
 
+    @Test("what a release build compiles has no testable imports")
+    func testable() throws {
+        let manifest = try #require(SourceTree.files.first { $0.path == "Package.swift" })
+        let folders = ImportRules.released(manifest)
+        #expect(folders.contains("Tests/FuzzTests/Targets/"))
+        #expect(SourceTree.tests.contains { $0.path == "Tests/FuzzTests/Targets/XMLDifferential.swift" })
+        expectNone(SourceTree.tests.flatMap { ImportRules.testable($0, in: folders) })
+    }
+
     @Test("a file has up to 400 lines and a function up to 70")
     func lengths() {
         expectNone(

@@ -73,7 +73,7 @@ public struct Replica: ~Copyable {
     var isConnected = false
     /// When the connection was lost.
     var disconnectedSince: Instant?
-    /// Since when a follower knows that the log lacks records that were confirmed.
+    /// Since when it is known to a follower that confirmed records are not in the log.
     var missingSince: Instant?
     /// How many batches of the next frame an earlier process has applied.
     var appliedBatches: UInt64
@@ -131,7 +131,7 @@ public struct Replica: ~Copyable {
     /// Records that were skipped since the start.
     public var voidRecords: Int { voids + (owner?.voids ?? 0) }
 
-    /// Whether the log lacks records that were confirmed, where this node has read it: another node may append them again.
+    /// Whether confirmed records are not in the log where this node has read it: another node may append them again.
     public var isMissingRecords: Bool { reader.isMissingRecords }
 
     /// Why nothing more can be applied. `nil` unless that is so.

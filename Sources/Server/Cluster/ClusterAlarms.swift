@@ -148,7 +148,7 @@ extension ClusterHost {
             return .init(
                 cause: .recordsLost,
                 problem:
-                    "the log of partition \(partition) lacks records that were confirmed and that this node has not read: NATS has lost them",
+                    "NATS has lost records of partition \(partition) that were confirmed and that this node has not read",
                 action:
                     "nothing: a node that has them appends them again, or this one copies its store after \(Limits.ClusterLog.missingMilliseconds / 1_000) s; find out why NATS has lost them"
             )

@@ -204,7 +204,7 @@ final class RunningCluster {
         }
     }
 
-    /// Waits until a node has applied that a topic of a sender has so many subscribers: only then a message sent there reaches them all.
+    /// Waits until a node has applied that a topic of a sender has N subscribers: only then a message sent there reaches them all.
     func waitForSubscribers(_ count: Int, of topic: String, sender: String, at node: Int) throws {
         try eventually("node \(node + 1) has \(count) subscribers of the topic \(topic) of \(sender)") {
             let listed = try self.node(node).ctl("topics", "list")["topics"] as? [[String: Any]] ?? []
