@@ -102,9 +102,9 @@ final class Bench {
         Processor.pin(process: 0, to: Processor.count - 1)
     }
 
-    /// Returns the path of a program in the directory of this one, or of the ccsd given by `--ccsd`.
+    /// Returns the path of a program: a name is looked up in the directory of this one, but for the ccsd given by `--ccsd`.
     func program(_ name: String) -> String {
-        if name.hasPrefix("/") { return name }
+        if name.contains("/") { return name }
         if name == "ccsd", let given = invocation.text("--ccsd") { return given }
         var room = [CChar](repeating: 0, count: 4_096)
         let length = unsafe readlink("/proc/self/exe", &room, room.count - 1)
