@@ -10,8 +10,10 @@ final class ConsoleBench {
     /// What is in the console of the browser although all is well: the question for the session before the login.
     private static let expectedComplaint = "the server responded with a status of 401"
 
-    init(flags: [String] = []) throws {
-        api = try OperatorAPIBench(flags: flags)
+    convenience init(flags: [String] = []) throws { try self.init(OperatorAPIBench(flags: flags)) }
+
+    init(_ api: OperatorAPIBench) throws {
+        self.api = api
         browser = try Driver(
             "console_browser.py",
             [api.daemon.directory.appendingPathComponent("browser").path, api.daemon.authority])

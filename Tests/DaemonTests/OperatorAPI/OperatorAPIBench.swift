@@ -10,10 +10,17 @@ final class OperatorAPIBench {
     /// Tokens by the name of the operator: alice may change, victor may read.
     private(set) var tokens: [String: String] = [:]
 
-    init(flags: [String] = []) throws {
-        port = Int.random(in: 20_000...22_000)
-        daemon = try RunningDaemon(
-            flags: ["--admin-port", "\(port)", "--operator-api", "--admin-tls"] + flags)
+    /// What a daemon needs to serve the API over TLS.
+    static let flags = ["--operator-api", "--admin-tls"]
+
+    convenience init(flags: [String] = []) throws {
+        let port = Int.random(in: 20_000...22_000)
+        try self.init(RunningDaemon(flags: ["--admin-port", "\(port)"] + Self.flags + flags), port: port)
+    }
+
+    /// Adds the operators to a daemon that serves the API at a port.
+    init(_ daemon: RunningDaemon, port: Int) throws {
+        (self.daemon, self.port) = (daemon, port)
         try add("alice", role: "operator")
         try add("victor", role: "viewer")
     }

@@ -14,7 +14,9 @@ const statusKinds = { this: 'good', alive: 'good', suspected: 'warn', gone: 'bad
 /** Creates the page. */
 export function cluster(signal) {
   const place = h('div', {});
-  const refresh = () => load(place, statusOf(signal), (answer) => (answer ? status(answer, refresh) : alone()));
+  const refresh = () => load(place, statusOf(signal), (answer) => (answer ? status(answer, handoverForm) : alone()));
+  // It shows its result below itself, so it stays when the rest is read again.
+  const handoverForm = handover(refresh);
   refresh();
   return place;
 }
@@ -29,14 +31,14 @@ function alone() {
   return notice('info', 'This server belongs to no cluster', h('p', {}, 'With ccsctl cluster found several servers share the load, and one may fail.'));
 }
 
-function status(answer, refresh) {
+function status(answer, handoverForm) {
   return [
     answer.alarms.length > 0 ? alarmBox(answer.alarms) : notice('good', 'No alarms'),
     facts(['Cluster', answer.cluster], ['This node', `${answer.node} ${answer.name}`],
       ['Log', logBadge(answer.log)], ['Draining', answer.draining ? 'yes' : 'no']),
     section('Nodes', members(answer)),
     section('Partitions', partitions(answer)),
-    section('Hand a partition over', handover(refresh)),
+    section('Hand a partition over', handoverForm),
     ctl('cluster status'),
   ];
 }
