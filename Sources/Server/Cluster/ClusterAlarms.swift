@@ -98,7 +98,13 @@ extension LogHalt {
                 action:
                     "restore a backup of a running node; if it halts at the same record, keep the log and report it"
             )
-        case .truncated, .unreadable(.rival, _):
+        case .unreadable(.rival, _):
+            return .init(
+                cause: .recordsLost, problem: problem,
+                action:
+                    "note what each node has applied (ccsctl cluster status); see docs/cluster.md, a log that has lost records"
+            )
+        case .truncated:
             return .init(
                 cause: .recordsLost, problem: problem,
                 action:
