@@ -135,7 +135,7 @@ public struct LogRepair: Sendable {
         case .begins, .applies, .missing: break
         case .void, .repeated, .gap, .unreadable: return verdict
         }
-        let isNext = !records.contains { $0.isAfter(before) && known.isAfter($0.reader) }
+        let isNext = records.first { $0.isAfter(before) }?.header == header
         if isNext, known.position > position {
             // Who has read further than this would not see it.
             behind = before

@@ -10,7 +10,7 @@ public struct Replica: ~Copyable {
     /// What this node is to the partition.
     enum Role: Sendable {
         case following
-        /// The log does not have what is before a position any more and this node has not read: it needs a copy of another node's store.
+        /// This node needs records before a position that the log does not have any more: only a copy of another node's store has them.
         case absent(begins: LogPosition, Absence)
         /// It looks whether the log is whole before it claims.
         case checking(Check)

@@ -150,30 +150,30 @@ extension ClusterHost {
     /// The alarm of a node that needs records which the log does not have.
     private func absence(of hosted: HostedReplica) -> ShowCluster.Answer.Alarm? {
         let partition = hosted.partition
-        if hosted.replica.isMissingRecords {
-            return .init(
-                cause: .recordsLost,
-                problem:
-                    "NATS has lost records of partition \(partition) that were confirmed and that this node has not read",
-                action:
-                    "nothing: a node that has them appends them again, or this one copies its store after \(Limits.ClusterLog.missingMilliseconds / 1_000) s; find out why NATS has lost them"
-            )
+        if let first = hosted.replica.begins, let absence = hosted.replica.absence {
+            return switch absence {
+            case .lost:
+                .init(
+                    cause: .recordsLost,
+                    problem:
+                        "the log of partition \(partition) has lost records before position \(first.number), and this node has not those that count",
+                    action: "\(copy.words); find out why NATS has lost them")
+            case .purged:
+                .init(
+                    cause: .outdated,
+                    problem:
+                        "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
+                    action: copy.words)
+            }
         }
-        guard let first = hosted.replica.begins else { return nil }
-        return switch hosted.replica.absence {
-        case .lost:
-            .init(
-                cause: .recordsLost,
-                problem:
-                    "the log of partition \(partition) has lost records before position \(first.number), and this node has not those that count",
-                action: "\(copy.words); find out why NATS has lost them")
-        case .purged, nil:
-            .init(
-                cause: .outdated,
-                problem:
-                    "this node needs records of partition \(partition) that were purged: its log begins at position \(first.number)",
-                action: copy.words)
-        }
+        guard hosted.replica.isMissingRecords else { return nil }
+        return .init(
+            cause: .recordsLost,
+            problem:
+                "NATS has lost records of partition \(partition) that were confirmed and that this node has not read",
+            action:
+                "nothing: a node that has them appends them again, or this one copies its store after \(Limits.ClusterLog.missingMilliseconds / 1_000) s; find out why NATS has lost them"
+        )
     }
 
     private func alarms(of hosted: HostedReplica) -> [ShowCluster.Answer.Alarm] {
