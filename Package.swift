@@ -186,7 +186,8 @@ let package = Package(
         tests("Crypto", ["Crypto", "CryptoSupport", "Basics", "Wire", "COpenSSL"], exclude: ["Support"]),
         // A nats-server, for the tests that need a real one.
         .target(
-            name: "NATSServerSupport", path: "Tests/NATSClientTests/Support", swiftSettings: strict),
+            name: "NATSServerSupport", dependencies: ["BasicsSupport"],
+            path: "Tests/NATSClientTests/Support", swiftSettings: strict),
         tests(
             "NATSClient",
             ["NATSClient", "NATSServerSupport", "ClusterLog", "Transport", "Crypto", "Wire", "Basics"],

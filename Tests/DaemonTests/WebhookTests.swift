@@ -1,5 +1,5 @@
+import BasicsSupport
 import Foundation
-import NATSServerSupport
 import Testing
 
 /// Upstream messages and receipts to a real HTTPS endpoint, verified with the library of Standard Webhooks.
@@ -259,7 +259,7 @@ struct WebhookTests {
     @Test("the receiver of docs/webhooks.md takes messages, once each, and refuses forged ones")
     func example() throws {
         let bench = try Bench()
-        let port = try NATSCluster.freePorts(1)[0]
+        let port = try FreePorts.take(1)[0]
         let (receiver, output) = (ChildProcess(), Pipe())
         receiver.executableURL = TestPaths.python
         receiver.arguments =

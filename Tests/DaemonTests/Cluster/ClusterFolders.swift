@@ -1,3 +1,4 @@
+import BasicsSupport
 import Foundation
 import NATSServerSupport
 
@@ -10,7 +11,7 @@ final class ClusterFolders {
     init(on server: NATSServerProcess, prefix: String, partitions: Int = 2) throws {
         self.server = server
         scratch = try Scratch()
-        let ports = try NATSCluster.freePorts(2)
+        let ports = try FreePorts.take(2)
         let result = try Tool.run(
             "ccsctl",
             [

@@ -1,3 +1,4 @@
+import BasicsSupport
 import Foundation
 import NATSServerSupport
 import Testing
@@ -171,7 +172,7 @@ struct ClusterOperatorTests {
     @Test("a node that is added after the founding joins the running ones, and gets partitions")
     func add() throws {
         let cluster = try RunningCluster(nodes: 1, partitions: 2)
-        let address = "127.0.0.1:\(try NATSCluster.freePorts(1)[0])"
+        let address = "127.0.0.1:\(try FreePorts.take(1)[0])"
         let words = ["cluster", "add", cluster.founded.url.path, "--node"]
         let added = try Tool.run("ccsctl", words + [address, "--json"])
         #expect(added.code == 0 && added.object?["node"] as? Int == 2, "\(added)")

@@ -1,3 +1,4 @@
+import BasicsSupport
 import Foundation
 import NATSServerSupport
 
@@ -34,7 +35,7 @@ final class RunningCluster {
         scratches = try (0..<count).map { _ in try Scratch() }
         earlier = Array(repeating: "", count: count)
         daemons = Array(repeating: nil, count: count)
-        let free = try NATSCluster.freePorts(6 * count).map(Int.init)
+        let free = try FreePorts.take(6 * count).map(Int.init)
         ports = (0..<count).map { node in
             let own = free[(count + 5 * node)...].prefix(5)
             let names = ["app_server", "app_server_preproduction", "device", "https", "admin"]

@@ -1,3 +1,4 @@
+import BasicsSupport
 import Foundation
 
 /// HAProxy in TCP mode in front of a daemon's ports; it connects to them from `address`.
@@ -21,8 +22,9 @@ final class RunningProxy {
               timeout server 120s
 
             """
-        for name in ["app_server", "device", "https"] {
-            let port = try Self.freePort()
+        let names = ["app_server", "device", "https"]
+        let free = try FreePorts.take(names.count)
+        for (name, port) in zip(names, free.map(Int.init)) {
             ports[name] = port
             text += """
                 listen \(name)
@@ -48,21 +50,4 @@ final class RunningProxy {
     }
 
     deinit { process.end() }
-
-    /// Returns a port that was free a moment ago, since HAProxy does not accept port 0.
-    private static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard result else { throw HarnessFailure("no free port") }
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
 }

@@ -104,7 +104,7 @@ final class ReplicatedLog: LogUnderTest {
     private static func found(_ server: NATSServerProcess, _ folder: String) throws -> ClusterSettings {
         let log = ClusterFile.LogServers(
             servers: ["127.0.0.1:\(server.port)"], replicas: 1, prefix: "ccs")
-        let link = try NATSCluster.freePorts(1)[0]
+        let link = try FreePorts.take(1)[0]
         let founding = ClusterFounding(
             addresses: ["127.0.0.1:\(link)"], partitions: OutcomeJournal.partitions, log: log)
         let problem = StreamFounding.run(
