@@ -59,6 +59,12 @@ enum CodeRules {
         }
     }
 
+    /// Returns lines with a time limit of Swift Testing: it also counts the wait for a free thread, minutes on a busy machine. Each wait
+    /// of a test has a deadline of its own.
+    static func timeLimits(_ file: SourceFile) -> [String] {
+        found(file) { $0.contains(".timeLimit(") ? "a time limit, which a busy machine exceeds" : nil }
+    }
+
     static func found(_ file: SourceFile, _ problem: (String) -> String?) -> [String] {
         file.code.enumerated().compactMap { index, line in
             problem(line).map { "\(file.path):\(index + 1): \($0)" }

@@ -124,6 +124,12 @@ import Testing
         }
     }
 
+    @Test("canary: a time limit of a test is found")
+    func timeLimits() {
+        #expect(CodeRules.timeLimits(file("@Test(\"a\", .timeLimit(.minutes(1)))\n")).count == 1)
+        #expect(CodeRules.timeLimits(file("let timeLimit = 3\n")).isEmpty)
+    }
+
     @Test("canary: a public declaration without a comment is found")
     func comments() {
         func count(_ text: String) -> Int { CommentRules.violations(file(text), witnesses: ["asked"]).count }

@@ -55,6 +55,9 @@ func expectNone(_ violations: [String], _ location: SourceLocation = #_sourceLoc
     @Test("no declaration has the access level package")
     func access() { expectNone(SourceTree.swift.flatMap(CodeRules.access)) }
 
+    @Test("timing decides no test")
+    func timeLimits() { expectNone(SourceTree.swift.flatMap(CodeRules.timeLimits)) }
+
     @Test("a public declaration has a comment")
     func comments() {
         let witnesses = CommentRules.witnesses(SourceTree.product)

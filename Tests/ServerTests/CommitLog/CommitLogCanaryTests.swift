@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 
 /// Logs that break the contract are found.
-@Suite("CommitLog canaries", .timeLimit(.minutes(2)))
+@Suite("CommitLog canaries")
 struct CommitLogCanaryTests {
     /// A log over the local one that changes what is submitted.
     private final class BrokenLog: LogUnderTest, CommitLog, @unchecked Sendable {

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 
 /// The local store and the replicated log keep the same contract.
-@Suite("CommitLog", .serialized, .timeLimit(.minutes(5)))
+@Suite("CommitLog", .serialized)
 struct CommitLogTests {
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case local, replicated

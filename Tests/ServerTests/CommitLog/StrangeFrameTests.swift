@@ -10,7 +10,7 @@ import Testing
 
 /// Records in the log of a partition that this node has not written.
 @Suite(
-    "Strange frames", .serialized, .timeLimit(.minutes(2)),
+    "Strange frames", .serialized,
     .enabled(if: NATSServerProcess.isInstalled, "nats-server: run Scripts/bootstrap --tests"))
 struct StrangeFrameTests {
     private func mark(_ log: ReplicatedLog, version: UInt8) -> [UInt8] {
