@@ -8,9 +8,7 @@ extension LogOwner {
     ) {
         // An answer for a confirmed frame is that of another copy, which is void.
         guard let index = index(name) else { return }
-        guard position > frames[index].after else {
-            return halt(.truncated(applied: frames[index].after, stored: position), &effects)
-        }
+        guard position > frames[index].after else { return shortened(to: position, &effects) }
         // A copy that was read as void.
         guard position > reader.position else { return }
         frames[index].stored = position
@@ -44,7 +42,7 @@ extension LogOwner {
         // What was confirmed before decides that the next frame is valid.
         case .void, .repeated, .gap, .unreadable: return halt(.inconsistent(at: position), &effects)
         }
-        last = (frame.header, position)
+        last = ValidRecord(header: frame.header, position: position)
     }
 
     /// Something is unexpected: reads what the log has after the last confirmed frame.
@@ -55,47 +53,50 @@ extension LogOwner {
 
     /// Begins to read: first whether the log still has the last valid record.
     mutating func verify(_ now: Now, _ effects: inout [OwnerEffect]) {
-        isVerifying = last != nil
-        ask(now, &effects)
+        ask(last.map(Question.last) ?? .next, now, &effects)
     }
 
-    /// Asks for the record that is to be verified, or for the next one.
-    mutating func ask(_ now: Now, _ effects: inout [OwnerEffect]) {
-        mode = .reading(since: now.monotonic)
-        effects.append(.read(asked))
-    }
-
-    private var asked: LogPosition {
-        if isVerifying, let last { last.position } else { reader.position.next }
+    mutating func ask(_ question: Question, _ now: Now, _ effects: inout [OwnerEffect]) {
+        mode = .reading(question, since: now.monotonic)
+        switch question {
+        case .last(let record): effects.append(.read(record.position))
+        case .next: effects.append(.read(reader.position.next))
+        }
     }
 
     /// Earlier records were purged: what others have stored durably is not lost.
     mutating func removed(_ first: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]) {
-        guard case .reading = mode, isVerifying, first > asked else { return }
-        isVerifying = false
-        ask(now, &effects)
+        guard case .reading(.last(let record), _) = mode, first > record.position else { return }
+        ask(.next, now, &effects)
     }
 
     /// Asks for the next record in a moment: the last answer did not help.
     mutating func readAgain(_ now: Now) {
-        guard case .reading = mode else { return }
-        mode = .waiting(until: now.monotonic.advanced(milliseconds: Limits.ClusterLog.rereadMilliseconds))
+        guard case .reading(let question, _) = mode else { return }
+        let until = now.monotonic.advanced(milliseconds: Limits.ClusterLog.rereadMilliseconds)
+        mode = .waiting(question, until: until)
     }
 
     /// A record was read.
     mutating func read(
         _ record: LogRecord, _ position: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]
     ) {
-        guard position == asked else { return }
-        shortSince = nil
-        if isVerifying {
-            isVerifying = false
-            guard let last, record == .frame(last.header) else {
-                return halt(.truncated(applied: position, stored: position), &effects)
-            }
-            if mode != .disconnected { ask(now, &effects) }
-            return
+        switch mode {
+        case .reading(.last(let last), _), .waiting(.last(let last), _):
+            guard position == last.position else { return }
+            shortSince = nil
+            guard record == .frame(last.header) else { return shortened(to: position, &effects) }
+            ask(.next, now, &effects)
+        case .reading(.next, _), .waiting(.next, _), .steady, .disconnected:
+            guard position == reader.position.next else { return }
+            shortSince = nil
+            readNext(record, position, now, &effects)
         }
+    }
+
+    private mutating func readNext(
+        _ record: LogRecord, _ position: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]
+    ) {
         let verdict = reader.read(record, at: position)
         switch verdict {
         case .begins(let found) where found != term:
@@ -104,7 +105,7 @@ extension LogOwner {
             effects.append(.lost(to: found))
             return
         case .applies(let header) where reader.term != term:
-            last = (header, position)
+            last = ValidRecord(header: header, position: position)
             effects.append(.apply(position))
         case .begins, .applies:
             guard let frame = frames.first, .frame(frame.header) == record else {
@@ -119,17 +120,19 @@ extension LogOwner {
         confirmSuccessive(now, &effects)
         guard state.isActive, mode != .disconnected else { return }
         // Where no frame is unconfirmed, nothing is in doubt.
-        if frames.isEmpty { mode = .steady } else if mode != .steady { ask(now, &effects) }
+        if frames.isEmpty { mode = .steady } else if mode != .steady { ask(.next, now, &effects) }
     }
 
     /// The log has no record after a position.
     mutating func ended(_ position: LogPosition, _ now: Now, _ effects: inout [OwnerEffect]) {
-        guard case .reading = mode, !isVerifying || position < asked else { return }
+        guard case .reading(let question, _) = mode else { return }
+        // An answer to an earlier question, since the log has the record that is verified.
+        if case .last(let record) = question, position >= record.position { return }
         // The answer is out of date if more is known to be stored.
         let known = max(reader.position, frames.compactMap(\.stored).max() ?? .start)
         guard position >= known else {
             guard isShort(now.monotonic) else { return readAgain(now) }
-            return halt(.truncated(applied: known, stored: position), &effects)
+            return shortened(to: position, &effects)
         }
         shortSince = nil
         mode = .steady
@@ -154,6 +157,11 @@ extension LogOwner {
         state = .missing
         frames = []
         effects.append(.missing(before: position))
+    }
+
+    private mutating func shortened(to position: LogPosition, _ effects: inout [OwnerEffect]) {
+        state = .shortened
+        effects.append(.shortened(to: position))
     }
 
     mutating func halt(_ reason: LogHalt, _ effects: inout [OwnerEffect]) {

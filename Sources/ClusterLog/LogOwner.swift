@@ -13,8 +13,10 @@ public struct LogOwner: Sendable {
         case owning
         /// Another node's mark began a term.
         case lost(to: Term)
-        /// Records are missing that this node has not read.
+        /// The log has lost records that this node has not read.
         case missing
+        /// The log has lost records that this node has read.
+        case shortened
         /// An operator must act.
         case halted(LogHalt)
 
@@ -22,7 +24,7 @@ public struct LogOwner: Sendable {
         public var isActive: Bool {
             switch self {
             case .claiming, .owning: true
-            case .lost, .missing, .halted: false
+            case .lost, .missing, .shortened, .halted: false
             }
         }
     }
@@ -39,14 +41,28 @@ public struct LogOwner: Sendable {
         var stored: LogPosition?
     }
 
+    /// A valid record that was read or confirmed.
+    struct ValidRecord: Hashable, Sendable {
+        let header: FrameHeader
+        let position: LogPosition
+    }
+
+    /// What an owner in doubt asks the log for.
+    enum Question: Hashable, Sendable {
+        /// The last valid record again: the log may have lost it, and given its position to another.
+        case last(ValidRecord)
+        /// The record after what was read.
+        case next
+    }
+
     /// What the owner does about the frames that are not confirmed.
     enum Mode: Hashable, Sendable {
         /// It waits for the answers to them.
         case steady
-        /// In doubt: it has asked the log for the next record.
-        case reading(since: Instant)
+        /// In doubt: it has asked the log.
+        case reading(Question, since: Instant)
         /// In doubt: it will ask at this time.
-        case waiting(until: Instant)
+        case waiting(Question, until: Instant)
         /// In doubt, without a connection to the log.
         case disconnected
     }
@@ -65,10 +81,8 @@ public struct LogOwner: Sendable {
     /// The version of the frames that are made from now on.
     public var version: UInt8
     var mode = Mode.steady
-    /// The last valid record that was read or confirmed, and whether it is to be read again: the log may have lost it, and given its
-    /// position to another.
-    var last: (header: FrameHeader, position: LogPosition)?
-    var isVerifying = false
+    /// What an owner in doubt verifies first.
+    var last: ValidRecord?
     var frames: [UnconfirmedFrame] = []
     /// How often the unconfirmed frames were appended again since the last one was confirmed.
     var repetitions: Int64 = 0
@@ -170,15 +184,18 @@ public struct LogOwner: Sendable {
                 return quietSince.advanced(milliseconds: Limits.ClusterLog.probeMilliseconds)
             }
             return first.appended.advanced(milliseconds: patience)
-        case .reading(let since): return since.advanced(milliseconds: Limits.ClusterLog.answerMilliseconds)
-        case .waiting(let until): return until
+        case .reading(_, let since): return since.advanced(milliseconds: Limits.ClusterLog.answerMilliseconds)
+        case .waiting(_, let until): return until
         case .disconnected: return .distantFuture
         }
     }
 
     private mutating func tick(_ now: Now, _ effects: inout [OwnerEffect]) {
         guard nextTick <= now.monotonic else { return }
-        if mode == .steady { verify(now, &effects) } else { ask(now, &effects) }
+        switch mode {
+        case .steady, .disconnected: verify(now, &effects)
+        case .reading(let question, _), .waiting(let question, _): ask(question, now, &effects)
+        }
     }
 
     /// Milliseconds that the answer to a frame may take. They double with each repetition, which fills the log.

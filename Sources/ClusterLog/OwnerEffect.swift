@@ -36,6 +36,9 @@ public enum OwnerEffect: Hashable, Sendable {
     case lost(to: Term)
     /// The log has lost records before this position that counted, and that this node has not read: it needs the store of another.
     case missing(before: LogPosition)
+    /// The log ends at this position or has another record there, although this node has read more: it has lost records that counted.
+    /// What this node keeps of them can be appended again.
+    case shortened(to: LogPosition)
     /// Nothing more can be confirmed until an operator has acted.
     case halted(LogHalt)
 }
@@ -44,8 +47,6 @@ public enum OwnerEffect: Hashable, Sendable {
 public enum LogHalt: Hashable, Sendable {
     /// A record that no node may skip cannot be read.
     case unreadable(UnreadableRecord, at: LogPosition)
-    /// The log has stored a frame at a position that was taken: it has lost records that this node has applied.
-    case truncated(applied: LogPosition, stored: LogPosition)
     /// A frame of this owner was read back with another content than it was made with, or the owner's own state is broken.
     case inconsistent(at: LogPosition)
 }

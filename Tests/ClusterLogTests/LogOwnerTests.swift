@@ -265,12 +265,11 @@ struct LogOwnerTests {
     }
 
     @Test("a log that stores a frame at a position that was taken has lost records")
-    func truncated() {
+    func shortened() {
         let reader = LogReader(term: Term(Epoch(4), Claim(1)), number: 9, position: at(30))
         var desk = OwnerDesk(after: reader)
-        let halt = LogHalt.truncated(applied: at(30), stored: at(29))
-        #expect(desk.handle(.stored(Self.frame(1), at: at(29))) == [.halted(halt)])
-        #expect(desk.owner.state == .halted(halt) && desk.wait(10_000) == [])
+        #expect(desk.handle(.stored(Self.frame(1), at: at(29))) == [.shortened(to: at(29))])
+        #expect(desk.owner.state == .shortened && desk.wait(10_000) == [])
     }
 
     @Test("in doubt, an owner first looks whether the log still has its last record")
@@ -291,14 +290,13 @@ struct LogOwnerTests {
         #expect(purged.handle(.removed(first: at(2))) == [.read(at(2))])
     }
 
-    @Test("an owner whose last record has become another one halts, since the log has lost it")
+    @Test("an owner whose last record has become another one ends, since the log has lost it")
     func replaced() {
         var desk = OwnerDesk.owning
         desk.isVerified = false
         let frame = (desk.make(), desk.record(2)).1
         #expect(desk.wait(500) == [.read(at(1))])
-        let halt = LogHalt.truncated(applied: at(1), stored: at(1))
-        #expect(desk.handle(.record(frame, at: at(1))) == [.halted(halt)])
+        #expect(desk.handle(.record(frame, at: at(1))) == [.shortened(to: at(1))])
         #expect(desk.owner.unconfirmedFrames.map(\.0.number) == [2])
     }
 

@@ -96,7 +96,7 @@ final class LogNode {
                 let content = contents.removeValue(forKey: name) ?? "unknown"
                 applied.append(content)
                 confirmed.append(content)
-            case .took, .lost, .missing, .halted: break
+            case .took, .lost, .missing, .shortened, .halted: break
             }
         }
     }

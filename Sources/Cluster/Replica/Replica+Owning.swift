@@ -71,8 +71,8 @@ extension Replica {
                 keepMark(record, at: owner?.reader.position)
                 giveUp(&effects)
             case .missing(let position): absent(before: position, .lost, &effects)
-            case .halted(.truncated(_, let stored)):
-                effects.append(.shortened(to: stored))
+            case .shortened(let position):
+                effects.append(.shortened(to: position))
                 beginRepair(unconfirmed: owner?.unconfirmedFrames ?? [], now, &effects)
             case .halted(let reason): halt(reason, &effects)
             }

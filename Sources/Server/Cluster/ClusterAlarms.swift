@@ -77,8 +77,6 @@ extension LogHalt {
         switch self {
         case .unreadable(let problem, let position):
             "the record at position \(position.number) cannot be read: \(problem.words)"
-        case .truncated(let applied, let stored):
-            "the log has stored a record at position \(stored.number), but this node has applied up to \(applied.number): the log has lost records"
         case .inconsistent(let position):
             "the record at position \(position.number) contradicts what this node has written"
         }
@@ -103,12 +101,6 @@ extension LogHalt {
                 cause: .recordsLost, problem: problem,
                 action:
                     "note what each node has applied (ccsctl cluster status); see docs/cluster.md, a log that has lost records"
-            )
-        case .truncated:
-            return .init(
-                cause: .recordsLost, problem: problem,
-                action:
-                    "stop nothing else: the other nodes have these records too; see docs/cluster.md, a log that has lost records"
             )
         case .inconsistent:
             return .init(

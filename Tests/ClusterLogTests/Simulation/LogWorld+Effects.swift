@@ -68,6 +68,9 @@ extension LogWorld {
         case .missing(let position):
             checkers.mustHold(false, "missing: records before \(position.number)")
             nodes[node].drop()
+        case .shortened(let position):
+            checkers.mustHold(false, "shortened: to \(position.number)")
+            nodes[node].drop()
         case .halted(let reason):
             checkers.mustHold(false, "halted: \(reason)")
             nodes[node].drop()
