@@ -80,4 +80,52 @@ import Testing
         #expect(bench.take(web).words == ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"])
         #expect(bench.take(appServer).words == ["ack 3", "ack 4"])
     }
+
+    @Test(
+        "The end of a registration is not confirmed before it is on disk, nor is its token refused for good",
+        arguments: [false, true])
+    func unconfirmedEnd(hasFailed: Bool) {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        _ = bench.take(appServer)
+        func unregister(_ requestID: UInt32) {
+            bench.post(
+                .unregister(
+                    RegistrationRequest(
+                        requester: Requester(connection: web, requestID: requestID), device: device,
+                        token: token, category: bytes("app"), subtype: [], senderText: [])))
+            bench.runTurns()
+        }
+        unregister(1)
+        unregister(2)
+        bench.submit(3)
+        bench.runTurns()
+        #expect(bench.take(web).isEmpty && bench.take(appServer).isEmpty)
+        bench.apply(bench.partitions[0], failing: hasFailed)
+        bench.reportOutcome(bench.partitions[0])
+        bench.runTurns()
+        let words = hasFailed ? "SERVICE_NOT_AVAILABLE" : "unregistered"
+        #expect(bench.take(web).words == ["\(words) 1", "\(words) 2"])
+        #expect(bench.take(appServer).words == [hasFailed ? "nack 3 unavailable" : "nack 3 not_registered"])
+    }
+
+    @Test(
+        "A device is not reported as forgotten before that is on disk, also when it is asked for again",
+        arguments: [false, true])
+    func unconfirmedForgetting(hasFailed: Bool) {
+        let bench = Harness.withDevice()
+        bench.submit(1)
+        bench.settle()
+        for number in 1...2 as ClosedRange<UInt32> {
+            bench.post(.forgetDevice(device, Requester(connection: web, requestID: number)))
+            bench.runTurns()
+        }
+        #expect(bench.take(web).isEmpty)
+        bench.apply(bench.partitions[0], failing: hasFailed)
+        bench.reportOutcome(bench.partitions[0])
+        bench.runTurns()
+        let failed = ["SERVICE_NOT_AVAILABLE 1", "SERVICE_NOT_AVAILABLE 2"]
+        #expect(bench.take(web).words == (hasFailed ? failed : ["forgotten 1 1 1", "forgotten 2 0 0"]))
+    }
 }

@@ -200,7 +200,7 @@ import Testing
         bench.post(.unregister(request(4, sender: "200")))
         bench.settle()
         #expect(
-            bench.take(web).words == ["registered 1 2", "registered 2 3", "unregistered 4", "unregistered 3"])
+            bench.take(web).words == ["registered 1 2", "registered 2 3", "unregistered 3", "unregistered 4"])
         #expect(bench.store.registrations.keys.map(\.number.number).sorted() == [1, 3])
     }
 

@@ -33,8 +33,11 @@ extension DeviceHub {
             }
         } catch {
             turn.traceSubmission(submission, .refused, detail: error.word)
-            turn.refuse(replyTo, error)
             turn.countRefused(error, of: submission.sender)
+            // App servers delete such a token: the end of its registration must be on disk.
+            let isFinal = error == .notRegistered
+            if isFinal, waitUntilCommitted(.refusal(replyTo, error), entry, &turn) { return }
+            turn.refuse(replyTo, error)
         }
     }
 

@@ -244,7 +244,7 @@ struct DeviceHub: ~Copyable {
         case .gatewayEnd(let number, let sequence): endStored(sequence, of: number, entry, &turn)
         // If the message may still be stored, it will be sent again.
         case .refusal(let replyTo, let refusal):
-            turn.refuse(replyTo, outcome.hasFailed ? .unavailable : .apns(refusal))
+            turn.refuse(replyTo, outcome.hasFailed || !entry.state.isReady ? .unavailable : refusal)
         // If an earlier batch has failed, the device is read again, and this change is not confirmed.
         case .reply(let requester, let answer, let failure):
             turn.reply(outcome.hasFailed || !entry.state.isReady ? failure : answer, to: requester)

@@ -202,7 +202,7 @@ extension DeviceHub {
             entry.mailbox.slots[index].entry, of: entry.device, .refused, detail: refusal.traceDetail)
         remove(at: index, of: entry, reason: reason, &turn)
         // Not before the removal is on disk: a refused message must not be sent.
-        if let verdict { turn.wait(.device(entry, .refusal(verdict.replyTo, refusal))) }
+        if let verdict { turn.wait(.device(entry, .refusal(verdict.replyTo, .apns(refusal)))) }
     }
 
     // MARK: Tokens

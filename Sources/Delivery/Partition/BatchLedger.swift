@@ -36,8 +36,9 @@ enum DeviceWaiter {
     case upstream(UpstreamSubmission)
     /// The end of a message that the APNs gateway has answered: offer the next one of its registration.
     case gatewayEnd(RegistrationNumber, SequenceNumber)
-    /// A message that Apple has refused: refuse its submission, now that it cannot be sent any more.
-    indirect case refusal(ReplyTo, APNsRefusal)
+    /// A submission that is refused for good, because of a change that was not on disk: Apple has refused its message, or its
+    /// registration has ended.
+    indirect case refusal(ReplyTo, Refusal)
     /// A request that also depends on earlier batches: it succeeds only if none of them failed.
     indirect case reply(Requester, RequestReply, orFailed: RequestReply)
     /// A request that continues at another owner, under the same condition.

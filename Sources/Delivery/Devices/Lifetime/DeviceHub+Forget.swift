@@ -5,8 +5,7 @@ extension DeviceHub {
     mutating func forget(_ entry: DeviceEntry, _ requester: Requester, _ turn: inout Turn) {
         let registrations = entry.registrations.count
         guard entry.record != nil || registrations > 0 else {
-            turn.reply(.forgotten(registrations: 0, messages: 0), to: requester)
-            return
+            return answerOnceCommitted(.forgotten(registrations: 0, messages: 0), entry, to: requester, &turn)
         }
         let messages = removeDevice(entry, &turn)
         if let link = entry.link {

@@ -124,7 +124,8 @@ extension DeviceHub {
         }.map(\.name.number)
         for name in names { _ = removeRegistration(name, entry, &turn) }
         if names.isEmpty {
-            turn.reply(.unregistered, to: requester)
+            // The request may repeat one that is not on disk.
+            answerOnceCommitted(.unregistered, entry, to: requester, &turn)
         } else {
             turn.replyWhenStored(.unregistered, to: requester)
         }

@@ -119,7 +119,7 @@ extension DeviceHub {
     ) {
         do throws(RegistrationRefusal) {
             guard try index(of: claim, entry, turn) != nil else {
-                return turn.reply(.unregistered, to: requester)
+                return answerOnceCommitted(.unregistered, entry, to: requester, &turn)
             }
             _ = removeRegistration(claim.name.number, entry, &turn)
             turn.replyWhenStored(.unregistered, to: requester)
