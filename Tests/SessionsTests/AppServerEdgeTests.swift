@@ -47,6 +47,27 @@ import Wire
         #expect(fresh.contains("\"error\":\"CONNECTION_DRAINING\""), "canary")
     }
 
+    @Test(
+        "a session whose partition moves to another node announces that, answers what it has, and ends",
+        arguments: [true, false])
+    func ownerChanged(isAnswered: Bool) {
+        var bench = AppServerHarness.ready()
+        bench.feed(AppServerHarness.downstream("1"))
+        let request = bench.requestID()
+        if isAnswered, let request {
+            bench.perform(.submission(requestID: request, .accepted(id: nil, canonical: nil)))
+        }
+        _ = bench.takeSent()
+        bench.perform(.connection(.close(.ownerChanged)))
+        let sent = bench.takeSent()
+        #expect(sent.contains("CONNECTION_DRAINING") && !sent.contains("system-shutdown"))
+        #expect(sent.hasSuffix("</stream:stream>") == isAnswered)
+        guard !isAnswered, let request else { return }
+        bench.perform(.submission(requestID: request, .accepted(id: nil, canonical: nil)))
+        let rest = bench.takeSent()
+        #expect(rest.contains("\"message_type\":\"ack\"") && rest.hasSuffix("</stream:stream>"))
+    }
+
     @Test("a session gives up no receipt by itself, however many there are and whatever the window")
     func narrowerWindow() {
         var bench = AppServerHarness.ready()

@@ -43,6 +43,10 @@ extension AppServerSession {
         case .systemShutdown where !isDraining || state.isOpening || submissions.count > 0:
             fail(.systemShutdown, reason, &io)
         case .credentialsRevoked, .senderSuspended: fail(.reset, reason, &io)
+        case .ownerChanged where state.isReady:
+            drain(&io)
+            if owesAnswers { finishAfterAnswers(reason) } else { end(reason, &io) }
+        case .ownerChanged where state.isFinishing: break
         case .ownerChanged: fail(.systemShutdown, reason, &io)
         case .storeFailed, .internalError: fail(.internalServerError, reason, &io)
         case .tooManyConnections: fail(.resourceConstraint, reason, &io)
