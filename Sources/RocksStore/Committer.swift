@@ -35,6 +35,9 @@ struct Committer: ~Copyable, @unchecked Sendable {
         journal = opened.journal
     }
 
+    /// The number of the last commit.
+    var last: UInt64 { journal.commit }
+
     /// Returns the syncs since the last call.
     mutating func takeSyncTimes() -> SyncTimes { journal.takeSyncTimes() }
 

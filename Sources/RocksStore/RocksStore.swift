@@ -26,10 +26,15 @@ public final class RocksStore: Store {
     /// Findings for the operator that did not prevent the store from opening.
     public let remarks: [OpeningRemark]
 
+    /// Called when commits that loads have shown are gone, since they were not durable and a sync has failed.
+    private let lost = Mutex<@Sendable (StoreError) -> Void>({ _ in })
+
     /// State of the committing thread.
     private struct Writer: ~Copyable {
         /// `nil` after a failed write until the store is reopened, since it is unknown what reached the disk.
         var committer: Committer?
+        /// The last commit that loads have shown before a write failed.
+        var shown: UInt64 = 0
         var isClosed = false
         /// The syncs of all committers.
         var syncTimes = SyncTimes()
@@ -100,6 +105,7 @@ public final class RocksStore: Store {
             guard !writer.isClosed else { throw Recovery.closed }
             if writer.committer == nil { try reopen(&writer) }
             guard var committer = writer.committer.take() else { throw Recovery.closed }
+            let shown = committer.last
             do throws(StoreError) {
                 let result = try body(&committer)
                 let times = committer.takeSyncTimes()
@@ -110,6 +116,7 @@ public final class RocksStore: Store {
             } catch {
                 // Before the caller sees the failure: from then on reads must show what reached the disk.
                 _ = consume committer
+                writer.shown = shown
                 try? reopen(&writer)
                 throw error.ofWholeStore
             }
@@ -128,9 +135,20 @@ public final class RocksStore: Store {
                 guard opened.engine.partitions == partitions else { throw Recovery.replaced(path) }
                 engine = opened.engine
                 recent.withLock { $0 = RecentMessages(tallies: opened.tallies) }
-                writer.committer = Committer(opened, memory, sizes)
+                let committer = Committer(opened, memory, sizes)
+                if committer.last < writer.shown {
+                    let words = "commits \(committer.last + 1) to \(writer.shown) were lost by a failed sync"
+                    lost.withLock { $0 }(StoreError(.lost, words))
+                }
+                writer.committer = consume committer
             }
         } catch { throw error.ofWholeStore }
+    }
+
+    /// Has a closure called, before anything else is written, when commits without a sync were lost that loads have shown: nothing was
+    /// promised for them, but who counts on their order must begin again.
+    public func whenCommitsAreLost(_ act: @escaping @Sendable (StoreError) -> Void) {
+        lost.withLock { $0 = act }
     }
 
     public func load(_ load: StoreQuery) throws(StoreError) -> StoreResult {
@@ -333,14 +351,6 @@ public final class RocksStore: Store {
         try commit(true) { (commit) throws(StoreError) in commit.put(setting: name, value) }
     }
 
-    public func registryBytes() throws(StoreError) -> UInt64 {
-        try withEngine { (engine) throws(StoreError) in
-            var bytes: UInt64 = 0
-            for family in Family.allCases where family.isRegistry { bytes += try engine.size(of: family) }
-            return bytes
-        }
-    }
-
     public func figures() throws(StoreError) -> StoreFigures {
         var figures = StoreFigures()
         figures.add(recent.withLock { $0.tallies })
@@ -350,19 +360,7 @@ public final class RocksStore: Store {
         return figures
     }
 
-    public func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
-        try withEngine { (engine) throws(StoreError) in
-            try SnapshotReader(engine.snapshot()).census(after: after, examine: examine)
-        }
-    }
-
     public var syncTimes: SyncTimes { writer.withLock { $0.syncTimes } }
-
-    public func reclaimRegistry() throws(StoreError) {
-        try withEngine { (engine) throws(StoreError) in
-            for family in Family.allCases where family.isRegistry { try engine.suggestCompaction(of: family) }
-        }
-    }
 
     public func audit() throws(StoreError) -> StoreAudit {
         try withEngine { (engine) throws(StoreError) in

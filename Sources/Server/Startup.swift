@@ -191,7 +191,11 @@ struct Startup: ~Copyable {
             }
         }
         try requirePartitions(of: store)
-        if cluster != nil { CopiedStore(dataDirectory: configuration.dataDirectory).removeReplaced() }
+        if cluster != nil {
+            CopiedStore(dataDirectory: configuration.dataDirectory).removeReplaced()
+            // What the log has confirmed is synced once a second.
+            store.whenCommitsAreLost { [log] in StoreThreads.endProcess($0, log) }
+        }
         return store
     }
 

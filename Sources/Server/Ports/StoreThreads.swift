@@ -176,7 +176,7 @@ public final class StoreThreads: CommitLog {
             }
             recordFailure(error)
             // A batch that collides or breaks an invariant does so on every node.
-            if isConfirmed, error.kind != .occupied, error.kind != .invariant { endProcess(error) }
+            if isConfirmed, error.kind != .occupied, error.kind != .invariant { Self.endProcess(error, log) }
             return batches.map { .failed($0.batchNumber) }
         }
     }
@@ -232,7 +232,7 @@ public final class StoreThreads: CommitLog {
     }
 
     /// Ends the process, since the store does not have what the log has confirmed: the next one continues from the log.
-    private func endProcess(_ error: StoreError) {
+    static func endProcess(_ error: StoreError, _ log: Log) {
         log.error(
             "store_behind_log",
             ["problem": .text(error.description), "hint": .text("this node starts again and reads its log")])

@@ -1,0 +1,25 @@
+public import Basics
+public import Store
+
+/// The size of the registry: devices, registrations, topics, groups and installations.
+extension RocksStore {
+    public func registryBytes() throws(StoreError) -> UInt64 {
+        try withEngine { (engine) throws(StoreError) in
+            var bytes: UInt64 = 0
+            for family in Family.allCases where family.isRegistry { bytes += try engine.size(of: family) }
+            return bytes
+        }
+    }
+
+    public func census(after: DeviceID?, examine: Int) throws(StoreError) -> RegistryCensus {
+        try withEngine { (engine) throws(StoreError) in
+            try SnapshotReader(engine.snapshot()).census(after: after, examine: examine)
+        }
+    }
+
+    public func reclaimRegistry() throws(StoreError) {
+        try withEngine { (engine) throws(StoreError) in
+            for family in Family.allCases where family.isRegistry { try engine.suggestCompaction(of: family) }
+        }
+    }
+}
