@@ -31,6 +31,7 @@ extension LogOwner {
     ) {
         let frame = frames.removeFirst()
         repetitions = 0
+        stalledSince = frames.isEmpty ? nil : now.monotonic
         quietSince = now.monotonic
         switch verdict {
         case .begins:
@@ -43,6 +44,17 @@ extension LogOwner {
         case .void, .repeated, .gap, .unreadable: return halt(.inconsistent(at: position), &effects)
         }
         last = ValidRecord(header: frame.header, position: position)
+    }
+
+    /// The log has refused a frame. One that refuses each repetition at once, since its disk is full, is asked more and more slowly.
+    mutating func refused(_ now: Now, _ effects: inout [OwnerEffect]) {
+        guard mode == .steady else { return }
+        guard repetitions > 0 else { return verify(now, &effects) }
+        let pause = min(
+            Limits.ClusterLog.rereadMilliseconds << min(repetitions, 8), Limits.ClusterLog.refusedMilliseconds
+        )
+        mode = .waiting(
+            last.map(Question.last) ?? .next, until: now.monotonic.advanced(milliseconds: pause))
     }
 
     /// Something is unexpected: reads what the log has after the last confirmed frame.
@@ -58,6 +70,7 @@ extension LogOwner {
 
     mutating func ask(_ question: Question, _ now: Now, _ effects: inout [OwnerEffect]) {
         mode = .reading(question, since: now.monotonic)
+        stalledSince = stalledSince ?? now.monotonic
         switch question {
         case .last(let record): effects.append(.read(record.position))
         case .next: effects.append(.read(reader.position.next))

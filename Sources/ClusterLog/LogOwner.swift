@@ -90,6 +90,8 @@ public struct LogOwner: Sendable {
     var shortSince: Instant?
     /// When the log was last read or confirmed while no frame was unconfirmed.
     var quietSince: Instant
+    /// Since when the log has confirmed nothing although frames are due, or else not answered. `nil` if nothing is due.
+    public internal(set) var stalledSince: Instant?
 
     /// Claims a partition in the epoch after the reader's, and appends the mark.
     public init(
@@ -144,6 +146,7 @@ public struct LogOwner: Sendable {
             UnconfirmedFrame(
                 header: header, bytes: header.frame(entries, in: log), after: reader.position,
                 appended: now.monotonic))
+        stalledSince = stalledSince ?? now.monotonic
         effects.append(.append(header.name))
     }
 
@@ -162,8 +165,12 @@ public struct LogOwner: Sendable {
     public mutating func handle(_ event: OwnerEvent, now: Now, effects: inout [OwnerEffect]) {
         guard state.isActive else { return }
         switch event {
+        case .stored, .record, .end, .removed: if frames.isEmpty { stalledSince = nil }
+        case .refused, .readFailed, .disconnected, .connected, .tick: break
+        }
+        switch event {
         case .stored(let name, let position): stored(name, position, now, &effects)
-        case .refused(let name): if index(name) != nil { doubt(now, &effects) }
+        case .refused(let name): if index(name) != nil { refused(now, &effects) }
         case .record(let record, let position): read(record, position, now, &effects)
         case .end(let position): ended(position, now, &effects)
         case .removed(let first): removed(first, now, &effects)

@@ -14,7 +14,8 @@ extension ClusterFile {
                 field: "format", problem: "\(format) was written by a newer version: expected \(Self.format)")
         }
         let id = try fields.text("cluster", 16...16)
-        guard let number = UInt64(id, radix: 16), number > 0 else {
+        guard id.utf8.allSatisfy({ Hex.value(of: $0) != nil }), let number = UInt64(id, radix: 16), number > 0
+        else {
             throw ClusterFileProblem(field: "cluster", problem: "expected 16 hexadecimal digits, not all 0")
         }
         cluster = ClusterID(number)
@@ -27,10 +28,10 @@ extension ClusterFile {
                 Node(
                     number: NodeNumber(UInt16(try fields.integer("node", Self.nodeNumbers))),
                     name: try fields.text("name", 1...Limits.Cluster.nameBytes),
-                    address: try fields.text("address", 3...Limits.Cluster.addressBytes)))
+                    address: try fields.address("address")))
             try fields.finish()
         }
-        listen = try fields.text("listen", 3...Limits.Cluster.addressBytes)
+        listen = try fields.address("listen")
         log = try LogServers(try fields.value("log"))
         secrets = [:]
         var given = FieldReader(try fields.value("secrets"), "secrets.")
@@ -45,6 +46,9 @@ extension ClusterFile {
         try fields.finish()
         guard Set(nodes.map(\.number)).count == nodes.count else {
             throw ClusterFileProblem(field: "nodes", problem: "two nodes have the same number")
+        }
+        guard Set(nodes.map(\.address)).count == nodes.count else {
+            throw ClusterFileProblem(field: "nodes", problem: "two nodes have the same address")
         }
         guard own != nil else {
             throw ClusterFileProblem(field: "node", problem: "\(node.number) is not among nodes")
@@ -120,6 +124,22 @@ private struct FieldReader {
     mutating func text(_ name: String, _ lengths: ClosedRange<Int>) throws(ClusterFileProblem) -> String {
         guard let text = try value(name).text, lengths.contains(text.utf8.count) else {
             throw problem(name, "expected a text of \(lengths.lowerBound) to \(lengths.upperBound) bytes")
+        }
+        return text
+    }
+
+    /// A host or IP address and a port.
+    mutating func address(_ name: String) throws(ClusterFileProblem) -> String {
+        let text = try text(name, 3...Limits.Cluster.addressBytes)
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let port = parts.count > 1 ? parts.last.flatMap { UInt16($0) } : nil
+        let host = text.utf8.dropLast((parts.last?.utf8.count ?? 0) + 1)
+        let isHost = !host.isEmpty && host.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        guard isHost, let port, port > 0 else {
+            throw problem(
+                name,
+                "\(Printable.text(text, limit: Limits.Cluster.addressBytes)): expected a host and a port, such as 10.0.0.1:5240"
+            )
         }
         return text
     }

@@ -42,11 +42,15 @@ public struct ClusterFounding: Sendable {
     }
 
     /// Writes the folders into a directory, which must not have any of them. Returns the file of the first node.
-    public func write(to directory: String, now: UnixMilliseconds) throws(TransportError) -> ClusterFile {
+    ///
+    /// `kept` are secrets of an earlier server, by their names: its tokens stay valid. The others are new.
+    public func write(
+        to directory: String, keeping kept: [String: Redacted<[UInt8]>] = [:], now: UnixMilliseconds
+    ) throws(TransportError) -> ClusterFile {
         let cluster = ClusterID(max(1, SecureRandom.number()))
         var secrets: [String: Redacted<[UInt8]>] = [:]
         for name in ClusterFile.secretNames {
-            secrets[name] = Redacted(SecureRandom.bytes(ClusterFile.secretBytes))
+            secrets[name] = kept[name] ?? Redacted(SecureRandom.bytes(ClusterFile.secretBytes))
         }
         if let folder = existingFolder(in: directory) {
             throw TransportError("found a cluster", detail: "\(folder) exists", code: 0)

@@ -65,6 +65,7 @@ public final class StreamFounding: ReactorDelegate {
         case .connected: client?.createStream(created, stream)
         case .attemptFailed(let server, let failure), .disconnected(let server, let failure):
             lastAttempt = "\(server): \(failure)"
+            if failure.isOfSetup { end(lastAttempt) }
         case .stream(let partition, let info, let problems) where partition == created:
             if let problem = problems.first, !problems.contains(where: { $0.passes }) {
                 return end("stream \(names.stream(partition)): \(problem)")
@@ -103,6 +104,17 @@ public final class StreamFounding: ReactorDelegate {
 extension JetStreamError {
     /// Whether it goes by itself: servers that have just started have no leader for their group yet.
     fileprivate var isPassing: Bool { code == 10_008 }
+}
+
+extension NATSFailure {
+    /// Whether it stays until the login or the configuration of NATS is changed.
+    fileprivate var isOfSetup: Bool {
+        switch self {
+        case .refused(.authorizationViolation), .refused(.authenticationExpired): true
+        case .tlsRequired, .tlsUnavailable, .noNonce: true
+        default: false
+        }
+    }
 }
 
 extension StreamProblem {

@@ -123,7 +123,8 @@ final class Senders: Sendable {
     private func commit(_ mutation: Mutation) throws(Problem) {
         guard let outcome = batches.commitAndWait([mutation]), !outcome.hasFailed else {
             throw Problem(
-                text: "the store did not accept the change", hint: "see the log of ccsd for the reason")
+                text: "the change was not confirmed, and may still take effect",
+                hint: "see the log of ccsd for the reason, and look at the sender before you repeat it")
         }
         do throws(StoreError) { try read() } catch {
             throw Problem(text: "the store cannot be read: \(error.description)", hint: "see ccsctl status")

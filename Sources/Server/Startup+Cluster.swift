@@ -12,7 +12,16 @@ extension Startup {
     func readCluster() throws(StartupFailure) -> ClusterSettings? {
         guard let folder = configuration.clusterDirectory else { return nil }
         do throws(ClusterSettingsProblem) {
-            return try ClusterSettings(folder: folder, software: Program.version)
+            let settings = try ClusterSettings(folder: folder, software: Program.version)
+            for warning in settings.certificateWarnings {
+                log.warning(
+                    "cluster_certificate",
+                    [
+                        "file": .text("\(folder)/\(ClusterFounding.Files.certificate)"),
+                        "problem": .text(warning),
+                    ])
+            }
+            return settings
         } catch {
             throw StartupFailure(
                 text: error.text,

@@ -264,6 +264,38 @@ struct LogOwnerTests {
         #expect(desk.handle(.record(LogReaderTests.frame(rival, 1), at: at(2))) == [.lost(to: rival)])
     }
 
+    @Test(
+        "a frame that the log refuses each time is appended more and more slowly, and the owner is stalled until one is confirmed"
+    )
+    func refusing() {
+        var desk = OwnerDesk.owning
+        let since = desk.now.monotonic
+        _ = desk.make()
+        #expect(desk.owner.stalledSince == since)
+        // The first time, another leader may answer at once.
+        #expect(desk.handle(.refused(Self.frame(2))) == [.read(at(2))])
+        for pause in [200, 400, 500, 500] as [Int64] {
+            #expect(desk.handle(.end(at(1))) == [.append(Self.frame(2))])
+            #expect(desk.handle(.refused(Self.frame(2))) == [] && desk.wait(pause - 1) == [])
+            #expect(desk.wait(1) == [.read(at(2))])
+        }
+        #expect(desk.owner.stalledSince == since)
+        #expect(desk.handle(.end(at(1))) == [.append(Self.frame(2))])
+        #expect(desk.handle(.stored(Self.frame(2), at: at(2))) == [.confirmed(Self.frame(2), at: at(2))])
+        #expect(desk.owner.stalledSince == nil)
+    }
+
+    @Test("a log that does not answer the questions of an idle owner is stalled")
+    func silent() {
+        var desk = OwnerDesk.owning
+        #expect(desk.owner.stalledSince == nil && desk.wait(1_000) == [.read(at(2))])
+        let since = desk.now.monotonic
+        for _ in 0..<20 { desk.wait(500) }
+        #expect(desk.owner.stalledSince == since)
+        desk.handle(.end(at(1)))
+        #expect(desk.owner.stalledSince == nil)
+    }
+
     @Test("a log that stores a frame at a position that was taken has lost records")
     func shortened() {
         let reader = LogReader(term: Term(Epoch(4), Claim(1)), number: 9, position: at(30))

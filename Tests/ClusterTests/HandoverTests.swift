@@ -110,6 +110,25 @@ struct HandoverTests {
         #expect(released(bench.run(3_000)) == [])
     }
 
+    @Test("a node without successors does not wait for one at its stop")
+    func alone() {
+        var bench = owners()
+        bench.others = []
+        _ = bench.run(4_000)
+        _ = bench.handle(.drain)
+        #expect(bench.run(100).contains(.drained))
+    }
+
+    @Test("a node without a link gets no partition, not even at an operator's command")
+    func unlinked() {
+        var bench = owners(4)
+        bench.note(unlinked: [two])
+        #expect(released(bench.run(30_000)) == [])
+        #expect(bench.handOver(0, to: 2).0 == .unfit(two))
+        bench.note(unlinked: [])
+        #expect(!released(bench.run(30_000)).isEmpty)
+    }
+
     @Test("a handover is undone after two seconds, and tried again five seconds later")
     func late() {
         var bench = owners()

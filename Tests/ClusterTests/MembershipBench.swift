@@ -68,6 +68,8 @@ struct MembershipBench {
         handle(.local(partition: partition, report))
     }
 
+    mutating func note(unlinked: Set<NodeNumber>) { membership.note(unlinked: unlinked) }
+
     mutating func handOver(_ partition: Int, to node: UInt16?) -> (HandoverRefusal?, [MembershipEffect]) {
         var effects: [MembershipEffect] = []
         let refusal = membership.handOver(

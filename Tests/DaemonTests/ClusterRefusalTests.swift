@@ -82,16 +82,37 @@ struct ClusterRefusalTests {
         #expect(missing.code == Self.configuration && missing.errors.contains(file.path), "\(missing)")
     }
 
-    @Test("a node with a stranger's certificate is refused by the others, by name")
+    @Test(
+        "a node does not start with another's certificate, and with a stranger's it is refused by the others, by name"
+    )
     func stranger() throws {
         let server = try NATSServerProcess()
         let folders = try ClusterFolders(on: server, prefix: "one")
         let other = try ClusterFolders(on: server, prefix: "two")
+        func file(_ name: String) -> URL { folders.folder(2).appendingPathComponent(name) }
         for name in ["node.pem", "node.key", "ca.pem"] {
-            let file = folders.folder(2).appendingPathComponent(name)
-            try FileManager.default.removeItem(at: file)
-            try FileManager.default.copyItem(at: other.folder(2).appendingPathComponent(name), to: file)
+            try FileManager.default.removeItem(at: file(name))
+            try FileManager.default.copyItem(at: other.folder(2).appendingPathComponent(name), to: file(name))
         }
+        let scratch = try Scratch()
+        let refused = try folders.refusal(2, data: scratch.url.appendingPathComponent("data"))
+        #expect(refused.code == Self.configuration, "\(refused)")
+        #expect(refused.errors.contains("node.pem: it is not the certificate of node-2."), "\(refused)")
+
+        // Of the right name, but by its own authority.
+        let text = try String(contentsOf: file("cluster.json"), encoding: .utf8)
+        let cluster = try #require(text.firstMatch(of: #/"cluster": *"([0-9a-f]{16})"/#)?.1)
+        let made = try Tool.run(
+            URL(fileURLWithPath: "/usr/bin/openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                "-keyout",
+                file("node.key").path, "-out", file("node.pem").path, "-subj", "/CN=stranger", "-addext",
+                "subjectAltName=DNS:node-2.\(cluster).ccsd",
+            ])
+        #expect(made.code == 0, "\(made)")
+        try FileManager.default.removeItem(at: file("ca.pem"))
+        try FileManager.default.copyItem(at: file("node.pem"), to: file("ca.pem"))
         let node = try RunningDaemon(flags: folders.flags(1))
         let stranger = try RunningDaemon(flags: folders.flags(2))
         try eventually("the node refuses the stranger: \(node.words)") {

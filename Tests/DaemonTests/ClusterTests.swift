@@ -38,6 +38,32 @@ struct ClusterTests {
         }
     }
 
+    @Test("a request with many long messages for devices at another node's partitions succeeds in full")
+    func manyRecipients() throws {
+        let cluster = try RunningCluster(nodes: 2, partitions: 2)
+        try cluster.keepingLogs {
+            let sender = try cluster.addSender(at: 0)
+            for node in 0..<2 { try cluster.waitForSender(sender.id, at: node) }
+            let tokens = try (0..<12).map { _ in
+                let device = try TestDevice(cluster.node(0), sender: sender.id)
+                device.stop()
+                return device.token
+            }
+            // At one of the nodes, more than half of the 3 MB are for the other one: several parcels' worth in one turn.
+            for node in 0..<2 {
+                let answer = try HTTPSCaller(cluster.node(node)).ask(
+                    "POST", "/fcm/send", ["Authorization": "key=\(sender.key)"],
+                    body: [
+                        "registration_ids": (0..<720).map { tokens[$0 % tokens.count] },
+                        "data": ["text": String(repeating: "x", count: 4_000)],
+                    ])
+                #expect(
+                    answer.status == 200 && answer.json["success"] as? Int == 720,
+                    "\(answer.json["failure"] ?? "")")
+            }
+        }
+    }
+
     @Test(
         "a webhook gets the messages of devices at all nodes, and from another node when the one that sends dies",
         .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))

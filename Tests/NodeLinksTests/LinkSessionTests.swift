@@ -187,8 +187,8 @@ struct LinkSessionTests {
         #expect(failure(frame(2, [])) == .invalid(.length(1)))
         #expect(failure([0xff, 0xff, 0xff, 0xff, 5]) == .invalid(.length(.max)))
         // Of the longest parcel, the header alone is no fault.
-        #expect(failure([1, 0, 0x10, 0, 5]) == nil)
-        #expect(failure([2, 0, 0x10, 0, 5]) == .invalid(.length(1_048_578)))
+        #expect(failure([1, 0, 0x80, 0, 5]) == nil)
+        #expect(failure([2, 0, 0x80, 0, 5]) == .invalid(.length(8_388_610)))
         #expect(failure(frame(2, [4])) == .refused(.imposter))
         #expect(failure(frame(2, [200])) == .refused(.other))
     }

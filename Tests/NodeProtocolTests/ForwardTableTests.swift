@@ -45,6 +45,18 @@ import Testing
         #expect(table.overdue(now: .distantFuture).isEmpty && table.lost(2).isEmpty)
     }
 
+    @Test("what could not be sent is no longer waited for, and others are")
+    func withdrawn() {
+        var table = ForwardTable(node: 1)
+        _ = table.open(forget(1), to: 2, now: noon)
+        _ = table.open(forget(2), to: 2, now: noon)
+        table.withdraw(forget(1), to: 2)
+        let (withdrawn, other) = (
+            table.receives(answer(1), for: session, from: 2), table.receives(answer(2), for: session, from: 2)
+        )
+        #expect(!withdrawn && other && table.count == 0)
+    }
+
     @Test("what is not answered in time is refused, and a later answer is dropped")
     func overdue() {
         var table = ForwardTable(node: 1, milliseconds: 100)

@@ -15,8 +15,8 @@ func parcel(_ items: [ParcelItem], now: Instant = noon) throws -> [UInt8] {
             case .event(let event): writer.append(event, now: now)
             case .command(let connection, let command): writer.append(command, to: connection, now: now)
             case .write(let number, let batch): writer.append(batch, number: number, now: now)
-            case .written(let number, let hasFailed):
-                writer.append(written: number, hasFailed: hasFailed, now: now)
+            case .written(let number, let position):
+                writer.append(written: number, at: position, now: now)
             }
         try #require(fits)
     }
@@ -36,11 +36,11 @@ func items(in parcel: [UInt8], now: Instant = noon) throws(NodeProtocolFault) ->
             batchNumber: 0, mutations: [.removeSender(SenderID(5)), .removeSender(SenderID(6))],
             isDurable: true)
         let bytes = try parcel([
-            .write(7, batch), .written(.max, hasFailed: true), .written(0, hasFailed: false),
+            .write(7, batch), .written(.max, at: nil), .written(0, at: .max),
         ])
         let read = try items(in: bytes)
-        guard case .write(7, let found) = read[0], case .written(.max, hasFailed: true) = read[1],
-            case .written(0, hasFailed: false) = read[2]
+        guard case .write(7, let found) = read[0], case .written(.max, at: nil) = read[1],
+            case .written(0, at: .max) = read[2]
         else {
             Issue.record("\(read)")
             return

@@ -14,6 +14,8 @@ extension Limits {
         public static let probeMilliseconds: Int64 = 1_000
         /// Milliseconds until a read is repeated that failed or whose answer was out of date.
         public static let rereadMilliseconds: Int64 = 100
+        /// Milliseconds until a frame is appended again that the log refuses each time, at most: once it has room, that is soon.
+        public static let refusedMilliseconds: Int64 = 500
         /// Milliseconds without a connection to the log after which an owner gives up: another node has taken over long before.
         public static let isolationMilliseconds: Int64 = 5_000
         /// Milliseconds for which every answer is that the log ends before what was confirmed, until it has lost records for certain: a

@@ -1,12 +1,15 @@
 extension Limits {
     /// Limits of the links between the nodes of a cluster.
     public enum NodeLinks {
-        /// Bytes of a parcel: the events of a turn, at a few hundred bytes each.
-        public static let parcelBytes = 1_048_576
+        /// Bytes of a parcel: each that the node protocol writes.
+        public static let parcelBytes = Limits.NodeProtocol.parcelBytes
         /// Bytes of a frame before both nodes have introduced themselves: a hello and room for later versions.
         public static let helloBytes = 256
-        /// Bytes that wait for a node which does not read; two seconds of a link at full rate are less.
-        public static let queueBytes = 16_777_216
+        /// Bytes that wait for a node which does not read, after which the link ends; two seconds of a link at full rate are less.
+        public static let queueBytes = 67_108_864
+        /// Bytes that wait, above which requests are refused: half is left for what has no answer and would be lost with the link.
+        /// They are eight requests of 1,000 recipients with 4 KiB each.
+        public static let requestQueueBytes = queueBytes / 2
         /// Bulk copies at a time in each direction of a link: the files of one checkpoint are copied one after the other.
         public static let streams = 4
         /// Bytes of the description of a copy: the name of a file, its length and its hash.

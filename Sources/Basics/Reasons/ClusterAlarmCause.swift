@@ -4,6 +4,7 @@
 public enum ClusterAlarmCause: String, LabelWord, Sendable {
     // The log.
     case logDisconnected = "log_disconnected"
+    case logStalled = "log_stalled"
     case recordsLost = "records_lost"
     case streamUnfit = "stream_unfit"
     case logUnsynced = "log_unsynced"

@@ -133,6 +133,10 @@ extension Program {
                 "--log-prefix", .text, "WORD",
                 "What the names of streams and subjects begin with; two clusters in one account need two.",
                 preset: "ccs"),
+            Option(
+                "--export", .text, "PATH",
+                "Take the secret of the tokens from a file of ccsctl export, to be imported afterwards: its tokens stay valid."
+            ),
             Option("--log-user", .text, "NAME", "The user at NATS; needs --log-password-file."),
             Option("--log-password-file", .text, "PATH", "The file with the password of --log-user."),
             Option("--log-token-file", .text, "PATH", "The file with a token for NATS."),

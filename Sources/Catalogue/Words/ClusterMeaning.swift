@@ -6,6 +6,8 @@ extension ClusterAlarmCause {
         switch self {
         case .logDisconnected:
             "The node has no connection to NATS: it owns nothing and is not ready; others serve its partitions."
+        case .logStalled:
+            "The logs of some partitions have not answered their owner for \(Limits.ClusterHost.stalledMilliseconds / 1_000) s: nothing is acknowledged there. Without a majority of its servers NATS writes nothing."
         case .recordsLost:
             "The log of a partition ends before what the node has applied: NATS has lost records, which are appended again if a node has them in memory. See docs/cluster.md."
         case .streamUnfit:

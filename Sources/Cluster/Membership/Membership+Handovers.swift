@@ -66,7 +66,8 @@ extension Membership {
             else { continue }
             release(partition, to: successor.node, now, &effects)
         }
-        guard drain == .underway, load == 0 else { return }
+        // Where no other node can take them, they wait for the next process.
+        guard drain == .underway, load == 0 || !peers.contains(where: \.isFit) else { return }
         drain = .reported
         effects.append(.drained)
     }

@@ -12,12 +12,14 @@ struct Peer: Sendable {
     /// The processes before this one, the last one first, and when this one replaced them.
     var earlier: [Incarnation] = []
     var replaced: Instant
+    /// Whether there is no link to it: it would own what clients of this node cannot reach.
+    var isUnlinked = false
     /// How many heartbeats in a row had a wrong clock.
     var wrongClocks = 0
 
     var node: NodeNumber { heartbeat.node }
     /// Whether it can take partitions.
-    var isFit: Bool { status == .alive && !heartbeat.isDraining }
+    var isFit: Bool { status == .alive && !heartbeat.isDraining && !isUnlinked }
 }
 
 /// Which nodes there are.

@@ -113,6 +113,11 @@ public struct Membership: Sendable {
         }
     }
 
+    /// Notes to which of the others there is no link.
+    public mutating func note(unlinked: Set<NodeNumber>) {
+        for index in peers.indices { peers[index].isUnlinked = unlinked.contains(peers[index].node) }
+    }
+
     /// Gives the others time to be noticed before any of them is judged.
     mutating func settle(_ now: Instant) {
         settled = now.advanced(milliseconds: Limits.Cluster.suspicionMilliseconds)

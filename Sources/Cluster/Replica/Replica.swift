@@ -90,8 +90,9 @@ public struct Replica: ~Copyable {
     /// The mark of the claim or ownership.
     var ownMark: [UInt8] = []
 
-    /// The last frame that was passed to the store, the last one that it has applied, and the last one that it has synced.
-    var passed: LogPosition
+    /// The last frame that was passed to the store.
+    public internal(set) var passed: LogPosition
+    /// The last frame that the store has applied, and the last one that it has synced.
     var applied: LogPosition
     var durable: LogPosition
     /// Records that were skipped outside of the claims and ownerships of this node, and within the earlier ones.
@@ -142,6 +143,10 @@ public struct Replica: ~Copyable {
 
     /// Why the log does not have them. `nil` unless that is so.
     public var absence: Absence? { if case .absent(_, let reason) = role { reason } else { nil } }
+
+    /// Since when the log has confirmed nothing of what this node appends as owner or for a claim, or not answered. `nil` if nothing is
+    /// due.
+    public var stalledSince: Instant? { owner?.stalledSince }
 
     /// The last frame that the store has applied: a new process reads on from there, whatever marks and void records follow.
     public var stored: LogPosition { applied }

@@ -51,6 +51,8 @@ public enum StreamProblem: Hashable, Sendable {
     /// Fewer replicas than configured are up to date.
     case replicasBehind([String])
     case noLeader
+    /// The stream does not exist.
+    case missing
 }
 
 extension StreamProblem: CustomStringConvertible {
@@ -76,6 +78,8 @@ extension StreamProblem: CustomStringConvertible {
         case .persistence(let found): "persist_mode is \(Self.shown(found)): expected default"
         case .replicasBehind(let names):
             "replicas that are behind or offline: \(names.map(Self.shown).joined(separator: ", "))"
+        case .missing:
+            "it does not exist: it was deleted, or the servers of NATS have lost their disks"
         case .noLeader: "no replica leads the stream: more than half of its servers must run"
         }
     }

@@ -28,9 +28,12 @@ final class NodeLink: ConnectionDelegate {
         guard let identity, let connection else { return nil }
         return LinkStatus(
             node: identity.node, incarnation: identity.incarnation, address: connection.peer,
-            queuedBytes: connection.outboundCount,
+            queuedBytes: queuedBytes,
             roundTripMicroseconds: session?.roundTripMicroseconds ?? nil)
     }
+
+    /// Bytes that wait for the other node.
+    var queuedBytes: Int { connection?.outboundCount ?? 0 }
 
     /// Sends a parcel. Returns whether it is on the way.
     func send(_ parcel: borrowing RawSpan, _ now: Now) -> Bool {
@@ -112,7 +115,8 @@ final class NodeLink: ConnectionDelegate {
 
     private func handle(_ events: [LinkEvent], _ now: Now) {
         flush()
-        for event in events {
+        // What follows a hello that was refused is not from a member.
+        for event in events where !isEnded {
             switch event {
             case .up(let identity, _):
                 self.identity = identity

@@ -64,6 +64,9 @@ public final class NodeLinkHost {
     /// Whether there is a link to a node.
     public func isUp(_ node: NodeNumber) -> Bool { links[node] != nil }
 
+    /// Bytes that wait for a node.
+    public func queuedBytes(for node: NodeNumber) -> Int { links[node]?.queuedBytes ?? 0 }
+
     /// Sends a parcel to a node, after all earlier ones. Returns whether it is on the way: if the link ends before it is answered,
     /// `down` is reported. Returns false if there is no link, the parcel is too long, or too much waits.
     @discardableResult

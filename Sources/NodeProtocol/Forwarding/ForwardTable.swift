@@ -102,6 +102,13 @@ public struct ForwardTable: Sendable {
         count += 1
     }
 
+    /// An event that was opened could not be sent: `Event.answerWhenUnreached` is performed instead.
+    public mutating func withdraw(_ event: borrowing Event, to target: UInt16) {
+        for request in event.openRequests where request.key.session.map({ $0.node == node }) ?? true {
+            _ = close(request.key, target)
+        }
+    }
+
     /// A command for a session of this node has come from another node. Returns whether the session gets it.
     public mutating func receives(
         _ command: borrowing SessionCommand, for connection: ConnectionID, from source: UInt16

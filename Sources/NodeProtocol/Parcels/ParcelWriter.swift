@@ -9,8 +9,8 @@ public enum ParcelItem: Sendable {
     case command(ConnectionID, SessionCommand)
     /// A batch of the control plane for the partition that owns what it changes, with a number for the answer.
     case write(UInt64, WriteBatch)
-    /// The outcome of such a batch.
-    case written(UInt64, hasFailed: Bool)
+    /// The outcome of such a batch: the position of its frame in the log, or of a later one; `nil` if it has failed.
+    case written(UInt64, at: UInt64?)
 }
 
 /// The numbers of the items of a parcel. They are part of the format.
@@ -51,6 +51,9 @@ public struct ParcelWriter: ~Copyable {
         get { writer.buffer.bytes }
     }
 
+    /// The number of bytes of the parcel.
+    public var byteCount: Int { writer.buffer.count }
+
     /// Appends an event; one of a partition must not be. Returns `false`, and leaves the parcel as it was, if it would exceed the limit.
     /// An event that does not fit into an empty parcel fits into none: answer it with `Event.answerWhenUnreached`.
     public mutating func append(_ event: Event, now: Instant) -> Bool {
@@ -81,11 +84,11 @@ public struct ParcelWriter: ~Copyable {
     }
 
     /// Appends the outcome of a batch of the control plane.
-    public mutating func append(written number: UInt64, hasFailed: Bool, now: Instant) -> Bool {
+    public mutating func append(written number: UInt64, at position: UInt64?, now: Instant) -> Bool {
         append(now) {
             $0.write(ParcelItemCase.written)
             $0.number(number)
-            $0.flag(hasFailed)
+            $0.optional(position) { $0.number($1) }
         }
     }
 
@@ -118,7 +121,9 @@ extension NodeReader {
         case .event: return .event(try event())
         case .command: return .command(try connection(), try command())
         case .write: return .write(try self.number(), try batch())
-        case .written: return .written(try self.number(), hasFailed: try flag("whether a write has failed"))
+        case .written:
+            let number = try self.number()
+            return .written(number, at: try flag("whether a write has counted") ? try self.number() : nil)
         }
     }
 }

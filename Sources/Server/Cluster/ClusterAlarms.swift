@@ -124,6 +124,7 @@ extension ClusterHost {
                         "check that its servers run and can be reached from this machine: see cluster_log_unreachable in the log"
                 ))
         }
+        if let alarm = stall(now) { found.append(alarm) }
         found += logServers.compactMap(\.alarm)
         for hosted in replicas { found += alarms(of: hosted) }
         for node in membership.members where isUnlinked(node, now) {
@@ -137,6 +138,26 @@ extension ClusterHost {
         }
         let order = ClusterAlarmCause.allCases
         return order.flatMap { cause in found.filter { $0.cause == cause } }
+    }
+
+    /// The alarm of logs that do not answer.
+    private func stall(_ now: Now) -> ShowCluster.Answer.Alarm? {
+        let stalled = replicas.filter { isStalled($0, now) }
+        guard let since = stalled.compactMap({ $0.replica.stalledSince }).min() else { return nil }
+        let partitions = stalled.map { "\($0.partition)" }.joined(separator: ", ")
+        return .init(
+            cause: .logStalled,
+            problem:
+                "NATS has confirmed nothing for \(now.monotonic.milliseconds(since: since) / 1_000) s for partitions \(partitions): nothing is acknowledged there",
+            action:
+                "check the servers of NATS: no stream is written without a majority of them, or when their disks or limits are full"
+        )
+    }
+
+    /// Whether the log of a partition has not answered for so long that its leader is not only being replaced.
+    func isStalled(_ hosted: HostedReplica, _ now: Now) -> Bool {
+        guard disconnectedSince == nil, let since = hosted.replica.stalledSince else { return false }
+        return now.monotonic.milliseconds(since: since) >= Limits.ClusterHost.stalledMilliseconds
     }
 
     /// The alarm of a node that needs records which the log does not have.
@@ -188,8 +209,9 @@ extension ClusterHost {
                     cause: .streamUnfit,
                     problem:
                         "the stream \(settings.names.stream(partition)) is not as it must be: \(hosted.streamProblems.map(\.description).joined(separator: "; "))",
-                    action:
-                        "correct it with the nats tool; replicas that are behind or offline catch up by themselves once their server runs"
+                    action: hosted.streamProblems == [.missing]
+                        ? "see docs/cluster.md, a stream that is gone"
+                        : "correct it with the nats tool; replicas that are behind or offline catch up by themselves once their server runs"
                 ))
         }
         if let alarm = absence(of: hosted) { found.append(alarm) }

@@ -11,6 +11,7 @@ extension ClusterHost {
         guard now.monotonic >= figuresDue else { return }
         figuresDue = now.monotonic.advanced(milliseconds: Limits.ClusterHost.figuresMilliseconds)
         noteLinks(now)
+        contact.note(trouble: trouble(now))
         let alarms = alarms(now)
         tally.set(.clusterAlarms, to: Self.counts(alarms.map(\.cause)))
         var members = membership.members.compactMap { membership.member($0)?.status.word } + [.this]
@@ -23,6 +24,18 @@ extension ClusterHost {
         tally.set(.clusterLogDisconnected, to: disconnectedSince == nil ? 0 : 1)
         tally.set(.clusterLinks, to: links?.status.count ?? 0)
         tally.set(.clusterHeld, to: held.count)
+    }
+
+    /// Why clients should use another node.
+    private func trouble(_ now: Now) -> String? {
+        if membership.roster.isRemoved(node) { return "this node was removed from the cluster" }
+        let served = replicas.filter(\.isServed)
+        if !served.isEmpty, served.allSatisfy({ isStalled($0, now) }) {
+            return "the log of the cluster confirms nothing"
+        }
+        let alive = membership.members.filter { membership.member($0)?.status == .alive }
+        guard !alive.isEmpty, alive.allSatisfy({ isUnlinked($0, now) }) else { return nil }
+        return "there is no link to any other node"
     }
 
     private static func counts<Word: Hashable>(_ words: [Word]) -> [Word: Int] {
@@ -43,6 +56,7 @@ extension ClusterHost {
         unlinkedSince = Dictionary(
             unlinked.map { ($0, unlinkedSince[$0] ?? now.monotonic) }, uniquingKeysWith: { first, _ in first }
         )
+        membership.note(unlinked: Set(unlinked.filter { isUnlinked($0, now) }))
     }
 
     /// Whether a living node has had no link for longer than a new one takes.

@@ -6,6 +6,7 @@ import NATSClient
 import NodeProtocol
 import Store
 import Transport
+import Wire
 
 /// The logs of the partitions.
 extension ClusterHost {
@@ -55,7 +56,7 @@ extension ClusterHost {
         if replicas[partition].replica.isOwning {
             submit(held.write.batch, of: partition, .caller(held.write.completed), now)
         } else if held.mayLeave, let owner = owners[partition], owner != node, isLinked(owner) {
-            write(held.write, to: owner, now)
+            write(held.write, of: partition, to: owner, now)
         } else if !controlWrites.hold(held) {
             held.write.completed(.failed(0))
         }
@@ -140,6 +141,7 @@ extension ClusterHost {
         case .stream(let partition, let info, let problems): examined(partition, info, problems)
         case .streamFailed(let partition, let failure):
             report(failure, .examine, of: partition)
+            if case .refused(let error) = failure, error.isMissingStream { missing(partition) }
         case .purgeFailed(let partition, _, let failure): report(failure, .purge, of: partition)
         case .message(let message): heard(message, now)
         case .caughtUp, .purged, .leaving: break
@@ -194,7 +196,10 @@ extension ClusterHost {
                 "cluster_log_repaired",
                 ["partition": LogValue(partition), "records": LogValue(records)])
         case .read(let position): logs.read(position, of: partition)
-        case .follow(let position): logs.follow(partition, after: position)
+        case .follow(let position):
+            logs.follow(partition, after: position)
+            // A new follower is not paused.
+            if hosted.isPaused { logs.pauseFollowing(partition) }
         case .stopFollowing: logs.stopFollowing(partition)
         case .apply(let frame): apply(frame, hosted)
         case .fail(let range): for submission in hosted.take(range) { fail(submission, of: partition) }
@@ -254,6 +259,7 @@ extension ClusterHost {
         let hosted = replicas[report.partition]
         hosted.unapplied -= 1
         handle(.applied(LogPosition(report.position)), of: hosted, now)
+        controlWrites.applied(LogPosition(report.position), of: report.partition)
         if hosted.isPaused, hosted.unapplied <= Limits.ClusterHost.unappliedFrames / 2 {
             hosted.isPaused = false
             logs.resumeFollowing(report.partition)

@@ -158,12 +158,12 @@ extension ClusterHost {
     private func release(_ hosted: HostedReplica, to node: NodeNumber) {
         hosted.releasesTo = node
         let (partition, own) = (hosted.partition, map.reactor(of: hosted.partition))
-        let mailbox = mailbox
         for (index, reactor) in reactors.enumerated() {
             reactor.post { host in
                 host.leave(partition)
                 guard index == own else { return }
-                mailbox.post { host in host.left(partition) }
+                // After the batches of this turn.
+                host.toCluster.jobs.append { host in host.left(partition) }
             }
         }
         closeRemoteSessions(of: partition, reactor.now)

@@ -1,5 +1,6 @@
 import Basics
 import Cluster
+import ClusterLog
 import Delivery
 import NodeLinks
 import NodeProtocol
@@ -45,31 +46,42 @@ extension ClusterHost {
 
     // MARK: From this node
 
-    /// Passes an event to the node that owns its partition.
-    func forward(_ event: Event, _ now: Now) {
+    /// Passes an event to the node that owns its partition. One that is held waits until then, if it waits already.
+    func forward(_ event: Event, _ now: Now, until: Instant? = nil) {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         guard let owner = owners[partition], owner != node, isLinked(owner) else {
-            return hold(event, of: partition, now)
+            return hold(event, of: partition, until: until, now)
         }
         send(event, to: owner, now)
     }
 
     /// Keeps an event until its partition has an owner that can be reached.
-    private func hold(_ event: Event, of partition: Int, _ now: Now) {
-        guard !held.add(event, of: partition, now: now.monotonic) else { return }
+    private func hold(_ event: Event, of partition: Int, until: Instant?, _ now: Now) {
+        let until = until ?? now.monotonic.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)
+        guard !held.add(event, of: partition, until: until) else { return }
         answer([event.answerWhenUnreached()], .tooManyHeld, now)
     }
 
     private func send(_ event: Event, to owner: NodeNumber, _ now: Now) {
-        // One that fits into no parcel is answered at once.
-        let isWritten = write(to: owner) { $0.append(event, now: now.monotonic) }
         let onward = ownerOfSender(of: event)
-        guard isWritten,
+        guard hasRoom(for: event, to: owner),
             table.open(event, to: owner.number, onward: onward?.number, now: now.monotonic)
         else { return answer([event.answerWhenUnreached()], .notSent, now) }
+        guard write(to: owner, { $0.append(event, now: now.monotonic) }) else {
+            // It fits into no parcel.
+            table.withdraw(event, to: owner.number)
+            return answer([event.answerWhenUnreached()], .notSent, now)
+        }
         tally.forwarded(.event, .sent)
+    }
+
+    /// Whether an event may wait for a node that reads too slowly: one that is answered may not.
+    private func hasRoom(for event: borrowing Event, to owner: NodeNumber) -> Bool {
+        let gathered = outgoing[owner]?.parcel.byteCount ?? 0
+        let waiting = gathered + (links?.queuedBytes(for: owner) ?? 0)
+        return waiting <= Limits.NodeLinks.requestQueueBytes || event.openRequests.isEmpty
     }
 
     /// The node that an upstream message reaches from that of its device: that of its sender. `nil` for other events.
@@ -78,27 +90,30 @@ extension ClusterHost {
         return owners[PartitionKey.sender(upstream.sender).partition(of: map.partitions)]
     }
 
-    /// Has the owner write a batch of the control plane.
-    func write(_ write: ControlWrite, to owner: NodeNumber, _ now: Now) {
-        guard isLinked(owner), let number = controlWrites.add(for: owner, write.completed) else {
-            return write.completed(.failed(0))
-        }
+    /// Has the owner of a partition write a batch of the control plane.
+    func write(_ write: ControlWrite, of partition: Int, to owner: NodeNumber, _ now: Now) {
+        guard isLinked(owner),
+            let number = controlWrites.add(
+                for: owner, of: partition, now: now.monotonic, write.completed)
+        else { return write.completed(.failed(0)) }
         let isWritten = self.write(to: owner) {
             $0.append(write.batch, number: number, now: now.monotonic)
         }
-        if !isWritten { controlWrites.end(number, hasFailed: true) }
+        if !isWritten { controlWrites.fail(number, at: owner) }
     }
 
     /// Another node asks for a batch of the control plane.
     private func accept(_ batch: WriteBatch, number: UInt64, from node: NodeNumber, _ now: Now) {
-        guard let partition = controlPartition(of: batch) else {
-            return answer(number, hasFailed: true, to: node)
-        }
+        guard let partition = controlPartition(of: batch) else { return answer(number, nil, to: node) }
         let (mailbox, sendersChanged) = (mailbox, sendersChanged)
         let write = ControlWrite(batch: batch) { outcome in
             // No request of this node waits for it.
             if !outcome.hasFailed { sendersChanged() }
-            mailbox.post { host in host.answer(number, hasFailed: outcome.hasFailed, to: node) }
+            mailbox.post { host in
+                // The batch is in this frame or an earlier one.
+                let position = host.replicas[partition].replica.passed
+                host.answer(number, outcome.hasFailed ? nil : position, to: node)
+            }
         }
         submit(
             ControlWrites.Held(
@@ -106,10 +121,18 @@ extension ClusterHost {
                 until: now.monotonic.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)), now)
     }
 
-    private func answer(_ number: UInt64, hasFailed: Bool, to node: NodeNumber) {
+    private func answer(_ number: UInt64, _ position: LogPosition?, to node: NodeNumber) {
         guard isLinked(node) else { return }
         let now = reactor.now.monotonic
-        _ = write(to: node) { $0.append(written: number, hasFailed: hasFailed, now: now) }
+        _ = write(to: node) { $0.append(written: number, at: position?.number, now: now) }
+    }
+
+    /// The owner has answered for a batch of the control plane. Its operator sees it once the store of this node has it: the next change
+    /// begins with what that has.
+    private func written(_ number: UInt64, at position: UInt64?, by node: NodeNumber, _ now: Now) {
+        guard let position else { return controlWrites.fail(number, at: node) }
+        controlWrites.written(number, at: LogPosition(position), by: node, now: now.monotonic)
+        for hosted in replicas { controlWrites.applied(hosted.replica.stored, of: hosted.partition) }
     }
 
     func isLinked(_ node: NodeNumber) -> Bool { links?.isUp(node) ?? false }
@@ -136,7 +159,7 @@ extension ClusterHost {
     }
 
     private func send(_ outgoing: OutgoingParcel) {
-        tally.parcel(outgoing.parcel.bytes.byteCount, .sent)
+        tally.parcel(outgoing.parcel.byteCount, .sent)
         links?.send(outgoing.parcel.bytes, to: outgoing.node)
         outgoing.parcel.removeAll()
     }
@@ -159,7 +182,7 @@ extension ClusterHost {
                     tally.forwarded(.command, .received)
                     deliver(command, to: connection)
                 case .write(let number, let batch): accept(batch, number: number, from: node, now)
-                case .written(let number, let hasFailed): controlWrites.end(number, hasFailed: hasFailed)
+                case .written(let number, let position): written(number, at: position, by: node, now)
                 }
             }
         } catch {
@@ -178,7 +201,7 @@ extension ClusterHost {
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         // The news of a change has reached the other node earlier than this one, or later.
-        hold(event, of: partition, now)
+        hold(event, of: partition, until: nil, now)
     }
 
     private func deliver(_ event: Event) {
@@ -223,16 +246,15 @@ extension ClusterHost {
     /// Passes on the events and the changes by operators that wait for the owner of a partition.
     func flush(_ partition: Int, _ now: Now) {
         for write in controlWrites.take(partition) { submit(write, now) }
-        for event in held.take(partition) { forward(event, now) }
+        let waiting = held.take(partition)
+        for (event, until) in waiting { forward(event, now, until: until) }
     }
 
     /// Answers the requests whose time is over.
     func releaseOverdue(_ now: Now) {
         let overdue = held.takeOverdue(now.monotonic)
         answer(overdue.map { $0.answerWhenUnreached() }, .noOwner, now)
-        for write in controlWrites.takeOverdue(now.monotonic) {
-            write.completed(.failed(0))
-        }
+        controlWrites.endOverdue(now.monotonic)
         answer(table.overdue(now: now.monotonic), .noAnswer, now)
     }
 

@@ -25,9 +25,18 @@ extension ClusterHost {
     func examined(_ partition: Int, _ info: StreamInfo, _ problems: [StreamProblem]) {
         let hosted = replicas[partition]
         hosted.isExamined = true
-        hosted.streamProblems = problems
+        note(problems, of: hosted)
         checkEnd(of: hosted, info.last)
         handle(.removed(first: info.first), of: hosted, reactor.now)
+        purge(hosted, info)
+    }
+
+    /// A stream does not exist.
+    func missing(_ partition: Int) { note([.missing], of: replicas[partition]) }
+
+    private func note(_ problems: [StreamProblem], of hosted: HostedReplica) {
+        let partition = hosted.partition
+        hosted.streamProblems = problems
         for problem in problems {
             log.repeating(
                 problem.isPassing ? .warning : .error, "cluster_stream_unfit", by: "\(partition) \(problem)",
@@ -36,7 +45,6 @@ extension ClusterHost {
                     "problem": .text("\(problem)"),
                 ])
         }
-        purge(hosted, info)
     }
 
     /// Compares the end of a stream with what this node had applied.
@@ -103,7 +111,8 @@ extension StreamProblem {
     /// Whether it goes by itself, when servers of the log are back.
     var isPassing: Bool {
         switch self {
-        case .replicasBehind, .noLeader: true
+        // One that is not found may only be one that servers have not loaded after a restart.
+        case .replicasBehind, .noLeader, .missing: true
         default: false
         }
     }

@@ -126,7 +126,9 @@ final class ClusterHost: ReactorDelegate {
         let links = try NodeLinkHost(
             settings.identity, credentials: settings.credentials, reactor: reactor
         ) { [unowned self] in handle($0) }
-        try links.listen(on: ListeningSocket(tcp: try settings.listenAddress()))
+        let address = try settings.listenAddress()
+        try ListeningSocket.checkFree(address)
+        try links.listen(on: ListeningSocket(tcp: address))
         self.links = links
     }
 

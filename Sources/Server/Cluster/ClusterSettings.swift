@@ -17,6 +17,8 @@ struct ClusterSettings: Sendable {
     var stream: StreamSettings
     /// The monitoring ports of the servers of the log.
     var monitors: [NATSServerAddress]
+    /// What is wrong with the certificate of the node, although it can be used: it expires soon.
+    var certificateWarnings: [String]
 
     /// The subject of heartbeats.
     var heartbeatSubject: String { "\(names.prefix)-nodes.heartbeat" }
@@ -56,10 +58,32 @@ struct ClusterSettings: Sendable {
             monitors = try file.log.monitorAddresses()
             nats = try file.log.settings(name: "ccsd \(own.name)")
         } catch { throw ClusterSettingsProblem(file: path, problem: error.description) }
+        let files = TLSFileNames(
+            certificate: "\(folder)/\(ClusterFounding.Files.certificate)",
+            key: "\(folder)/\(ClusterFounding.Files.key)")
+        let (chain, key) = (try Self.read(files.certificate), try Self.read(files.key))
+        certificateWarnings = try Self.check(chain, key, files, identity)
         credentials = LinkCredentials(
-            authorityFile: "\(folder)/\(ClusterFounding.Files.authority)",
-            chain: try Self.read("\(folder)/\(ClusterFounding.Files.certificate)"),
-            key: Redacted(try Self.read("\(folder)/\(ClusterFounding.Files.key)")))
+            authorityFile: "\(folder)/\(ClusterFounding.Files.authority)", chain: chain, key: Redacted(key))
+    }
+
+    /// Checks that the certificate is that of the node. Returns warnings.
+    private static func check(
+        _ chain: [UInt8], _ key: [UInt8], _ files: TLSFileNames, _ identity: LinkIdentity
+    ) throws(ClusterSettingsProblem) -> [String] {
+        let own: TLSIdentity
+        do throws(TransportError) {
+            own = try TLSIdentity(chain: chain, key: key, now: Now.read().wall, names: files)
+        } catch { throw ClusterSettingsProblem(file: files.certificate, problem: error.description) }
+        let name = NodeName.text(identity.node, in: identity.cluster)
+        guard own.isValid(for: name) else {
+            throw ClusterSettingsProblem(
+                file: files.certificate,
+                problem:
+                    "it is not the certificate of \(name), which node and cluster in \(ClusterFounding.Files.cluster) name"
+            )
+        }
+        return own.warnings
     }
 
     private static func read(_ path: String) throws(ClusterSettingsProblem) -> [UInt8] {

@@ -1,5 +1,8 @@
 import Basics
+import Cluster
+import ClusterLog
 import Delivery
+import Transport
 
 /// Batches of the control plane that other nodes write, until their outcomes come, and those whose partition has no owner at the moment.
 struct ControlWrites {
@@ -15,37 +18,76 @@ struct ControlWrites {
 
     private struct Open {
         var node: NodeNumber
+        var partition: Int
         var completed: @Sendable (CommitOutcome) -> Void
+        var until: Instant
+    }
+
+    /// A batch that its owner has written, and that this node has not applied.
+    private struct Written {
+        var partition: Int
+        var position: LogPosition
+        var completed: @Sendable (CommitOutcome) -> Void
+        var until: Instant
     }
 
     private var open: [UInt64: Open] = [:]
-    private var lastNumber: UInt64 = 0
+    /// Begins anywhere: an answer to an earlier process of this node is none to this one.
+    private var lastNumber = SecureRandom.number()
+    private var written: [Written] = []
     private var held: [Held] = []
 
     /// Adds a batch that is sent to a node. Returns its number, or `nil` if too many are open.
     mutating func add(
-        for node: NodeNumber, _ completed: @escaping @Sendable (CommitOutcome) -> Void
+        for node: NodeNumber, of partition: Int, now: Instant,
+        _ completed: @escaping @Sendable (CommitOutcome) -> Void
     ) -> UInt64? {
-        guard open.count < Limits.ClusterHost.controlWrites else { return nil }
-        lastNumber += 1
-        open[lastNumber] = Open(node: node, completed: completed)
+        guard open.count + written.count < Limits.ClusterHost.controlWrites else { return nil }
+        lastNumber &+= 1
+        open[lastNumber] = Open(
+            node: node, partition: partition, completed: completed,
+            until: now.advanced(milliseconds: Limits.NodeProtocol.answerMilliseconds))
         return lastNumber
     }
 
-    /// Reports the outcome of a batch, once.
-    mutating func end(_ number: UInt64, hasFailed: Bool) {
-        let outcome = CommitOutcome(batchNumber: 0, hasFailed: hasFailed)
-        open.removeValue(forKey: number)?.completed(outcome)
+    /// A node has written a batch, which ends at a position of its log: its outcome is reported once this node has applied that.
+    mutating func written(_ number: UInt64, at position: LogPosition, by node: NodeNumber, now: Instant) {
+        guard let entry = take(number, node) else { return }
+        written.append(
+            Written(
+                partition: entry.partition, position: position, completed: entry.completed,
+                until: now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)))
+    }
+
+    /// This node has applied a log up to a position.
+    mutating func applied(_ position: LogPosition, of partition: Int) {
+        complete { $0.partition == partition && $0.position <= position }
+    }
+
+    /// A node has not written a batch, or cannot get it.
+    mutating func fail(_ number: UInt64, at node: NodeNumber) { take(number, node)?.completed(.failed(0)) }
+
+    private mutating func take(_ number: UInt64, _ node: NodeNumber) -> Open? {
+        guard open[number]?.node == node else { return nil }
+        return open.removeValue(forKey: number)
+    }
+
+    private mutating func complete(_ isDone: (Written) -> Bool) {
+        guard !written.isEmpty else { return }
+        let done = written.filter(isDone)
+        written.removeAll(where: isDone)
+        for entry in done { entry.completed(CommitOutcome(batchNumber: 0)) }
     }
 
     /// Reports the batches of a node as failed.
     mutating func lose(_ node: NodeNumber) {
-        for (number, entry) in open where entry.node == node { end(number, hasFailed: true) }
+        for (number, entry) in open where entry.node == node { fail(number, at: node) }
     }
 
-    /// Reports all batches as failed.
+    /// Reports all batches without an outcome as failed.
     mutating func endAll() {
-        for number in Array(open.keys) { end(number, hasFailed: true) }
+        complete { _ in true }
+        for (number, entry) in open { fail(number, at: entry.node) }
         for write in held { write.write.completed(.failed(write.write.batch.batchNumber)) }
         held = []
     }
@@ -64,10 +106,12 @@ struct ControlWrites {
         return held.filter { $0.partition == partition }
     }
 
-    /// Removes and returns the batches whose time is over.
-    mutating func takeOverdue(_ now: Instant) -> [ControlWrite] {
-        guard !held.isEmpty else { return [] }
-        defer { held.removeAll { $0.until <= now } }
-        return held.filter { $0.until <= now }.map(\.write)
+    /// Reports the batches whose time is over: one that is written counts, although this node is behind.
+    mutating func endOverdue(_ now: Instant) {
+        complete { $0.until <= now }
+        for (number, entry) in open where entry.until <= now { fail(number, at: entry.node) }
+        let overdue = held.filter { $0.until <= now }
+        held.removeAll { $0.until <= now }
+        for write in overdue { write.write.completed(.failed(0)) }
     }
 }

@@ -12,19 +12,18 @@ struct HeldEvents {
     private(set) var count = 0
 
     /// Adds an event. Returns `false` if too many wait.
-    mutating func add(_ event: Event, of partition: Int, now: Instant) -> Bool {
+    mutating func add(_ event: Event, of partition: Int, until: Instant) -> Bool {
         guard count < Limits.ClusterHost.heldEvents else { return false }
         count += 1
-        byPartition[partition, default: []].append(
-            Held(event: event, until: now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)))
+        byPartition[partition, default: []].append(Held(event: event, until: until))
         return true
     }
 
-    /// Removes and returns the events of a partition, in order.
-    mutating func take(_ partition: Int) -> [Event] {
+    /// Removes and returns the events of a partition, in order, with the ends of their waits.
+    mutating func take(_ partition: Int) -> [(event: Event, until: Instant)] {
         guard let held = byPartition.removeValue(forKey: partition) else { return [] }
         count -= held.count
-        return held.map(\.event)
+        return held.map { ($0.event, $0.until) }
     }
 
     /// Removes and returns the events whose time is over.

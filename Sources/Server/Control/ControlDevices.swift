@@ -63,7 +63,8 @@ extension ControlServer {
         let answer = try submit(from: call.connection) { .forgetDevice(device, $0) }
         guard case .reply(_, .forgotten(let registrations, let messages)) = answer else {
             throw OperatorProblem(
-                "the store did not accept the change", hint: "see the log of ccsd for the reason")
+                "the change was not confirmed, and may still take effect",
+                hint: "see the log of ccsd for the reason, then repeat the command")
         }
         guard registrations > 0 || messages > 0 || wasKnown else { throw unknown(device) }
         return ForgetDevice.Answer(registrations: registrations, messages: messages)

@@ -43,7 +43,8 @@ extension ControlServer {
         case .reply(_, .registrationRefused(.notRegistered)): throw unknown(command.installation)
         default:
             throw OperatorProblem(
-                "the store did not accept the change", hint: "see the log of ccsd for the reason")
+                "the change was not confirmed, and may still take effect",
+                hint: "see the log of ccsd for the reason, then repeat the command")
         }
     }
 

@@ -10,7 +10,7 @@ import Wire
 /// Operators are a setting of the store, with the digests of their tokens; sessions are in memory.
 final class OperatorAccounts: Sendable {
     /// The name of the setting.
-    private static let setting = "operators"
+    static let setting = "operators"
 
     private struct State {
         var accounts: [OperatorAccount] = []

@@ -2,29 +2,64 @@ import Basics
 import Delivery
 import Transport
 
+/// A partition that is served as soon as its place is free, with the events that it will get.
+struct AwaitedPartition {
+    var make: @Sendable () -> Partition
+    var events: [Event] = []
+}
+
 /// Partitions that come from other nodes of a cluster, and leave to them.
 extension ReactorHost {
     /// Serves a partition from now on. Called on every reactor; the one that the partition is assigned to gets `make`.
     func take(_ partition: Int, make: @escaping @Sendable () -> Partition) {
-        guard map.reactor(of: partition) == index else {
-            isOurs[partition] = true
-            return
-        }
-        guard partitions.take(partition, of: map.partitions, make()) else {
-            // The store has not answered all that it was asked before the partition left.
-            return repeatNextTurn { $0.take(partition, make: make) }
-        }
         isOurs[partition] = true
+        guard map.reactor(of: partition) == index else { return }
+        if partitions.isFree(partition) {
+            partitions.take(partition, of: map.partitions, make())
+        } else if !partitions.isServing(partition) {
+            awaited[partition, default: AwaitedPartition(make: make)].make = make
+        }
+    }
+
+    /// Serves the partitions whose places have become free, from the next turn on.
+    func takeAwaited() {
+        for (partition, next) in awaited where partitions.isFree(partition) {
+            awaited[partition] = nil
+            partitions.take(partition, of: map.partitions, next.make())
+            for event in next.events { partitions.queue(event, of: partition) }
+            // They are handled in the next turn.
+            mailboxes[index].post { _ in }
+        }
     }
 
     /// Stops serving a partition, and closes the sessions of its devices and senders. Called on every reactor.
     func leave(_ partition: Int) {
         isOurs[partition] = false
+        // It goes at once: its events wait for the next owner.
+        if let next = awaited.removeValue(forKey: partition) { toCluster.events += next.events }
         if map.reactor(of: partition) == index {
             var orders = partitions.leave(partition)
             webhooks.order(&orders)
         }
         closeSessions(of: partition)
+    }
+
+    /// Answers a request of HTTP as if its owner could not be reached: this node does not learn of revoked keys at the moment. Returns
+    /// `false` if nothing waits for the event.
+    func refuseUnreached(_ event: borrowing Event, _ now: Now) -> Bool {
+        let answer = event.answerWhenUnreached()
+        if case .none = answer { return false }
+        perform(answer, now)
+        return true
+    }
+
+    private func perform(_ unreached: UnreachedAnswer, _ now: Now) {
+        switch unreached {
+        case .none: break
+        case .command(let connection, let command): answer(command, to: connection)
+        case .event(let event): accept(event, now: now)
+        case .several(let all): for one in all { perform(one, now) }
+        }
     }
 
     /// Has the sessions log in elsewhere that a leaving partition would let in: it had their logins before it left, and its next owner

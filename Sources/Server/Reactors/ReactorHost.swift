@@ -34,6 +34,8 @@ final class ReactorHost: ReactorDelegate {
     var toCluster = ClusterParcel()
     /// The partitions that this node owns; empty without a cluster, since it owns all.
     var isOurs: [Bool]
+    /// The partitions of this reactor that come back before the store has answered all that they had asked it before they left.
+    var awaited: [Int: AwaitedPartition] = [:]
     let clock: ClockStatus
     let admission: Admission
     private var backpressured: [Link] = []
@@ -86,10 +88,12 @@ final class ReactorHost: ReactorDelegate {
     func accept(_ events: inout [Event], from link: Link, now: Now) {
         guard !events.isEmpty else { return }
         if let faults { applyFaults(faults, to: &events, now: now) }
+        let isCutOff = link.kind == .https && cluster?.contact.isCutOff(now.monotonic) == true
         for at in events.indices {
             // Moved, not copied: a submission has half a dozen reference-counted values.
             var event = Event.tick
             swap(&event, &events[at])
+            if isCutOff, refuseUnreached(event, now) { continue }
             if !link.isLoggedIn {
                 if refusesLogin(event, from: link) { continue }
                 if link.kind == .https { admit(&event, from: link) }
@@ -109,7 +113,9 @@ final class ReactorHost: ReactorDelegate {
         guard let key = event.key else { return partitions.handleInAll(event, now: reactor.now) }
         let partition = key.partition(of: map.partitions)
         let owner = map.reactor(of: partition)
-        if !isOurs.isEmpty, !isOurs[partition] || owner == index && !partitions.isServing(partition) {
+        if !awaited.isEmpty, owner == index, awaited[partition] != nil {
+            awaited[partition]?.events.append(consume event)
+        } else if !isOurs.isEmpty, !isOurs[partition] || owner == index && !partitions.isServing(partition) {
             toCluster.events.append(consume event)
         } else if owner == index {
             partitions.queue(consume event, of: partition)
@@ -157,7 +163,10 @@ final class ReactorHost: ReactorDelegate {
         webhooks.order(&orders)
         collectCounters()
         partitions.endTurn()
-        if cluster != nil { partitions.removeLeft() }
+        if cluster != nil {
+            partitions.removeLeft()
+            takeAwaited()
+        }
         refusals.flush(to: log)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
             mailboxes[peer].post(outgoing[peer])
@@ -260,9 +269,6 @@ final class ReactorHost: ReactorDelegate {
         }
         commands = round.storage()
     }
-
-    /// Runs a job in the next turn.
-    func repeatNextTurn(_ job: @escaping @Sendable (ReactorHost) -> Void) { mailboxes[index].post(job) }
 
     /// Sends a command to a session at the end of this turn.
     func answer(_ command: SessionCommand, to connection: ConnectionID) {

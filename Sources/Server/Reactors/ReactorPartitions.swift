@@ -216,11 +216,13 @@ final class ReactorPartitions {
 
     // MARK: Taking and leaving
 
-    /// Begins to serve a partition of the range, one of `count`. Returns `false` if it is there, which it may be after it has left.
-    func take(_ partition: Int, of count: Int, _ core: consuming Partition) -> Bool {
-        guard all[partition - first] == nil else { return false }
+    /// Whether a partition of the range is not there. It may be there for a while after it has left.
+    func isFree(_ partition: Int) -> Bool { all[partition - first] == nil }
+
+    /// Begins to serve a partition of the range, one of `count`, that is not there.
+    func take(_ partition: Int, of count: Int, _ core: consuming Partition) {
+        precondition(isFree(partition), "a partition is taken that has not left")
         all[partition - first] = Hosted(partition, core, OpenAnswers(partition: partition, of: count))
-        return true
     }
 
     /// Stops serving a partition; it stays until all its requests to the store have been answered. Returns what the webhooks must

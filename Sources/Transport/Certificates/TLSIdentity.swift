@@ -63,6 +63,13 @@ public struct TLSIdentity: Sendable {
         warnings = Self.warnings(certificates, now: now)
     }
 
+    /// Whether clients that connect to a host name accept the certificate.
+    public func isValid(for host: String) -> Bool {
+        guard let own = try? PEM.certificates(chain).first else { return false }
+        defer { _ = OpenSSLErrors.drain() }
+        return unsafe X509_check_host(own.raw, host, host.utf8.count, 0, nil) == 1
+    }
+
     private static func warnings(_ certificates: [Certificate], now: UnixMilliseconds) -> [String] {
         guard let own = certificates.first else { return [] }
         var found: [String] = []

@@ -94,6 +94,9 @@ public struct JetStreamError: Hashable, Sendable {
         self.description = description
     }
 
+    /// Whether the stream does not exist.
+    public var isMissingStream: Bool { code == 10_059 }
+
     /// Returns the error in an answer, or `nil`.
     fileprivate init?(of answer: JSONValue) {
         guard let error = answer["error"] else { return nil }

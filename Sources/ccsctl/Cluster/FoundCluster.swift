@@ -24,6 +24,9 @@ enum FoundCluster {
             try check(address, "--log-monitor", "10.0.0.1:8222")
         }
         let log = try servers(invocation)
+        let kept = try invocation.text("--export").map { path throws(Failure) in
+            try ExportSource(path).secrets()
+        }
         let founding = ClusterFounding(addresses: addresses, partitions: partitions, log: log)
         if let folder = founding.existingFolder(in: directory) {
             throw Failure(.failure, "\(folder) exists", hint: "give another directory, or remove it")
@@ -31,7 +34,7 @@ enum FoundCluster {
         try checkSync(log)
         try createStreams(log, partitions, isQuiet: invocation.has("--json"))
         do throws(TransportError) {
-            let file = try founding.write(to: directory, now: Now.read().wall)
+            let file = try founding.write(to: directory, keeping: kept ?? [:], now: Now.read().wall)
             return FoundedClusterOutput(
                 cluster: file.cluster.text, partitions: partitions,
                 folders: founding.nodes.map { ClusterFounding.folder(of: $0.number, in: directory) },

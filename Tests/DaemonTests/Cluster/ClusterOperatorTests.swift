@@ -45,6 +45,7 @@ struct ClusterOperatorTests {
             try handOver(cluster)
             try lose(cluster)
             try cutOff(cluster)
+            try deleteLog(cluster)
         }
     }
 
@@ -167,6 +168,52 @@ struct ClusterOperatorTests {
                 && partitions(cluster, at: 0).allSatisfy { $0["owner"] is Int }
         }
         #expect(try metrics(cluster, at: 0)["ccs_cluster_log_disconnects_total"] >= 1)
+    }
+
+    /// The log of a partition is deleted: the nodes name it, and that nothing is acknowledged there.
+    private func deleteLog(_ cluster: RunningCluster) throws {
+        try cluster.deleteLog(of: 0)
+        try eventually("the alarms come") {
+            let all = try (0..<2).flatMap { try alarms(cluster, at: $0) }
+            return all.contains("stream_unfit") && all.contains("log_stalled")
+        }
+        let health = try Tool.run("ccsctl", ["--socket", cluster.node(0).controlSocket, "health"])
+        #expect(health.code == 18 && health.output.contains("it does not exist"), "\(health)")
+    }
+
+    @Test(
+        "tokens of another server stay valid in a cluster that has its secret, and are refused by any other")
+    func export() throws {
+        let alone = try RunningDaemon()
+        let sender = try alone.firstSender
+        let device = try TestDevice(alone, sender: sender.id)
+        device.stop()
+        let scratch = try Scratch()
+        let file = scratch.url.appendingPathComponent("export.jsonl")
+        #expect(try Tool.run("ccsctl", ["--socket", alone.controlSocket, "export", file.path]).code == 0)
+        func importing(at node: RunningDaemon) throws -> Tool {
+            try Tool.run("ccsctl", ["--socket", node.controlSocket, "import", file.path, "--yes"])
+        }
+        let other = try RunningCluster(nodes: 1, partitions: 2)
+        let refused = try importing(at: other.node(0))
+        #expect(refused.code == 1 && refused.errors.contains("ccsctl cluster found --export"), "\(refused)")
+
+        let cluster = try RunningCluster(nodes: 2, partitions: 2, export: file)
+        let imported = try importing(at: cluster.node(0))
+        #expect(imported.code == 0, "\(imported)")
+        for node in 0..<2 {
+            try cluster.waitForSender(sender.id, at: node)
+            let server = try TestAppServer(cluster.node(node), sender: sender)
+            #expect(try server.send("at-\(node)", to: device.token) == "ACK")
+            server.end()
+        }
+        let wrong = try Tool.run(
+            "ccsctl",
+            [
+                "cluster", "found", scratch.url.appendingPathComponent("new").path, "--node", "a:1",
+                "--log-server", "127.0.0.1:1", "--export", alone.controlSocket,
+            ])
+        #expect(wrong.code == 74 && wrong.errors.contains(alone.controlSocket), "\(wrong)")
     }
 
     @Test("a node that is added after the founding joins the running ones, and gets partitions")

@@ -26,11 +26,24 @@ extension RunningCluster {
         return least
     }
 
-    /// Sends a request to the first server of the log that runs. Throws unless it succeeds.
+    /// Deletes the log of a partition.
+    func deleteLog(of partition: Int) throws {
+        // Servers that have just started do not answer.
+        try eventually("the log of partition \(partition) is deleted") {
+            do { try request("$JS.API.STREAM.DELETE.CCS_\(partition)", "") } catch {
+                return "\(error)".contains("stream not found")
+            }
+            return true
+        }
+    }
+
+    /// Sends a request to the first server of the log that runs. Throws unless it succeeds within five seconds.
     private func request(_ subject: String, _ body: String) throws {
         guard let server = servers.first else { throw HarnessFailure("the cluster has no log") }
         let descriptor = try PlainHTTP.connected(port: server.port)
         defer { close(descriptor) }
+        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         let words =
             "CONNECT {\"verbose\":false}\r\nSUB answers 1\r\nPUB \(subject) answers \(body.utf8.count)\r\n\(body)\r\n"
         let bytes = Array(words.utf8)

@@ -21,10 +21,10 @@ final class RunningCluster {
     private let flags: [String]
     let partitions: Int
 
-    /// Founds a cluster and starts its nodes. A daemon that is `alone` belongs to no cluster and needs no log, for comparison.
+    /// Founds a cluster, with the secret of an export if there is one, and starts its nodes. A daemon that is `alone` belongs to no cluster and needs no log, for comparison.
     init(
         nodes: Int = 3, partitions: Int = 6, flags: [String] = [], isAlone: Bool = false,
-        hasNetwork: Bool = false
+        hasNetwork: Bool = false, export: URL? = nil
     ) throws {
         let count = isAlone ? 1 : nodes
         network = hasNetwork ? try ClusterNetwork(nodes: count) : nil
@@ -41,7 +41,8 @@ final class RunningCluster {
             let names = ["app_server", "app_server_preproduction", "device", "https", "admin"]
             return Dictionary(uniqueKeysWithValues: zip(names, own))
         }
-        if !isAlone { try found((0..<count).map { "\(address($0)):\(free[$0])" }) }
+        let options = export.map { ["--export", $0.path] } ?? []
+        if !isAlone { try found((0..<count).map { "\(address($0)):\(free[$0])" }, options) }
         for node in 0..<count { try start(node) }
         if !isAlone { try serves() }
     }
@@ -49,9 +50,9 @@ final class RunningCluster {
     /// The servers of the log, in three replicas.
     var servers: [NATSServerProcess] { logs?.servers ?? [] }
 
-    private func found(_ addresses: [String]) throws {
+    private func found(_ addresses: [String], _ options: [String]) throws {
         let words =
-            ["cluster", "found", founded.url.path, "--partitions", "\(partitions)"]
+            ["cluster", "found", founded.url.path, "--partitions", "\(partitions)"] + options
             + addresses.flatMap { ["--node", $0] }
             + servers.flatMap { ["--log-server", "\($0.address):\($0.port)"] }
         let result = try Tool.run("ccsctl", words)

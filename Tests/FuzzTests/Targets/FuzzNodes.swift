@@ -56,9 +56,9 @@ private func fuzzParcel(_ bytes: [UInt8]) throws(Violation) {
         case .write(let number, let batch):
             FuzzReach.record("write")
             _ = writer.append(batch, number: number, now: now)
-        case .written(let number, let hasFailed):
+        case .written(let number, let position):
             FuzzReach.record("written")
-            _ = writer.append(written: number, hasFailed: hasFailed, now: now)
+            _ = writer.append(written: number, at: position, now: now)
         }
     }
     let again = [UInt8](copying: writer.bytes)

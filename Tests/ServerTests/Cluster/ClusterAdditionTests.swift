@@ -2,6 +2,9 @@ import Basics
 import ClusterSetup
 import Testing
 import Transport
+import Wire
+
+@testable import Server
 
 /// Nodes that are added after the founding.
 @Suite("Adding a node") struct ClusterAdditionTests {
@@ -46,6 +49,41 @@ import Transport
             try ClusterFile(parsing: content("node-1/cluster.json")) == file, "no other folder is changed")
         let fourth = try add("[::1]:5241").get()
         #expect(fourth.node == NodeNumber(4) && fourth.nodes.count == 4 && fourth.listen == "0.0.0.0:5241")
+    }
+
+    @Test(
+        "a certificate of another node, and a key of another certificate, are refused by the name of the file"
+    )
+    func certificates() throws {
+        let own = "\(directory)/node-1"
+        let settings = try ClusterSettings(folder: own, software: "test")
+        #expect(settings.certificateWarnings == [])
+        func problem() -> String? {
+            do throws(ClusterSettingsProblem) {
+                _ = try ClusterSettings(folder: own, software: "test")
+                return nil
+            } catch { return error.text }
+        }
+        try folder.run("cp cluster/node-2/node.key cluster/node-1/node.key")
+        #expect(problem()?.contains("node-1/node.key") == true)
+        try folder.run("cp cluster/node-2/node.pem cluster/node-1/node.pem")
+        #expect(problem()?.contains("node-1/node.pem: it is not the certificate of node-1.") == true)
+    }
+
+    @Test(
+        "an address that is none is refused by its field",
+        arguments: ["a", "a:", ":1", "a:b", "a:0", "a:70000", "a b:1", "a:1\n"])
+    func addresses(_ text: String) throws {
+        let written = String(decoding: try content("node-1/cluster.json"), as: UTF8.self)
+        let json = JSONValue.string(text).compact
+        for (field, old) in [("nodes[0].address", "\"a:5240\""), ("listen", "\"0.0.0.0:5240\"")] {
+            let changed = written.replacing(old, with: json)
+            #expect(changed != written)
+            do throws(ClusterFileProblem) {
+                _ = try ClusterFile(parsing: Array(changed.utf8))
+                Issue.record("\(field): \(text)")
+            } catch { #expect(error.field == field, "\(error)") }
+        }
     }
 
     @Test("what is missing or wrong is named, and nothing is written")

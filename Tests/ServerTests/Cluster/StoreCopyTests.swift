@@ -5,6 +5,7 @@ import NodeLinks
 import NodeProtocol
 import RocksStore
 import Store
+import StoreSupport
 import Synchronization
 import Testing
 
@@ -48,13 +49,13 @@ import Testing
 
     private func taker(
         _ folder: String, _ description: CopyDescription, partitions: Int = Limits.Partition.count,
-        cluster: [UInt8] = cluster, least: [UInt64] = []
+        cluster: [UInt8] = cluster, least: [UInt64] = [], of own: any Store = MemoryStore()
     ) -> StoreTaker {
         StoreTaker(
             CopiedStore(dataDirectory: folder),
             StoreTaker.Expected(
                 description: description, partitions: partitions, cluster: cluster, least: least),
-            stored: { _ in })
+            of: own, stored: { _ in })
     }
 
     private func bench() throws -> BackupBench {
@@ -72,12 +73,14 @@ import Testing
     @Test("a copy has what the store had, and replaces that of the taker at its next start")
     func whole() throws {
         let bench = try bench()
+        try bench.store.setSetting("operators", [9])
         let (description, parts) = try sent(bench)
         // A later message is not in the copy.
         try bench.put(99)
         let folder = try folder(bench)
         let old = try RocksStore(path: "\(folder)/store")
-        let taker = taker(folder, description)
+        try old.setSetting("operators", [7])
+        let taker = taker(folder, description, of: old)
         for part in parts { taker.receive(part) }
         taker.end(isComplete: true)
         try taker.run()
@@ -94,6 +97,7 @@ import Testing
         #expect(try store.audit().downstreamPending == 20)
         #expect(try bench.store.audit().downstreamPending == 21)
         #expect(try store.setting("token_secret") == [1, 2, 3])
+        #expect(try store.setting("operators") == [7], "the operators of a node are its own")
         try store.close()
         #expect(
             try !FileManager.default.contentsOfDirectory(atPath: bench.store.path).contains("checkpoint"),

@@ -24,6 +24,8 @@ extension Limits {
         /// Milliseconds without a connection to the log after which a node is not ready, and without a link to a living node after which
         /// there is an alarm: a connection to another server takes less.
         public static let readyMilliseconds: Int64 = 3_000
+        /// Milliseconds without any answer of a log after which it is stalled: the pause at the death of its leader is shorter.
+        public static let stalledMilliseconds: Int64 = 10_000
         /// Records that a node may be behind the log before there is an alarm: some seconds at a high rate.
         public static let recordsBehind = 10_000
         /// Milliseconds between two updates of the gauges.

@@ -48,7 +48,8 @@ extension ClusterHost {
             CopiedStore(dataDirectory: dataDirectory),
             StoreTaker.Expected(
                 description: description, partitions: replicas.count,
-                cluster: Array(settings.file.cluster.text.utf8), least: copy.least.map(\.number))
+                cluster: Array(settings.file.cluster.text.utf8), least: copy.least.map(\.number)),
+            of: store.contents
         ) { count in mailbox.post { host in host.stored(count, of: stream, from: node) } }
         copy.begin(node, stream, taker, bytes: description.bytes)
         log.notice(

@@ -29,12 +29,18 @@ final class StoreTaker: Sendable {
     private let expected: Expected
     /// What has arrived and is not stored: the link lets no more through than its window.
     private let items = Monitor([Item]())
+    /// The store of this node: what belongs to the node is taken from there.
+    private let own: any Store
     /// Called with the bytes that are stored, so that as many more may come.
     private let stored: @Sendable (Int) -> Void
 
-    init(_ folder: CopiedStore, _ expected: Expected, stored: @escaping @Sendable (Int) -> Void) {
+    init(
+        _ folder: CopiedStore, _ expected: Expected, of own: any Store,
+        stored: @escaping @Sendable (Int) -> Void
+    ) {
         self.folder = folder
         self.expected = expected
+        self.own = own
         self.stored = stored
     }
 
@@ -123,12 +129,13 @@ final class StoreTaker: Sendable {
         }
     }
 
-    /// Opens the copy, which replays its journal, and checks that this node can go on with it.
+    /// Opens the copy, which replays its journal, checks that this node can go on with it, and gives it the settings of this node.
     private func verify() throws(BackupFailure) {
         do throws(StoreError) {
             let store = try RocksStore(path: folder.draft, partitions: expected.partitions)
             let progress = try store.logProgress()
             let cluster = try store.setting(Startup.clusterSetting)
+            for name in Self.nodeSettings { try store.setSetting(name, try own.setting(name) ?? []) }
             try store.close()
             guard store.partitions == expected.partitions, cluster == expected.cluster else {
                 throw StoreError(.inconsistent, "it belongs to another cluster")
@@ -146,6 +153,9 @@ final class StoreTaker: Sendable {
                 "the copied store cannot be used: \(error.description)", hint: "", .inputOutput)
         }
     }
+
+    /// The settings that each node has of its own: those of another one would let its operators in.
+    private static let nodeSettings = [OperatorAccounts.setting]
 
     private static func failure(_ text: String) -> BackupFailure {
         BackupFailure(text, hint: "", .unavailable)

@@ -35,6 +35,12 @@ extension ControlServer {
         let (name, value) = (secret.name.rawValue, secret.value.revealed)
         let known = try reading { () throws(StoreError) in try daemon.store.setting(name) }
         guard known.map({ !ConstantTime.equal($0, value) }) ?? true else { return .unchanged }
+        guard daemon.cluster == nil else {
+            throw OperatorProblem(
+                "this node has the secret of its cluster.json, and the export has another one: the tokens of the export would be valid on this node only",
+                hint: "found the cluster with ccsctl cluster found --export and this file, then import it"
+            )
+        }
         let isUsed = try reading { () throws(StoreError) -> Bool in
             guard try daemon.store.devices(after: nil, limit: 1).isEmpty else { return true }
             guard try daemon.store.installations(after: nil, limit: 1).isEmpty else { return true }
