@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Foundation
 import Store
+import Synchronization
 import Testing
 
 @testable import RocksStore
@@ -163,6 +164,38 @@ import Testing
         try store.apply(.putMessage(Samples.message(5, 2)))
         #expect(try store.mailbox(5).count == 2)
         #expect(try store.audit().holds)
+    }
+
+    @Test("Commits without a sync that are gone after a failed write are reported, others are not")
+    func lostCommits() throws {
+        let store = try RocksStore(path: path)
+        let lost = Mutex<[StoreError]>([])
+        store.whenCommitsAreLost { error in lost.withLock { $0.append(error) } }
+        func write(_ sequence: UInt64) throws {
+            _ = try store.commit([
+                WriteBatch(
+                    batchNumber: sequence, mutations: [.putMessage(Samples.message(5, sequence))],
+                    isDurable: false)
+            ])
+        }
+        func fail() {
+            #expect(throws: StoreError.self) {
+                try store.withCommitter { (_) throws(StoreError) in throw StoreError(.inputOutput, "planted")
+                }
+            }
+        }
+        try write(1)
+        fail()
+        #expect(lost.withLock { $0.isEmpty })
+        let journal = URL(fileURLWithPath: try #require(try ScratchDirectory.newestLog(in: path)))
+        let before = try Data(contentsOf: journal)
+        try write(2)
+        #expect(try store.mailbox(5).count == 2)
+        // The file system has dropped what could not be synced.
+        try before.write(to: journal)
+        fail()
+        #expect(lost.withLock { $0.map(\.kind) } == [.lost])
+        #expect(try store.mailbox(5).count == 1)
     }
 
     @Test("Calls to a closed store fail")
