@@ -69,6 +69,27 @@ import Testing
         #expect(bench.store.records.isEmpty && bench.store.holds)
     }
 
+    @Test("What is due after a clock for tests was advanced is removed at the next tick, whatever the ids")
+    func advanced() {
+        var store = FakeStore()
+        for number in 0..<32 as Range<UInt64> {
+            let id = DeviceID(number << 58 | 5)
+            store.records[id] = DeviceRecord(
+                device: id, token: token, createdAt: 0, seenAt: 1_700_000_000_000, nextRegistration: 1)
+        }
+        let bench = Harness(partitions: 4, store: store, settings: settings(days: 10))
+        func tick() {
+            bench.post(.tick)
+            bench.settle()
+        }
+        tick()
+        #expect(bench.store.records.count == 32, "canary: nothing is due")
+        bench.advance(milliseconds: 11 * Self.day)
+        bench.now.advance += 11 * Self.day
+        tick()
+        #expect(bench.store.records.isEmpty && bench.store.holds)
+    }
+
     @Test("A login, check-in, registration and the end of a long connection count as contact")
     func contact() {
         let moves: [(String, (Harness) -> Void)] = [

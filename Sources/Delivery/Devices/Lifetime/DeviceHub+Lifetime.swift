@@ -20,17 +20,31 @@ struct DeviceSweep {
     var unusedFrom = DeviceID.lowest
     /// When that search starts its next round.
     var unusedNext = Instant.distantPast
+    /// How far a clock for tests was advanced when the search started. `nil` before the first tick.
+    private var advance: Int64?
 
     init(from: DeviceID) { self.from = from }
+
+    /// Starts the search again if a clock for tests was advanced since: what is due then is due at once, whatever its ID.
+    mutating func restartIfAdvanced(_ now: Now) {
+        // An answer that is outstanding would move the search on.
+        guard !isAsking, advance != now.advance else { return }
+        defer { advance = now.advance }
+        guard advance != nil else { return }
+        (from, unusedFrom, isWholeRound) = (DeviceID.lowest, DeviceID.lowest, true)
+        (next, unusedNext) = (now.monotonic, now.monotonic)
+    }
 }
 
 /// Expiry of devices without contact (mcs-device 3.8; http 11: a token without contact expires after 270 days).
 ///
-/// The store is searched page by page, in the order of the ids. After a restart the search starts at an arbitrary id. A device
-/// that could not be examined, or came back meanwhile, is examined again in the next round.
+/// The store is searched page by page, in the order of the ids. After a restart the search starts at an arbitrary id, and at the
+/// first one when a clock for tests is advanced. A device that could not be examined, or came back meanwhile, is examined again in
+/// the next round.
 extension DeviceHub {
     mutating func tickSweep(_ turn: inout Turn) {
         if sweep.next == .distantPast { sweep.next = turn.firstSearch }
+        sweep.restartIfAdvanced(turn.now)
         guard let shortest = turn.settings.shortestAbsence, !sweep.isAsking, turn.clock.doubt == nil,
             turn.now.monotonic >= sweep.next
         else { return }
