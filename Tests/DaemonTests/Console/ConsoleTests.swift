@@ -90,6 +90,65 @@ struct ConsoleTests {
         #expect(try bench.complaints() == [])
     }
 
+    /// The threads of commands and streams that run in a daemon.
+    private func commandThreads(of daemon: RunningDaemon) throws -> Int {
+        let folder = "/proc/\(daemon.pid)/task"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).count { task in
+            (try? String(contentsOfFile: "\(folder)/\(task)/comm", encoding: .utf8)) == "ccsd-operator\n"
+        }
+    }
+
+    @Test("a trace pauses while its tab is hidden, and goes on when it is visible, with a line about the gap")
+    func hidden() throws {
+        let bench = try ConsoleBench()
+        let device = try TestDevice(bench.daemon, sender: try bench.daemon.firstSender.id)
+        try bench.logIn()
+        try bench.go("messages/\(device.token)")
+        let trace = "document.querySelector('device-trace').innerText"
+        func hide(_ isHidden: Bool) throws {
+            try bench.evaluate(
+                "Object.defineProperty(document, 'hidden', { value: \(isHidden), configurable: true }); document.dispatchEvent(new Event('visibilitychange'))"
+            )
+        }
+        try bench.wait("the trace", until: "\(trace).includes('Tracing device')")
+        try hide(true)
+        try bench.wait("the pause", until: "\(trace).includes('Paused while the page was hidden')")
+        try bench.wait("the end of the stream", until: "\(trace).includes('Paused.')")
+        try eventually("the server has ended the trace and the figures") {
+            try commandThreads(of: bench.daemon) == 0
+        }
+        try hide(false)
+        try bench.wait("the trace again", until: "\(trace).includes('Tracing device')")
+        #expect(try bench.complaints() == [])
+    }
+
+    @Test("an address with a name of JavaScript's own is no page, and names in notices keep their letters")
+    func names() throws {
+        let bench = try ConsoleBench()
+        try bench.logIn()
+        for name in ["__proto__", "constructor", "toString", "nothing"] {
+            try bench.evaluate("location.hash = '#/\(name)'")
+            try bench.wait(
+                name,
+                until: "document.querySelector('main').innerText.includes('names no page of the console')")
+            try bench.go("overview")
+        }
+        try bench.evaluate(
+            "import('/console/js/components/notice.js').then((module) => { globalThis.sentence = module.sentence; }); 1"
+        )
+        try bench.wait("the module", until: "globalThis.sentence")
+        for (text, shown) in [
+            ("invalid limit", "Invalid limit."),
+            ("ccsctl senders list shows all", "ccsctl senders list shows all."),
+            ("sender_id is for the token", "sender_id is for the token."),
+            ("there is none.", "There is none."),
+            ("https://a.example is wrong", "https://a.example is wrong."),
+        ] {
+            #expect(try bench.evaluate("sentence('\(text)')") as? String == shown)
+        }
+        #expect(try bench.complaints() == [])
+    }
+
     @Test("the keyboard reaches the content, the pages, a dialog and its end")
     func keyboard() throws {
         let bench = try ConsoleBench()

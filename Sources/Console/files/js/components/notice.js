@@ -65,9 +65,12 @@ export async function act(button, place, action) {
   }
 }
 
-/** Makes a sentence of an error text: a capital first, a full stop last. */
+/** Names that a text may begin with: commands, configuration keys, arguments, hosts. They keep their letters. */
+const name = /^(ccsctl|ccsd)\b|^[a-z][a-z0-9]*[_.:\/][a-z0-9\/]/;
+
+/** Makes a sentence of an error text: a capital first, except in a name, and a full stop last. */
 export function sentence(text) {
   if (!text) return '';
-  const first = text[0].toUpperCase() + text.slice(1);
+  const first = name.test(text) ? text : text[0].toUpperCase() + text.slice(1);
   return /[.!?:]$/.test(first) ? first : `${first}.`;
 }

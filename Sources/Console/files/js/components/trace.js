@@ -13,10 +13,12 @@ const arrows = { downstream: ['↓', 'to the device'], upstream: ['↑', 'from t
 const bad = new Set(['refused', 'expired', 'discarded', 'removed', 'login_refused', 'disconnected']);
 const good = new Set(['delivered', 'forwarded', 'connected']);
 
-/** Traces a device while it is shown. It sends `step` for each step, with the step as `detail`. */
+/** Traces a device while it is shown, and the page visible: a browser has few connections to a host for all its pages. It sends `step` for each step, with the step as `detail`. */
 class DeviceTrace extends HTMLElement {
   #device = '';
   #stream = null;
+  #isPaused = false;
+  #watch = () => (document.hidden ? this.#pause() : this.#resume());
   /** The latest steps, the oldest first. */
   recent = [];
 
@@ -33,11 +35,27 @@ class DeviceTrace extends HTMLElement {
     );
     this.list = h('ol', { class: 'trace', 'aria-label': 'Steps, the latest first', tabindex: '0' });
     fill(this, h('div', { class: 'trace-head' }, this.toggle, this.state), this.list);
-    this.start();
+    document.addEventListener('visibilitychange', this.#watch);
+    this.#isPaused = document.hidden;
+    if (!this.#isPaused) this.start();
   }
 
   disconnectedCallback() {
+    document.removeEventListener('visibilitychange', this.#watch);
     this.stop();
+  }
+
+  #pause() {
+    if (!this.#stream) return;
+    this.#isPaused = true;
+    this.stop();
+    this.list.prepend(noteItem('Paused while the page was hidden: steps of that time are missing.'));
+  }
+
+  #resume() {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.start();
   }
 
   /** Starts the trace; it ends by itself after ten minutes. */
@@ -53,7 +71,7 @@ class DeviceTrace extends HTMLElement {
       );
       this.#ended(stream, end.left_out > 0 ? `Ended; ${end.left_out} steps were left out.` : 'Ended after ten minutes.');
     } catch (error) {
-      this.#ended(stream, error.name === 'AbortError' ? 'Stopped.' : 'Ended.');
+      this.#ended(stream, error.name === 'AbortError' ? (this.#isPaused ? 'Paused.' : 'Stopped.') : 'Ended.');
       if (error.name !== 'AbortError') this.list.prepend(h('li', {}, problemBox(error)));
     }
   }
@@ -83,6 +101,10 @@ class DeviceTrace extends HTMLElement {
       this.dispatchEvent(new CustomEvent('step', { detail: content }));
     }
   }
+}
+
+function noteItem(text) {
+  return h('li', {}, h('time', {}, clock(Date.now())), h('span', { class: 'quiet explanation' }, text));
 }
 
 function stepItem(step) {
