@@ -9,17 +9,19 @@ public enum APICredential: Sendable {
     /// The secret of a session, in the cookie.
     case session(Redacted<String>)
 
-    /// The name of the cookie.
-    public static let cookie = "ccsd_session"
+    /// The start of the name of the cookie. Browsers do not separate cookies by port, so the rest of the name differs from process to
+    /// process: several consoles at one host name, such as through `ssh -L`, would otherwise replace each other's session.
+    public static let cookiePrefix = "ccsd_session_"
     /// The header that every change with a cookie needs: a page of another origin cannot set it.
     public static let changeHeader = "X-CCSD-Request"
 
-    /// Finds the credential of a request. A header with a token takes precedence; two are none.
-    public init(_ request: HTTPRequest) {
+    /// Finds the credential of a request, whose session is in the cookie of this name. A header with a token takes precedence; two are
+    /// none.
+    public init(_ request: HTTPRequest, cookie: String) {
         if let header = request.header("authorization") {
             self = request.count(of: "authorization") == 1 ? Self.bearer(header) : .none
         } else if let header = request.header("cookie") {
-            self = Self.session(in: header)
+            self = Self.session(in: header, cookie)
         } else {
             self = .none
         }
@@ -32,7 +34,7 @@ public enum APICredential: Sendable {
         return .token(Redacted(String(decoding: header[7...].drop { $0 == 0x20 }, as: UTF8.self)))
     }
 
-    private static func session(in header: [UInt8]) -> APICredential {
+    private static func session(in header: [UInt8], _ cookie: String) -> APICredential {
         for pair in header.split(separator: UInt8(ascii: ";")) {
             let text = String(decoding: pair.drop { $0 == 0x20 }, as: UTF8.self)
             guard text.hasPrefix(cookie + "="), text.utf8.count <= Limits.Login.credentialBytes else {
@@ -44,12 +46,14 @@ public enum APICredential: Sendable {
     }
 
     /// Returns the header that sets the cookie of a new session.
-    public static func setCookie(_ secret: Redacted<String>) -> String {
+    public static func setCookie(_ cookie: String, _ secret: Redacted<String>) -> String {
         "\(cookie)=\(secret.revealed); Path=/; Max-Age=\(Limits.OperatorAPI.sessionSeconds); Secure; HttpOnly; SameSite=Strict"
     }
 
-    /// The header that removes the cookie.
-    public static let removeCookie = "\(cookie)=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Strict"
+    /// Returns the header that removes the cookie.
+    public static func removeCookie(_ cookie: String) -> String {
+        "\(cookie)=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Strict"
+    }
 
     /// Throws if a page of another origin may have caused the request. Only browsers are in this danger: they add the cookie by
     /// themselves, and report the origin of the page.

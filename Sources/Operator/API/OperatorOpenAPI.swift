@@ -42,9 +42,9 @@ public enum OperatorOpenAPI {
                         "type": "http", "scheme": "bearer", "description": "A token of ccsctl operators add.",
                     ],
                     "session": [
-                        "type": "apiKey", "in": "cookie", "name": .string(APICredential.cookie),
+                        "type": "apiKey", "in": "cookie", "name": .string("\(APICredential.cookiePrefix)*"),
                         "description": .string(
-                            "The cookie of POST \(APITarget.Page.session.rawValue), for browsers. Changes also need the header \(APICredential.changeHeader)."
+                            "The cookie that POST \(APITarget.Page.session.rawValue) sets, for browsers; the rest of its name differs for each process. Changes also need the header \(APICredential.changeHeader)."
                         ),
                     ],
                 ],

@@ -17,6 +17,9 @@ final class OperatorAccounts: Sendable {
         var sessions = OperatorSessions()
     }
 
+    /// The name of the cookie with the secret of a session.
+    let cookie = APICredential.cookiePrefix + Hex.text(SecureRandom.bytes(Limits.OperatorAPI.cookieBytes))
+
     private let store: any Store
     private let state: Mutex<State>
     /// Serialises changes: each is based on the result of the previous one.

@@ -9,7 +9,7 @@ extension OperatorLink {
     /// caused it.
     func authenticate(_ request: HTTPRequest, _ now: Now) throws(APIProblem) -> APICaller {
         let caller: APICaller
-        switch APICredential(request) {
+        switch APICredential(request, cookie: daemon.operators.cookie) {
         case .none: throw .unauthenticated("missing credentials", isExpected: true)
         case .session(let secret):
             guard let found = daemon.operators.caller(session: secret, now: now) else {
@@ -58,7 +58,7 @@ extension OperatorLink {
                     hint: "send the token in the header Authorization")
             }
             let secret = daemon.operators.openSession(caller, now: now.monotonic)
-            response.extra = ("Set-Cookie", APICredential.setCookie(secret))
+            response.extra = ("Set-Cookie", APICredential.setCookie(daemon.operators.cookie, secret))
             caller.session = (
                 [], now.monotonic.advanced(seconds: Limits.OperatorAPI.sessionIdleSeconds)
             )
@@ -68,7 +68,7 @@ extension OperatorLink {
                 throw APIProblem(.badRequest, "the request has no session", hint: "send its cookie")
             }
             daemon.operators.endSession(caller)
-            response.extra = ("Set-Cookie", APICredential.removeCookie)
+            response.extra = ("Set-Cookie", APICredential.removeCookie(daemon.operators.cookie))
             log("operator_session_closed", caller)
             caller.session = nil
         default: break

@@ -98,6 +98,10 @@ struct OperatorAPIAttackTests {
         try console.command(["do": "login"])
         let login = try console.expect(event: "answer")
         let cookie = try #require(login["cookie"] as? String)
+        let name = try #require(cookie.split(separator: "=").first)
+        #expect(
+            name.hasPrefix("ccsd_session_") && name.count >= 29, "browsers share cookies among ports: \(name)"
+        )
         for flag in ["Secure", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age="] {
             #expect(cookie.contains(flag))
         }

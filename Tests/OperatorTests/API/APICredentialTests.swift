@@ -6,7 +6,9 @@ import Wire
 /// A credential is taken from one place, and a page of another origin cannot use a session.
 @Suite("Credentials of the operator API") struct APICredentialTests {
     private func text(_ headers: [String: String]) throws -> String {
-        switch APICredential(try APIRequests.request("GET", "/operator/v1/status", headers)) {
+        switch APICredential(
+            try APIRequests.request("GET", "/operator/v1/status", headers), cookie: "ccsd_session_1a")
+        {
         case .none: "none"
         case .token(let token): "token \(token.revealed)"
         case .session(let secret): "session \(secret.revealed)"
@@ -17,8 +19,12 @@ import Wire
     func places() throws {
         #expect(try text(["Authorization": "Bearer abc"]) == "token abc")
         #expect(try text(["Authorization": "bearer  abc"]) == "token abc")
-        #expect(try text(["Cookie": "a=b; ccsd_session=xyz; c=d"]) == "session xyz")
-        #expect(try text(["Authorization": "Bearer abc", "Cookie": "ccsd_session=xyz"]) == "token abc")
+        #expect(try text(["Cookie": "a=b; ccsd_session_1a=xyz; c=d"]) == "session xyz")
+        #expect(try text(["Authorization": "Bearer abc", "Cookie": "ccsd_session_1a=xyz"]) == "token abc")
+        #expect(
+            try text(["Cookie": "ccsd_session_2b=abc; ccsd_session=def; ccsd_session_1a=xyz"])
+                == "session xyz",
+            "those of other processes at the same host name are ignored")
     }
 
     @Test("anything else is no credential, also beside a cookie")
@@ -27,13 +33,14 @@ import Wire
         for value in [
             "Basic YTpi", "Bearer", "Bearer ", "key=abc", "Bearer " + String(repeating: "a", count: 256),
         ] {
-            #expect(try text(["Authorization": value, "Cookie": "ccsd_session=xyz"]) == "none", "\(value)")
+            #expect(
+                try text(["Authorization": value, "Cookie": "ccsd_session_1a=xyz"]) == "none", "\(value)")
         }
-        #expect(try text(["Cookie": "ccsd_sessions=xyz; xccsd_session=xyz"]) == "none")
+        #expect(try text(["Cookie": "ccsd_session_1as=xyz; xccsd_session_1a=xyz"]) == "none")
         var call = HTTPCall("GET", "/operator/v1/status")
         call.add("Authorization", "Bearer a")
         call.add("Authorization", "Bearer b")
-        guard case .none = APICredential(try APIRequests.request(call)) else {
+        guard case .none = APICredential(try APIRequests.request(call), cookie: "ccsd_session_1a") else {
             Issue.record("two tokens are no credential")
             return
         }
@@ -42,9 +49,9 @@ import Wire
     @Test("the cookie of a session is out of reach of scripts and other sites, and ends with the session")
     func cookie() {
         #expect(
-            APICredential.setCookie(Redacted("xyz"))
-                == "ccsd_session=xyz; Path=/; Max-Age=43200; Secure; HttpOnly; SameSite=Strict")
-        #expect(APICredential.removeCookie.contains("Max-Age=0"))
+            APICredential.setCookie("ccsd_session_1a", Redacted("xyz"))
+                == "ccsd_session_1a=xyz; Path=/; Max-Age=43200; Secure; HttpOnly; SameSite=Strict")
+        #expect(APICredential.removeCookie("ccsd_session_1a").contains("Max-Age=0"))
     }
 
     private func isAllowed(

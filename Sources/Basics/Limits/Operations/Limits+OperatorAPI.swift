@@ -7,6 +7,8 @@ extension Limits {
         public static let nameBytes = 64
         /// Random bytes of a token and of the secret of a session: 256 bits cannot be guessed.
         public static let secretBytes = 32
+        /// Random bytes of the name of the cookie: those of two processes are different.
+        public static let cookieBytes = 8
         /// Seconds of the longest lifetime of a token that ends: ten years.
         public static let tokenSeconds = 315_360_000
         /// Sessions of browsers at once.
