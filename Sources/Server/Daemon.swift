@@ -60,6 +60,7 @@ final class Daemon: Sendable {
     let openAPI = OpenAPI.document(version: Program.version)
     let source: ConfigurationSource
     let auditLog: AuditLog
+    let commandRecords: CommandRecords
     /// The operators of the API.
     let operators: OperatorAccounts
     /// The document at `/operator/v1/openapi.json`.
@@ -104,6 +105,7 @@ final class Daemon: Sendable {
         self.source = source
         self.operators = operators
         auditLog = AuditLog(folder: configuration.values.dataDirectory, log: log)
+        commandRecords = CommandRecords(log: log, auditLog: auditLog)
         logLevel = LogLevelOverride(log: log)
         let sessions = SessionSettings(
             configuration.values, seal: seal, scramSecret: scramSecret, senders: senders)

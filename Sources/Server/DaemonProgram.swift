@@ -201,8 +201,10 @@ public enum DaemonProgram {
             case .terminate, .interrupt: return end(daemon, signals, notify)
             case nil: break
             }
-            let now = Now.read().monotonic
+            let reading = Now.read()
+            let now = reading.monotonic
             daemon.log.flushRepeated()
+            daemon.commandRecords.reportLeftOut(now: reading)
             daemon.logLevel.endIfDue(configured: daemon.configuration.logLevel, now: now)
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)

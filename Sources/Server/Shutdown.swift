@@ -63,6 +63,7 @@ struct Shutdown {
             return .inputOutput
         }
         daemon.log.flushRepeated()
+        daemon.commandRecords.reportLeftOut(isEnd: true)
         daemon.log.notice("stopped")
         return .success
     }

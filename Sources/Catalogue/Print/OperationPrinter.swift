@@ -12,8 +12,8 @@ public enum OperationPrinter {
             `{"ok":false,"error":"…","hint":"…"}`. Before it, long operations report their progress (`{"progress":{…}}`), and some send
             further lines. Unknown arguments are refused. The role **viewer** allows reading; the role **operator** also allows
             changes, and access to tokens and keys. Every operation is logged as `operator_command` with the user, process, command,
-            names and IDs among the arguments, and result; `audit-log` lists those that change data or were refused. The answers of
-            `ccsctl --json` have a JSON Schema, which `ccsctl schema` prints. Printed by `ccsctl operations`.
+            names and IDs among the arguments, and result; `audit-log` lists those that change or export data, done or refused, and
+            those that the role of the caller does not permit. The answers of `ccsctl --json` have a JSON Schema, which `ccsctl schema` prints. Printed by `ccsctl operations`.
 
             | operation | role | changes data | description |
             |---|---|---|---|

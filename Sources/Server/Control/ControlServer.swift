@@ -64,10 +64,9 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Writes the audit line of a command to the log and, unless the command only reads, to the audit log.
+    /// Records a command in the log and, if it is of a kind that is kept, in the audit log.
     func record(_ record: OperatorRecord, _ caller: ControlCaller) {
-        record.write(caller, daemon.log)
-        if record.isKept { daemon.auditLog.append(record, caller, now: Now.read().wall) }
+        daemon.commandRecords.record(record, caller)
     }
 
     /// The answer of a completed command.

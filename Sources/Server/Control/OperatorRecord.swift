@@ -13,8 +13,14 @@ struct OperatorRecord {
     let result: String
     /// The reason of a refusal; empty otherwise.
     let problem: String
-    /// Whether the audit log keeps the line: the command changes data, needs the role of an operator, or was refused or invalid.
+    /// Whether the audit log keeps the line: the command changes data or exports it, whatever its result, or its caller has not the
+    /// role for it.
     let isKept: Bool
+
+    /// Whether the command was refused or invalid.
+    var isRefused: Bool { result == Self.refused }
+
+    private static let refused = "refused"
 
     /// The outcome of a command.
     enum Outcome {
@@ -36,20 +42,18 @@ struct OperatorRecord {
         case .done(let result):
             self.result = result
             problem = ""
-            let summary = request.name.definition.summary
-            isKept = summary.isChanging || summary.role == .operator || result != "ok"
         case .refused(let problem):
-            result = "refused"
+            result = Self.refused
             self.problem = problem.text
-            isKept = true
         }
+        isKept = Self.isKept(request.name)
     }
 
     /// Creates the line of a command that the role of its caller does not permit, without its arguments.
     init(refused name: OperationName, _ problem: OperatorProblem) {
         command = name.rawValue
         named = []
-        result = "refused"
+        result = Self.refused
         self.problem = problem.text
         isKept = true
     }
@@ -58,9 +62,26 @@ struct OperatorRecord {
     init(_ problem: RequestProblem) {
         command = problem.operation?.rawValue ?? "unknown"
         named = []
-        result = "refused"
+        result = Self.refused
         self.problem = problem.recordedText
-        isKept = true
+        isKept = problem.operation.map { Self.isKept($0) } ?? true
+    }
+
+    /// Creates the line for refusals that have no lines of their own.
+    init(leftOut: RefusalLimit.LeftOut) {
+        command = "several"
+        named = []
+        result = Self.refused
+        isKept = leftOut.kept > 0
+        let count = isKept ? leftOut.kept : leftOut.count
+        problem =
+            "\(count) more refused within \(Limits.OperatorAPI.refusalSeconds) s, beyond the \(Limits.OperatorAPI.recordedRefusals) of a caller that are recorded"
+    }
+
+    /// Whether the audit log keeps a command: one that only reads would soon be most of the log, since programs repeat it. An export
+    /// is kept all the same, since it hands out the digests of all keys.
+    private static func isKept(_ name: OperationName) -> Bool {
+        name == .exportRecords || name.definition.summary.isChanging
     }
 
     /// Returns the recipient for the log: a token grants its device's access, so it is replaced by the device's number.
@@ -77,7 +98,7 @@ struct OperatorRecord {
         named.map { "\($0.name)=\(Printable.text($0.value))" }.joined(separator: " ")
     }
 
-    /// Writes the line, which is never suppressed, even if there are many commands.
+    /// Writes the line, which the log never suppresses, even if there are many commands.
     func write(_ caller: ControlCaller, _ log: Log) {
         log.record(
             .notice, "operator_command",

@@ -116,11 +116,50 @@ import Wire
         #expect(try page(log).entries.map(\.arguments) == ["sender=1", "sender=4"], "canary: 3 is lost")
     }
 
-    @Test("commands that change data, show tokens or are refused are kept; those that only read are not")
+    @Test("commands that change or export data are kept, done or refused; those that only read are not")
     func selection() throws {
         #expect(try record(.removeSender, ["sender_id": 5]).isKept)
-        #expect(try record(.showDevice, ["device": "5"]).isKept, "its answer has tokens")
-        #expect(try !record(.listSenders, [:]).isKept)
-        #expect(try record(.listSenders, [:], problem: "no").isKept)
+        #expect(try record(.removeSender, ["sender_id": 5], problem: "no").isKept)
+        #expect(try record(.exportRecords, ["part": "senders"]).isKept, "it has the digests of all keys")
+        for name in [OperationName.listSenders, .listVirtualDevices, .listAuditLog, .listFaults] {
+            #expect(try !record(name, [:]).isKept, "\(name)")
+            #expect(try !record(name, [:], problem: "no").isKept, "\(name)")
+            #expect(OperatorRecord(refused: name, OperatorProblem("no")).isKept, "a role: \(name)")
+        }
+    }
+
+    @Test("refusals of one caller are recorded up to the limit of a minute, and the others as one number")
+    func refusals() throws {
+        let folder = try ServerFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let log = AuditLog(folder: folder.path, log: .silent)
+        let records = CommandRecords(log: .silent, auditLog: log)
+        let limit = Limits.OperatorAPI.recordedRefusals
+        let (victor, other) = (
+            ControlCaller.operator(name: "victor", address: "::1"),
+            ControlCaller.operator(name: "viola", address: "::1")
+        )
+        let start = Now.read()
+        func time(_ seconds: Int) -> Now {
+            Now(monotonic: start.monotonic.advanced(seconds: seconds), wall: start.wall)
+        }
+        let refused = try record(.removeSender, ["sender_id": 5], problem: "no")
+        for _ in 0..<(limit + 1_000) { records.record(refused, victor, now: time(0)) }
+        records.record(refused, other, now: time(1))
+        records.record(try record(.removeSender, ["sender_id": 5]), victor, now: time(2))
+        let all = ListAuditLog(limit: 1_000)
+        #expect(try page(log, all).entries.count == limit + 2)
+        #expect(try page(log, all).entries.last?.result == "ok", "what is done is never left out")
+        records.reportLeftOut(now: time(Limits.OperatorAPI.refusalSeconds - 1))
+        #expect(try page(log, all).entries.count == limit + 2)
+        records.record(refused, victor, now: time(Limits.OperatorAPI.refusalSeconds))
+        let last = try page(log, all).entries.suffix(2)
+        #expect(last.map(\.command) == ["several", "senders remove"] && last.first?.user == "victor")
+        #expect(last.first?.problem.hasPrefix("1000 more refused within 60 s") == true, "\(last)")
+        // Refused commands that only read are limited in the log too, and leave the audit log alone.
+        let reading = try record(.listSenders, [:], problem: "no")
+        for _ in 0..<(2 * limit) { records.record(reading, other, now: time(200)) }
+        records.reportLeftOut(now: time(300), isEnd: true)
+        #expect(try page(log, all).entries.count == limit + 4)
     }
 }

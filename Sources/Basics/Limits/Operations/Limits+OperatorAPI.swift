@@ -25,6 +25,10 @@ extension Limits {
         public static let unauthenticatedBodyBytes = 8_192
         /// Commands and streams at once, each of which has a thread: ten consoles with two streams each, and tools beside.
         public static let commands = 64
+        /// Refused commands of one caller that are recorded in a minute: a person makes few mistakes, a program may repeat one.
+        public static let recordedRefusals = 60
+        /// Seconds for which refused commands are counted.
+        public static let refusalSeconds = 60
         /// Bytes of an answer or of unread events that wait for a slow reader: the longest answer; beyond it the connection ends.
         public static let outboundBytes = 16_777_216
         /// Milliseconds between two events with the figures.

@@ -28,7 +28,7 @@ public struct ListAuditLog: OperatorCommand {
         .listAuditLog, role: .operator,
         "List the latest operator commands in the audit log, oldest first.",
         details: [
-            "The audit log is the file audit.log in the data directory, with mode 0600. It has the commands that change data or show tokens, and every refused or invalid one, with the caller, the names and IDs among the arguments, and the result; no secret. Commands that only read are in the log of the daemon.",
+            "The audit log is the file audit.log in the data directory, with mode 0600. It has the commands that change data, also those that were refused or invalid, exports, and every command that the role of the caller does not permit, with the caller, the names and IDs among the arguments, and the result; no secret. Commands that only read are in the log of the daemon. Of the refused commands of one caller, \(Limits.OperatorAPI.recordedRefusals) in a minute are recorded in both logs; one more entry with the command several has the number of the others.",
             "The file is only appended to. At \(Limits.Operator.auditFileBytes / 1_048_576) MiB it is renamed to audit.log.1, and so on up to audit.log.\(Limits.Operator.auditFilesKept); the oldest is removed. A command that cannot be recorded is carried out all the same, and the log of the daemon has audit_log_failed.",
         ])
     public static let fields = Fields(
