@@ -6,15 +6,22 @@ import Wire
 
 /// The inboxes of the virtual devices, and what they send.
 extension BenchHost {
-    /// Returns up to `limit` messages after a number. If there are none, waits for the first until `seconds` are over.
+    /// Returns up to `limit` messages after a number. If there are none, waits for the first.
     public func messages(
-        of device: DeviceID, after number: Int, limit: Int, seconds: Int,
+        of device: DeviceID, after number: Int, limit: Int, _ wait: MessageWait,
         completed: @escaping (Result<[InboxMessage<DeviceMessage>], TestBenchProblem>) -> Void
     ) {
         do throws(TestBenchProblem) {
             try find(device).messages.read(
-                after: number, limit: limit, until: try patience(seconds), completed: completed)
+                after: number, limit: limit, id: wait.id, until: try patience(wait.seconds),
+                completed: completed)
         } catch { completed(.failure(error)) }
+    }
+
+    /// Ends a wait for messages whose caller has left.
+    public func end(_ wait: MessageWait) {
+        for device in devices.values { device.messages.end(waitOf: wait.id) }
+        for recorder in recorders.values { recorder.messages.end(waitOf: wait.id) }
     }
 
     /// Returns until when a request may wait; `nil` if it does not want to.

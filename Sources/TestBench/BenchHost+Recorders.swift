@@ -85,15 +85,16 @@ extension BenchHost {
         return found
     }
 
-    /// Returns up to `limit` recorded messages after a number. If there are none, waits for the first until `seconds` are over.
+    /// Returns up to `limit` recorded messages after a number. If there are none, waits for the first.
     public func recorded(
-        for sender: SenderID, after number: Int, limit: Int, seconds: Int,
+        for sender: SenderID, after number: Int, limit: Int, _ wait: MessageWait,
         completed: @escaping (Result<[InboxMessage<RecordedMessage>], TestBenchProblem>) -> Void
     ) {
         do throws(TestBenchProblem) {
             let recorder = try find(sender)
             recorder.messages.read(
-                after: number, limit: limit, until: try patience(seconds), completed: completed)
+                after: number, limit: limit, id: wait.id, until: try patience(wait.seconds),
+                completed: completed)
         } catch { completed(.failure(error)) }
     }
 

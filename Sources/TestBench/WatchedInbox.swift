@@ -1,11 +1,26 @@
 import Basics
 
+/// For how long a request waits for a message.
+public struct MessageWait: Sendable, Equatable {
+    /// Its number, which no other wait has.
+    public var id: UInt32
+    /// Seconds; 0 if it does not wait.
+    public var seconds: Int
+
+    /// Creates a wait.
+    public init(id: UInt32, seconds: Int) {
+        self.id = id
+        self.seconds = seconds
+    }
+}
+
 /// An inbox with the requests that wait for its next message.
 final class WatchedInbox<Content: InboxContent> {
     /// What a request gets.
     typealias Completion = (Result<[InboxMessage<Content>], TestBenchProblem>) -> Void
 
     private struct Reader {
+        var id: UInt32
         var after: Int
         var limit: Int
         var until: Instant
@@ -20,10 +35,18 @@ final class WatchedInbox<Content: InboxContent> {
 
     /// Answers a request with up to `limit` messages after a number. If there are none, it waits for the first until `until`; with
     /// `nil` it does not.
-    func read(after number: Int, limit: Int, until: Instant?, completed: @escaping Completion) {
+    func read(
+        after number: Int, limit: Int, id: UInt32 = 0, until: Instant?, completed: @escaping Completion
+    ) {
         let page = inbox.page(after: number, limit: limit)
         guard page.isEmpty, let until else { return completed(.success(page)) }
-        readers.append(Reader(after: number, limit: limit, until: until, completed: completed))
+        readers.append(Reader(id: id, after: number, limit: limit, until: until, completed: completed))
+    }
+
+    /// Answers a request that waits, if this one does: its caller has left.
+    func end(waitOf id: UInt32) {
+        guard let position = readers.firstIndex(where: { $0.id == id }) else { return }
+        readers.remove(at: position).completed(.success([]))
     }
 
     /// Adds a message, and answers the requests that waited for it.

@@ -92,4 +92,21 @@ struct InboxTests {
         #expect(answers.last == "late busy" && watched.waiting == 0)
         #expect(watched.clear() == 1 && watched.clear() == 0)
     }
+
+    @Test("a request whose caller has left waits no longer, and the others go on")
+    func left() {
+        let watched = WatchedInbox<DeviceMessage>()
+        var answers: [String] = []
+        for id in [UInt32(7), 8] {
+            watched.read(after: 0, limit: 9, id: id, until: .distantFuture) { result in
+                answers.append("\(id) \((try? result.get().count) ?? -1)")
+            }
+        }
+        watched.end(waitOf: 7)
+        watched.end(waitOf: 7)
+        watched.end(waitOf: 99)
+        #expect(answers == ["7 0"] && watched.waiting == 1)
+        watched.add(message("a"), now: 0, room: .max)
+        #expect(answers == ["7 0", "8 1"])
+    }
 }

@@ -25,7 +25,7 @@ final class ControlServer: Sendable {
     let mailboxes: [ReactorMailbox]
     private let requestIDs = Atomic<UInt32>(1)
     /// The commands and streams of the operator API that run.
-    let apiCommands = Atomic<Int>(0)
+    let apiPlaces = Mutex(CommandPlaces())
     /// The latest figures that a stream has sent.
     let figures = Mutex<(at: Instant, json: JSONValue)?>(nil)
 
@@ -148,24 +148,25 @@ final class ControlServer: Sendable {
             .sendFromVirtualDevice, .listSent, .unregisterVirtualDevice, .removeVirtualDevice, .addRecorder,
             .listRecorders, .readRecorder, .clearRecorder, .removeRecorder, .addFault, .listFaults,
             .removeFault, .clearFaults:
-            try carryOutOnTestBench(request)
+            try carryOutOnTestBench(request, call)
         }
     }
 
     /// Routes the commands of the test bench.
-    private func carryOutOnTestBench(_ request: OperatorRequest) throws(OperatorProblem) -> Done {
+    private func carryOutOnTestBench(_ request: OperatorRequest, _ call: Call) throws(OperatorProblem) -> Done
+    {
         switch request {
         case .addVirtualDevice(let command): Done(command, try addVirtualDevice(command))
         case .listVirtualDevices(let command): Done(command, try listVirtualDevices())
         case .changeVirtualDevice(let command): Done(command, try changeVirtualDevice(command))
-        case .readVirtualDevice(let command): Done(command, try readVirtualDevice(command))
+        case .readVirtualDevice(let command): Done(command, try readVirtualDevice(command, call))
         case .sendFromVirtualDevice(let command): Done(command, try sendFromVirtualDevice(command))
         case .listSent(let command): Done(command, try listSent(command))
         case .unregisterVirtualDevice(let command): Done(command, try unregisterVirtualDevice(command))
         case .removeVirtualDevice(let command): Done(command, try removeVirtualDevice(command))
         case .addRecorder(let command): Done(command, try addRecorder(command))
         case .listRecorders(let command): Done(command, try listRecorders())
-        case .readRecorder(let command): Done(command, try readRecorder(command))
+        case .readRecorder(let command): Done(command, try readRecorder(command, call))
         case .clearRecorder(let command): Done(command, try clearRecorder(command))
         case .removeRecorder(let command): Done(command, try removeRecorder(command))
         case .addFault(let command): Done(command, try addFault(command))

@@ -14,6 +14,8 @@ struct RunningCommand {
     private var trace: RunningTrace?
     /// Fulfilled when the caller has left, for a command that lasts until then.
     var left: Latch<Bool>?
+    /// Ends the wait of a command for a message, which has no use without its caller.
+    private var endOfWait: (@Sendable () -> Void)?
 
     /// Whether the caller reads too slowly, so that steps of a trace are left out.
     var isCongested = false {
@@ -35,16 +37,21 @@ struct RunningCommand {
         return trace
     }
 
+    /// Starts a wait, which this closure ends.
+    mutating func beginWait(end: @escaping @Sendable () -> Void) { endOfWait = end }
+
     /// Ends what waits for the caller, who has closed the connection.
     func callerLeft() {
         trace?.ended.fulfil(true)
         left?.fulfil(true)
+        endOfWait?()
     }
 
     /// The command has ended.
     mutating func finished() {
         latches.removeAll()
         left = nil
+        endOfWait = nil
     }
 
     /// Takes a reply of the core: fulfils the latch that waits for it, or returns the step of the trace to report.

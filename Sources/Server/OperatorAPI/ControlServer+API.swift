@@ -5,18 +5,6 @@ import Wire
 
 /// What only the operator API needs of the commands.
 extension ControlServer {
-    /// Reserves a place among the commands that run at once. Returns false if there is none.
-    func beginCommand() -> Bool {
-        guard apiCommands.add(1, ordering: .relaxed).newValue <= Limits.OperatorAPI.commands else {
-            endCommand()
-            return false
-        }
-        return true
-    }
-
-    /// Frees the place.
-    func endCommand() { apiCommands.subtract(1, ordering: .relaxed) }
-
     /// Sends the figures every second until the caller has left.
     func sendFigures(until left: Latch<Bool>, _ send: (OperatorReply) -> Void) {
         repeat {

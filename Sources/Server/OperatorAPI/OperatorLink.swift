@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Operator
 import Sessions
+import Synchronization
 import Transport
 import Wire
 
@@ -82,11 +83,11 @@ final class OperatorLink: HTTPLink, CommandLink {
             answer(requestID, HTTPResponse(.ok, HTTPResponse.json, daemon.operatorOpenAPI), now)
         case .figures:
             let left = Latch<Bool>()
-            running.left = left
             let control = control
             try run(Current(requestID: requestID, caller: caller, isStream: true)) { reply in
                 control.sendFigures(until: left, reply)
             }
+            running.left = left
         case .operation(let route, let arguments):
             let isStream = route.isStream || EventStream.isAccepted(by: request)
             let wanted = try command(route, arguments, caller)
@@ -122,22 +123,20 @@ final class OperatorLink: HTTPLink, CommandLink {
     private func run(
         _ next: Current, _ body: @escaping @Sendable (@escaping (OperatorReply) -> Void) -> Void
     ) throws(APIProblem) {
-        guard control.beginCommand() else {
-            throw APIProblem.busy("\(Limits.OperatorAPI.commands) commands and streams are running")
-        }
+        let (id, requestID, control, name) = (connection.id, next.requestID, control, next.caller.name)
+        try control.apiPlaces.withLock { (places) throws(APIProblem) in try places.take(for: name) }
         current = next
-        let (id, requestID, control) = (connection.id, next.requestID, control)
         let mailbox = control.mailboxes[host.index]
         do throws(TransportError) {
             try Threads.start(name: "ccsd-operator") {
                 body { reply in
                     mailbox.post { host in (host.link(id) as? OperatorLink)?.send(reply, to: requestID) }
                 }
-                control.endCommand()
+                control.apiPlaces.withLock { $0.free(for: name) }
                 mailbox.post { host in (host.link(id) as? OperatorLink)?.finished(requestID) }
             }
         } catch {
-            control.endCommand()
+            control.apiPlaces.withLock { $0.free(for: name) }
             current = nil
             throw APIProblem.busy(error.description)
         }
@@ -230,14 +229,5 @@ final class OperatorLink: HTTPLink, CommandLink {
 
     override func perform(_ round: inout CommandRound, now: Now) {
         while let command = round.take(for: connection.id) { perform(command, now: now) }
-    }
-}
-
-extension APIProblem {
-    /// The server cannot run one more command now.
-    static func busy(_ text: String) -> APIProblem {
-        var problem = APIProblem(.unavailable, text, hint: "try again later")
-        problem.header = ("Retry-After", String(Limits.OperatorAPI.retrySeconds))
-        return problem
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Operator
 import Testing
@@ -194,6 +195,53 @@ struct OperatorAPIAttackTests {
         }
         #expect((stalled["received"] as? Int ?? 0) < 80 * 140_000, "\(stalled)")
         #expect(try bench.daemon.ctl("status")["connections"].debugDescription.contains("slow_consumer"))
+    }
+
+    /// Sends the same request many times at once with curl, which gives up after a time. Returns the statuses, 0 for those without one.
+    private func statuses(
+        _ bench: OperatorAPIBench, _ path: String, as name: String, count: Int, seconds: Int
+    ) throws -> [Int: Int] {
+        let url = "https://localhost:\(bench.port)\(path)"
+        let tool = try Tool.run(
+            URL(fileURLWithPath: "/usr/bin/curl"),
+            [
+                "--silent", "--cacert", bench.daemon.authority, "--max-time", "\(seconds)", "--parallel",
+                "--parallel-immediate", "--parallel-max", "\(count)", "--write-out",
+                "\nstatus=%{http_code}\n",
+                "--header", "Authorization: Bearer \(bench.tokens[name] ?? "")",
+            ] + Array(repeating: url, count: count))
+        let found = tool.output.split(separator: "\n").compactMap { line in
+            line.hasPrefix("status=") ? Int(line.dropFirst("status=".count)) : nil
+        }
+        return Dictionary(grouping: found) { $0 }.mapValues(\.count)
+    }
+
+    @Test("one operator cannot take the places of all others with streams")
+    func places() throws {
+        let bench = try OperatorAPIBench()
+        let most = Limits.OperatorAPI.commandsPerOperator
+        let found = try statuses(bench, "/operator/v1/top/stream", as: "victor", count: most + 6, seconds: 10)
+        #expect(found == [200: most, 503: 6], "\(found)")
+        #expect(try bench.ask("GET", "/operator/v1/status").status == 200)
+    }
+
+    @Test("waits for messages end with the connections of their callers, and leave their places to others")
+    func waits() throws {
+        let bench = try OperatorAPIBench(flags: ["--test-bench"])
+        let sender = try bench.daemon.firstSender.id
+        let device = try bench.daemon.ctl("virtual-devices", "add", sender, "org.example.app")
+        let id = try #require(device["device"] as? String)
+        _ = try bench.daemon.ctl("recorders", "add", sender)
+        let wait = Limits.TestBench.waitSeconds
+        for path in ["virtual-devices/\(id)/messages", "recorders/\(sender)/messages"] {
+            let path = "/operator/v1/\(path)?wait=\(wait)"
+            let count = Limits.TestBench.waiting / 2 + 4
+            let first = try statuses(bench, path, as: "alice", count: count, seconds: 3)
+            #expect(first == [0: count], "canary: all of them wait: \(first)")
+            try eventually("the next callers wait too", seconds: 30) {
+                try statuses(bench, path, as: "alice", count: count, seconds: 3) == [0: count]
+            }
+        }
     }
 
     @Test("beyond loopback the API needs TLS, and without admin_port it is no API")

@@ -25,6 +25,9 @@ extension Limits {
         public static let unauthenticatedBodyBytes = 8_192
         /// Commands and streams at once, each of which has a thread: ten consoles with two streams each, and tools beside.
         public static let commands = 64
+        /// Those of one operator: six consoles with two streams each, and tools beside, while two operators like this leave room for
+        /// others.
+        public static let commandsPerOperator = 24
         /// Refused commands of one caller that are recorded in a minute: a person makes few mistakes, a program may repeat one.
         public static let recordedRefusals = 60
         /// Seconds for which refused commands are counted.

@@ -17,11 +17,10 @@ extension ControlServer {
         return ListRecorders.Answer(recorders: states.map { RecorderRow($0) })
     }
 
-    func readRecorder(_ command: ReadRecorder) throws(OperatorProblem) -> ReadRecorder.Answer {
-        let messages = try onBench(waiting: command.wait) { bench, completed in
+    func readRecorder(_ command: ReadRecorder, _ call: Call) throws(OperatorProblem) -> ReadRecorder.Answer {
+        let messages = try waiting(command.wait, call) { bench, wait, completed in
             bench.recorded(
-                for: command.sender, after: command.after, limit: command.limit, seconds: command.wait,
-                completed: completed)
+                for: command.sender, after: command.after, limit: command.limit, wait, completed: completed)
         }
         let state = try onBench { bench, completed in
             completed(

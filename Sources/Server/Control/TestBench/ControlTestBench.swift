@@ -1,5 +1,6 @@
 import Basics
 import ClientProtocol
+import Delivery
 import Operator
 import TestBench
 import Transport
@@ -31,12 +32,11 @@ extension ControlServer {
     }
 
     func readVirtualDevice(
-        _ command: ReadVirtualDevice
+        _ command: ReadVirtualDevice, _ call: Call
     ) throws(OperatorProblem) -> ReadVirtualDevice.Answer {
-        let messages = try onBench(waiting: command.wait) { bench, completed in
+        let messages = try waiting(command.wait, call) { bench, wait, completed in
             bench.messages(
-                of: command.device, after: command.after, limit: command.limit, seconds: command.wait,
-                completed: completed)
+                of: command.device, after: command.after, limit: command.limit, wait, completed: completed)
         }
         let state = try onBench { bench, completed in
             completed(Result { () throws(TestBenchProblem) in try bench.state(of: command.device) })
@@ -89,19 +89,46 @@ extension ControlServer {
             try onBench { bench, completed in bench.remove(command.device, completed: completed) })
     }
 
-    /// Runs work on the thread of the test bench, and waits for its result, `waiting` seconds longer than usual.
+    /// Runs work that waits up to `seconds` for messages. The wait ends with its caller, so that it does not keep its place among
+    /// the waits of all callers.
+    func waiting<Value: Sendable>(
+        _ seconds: Int, _ call: Call,
+        _ work:
+            @escaping @Sendable (
+                BenchHost, MessageWait,
+                _ completed: @escaping @Sendable (Result<Value, TestBenchProblem>) -> Void
+            ) -> Void
+    ) throws(OperatorProblem) -> Value {
+        let wait = MessageWait(id: requester(of: call.connection).requestID, seconds: seconds)
+        let (bench, id) = (daemon.testBench, call.connection)
+        let end: @Sendable () -> Void = { bench?.post { $0.end(wait) } }
+        return try onBench(waiting: seconds) { host, completed in
+            work(host, wait, completed)
+        } begun: {
+            guard seconds > 0 else { return }
+            mailboxes[Int(id.reactor)].post { host in
+                guard let link = host.link(id) as? any CommandLink else { return end() }
+                link.running.beginWait(end: end)
+            }
+        }
+    }
+
+    /// Runs work on the thread of the test bench, and waits for its result, `waiting` seconds longer than usual. `begun` is called
+    /// when the work is in the queue of that thread.
     func onBench<Value: Sendable>(
         waiting seconds: Int = 0,
         _ work:
             @escaping @Sendable (
                 BenchHost, _ completed: @escaping @Sendable (Result<Value, TestBenchProblem>) -> Void
-            ) -> Void
+            ) -> Void,
+        begun: () -> Void = {}
     ) throws(OperatorProblem) -> Value {
         guard let bench = daemon.testBench else {
             throw .testBenchIsOff
         }
         let latch = Latch<Result<Value, TestBenchProblem>>()
         bench.post { host in work(host) { latch.fulfil($0) } }
+        begun()
         let most = seconds + 2 * Limits.TestBench.answerSeconds
         guard let result = latch.wait(milliseconds: Int64(most) * 1_000) else {
             throw OperatorProblem(
