@@ -21,6 +21,7 @@ extension BenchHost {
                 log.warning(
                     "virtual_device_refused",
                     ["device": .text("\(device.record.device.number)"), "code": LogValue(Int(code))])
+                if code == Self.unknownDevice { forgotten(device) }
             default: break
             }
         }
@@ -30,6 +31,21 @@ extension BenchHost {
         do throws(TransportError) { try client.connect() } catch {
             log.warning("virtual_device_unconnected", ["problem": .text(error.description)])
         }
+    }
+
+    /// The code with which the server refuses a device that it does not have.
+    private static let unknownDevice: Int32 = 401
+
+    /// Records that the server has forgotten a device, whose token is worth nothing from then on.
+    private func forgotten(_ device: VirtualDevice) {
+        device.record.isForgotten = true
+        device.record.isOnline = false
+        device.record.token = nil
+        disconnect(device)
+        do throws(TestBenchProblem) { try save() } catch {
+            log.warning("virtual_devices_unsaved", ["problem": .text("\(error)")])
+        }
+        device.ready.end()
     }
 
     func disconnect(_ device: VirtualDevice) {

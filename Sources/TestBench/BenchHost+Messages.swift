@@ -42,6 +42,7 @@ extension BenchHost {
     ) {
         do throws(TestBenchProblem) {
             let found = try find(device)
+            guard !found.record.isForgotten else { throw .forgotten(device) }
             guard found.record.token != nil else { throw .unregistered(device) }
             let persistentID = Array("bench-\(Hex.text(SecureRandom.bytes(12)))".utf8)
             var message = Upstream(

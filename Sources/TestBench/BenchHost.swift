@@ -143,6 +143,7 @@ public final class BenchHost {
     ) {
         do throws(TestBenchProblem) {
             let found = try find(device)
+            guard isOnline != true || !found.record.isForgotten else { throw .forgotten(device) }
             let isOther = acknowledges.map { $0 != found.record.acknowledges } ?? false
             found.record.isOnline = isOnline ?? found.record.isOnline
             found.record.acknowledges = acknowledges ?? found.record.acknowledges
@@ -164,7 +165,12 @@ public final class BenchHost {
         }
         device.ready.wait(
             until: reactor.now.monotonic.advanced(seconds: Limits.TestBench.answerSeconds)
-        ) { completed(.success(device.state)) }
+        ) {
+            guard !device.record.isForgotten else {
+                return completed(.failure(.forgotten(device.record.device)))
+            }
+            completed(.success(device.state))
+        }
     }
 
     /// Removes the registration of a device's app, as an app that is uninstalled: its token ends.

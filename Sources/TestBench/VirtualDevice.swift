@@ -11,12 +11,14 @@ public struct VirtualDeviceRecord: Sendable {
     public var sender: SenderID
     /// The name of its app.
     public var app: String
-    /// The registration token. `nil` after the app was unregistered.
+    /// The registration token. `nil` after the app was unregistered or the device forgotten.
     public var token: String?
     /// A descriptive name; may be empty.
     public var label: String
     /// Whether it is to be connected.
     public var isOnline = true
+    /// Whether the server has refused its login, since it has forgotten the device.
+    public var isForgotten = false
     /// Whether it acknowledges what it receives.
     public var acknowledges = true
 
@@ -97,6 +99,8 @@ public enum TestBenchProblem: Error, Sendable, Equatable {
     case noAppServers
     /// The app of the device was unregistered.
     case unregistered(DeviceID)
+    /// The server has forgotten the device.
+    case forgotten(DeviceID)
     /// The server did not let the device check in, register or unregister.
     case failed(String)
     /// The file with the identities cannot be written.

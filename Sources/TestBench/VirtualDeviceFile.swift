@@ -53,6 +53,7 @@ extension VirtualDeviceRecord {
         label = json["label"]?.text ?? ""
         isOnline = json["online"]?.boolean ?? true
         acknowledges = json["acknowledges"]?.boolean ?? true
+        isForgotten = json["forgotten"]?.boolean ?? false
     }
 
     fileprivate var json: JSONValue {
@@ -62,6 +63,7 @@ extension VirtualDeviceRecord {
             "sender_id": .string("\(sender.number)"), "app": .string(app),
             "token": token.map { .string($0) } ?? .null, "label": .string(label),
             "online": .boolean(isOnline), "acknowledges": .boolean(acknowledges),
+            "forgotten": .boolean(isForgotten),
         ]
     }
 }

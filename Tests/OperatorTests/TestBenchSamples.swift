@@ -94,7 +94,8 @@ extension Samples {
 
     private static let virtualDevice: JSONValue = [
         "device": "77", "sender_id": "5", "app": "org.example.app", "label": "first", "online": true,
-        "connected": false, "acknowledges": true, "received": 4, "dropped": 0, "token": "SECRET",
+        "connected": false, "forgotten": false, "acknowledges": true, "received": 4, "dropped": 0,
+        "token": "SECRET",
     ]
 
     private static let inboxMessage: JSONValue = [

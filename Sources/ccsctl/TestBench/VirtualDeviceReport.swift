@@ -9,10 +9,15 @@ extension VirtualDeviceRow {
         let rows: [(String, String)] = [
             ("Device", "\(device.number)"), ("Token", Report.cell(token?.revealed)),
             ("Sender", Report.cell(sender)), ("App", Report.cell(app)), ("Label", Report.cell(label)),
-            ("Connected", isOnline ? Report.cell(isConnected) : "no, offline"),
+            ("Connected", connection),
             ("Acknowledges", Report.cell(acknowledges)), ("Received", "\(received)"),
         ]
         return rows.map { $0.0.padded(14) + $0.1 + "\n" }.joined()
+    }
+
+    private var connection: String {
+        if isForgotten { return "no, forgotten by the server" }
+        return isOnline ? Report.cell(isConnected) : "no, offline"
     }
 }
 
@@ -42,7 +47,8 @@ extension ListVirtualDevices: ReportedCommand {
             columns: [
                 ("DEVICE", { "\($0.device.number)" }), ("SENDER_ID", { Report.cell($0.sender) }),
                 ("APP", { Report.cell($0.app) }), ("LABEL", { Report.cell($0.label) }),
-                ("ONLINE", { Report.cell($0.isOnline) }), ("CONNECTED", { Report.cell($0.isConnected) }),
+                ("ONLINE", { Report.cell($0.isOnline) }),
+                ("CONNECTED", { $0.isForgotten ? "forgotten" : Report.cell($0.isConnected) }),
                 ("ACKNOWLEDGES", { Report.cell($0.acknowledges) }),
                 ("RECEIVED", { Report.cell($0.received) }), ("TOKEN", { Report.cell($0.token?.revealed) }),
             ], none: "No virtual devices: create one with ccsctl virtual-devices add."

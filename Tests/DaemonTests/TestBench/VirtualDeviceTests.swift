@@ -143,6 +143,43 @@ struct VirtualDeviceTests {
         server.end()
     }
 
+    @Test(
+        "a device that the server has forgotten is shown as such, and cannot go online or send, only be removed"
+    )
+    func forgotten() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender
+        let (offline, online) = (try add(daemon, sender), try add(daemon, sender))
+        func run(_ words: String...) throws -> Tool {
+            try Tool.run("ccsctl", ["--socket", daemon.controlSocket] + words)
+        }
+        func row(_ id: String) throws -> Object? {
+            try (daemon.ctl("virtual-devices", "list")["devices"] as? [Object])?
+                .first { $0["device"] as? String == id }
+        }
+        _ = try daemon.ctl("virtual-devices", "change", offline.id, "--connection", "offline")
+        for device in [offline, online] {
+            #expect(try row(device.id)?["forgotten"] as? Bool == false)
+            #expect(try run("devices", "forget", device.id, "--yes").code == 0)
+        }
+        for _ in 0..<2 {
+            let refused = try run("virtual-devices", "change", offline.id, "--connection", "online")
+            #expect(refused.code == 1 && refused.errors.contains("the server has forgotten"), "\(refused)")
+            #expect(refused.errors.contains("virtual-devices remove \(offline.id)"), "\(refused)")
+        }
+        try eventually("the device that was online is refused at its next login") {
+            try row(online.id)?["forgotten"] as? Bool == true
+        }
+        for device in [offline, online] {
+            let row = try row(device.id)
+            #expect(row?["forgotten"] as? Bool == true && row?["online"] as? Bool == false)
+            #expect(row?["connected"] as? Bool == false && row?["token"] is NSNull)
+            let sent = try run("virtual-devices", "send", device.id, "a=b")
+            #expect(sent.code == 1 && sent.errors.contains("the server has forgotten"), "\(sent)")
+            #expect(try run("virtual-devices", "remove", device.id).code == 0)
+        }
+    }
+
     @Test("without test_bench there are no virtual devices")
     func off() throws {
         let daemon = try RunningDaemon()

@@ -8,16 +8,17 @@ public struct VirtualDeviceRow: Record {
     public var label: String
     public var isOnline: Bool
     public var isConnected: Bool
+    public var isForgotten: Bool
     public var acknowledges: Bool
     public var received: Int
     public var dropped: Int
-    /// The registration token; `nil` after the app was unregistered.
+    /// The registration token; `nil` after the app was unregistered or the device forgotten.
     public var token: Redacted<String>?
 
     /// Creates a row.
     public init(
         device: DeviceID, sender: SenderID, app: String, label: String, isOnline: Bool, isConnected: Bool,
-        acknowledges: Bool, received: Int, dropped: Int, token: Redacted<String>?
+        isForgotten: Bool, acknowledges: Bool, received: Int, dropped: Int, token: Redacted<String>?
     ) {
         self.device = device
         self.sender = sender
@@ -25,6 +26,7 @@ public struct VirtualDeviceRow: Record {
         self.label = label
         self.isOnline = isOnline
         self.isConnected = isConnected
+        self.isForgotten = isForgotten
         self.acknowledges = acknowledges
         self.received = received
         self.dropped = dropped
@@ -33,20 +35,24 @@ public struct VirtualDeviceRow: Record {
 
     public static let fields = Fields(
         VirtualDeviceRow.init(
-            device:sender:app:label:isOnline:isConnected:acknowledges:received:dropped:token:),
+            device:sender:app:label:isOnline:isConnected:isForgotten:acknowledges:received:dropped:token:),
         .required("device", .device(), \.device, "The ID of the device."),
         .required("sender_id", .sender, \.sender, "The sender that its app is registered with."),
         .required("app", .text, \.app, "The name of its app."),
         .required("label", .text, \.label, "The descriptive name."),
         .required("online", .boolean, \.isOnline, "Whether it is to be connected."),
         .required("connected", .boolean, \.isConnected, "Whether it is logged in."),
+        .required(
+            "forgotten", .boolean, \.isForgotten,
+            "Whether the server has forgotten it, as its login has shown: it can only be removed."),
         .required("acknowledges", .boolean, \.acknowledges, "Whether it acknowledges what it receives."),
         .required("received", .count, \.received, "The number of messages it has received."),
         .required(
             "dropped", .count, \.dropped, "The number of them that its inbox has no room for any more."),
         .nullable(
             "token", .registrationToken, \.token,
-            "The registration token for app servers; null after the app was unregistered."))
+            "The registration token for app servers; null after the app was unregistered or the device forgotten."
+        ))
 }
 
 extension FieldKind where Value == String {

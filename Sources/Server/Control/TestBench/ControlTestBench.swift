@@ -180,6 +180,12 @@ extension OperatorProblem {
             self.init(
                 "the app of the virtual device \(device.number) is unregistered",
                 hint: "create another one with ccsctl virtual-devices add")
+        case .forgotten(let device):
+            self.init(
+                "the server has forgotten the virtual device \(device.number): it was removed with devices forget, or was not connected for too long",
+                hint:
+                    "remove it with ccsctl virtual-devices remove \(device.number), and create another one with ccsctl virtual-devices add"
+            )
         case .failed(let text):
             self.init("the virtual device failed: \(text)", hint: "see the log of ccsd")
         case .file(let text):
@@ -193,8 +199,9 @@ extension VirtualDeviceRow {
         let record = state.record
         self.init(
             device: record.device, sender: record.sender, app: record.app, label: record.label,
-            isOnline: record.isOnline, isConnected: state.isConnected, acknowledges: record.acknowledges,
-            received: state.received, dropped: state.dropped, token: record.token.map { Redacted($0) })
+            isOnline: record.isOnline, isConnected: state.isConnected, isForgotten: record.isForgotten,
+            acknowledges: record.acknowledges, received: state.received, dropped: state.dropped,
+            token: record.token.map { Redacted($0) })
     }
 }
 

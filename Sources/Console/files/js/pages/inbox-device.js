@@ -91,7 +91,8 @@ function item(row) {
 }
 
 /** Creates the badge for the connection of a device. */
-export function connection({ online, connected }) {
+export function connection({ online, connected, forgotten }) {
+  if (forgotten) return badge('bad', 'forgotten by the server');
   if (connected) return badge('good', 'online');
   return online ? badge('warn', 'connecting') : badge('plain', 'offline');
 }
@@ -113,7 +114,7 @@ function stateBox(row, state, refresh, stopReading) {
       ['Sender', h('a', { href: link(['senders', row.sender_id]) }, row.sender_id)],
       ['Connected', connection(row)], ['Acknowledges', row.acknowledges ? 'yes' : badge('warn', 'no')],
       ['Token', row.token ? h('a', { href: link(['messages', row.token]) }, mono(row.token)) : badge('warn', 'unregistered')]),
-    run(row.online ? 'Go offline' : 'Go online', 'virtual-devices change', { device, connection: row.online ? 'offline' : 'online' }),
+    !row.forgotten && run(row.online ? 'Go offline' : 'Go online', 'virtual-devices change', { device, connection: row.online ? 'offline' : 'online' }),
     run(row.acknowledges ? 'Stop acknowledging' : 'Acknowledge', 'virtual-devices change',
       { device, acknowledgement: row.acknowledges ? 'never' : 'always' }),
     row.token && run('Unregister the app', 'virtual-devices unregister', { device },
