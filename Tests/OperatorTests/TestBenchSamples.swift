@@ -48,7 +48,9 @@ extension Samples {
 
     /// The samples of the commands for recorders.
     static func recorder(_ name: OperationName) -> Sample {
-        let row: JSONValue = ["sender_id": "5", "connected": true, "received": 4, "dropped": 0]
+        let row: JSONValue = [
+            "sender_id": "5", "connected": true, "webhook": false, "received": 4, "dropped": 0,
+        ]
         return switch name {
         case .listRecorders: Sample(arguments: [[:]], answers: [["recorders": [row]]])
         case .readRecorder:

@@ -5,7 +5,11 @@ import Wire
 
 extension AddRecorder: ReportedCommand {
     static func text(of answer: RecorderRow) -> String {
-        answer.isConnected
+        if answer.isConnected, answer.hasWebhook {
+            return
+                "The sender \(answer.sender.number) has a webhook, which gets its messages in place of the recorder: pause it with ccsctl senders webhook pause \(answer.sender.number).\n"
+        }
+        return answer.isConnected
             ? "Messages to the sender \(answer.sender.number) are recorded while no app server is connected.\n"
             : "The recorder of the sender \(answer.sender.number) is not logged in yet: see the log of ccsd.\n"
     }
@@ -24,6 +28,7 @@ extension ListRecorders: ReportedCommand {
         ListReport<RecorderRow>(
             columns: [
                 ("SENDER_ID", { Report.cell($0.sender) }), ("CONNECTED", { Report.cell($0.isConnected) }),
+                ("WEBHOOK", { Report.cell($0.hasWebhook) }),
                 ("RECEIVED", { Report.cell($0.received) }), ("DROPPED", { Report.cell($0.dropped) }),
             ], none: "Nothing is recorded: begin with ccsctl recorders add."
         ).text(answer.recorders)

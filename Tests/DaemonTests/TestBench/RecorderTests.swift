@@ -53,6 +53,23 @@ struct RecorderTests {
         }
     }
 
+    @Test("the answer reports a webhook of the sender that gets the messages in place of the recorder")
+    func webhook() throws {
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender.id
+        func add() throws -> Tool {
+            try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "recorders", "add", sender])
+        }
+        #expect(try daemon.ctl("recorders", "add", sender)["webhook"] as? Bool == false)
+        #expect(try add().output.contains("are recorded"))
+        _ = try daemon.ctl("senders", "webhook", "set", sender, "https://app.example/")
+        #expect(try daemon.ctl("recorders", "add", sender)["webhook"] as? Bool == true)
+        #expect(try add().output.contains("pause it with ccsctl senders webhook pause \(sender)"))
+        _ = try daemon.ctl("senders", "webhook", "pause", sender)
+        let rows = try daemon.ctl("recorders", "list")["recorders"] as? [Object]
+        #expect(rows?.first?["webhook"] as? Bool == false, "a paused webhook gets nothing")
+    }
+
     @Test("receipts are recorded, a recorder outlives a restart, and one that is removed records nothing")
     func lifetime() throws {
         let first = try RunningDaemon(flags: ["--test-bench"])

@@ -5,21 +5,26 @@ public import Wire
 public struct RecorderRow: Record {
     public var sender: SenderID
     public var isConnected: Bool
+    public var hasWebhook: Bool
     public var received: Int
     public var dropped: Int
 
     /// Creates a row.
-    public init(sender: SenderID, isConnected: Bool, received: Int, dropped: Int) {
+    public init(sender: SenderID, isConnected: Bool, hasWebhook: Bool, received: Int, dropped: Int) {
         self.sender = sender
         self.isConnected = isConnected
+        self.hasWebhook = hasWebhook
         self.received = received
         self.dropped = dropped
     }
 
     public static let fields = Fields(
-        RecorderRow.init(sender:isConnected:received:dropped:),
+        RecorderRow.init(sender:isConnected:hasWebhook:received:dropped:),
         .required("sender_id", .sender, \.sender, "The sender whose messages are recorded."),
         .required("connected", .boolean, \.isConnected, "Whether the recorder is logged in."),
+        .required(
+            "webhook", .boolean, \.hasWebhook,
+            "Whether the sender has an active webhook, which gets the messages in place of the recorder."),
         .required(
             "received", .count, \.received, "The number of messages and receipts that it has received."),
         .required(
@@ -34,9 +39,9 @@ public struct AddRecorder: OperatorCommand {
     public init(sender: SenderID) { self.sender = sender }
 
     public static let summary = OperationSummary.changing(
-        .addRecorder, "Record what devices send to a sender while no app server of it is connected.",
+        .addRecorder, "Record what devices send to a sender without a connected app server or webhook.",
         details: [
-            "Only with test_bench. The recorder is a session of the server's own that acknowledges all messages and receipts, and keeps the last \(Limits.TestBench.inboxMessages) of them for \"recorders messages\". As long as an app server of the sender is connected it gets nothing. It is kept over restarts, its inbox is not."
+            "Only with test_bench. The recorder is a session of the server's own that acknowledges all messages and receipts, and keeps the last \(Limits.TestBench.inboxMessages) of them for \"recorders messages\". As long as an app server of the sender is connected, or a webhook of it is active, it gets nothing: pause the webhook with \"senders webhook pause\". It is kept over restarts, its inbox is not."
         ])
     public static let fields = Fields(
         AddRecorder.init(sender:),

@@ -1,5 +1,6 @@
 import Basics
 import ClientProtocol
+import Delivery
 import Operator
 import TestBench
 import Wire
@@ -8,13 +9,19 @@ import Wire
 extension ControlServer {
     func addRecorder(_ command: AddRecorder) throws(OperatorProblem) -> RecorderRow {
         try requireSender(command.sender)
-        return RecorderRow(
-            try onBench { bench, completed in bench.record(command.sender, completed: completed) })
+        return row(try onBench { bench, completed in bench.record(command.sender, completed: completed) })
     }
 
     func listRecorders() throws(OperatorProblem) -> ListRecorders.Answer {
         let states = try onBench { bench, completed in completed(.success(bench.recorderStates())) }
-        return ListRecorders.Answer(recorders: states.map { RecorderRow($0) })
+        return ListRecorders.Answer(recorders: states.map { row($0) })
+    }
+
+    private func row(_ state: RecorderState) -> RecorderRow {
+        RecorderRow(
+            sender: state.sender, isConnected: state.isConnected,
+            hasWebhook: daemon.senders.directory[state.sender]?.usesWebhook == true,
+            received: state.received, dropped: state.dropped)
     }
 
     func readRecorder(_ command: ReadRecorder, _ call: Call) throws(OperatorProblem) -> ReadRecorder.Answer {
@@ -39,19 +46,11 @@ extension ControlServer {
     }
 
     func removeRecorder(_ command: RemoveRecorder) throws(OperatorProblem) -> RecorderRow {
-        RecorderRow(
+        row(
             try onBench { bench, completed in
                 completed(
                     Result { () throws(TestBenchProblem) in try bench.removeRecorder(of: command.sender) })
             })
-    }
-}
-
-extension RecorderRow {
-    fileprivate init(_ state: RecorderState) {
-        self.init(
-            sender: state.sender, isConnected: state.isConnected, received: state.received,
-            dropped: state.dropped)
     }
 }
 
