@@ -13,13 +13,19 @@ public enum KeyFile {
 
     /// Reads the key from the first line of an open file; `name` is for error messages.
     public static func read(_ descriptor: Int32, _ name: String) throws(Failure) -> Redacted<String> {
+        try read(descriptor, name, "server key")
+    }
+
+    private static func read(
+        _ descriptor: Int32, _ name: String, _ content: String
+    ) throws(Failure) -> Redacted<String> {
         var line = try firstLine(descriptor, name)[...]
         while let last = line.last, last == 0x0D || last == 0x20 || last == 0x09 { line.removeLast() }
         guard !line.isEmpty, line.count <= Limits.Login.credentialBytes,
             line.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Failure(
-                .badData, "\(name): invalid server key in the first line",
+                .badData, "\(name): invalid \(content) in the first line",
                 hint:
                     "expected one word of 1 to \(Limits.Login.credentialBytes) printable ASCII characters")
         }
@@ -38,7 +44,7 @@ public enum KeyFile {
                 .noPermission, "\(path) is accessible for other users, but it contains a token",
                 hint: "chmod 600 \(path)")
         }
-        return try read(descriptor, path)
+        return try read(descriptor, path, "token of an operator")
     }
 
     /// Reads a password, which may contain spaces, from the first line of a file.

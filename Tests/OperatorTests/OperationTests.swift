@@ -95,6 +95,22 @@ import Wire
         #expect(try fields.value(\.process, in: ["pid": 7]) == 7, "one field alone, whatever else is missing")
     }
 
+    @Test("the hint for an argument shows an empty default in words, and an invalid app name is named")
+    func emptyDefault() {
+        func problem(_ app: String, _ label: String) -> FieldProblem? {
+            #expect(throws: FieldProblem.self) {
+                try OperatorRequest(
+                    .addVirtualDevice,
+                    arguments: ["sender_id": "5", "app": .string(app), "label": .string(label)])
+            }
+        }
+        let long = problem("a", String(repeating: "x", count: 10_000))
+        #expect(long?.hint.hasSuffix("Default: empty.") == true, "\(long?.hint ?? "")")
+        for app in ["a\u{0}b", "", "a\nb"] {
+            #expect(problem(app, "")?.path == "app")
+        }
+    }
+
     @Test("a field without a value is null if it is nullable, and omitted otherwise")
     func absence() {
         let row = InstallationRow(

@@ -229,7 +229,9 @@ enum Samples {
         default:
             Sample(
                 arguments: [["sender_id": "5"]],
-                answers: [["sender_id": "5", "state": "paused", "changed": true]])
+                answers: [
+                    ["sender_id": "5", "state": "paused", "changed": true, "failure_pause_ended": false]
+                ])
         }
     }
 

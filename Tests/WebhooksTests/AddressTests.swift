@@ -52,7 +52,8 @@ struct AddressTests {
     @Test(
         "bad URLs are explained",
         arguments: [
-            ("http://a.example/", "expected https://"), ("https:/", "bytes"),
+            ("http://a.example/", "expected https://"), ("http://x/", "expected https://"),
+            ("https://a", "bytes"),
             ("ftp://a.example/", "https://"),
             ("https://u:p@a.example/", "user name"), ("https://a.example/#x", "fragment"),
             ("https://a.example/ü", "ASCII"), ("https://a.example/ x", "ASCII"),

@@ -50,6 +50,21 @@ import Wire
         #expect(try text(ListMessages.self, ["messages": []]) == "No messages are pending.\n")
     }
 
+    @Test("a webhook that is resumed while it waited after failures is not shown as active already")
+    func resumedWebhook() throws {
+        func shown(_ isChanged: Bool, _ endsPause: Bool) throws -> String {
+            try text(
+                ResumeWebhook.self,
+                [
+                    "sender_id": "5", "state": "active", "changed": .boolean(isChanged),
+                    "failure_pause_ended": .boolean(endsPause),
+                ])
+        }
+        #expect(try shown(false, false) == "The webhook of sender 5 is already active.\n")
+        #expect(try shown(true, false) == "The webhook of sender 5 is active.\n")
+        #expect(try shown(true, true).hasSuffix("tried at once: its pause after failures has ended.\n"))
+    }
+
     @Test("one sender is shown with every count, and several as a table")
     func statistics() throws {
         let row: JSONValue = [

@@ -22,8 +22,12 @@ public struct APIProblem: Error, Sendable, Equatable {
         self.field = field
     }
 
-    /// The problem of a command that the daemon refuses.
-    public init(_ problem: OperatorProblem) { self.init(.conflict, problem.text, hint: problem.hint) }
+    /// The problem of a command that the daemon refuses, perhaps for an argument that only it can check.
+    public init(_ problem: OperatorProblem) {
+        self.init(
+            problem.field == nil ? .conflict : .badRequest, problem.text, hint: problem.hint,
+            field: problem.field)
+    }
 
     /// The problem of an invalid argument.
     public init(_ problem: FieldProblem) {

@@ -143,6 +143,19 @@ public enum APITarget: Sendable {
                 .badRequest, "invalid body: expected a JSON object", hint: "name each argument with its value"
             )
         }
+        guard count(request.body) == members.count else {
+            throw APIProblem(
+                .badRequest, "duplicate argument in the JSON object", hint: "give each argument once")
+        }
         return members
+    }
+
+    /// Returns the number of members of a JSON object as written: of several with one key, `JSONValue` has only the last.
+    private static func count(_ object: [UInt8]) -> Int {
+        guard let reader = try? JSONReader(object.raw) else { return 0 }
+        var cursor = reader.begin(reader.root)
+        var count = 0
+        while reader.nextMember(&cursor) != nil { count += 1 }
+        return count
     }
 }

@@ -64,18 +64,27 @@ public struct WebhookState: Record {
     public var state: WebhookStateName
     /// Whether the command changed anything.
     public var isChanged: Bool
+    /// Whether the command ended a pause after failures.
+    public var endsFailurePause: Bool
 
     /// Creates an answer.
-    public init(sender: SenderID, state: WebhookStateName, isChanged: Bool) {
+    public init(
+        sender: SenderID, state: WebhookStateName, isChanged: Bool, endsFailurePause: Bool = false
+    ) {
         self.sender = sender
         self.state = state
         self.isChanged = isChanged
+        self.endsFailurePause = endsFailurePause
     }
 
     public static let fields = Fields(
-        WebhookState.init(sender:state:isChanged:), .required("sender_id", .sender, \.sender, "The sender."),
+        WebhookState.init(sender:state:isChanged:endsFailurePause:),
+        .required("sender_id", .sender, \.sender, "The sender."),
         .required("state", .word, \.state, "Whether requests are sent."),
-        .required("changed", .boolean, \.isChanged, "Whether the command changed that."))
+        .required("changed", .boolean, \.isChanged, "Whether the command changed anything."),
+        .required(
+            "failure_pause_ended", .boolean, \.endsFailurePause,
+            "Whether the webhook was waiting after failures, and is now tried at once."))
 }
 
 /// Pauses a webhook.

@@ -28,7 +28,8 @@ public struct FieldDescription: Sendable, Equatable {
     /// The hint for an invalid value.
     var hint: String {
         switch presence {
-        case .preset(let value): "\(name): \(documentation) Default: \(value)."
+        case .preset(let value):
+            "\(name): \(documentation) Default: \(value.isEmpty ? "empty" : value)."
         case .required, .optional, .nullable: "\(name): \(documentation)"
         }
     }

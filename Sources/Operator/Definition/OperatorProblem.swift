@@ -4,11 +4,14 @@ public struct OperatorProblem: Error, Sendable, Equatable {
     public var text: String
     /// What to do instead; may be empty.
     public var hint: String
+    /// The argument that is invalid; `nil` if it is none. Only the operator API reports it.
+    public var field: String?
 
     /// Creates a problem.
-    public init(_ text: String, hint: String = "") {
+    public init(_ text: String, hint: String = "", field: String? = nil) {
         self.text = text
         self.hint = hint
+        self.field = field
     }
 }
 

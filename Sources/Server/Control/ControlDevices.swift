@@ -78,7 +78,7 @@ extension ControlServer {
             guard let name = daemon.seal.name(of: Array(token.revealed.utf8).raw) else {
                 throw OperatorProblem(
                     "invalid device: expected the number of a device or a registration token of this server",
-                    hint: "ccsctl devices list shows all devices")
+                    hint: "ccsctl devices list shows all devices", field: "device")
             }
             return (name.device, name.number)
         }

@@ -34,8 +34,13 @@ extension ControlServer {
         let isChanged = try changing { () throws(Senders.Problem) in
             try daemon.senders.setWebhook(sender, to: state)
         }
-        if state == .active { daemon.webhooks.retry(sender) }
-        return WebhookState(sender: sender, state: WebhookStateName(state), isChanged: isChanged)
+        guard state == .active else {
+            return WebhookState(sender: sender, state: WebhookStateName(state), isChanged: isChanged)
+        }
+        let endsPause = statuses(of: [sender])[sender]?.pausedMilliseconds != nil
+        daemon.webhooks.retry(sender)
+        return WebhookState(
+            sender: sender, state: .active, isChanged: isChanged || endsPause, endsFailurePause: endsPause)
     }
 
     func clearWebhook(_ command: ClearWebhook) throws(OperatorProblem) -> ClearWebhook.Answer {

@@ -7,6 +7,10 @@ public enum WebhookURL {
     /// Names are resolved at each connection, and their addresses checked then (`AddressClass`).
     public static func problem(_ text: String, allowsPrivate: Bool) -> String? {
         let bytes = Array(text.utf8)
+        // First, since it is the likely mistake.
+        guard text.lowercased().hasPrefix("https://") else {
+            return "expected https://HOST/PATH, since messages are only sent encrypted"
+        }
         guard Limits.Webhook.urlBytes.contains(bytes.count) else {
             return
                 "expected \(Limits.Webhook.urlBytes.lowerBound) to \(Limits.Webhook.urlBytes.upperBound) bytes"
@@ -14,7 +18,6 @@ public enum WebhookURL {
         guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.refused.contains($0) }) else {
             return "expected printable ASCII characters without spaces; encode others with %"
         }
-        guard text.lowercased().hasPrefix("https://") else { return "expected https://HOST/PATH" }
         let rest = text.dropFirst("https://".count)
         guard !rest.contains("#") else { return "a fragment (#…) is never sent; leave it out" }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }

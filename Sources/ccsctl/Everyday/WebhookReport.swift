@@ -76,6 +76,10 @@ extension ResumeWebhook: ReportedCommand {
 
 private enum WebhookStateReport {
     static func text(_ answer: WebhookState) -> String {
+        if answer.endsFailurePause {
+            return
+                "The webhook of sender \(Report.cell(answer.sender)) is active, and tried at once: its pause after failures has ended.\n"
+        }
         let already = answer.isChanged ? "" : "already "
         return "The webhook of sender \(Report.cell(answer.sender)) is \(already)\(answer.state.rawValue).\n"
     }

@@ -58,6 +58,10 @@ import Wire
         Case(
             method: "POST", path: "/operator/v1/senders/5/rotate-key", body: "{\"sender_id\":6}",
             status: .badRequest, text: "duplicate sender_id"),
+        Case(
+            method: "POST", path: "/operator/v1/drain",
+            body: "{\"sender_id\":\"6\",\"sender\\u005fid\":\"7\"}", status: .badRequest,
+            text: "duplicate argument"),
     ]
 
     @Test("each wrong request has its own status and text", arguments: cases.indices)

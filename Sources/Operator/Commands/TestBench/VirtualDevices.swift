@@ -1,4 +1,5 @@
 public import Basics
+import Wire
 
 /// A device of the test bench as the commands show it.
 public struct VirtualDeviceRow: Record {
@@ -56,8 +57,18 @@ public struct VirtualDeviceRow: Record {
 }
 
 extension FieldKind where Value == String {
-    /// The name of an app.
-    fileprivate static var app: FieldKind { text(1...Limits.Registration.fieldBytes, as: "APP") }
+    /// The name of an app, as a registration accepts it.
+    fileprivate static var app: FieldKind {
+        let bytes = 1...Limits.Registration.fieldBytes
+        return scalar(
+            .named("\(bytes.lowerBound) to \(bytes.upperBound) bytes of text without control characters"),
+            "APP",
+            parse: { value in
+                value.text(of: bytes).flatMap { text in
+                    text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? text : nil
+                }
+            }, encode: { .string($0) })
+    }
 }
 
 /// Creates a device that lives in the server.

@@ -44,7 +44,7 @@ extension ControlServer {
             guard let name = daemon.seal.name(of: Array(token.revealed.utf8).raw) else {
                 throw OperatorProblem(
                     "invalid token: expected a registration token of this server",
-                    hint: "ccsctl virtual-devices list shows those of virtual devices")
+                    hint: "ccsctl virtual-devices list shows those of virtual devices", field: "token")
             }
             return .registration(name)
         case (nil, let sender?):
@@ -59,11 +59,13 @@ extension ControlServer {
     private func action(of command: AddFault) throws(OperatorProblem) -> Fault.Action {
         guard command.error == nil || command.action == .refuse else {
             throw OperatorProblem(
-                "error is only for the action refuse", hint: "leave it out, or change the action")
+                "error is only for the action refuse", hint: "leave it out, or change the action",
+                field: "error")
         }
         guard command.milliseconds == nil || command.action == .delay else {
             throw OperatorProblem(
-                "milliseconds is only for the action delay", hint: "leave it out, or change the action")
+                "milliseconds is only for the action delay", hint: "leave it out, or change the action",
+                field: "milliseconds")
         }
         switch command.action {
         case .drop: return .drop
@@ -72,18 +74,21 @@ extension ControlServer {
             guard let milliseconds = command.milliseconds else {
                 throw OperatorProblem(
                     "the action delay needs milliseconds",
-                    hint: "give a number from 1 to \(Limits.TestBench.delayMilliseconds)")
+                    hint: "give a number from 1 to \(Limits.TestBench.delayMilliseconds)",
+                    field: "milliseconds")
             }
             return .delay(milliseconds)
         case .refuse:
             guard let error = command.error else {
                 throw OperatorProblem(
-                    "the action refuse needs an error", hint: "give one such as DEVICE_UNREGISTERED")
+                    "the action refuse needs an error", hint: "give one such as DEVICE_UNREGISTERED",
+                    field: "error")
             }
             guard let refusal = Refusal.named(error) else {
                 throw OperatorProblem(
                     "unknown error \"\(error)\": expected an error of a message, or its reason",
-                    hint: "the tables of errors in docs/xmpp.md and docs/http.md have all of them")
+                    hint: "the tables of errors in docs/xmpp.md and docs/http.md have all of them",
+                    field: "error")
             }
             return .refuse(refusal)
         }

@@ -1,4 +1,5 @@
 import Basics
+import Catalogue
 import ClientProtocol
 import Delivery
 import Operator
@@ -187,7 +188,12 @@ extension OperatorProblem {
                     "remove it with ccsctl virtual-devices remove \(device.number), and create another one with ccsctl virtual-devices add"
             )
         case .failed(let text):
-            self.init("the virtual device failed: \(text)", hint: "see the log of ccsd")
+            let isBusy = ["SERVICE_NOT_AVAILABLE", " 429", " 503"].contains { text.contains($0) }
+            self.init(
+                "the virtual device failed: \(text)",
+                hint: isBusy
+                    ? "see the log of ccsd; many new devices in a minute need a higher \(ConfigKey.unauthenticatedRequestsPerAddress.rawValue), or a minute of patience"
+                    : "see the log of ccsd")
         case .file(let text):
             self.init("the virtual devices cannot be kept: \(text)", hint: "check the data directory")
         }
