@@ -131,10 +131,8 @@ final class Senders: Sendable {
         }
     }
 
-    /// Reads the senders again, because another node of the cluster has changed them.
-    func reload() { try? read() }
-
-    private func read() throws(StoreError) {
+    /// Reads the senders, again because another node of the cluster has changed them.
+    func read() throws(StoreError) {
         // One at a time: an older reading must not replace a newer one.
         try readings.withLock { _ throws(StoreError) in
             let directory = SenderDirectory(try store.senders())

@@ -119,6 +119,21 @@ extension Startup {
         }
     }
 
+    /// Reads the senders that another node has changed. If that fails it is tried again soon: until then a revoked key is accepted.
+    private static func read(_ senders: Senders, _ mailbox: ClusterMailbox, _ log: Log) {
+        do throws(StoreError) { try senders.read() } catch {
+            log.repeating(
+                .error, "store_failed", by: "senders",
+                ["kind": .text(error.kind.rawValue), "problem": .text(error.description)])
+            mailbox.post { host in
+                let soon = Int64(Limits.Store.retryMilliseconds)
+                host.reactor.schedule(at: host.reactor.now.monotonic.advanced(milliseconds: soon)) { _ in
+                    read(senders, mailbox, log)
+                }
+            }
+        }
+    }
+
     /// Starts the thread of the cluster.
     func startCluster(
         _ reactor: Reactor, _ settings: ClusterSettings, _ port: ClusterPort, of daemon: Daemon,
@@ -131,7 +146,7 @@ extension Startup {
             tally: ClusterTally(shard: metrics.shards[configuration.reactorCount + 2]),
             contact: port.contact, roster: roster, backups: daemon.backups,
             dataDirectory: configuration.dataDirectory, restart: { port.restart.make() },
-            sendersChanged: { senders.reload() })
+            sendersChanged: { [log] in Self.read(senders, port.mailbox, log) })
         let progress = try reading(surroundings.store.contents) { store throws(StoreError) in
             try store.logProgress()
         }
