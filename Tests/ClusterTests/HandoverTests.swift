@@ -110,15 +110,6 @@ struct HandoverTests {
         #expect(released(bench.run(3_000)) == [])
     }
 
-    @Test("a node without successors does not wait for one at its stop")
-    func alone() {
-        var bench = owners()
-        bench.others = []
-        _ = bench.run(4_000)
-        _ = bench.handle(.drain)
-        #expect(bench.run(100).contains(.drained))
-    }
-
     @Test("a node without a link gets no partition, not even at an operator's command")
     func unlinked() {
         var bench = owners(4)

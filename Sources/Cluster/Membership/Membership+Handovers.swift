@@ -66,8 +66,7 @@ extension Membership {
             else { continue }
             release(partition, to: successor.node, now, &effects)
         }
-        // Where no other node can take them, they wait for the next process.
-        guard drain == .underway, load == 0 || !peers.contains(where: \.isFit) else { return }
+        guard drain == .underway, load == 0 else { return }
         drain = .reported
         effects.append(.drained)
     }
