@@ -166,7 +166,8 @@ public struct LogOwner: Sendable {
         guard state.isActive else { return }
         switch event {
         case .stored, .record, .end, .removed: if frames.isEmpty { stalledSince = nil }
-        case .refused, .readFailed, .disconnected, .connected, .tick: break
+        case .disconnected: stalledSince = nil
+        case .refused, .readFailed, .connected, .tick: break
         }
         switch event {
         case .stored(let name, let position): stored(name, position, now, &effects)
