@@ -55,6 +55,15 @@ extension ClusterFile {
         }
     }
 
+    /// Whether a text is a host or IP address and a port.
+    public static func isAddress(_ text: String) -> Bool {
+        guard text.utf8.count <= Limits.Cluster.addressBytes, let colon = text.lastIndex(of: ":") else {
+            return false
+        }
+        let (host, port) = (text[..<colon], UInt16(text[text.index(after: colon)...]) ?? 0)
+        return port > 0 && !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+
     private static let nodeNumbers = 1...Int(UInt16.max)
 
     private static func bytes(ofHex text: String) -> [UInt8]? {
@@ -131,11 +140,7 @@ private struct FieldReader {
     /// A host or IP address and a port.
     mutating func address(_ name: String) throws(ClusterFileProblem) -> String {
         let text = try text(name, 3...Limits.Cluster.addressBytes)
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        let port = parts.count > 1 ? parts.last.flatMap { UInt16($0) } : nil
-        let host = text.utf8.dropLast((parts.last?.utf8.count ?? 0) + 1)
-        let isHost = !host.isEmpty && host.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-        guard isHost, let port, port > 0 else {
+        guard ClusterFile.isAddress(text) else {
             throw problem(
                 name,
                 "\(Printable.text(text, limit: Limits.Cluster.addressBytes)): expected a host and a port, such as 10.0.0.1:5240"

@@ -131,8 +131,9 @@ extension ClusterHost {
     /// begins with what that has.
     private func written(_ number: UInt64, at position: UInt64?, by node: NodeNumber, _ now: Now) {
         guard let position else { return controlWrites.fail(number, at: node) }
-        controlWrites.written(number, at: LogPosition(position), by: node, now: now.monotonic)
-        for hosted in replicas { controlWrites.applied(hosted.replica.stored, of: hosted.partition) }
+        let partition = controlWrites.written(
+            number, at: LogPosition(position), by: node, now: now.monotonic)
+        if let partition { controlWrites.applied(replicas[partition].replica.stored, of: partition) }
     }
 
     func isLinked(_ node: NodeNumber) -> Bool { links?.isUp(node) ?? false }

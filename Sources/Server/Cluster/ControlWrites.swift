@@ -51,12 +51,17 @@ struct ControlWrites {
     }
 
     /// A node has written a batch, which ends at a position of its log: its outcome is reported once this node has applied that.
-    mutating func written(_ number: UInt64, at position: LogPosition, by node: NodeNumber, now: Instant) {
-        guard let entry = take(number, node) else { return }
+    /// Returns the partition of the batch.
+    @discardableResult
+    mutating func written(
+        _ number: UInt64, at position: LogPosition, by node: NodeNumber, now: Instant
+    ) -> Int? {
+        guard let entry = take(number, node) else { return nil }
         written.append(
             Written(
                 partition: entry.partition, position: position, completed: entry.completed,
                 until: now.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)))
+        return entry.partition
     }
 
     /// This node has applied a log up to a position.

@@ -46,11 +46,7 @@ enum FoundCluster {
 
     /// Throws unless a text is a host and a port.
     static func check(_ address: String, _ option: String, _ example: String) throws(Failure) {
-        let port = address.split(separator: ":", omittingEmptySubsequences: false).last.flatMap { UInt16($0) }
-        let isValid =
-            address.contains(":") && port ?? 0 > 0 && address.utf8.count <= Limits.Cluster.addressBytes
-            && !address.hasPrefix(":")
-        guard !isValid else { return }
+        guard !ClusterFile.isAddress(address) else { return }
         throw Failure(
             .usage, "invalid \(option) \"\(Report.safe(address))\"",
             hint: "give a host and a port, such as \(example)")
