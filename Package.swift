@@ -190,7 +190,11 @@ let package = Package(
             path: "Tests/NATSClientTests/Support", swiftSettings: strict),
         tests(
             "NATSClient",
-            ["NATSClient", "NATSServerSupport", "ClusterLog", "Transport", "Crypto", "Wire", "Basics"],
+            [
+                "NATSClient", "NATSServerSupport", "ClusterLog", "ClusterLogSupport", "Transport", "Crypto",
+                "Wire",
+                "Basics",
+            ],
             exclude: ["Support"]),
         tests("Operator", ["Operator", "Wire", "Basics", "WireSupport"]),
         tests("Catalogue", ["Catalogue", "Operator", "Basics"]),
@@ -201,7 +205,7 @@ let package = Package(
                 "Store",
                 "Delivery",
                 "Sessions", "Transport", "BasicsSupport", "StoreSupport", "Cluster", "ClusterLog",
-                "ClusterSetup", "NATSClient", "NATSServerSupport",
+                "ClusterLogSupport", "ClusterSetup", "NATSClient", "NATSServerSupport",
             ]),
         tests(
             "Client",

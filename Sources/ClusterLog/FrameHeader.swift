@@ -4,7 +4,7 @@ public import Basics
 ///
 /// | bytes | content |
 /// |---|---|
-/// | 0–7 | hash of all that follows, keyed with the log |
+/// | 0–7 | tag of all that follows (`LogKey`) |
 /// | 8–15 | magic, version and kind |
 /// | 16–23 | epoch |
 /// | 24–31 | number within the epoch |
@@ -75,7 +75,7 @@ public struct FrameHeader: Hashable, Sendable {
         buffer.append(word: confirmed)
         buffer.append(word: previous)
         buffer.append(entries)
-        buffer.set(word: log.hash(buffer.bytes.extracting(8..<buffer.count)), at: 0)
+        buffer.set(word: log.tag(buffer.bytes.extracting(8..<buffer.count)), at: 0)
         return buffer.copied()
     }
 
@@ -84,7 +84,8 @@ public struct FrameHeader: Hashable, Sendable {
         _ record: borrowing RawSpan, in log: LogKey, upTo newest: UInt8 = newestVersion
     ) -> LogRecord {
         guard record.byteCount >= length, record.word(at: 8) & ~0xffff == magic else { return .foreign }
-        guard record.word(at: 0) == log.hash(record.extracting(8..<record.byteCount)) else { return .damaged }
+        // One comparison of two words takes the same time for all tags.
+        guard record.word(at: 0) == log.tag(record.extracting(8..<record.byteCount)) else { return .foreign }
         let version = record.byte(at: 9)
         guard version > 0, version <= newest else { return .newer(version: version) }
         let header = FrameHeader(
@@ -102,28 +103,14 @@ public struct FrameHeader: Hashable, Sendable {
     }
 }
 
-/// What the hashes of a log are keyed with, so that a frame of another cluster or partition is not taken for one of this log. It is
-/// no secret.
-public struct LogKey: Hashable, Sendable {
-    private let cluster: UInt64
-    private let partition: UInt64
-
-    /// The key of the log of a partition.
-    public init(cluster: UInt64, partition: Int) {
-        self.cluster = cluster
-        self.partition = UInt64(partition)
-    }
-
-    func hash(_ bytes: borrowing RawSpan) -> UInt64 { SipHash(key: (cluster, partition)).hash(bytes) }
-}
-
 /// A record of a log, as it was read.
 public enum LogRecord: Hashable, Sendable {
     /// A frame of this log.
     case frame(FrameHeader)
-    /// No frame at all: a stranger wrote it.
+    /// No frame of this log: a stranger wrote it, it belongs to another log, or a server of the log has damaged it. A damaged frame is
+    /// noticed at the next one, which has another number than the one that is expected then.
     case foreign
-    /// A frame whose hash is wrong: it is damaged, or belongs to another log.
+    /// A frame that a node of this cluster has made, and that none should make.
     case damaged
     /// A frame of a version that this build cannot read.
     case newer(version: UInt8)

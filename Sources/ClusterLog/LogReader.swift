@@ -129,7 +129,7 @@ public struct LogReader: Hashable, Sendable {
 
 /// Why a record stops its readers. To skip it could lose what others apply.
 public enum UnreadableRecord: Hashable, Sendable {
-    /// Its hash is wrong.
+    /// A node of this cluster has made it, and its content is impossible.
     case damaged
     /// A newer build wrote it.
     case newer(version: UInt8)

@@ -78,8 +78,12 @@ public struct ClusterFileProblem: Error, Sendable, Equatable, CustomStringConver
 }
 
 extension ClusterFile {
-    /// The names of the shared secrets: those of the settings of a store.
-    public static let secretNames = ["token_secret", "scram_secret", "apns_secret"]
+    /// The names of the shared secrets that are settings of a store.
+    public static let settingNames = ["token_secret", "scram_secret", "apns_secret"]
+    /// The secret of `LogSecret`.
+    public static let logSecretName = "log_secret"
+    /// The names of the shared secrets.
+    public static let secretNames = settingNames + [logSecretName]
     /// The number of bytes of each secret.
     public static let secretBytes = 32
     static let format = 1

@@ -54,7 +54,7 @@ extension Startup {
             throw refusal(of: store, "it has the data of a daemon that belongs to no cluster")
         }
         try reading(store) { store throws(StoreError) in
-            for name in ClusterFile.secretNames {
+            for name in ClusterFile.settingNames {
                 if let secret = cluster.file.secrets[name] { try store.setSetting(name, secret.revealed) }
             }
             try store.setSetting(Self.clusterSetting, id)

@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import ClusterLogSupport
 
 extension FrameHeader {
     /// A header of a test: nothing but the mark was confirmed before it.
@@ -18,6 +19,8 @@ extension FrameHeader {
     /// Reads the bytes of a record.
     static func read(bytes: [UInt8], in log: LogKey) -> LogRecord { read(bytes.raw, in: log) }
 
-    /// The hash of a record of `LogReaderTests.log` after its first eight bytes.
-    static func hash(_ bytes: [UInt8]) -> UInt64 { SipHash(key: (7, 2)).hash(bytes.raw) }
+    /// The tag of a record of `LogReaderTests.log` after its first eight bytes.
+    static func tag(_ bytes: [UInt8]) -> UInt64 {
+        LogSecret.example.tags(of: .frames(partition: 2), in: 7).hash(bytes.raw)
+    }
 }

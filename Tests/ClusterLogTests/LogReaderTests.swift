@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import ClusterLogSupport
 import Testing
 
 @Suite("the rule of the readers")
@@ -165,26 +166,33 @@ struct FrameHeaderTests {
         #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .frame(header))
     }
 
-    @Test("each changed byte is found")
+    @Test("a frame with a changed byte is no frame of the log")
     func damage() {
         let frame = header.frame(with: [1, 2, 3], in: LogReaderTests.log)
         for index in frame.indices {
             var changed = frame
             changed[index] ^= 0x10
             let record = FrameHeader.read(bytes: changed, in: LogReaderTests.log)
-            #expect(record == .damaged || record == .foreign, "byte \(index)")
+            #expect(record == .foreign, "byte \(index)")
         }
         for length in frame.indices {
             let record = FrameHeader.read(bytes: Array(frame.prefix(length)), in: LogReaderTests.log)
-            #expect(record == .damaged || record == .foreign, "length \(length)")
+            #expect(record == .foreign, "length \(length)")
         }
     }
 
-    @Test("a frame of another partition or cluster is damaged here")
+    @Test("a frame of another partition or cluster, or of a writer without the secret, is foreign")
     func otherLog() {
         let frame = header.frame(with: [], in: LogKey(cluster: 7, partition: 3))
-        #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .damaged)
-        #expect(FrameHeader.read(bytes: frame, in: LogKey(cluster: 8, partition: 3)) == .damaged)
+        #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .foreign)
+        #expect(FrameHeader.read(bytes: frame, in: LogKey(cluster: 8, partition: 3)) == .foreign)
+        for at in [0, 8, 16, 24] {
+            var secret = [UInt8](0..<32)
+            secret[at] ^= 1
+            let forged = header.frame(
+                with: [], in: LogKey(LogSecret(secret.raw), cluster: 7, partition: 2))
+            #expect(FrameHeader.read(bytes: forged, in: LogReaderTests.log) == .foreign, "byte \(at)")
+        }
     }
 
     @Test("a newer version is recognized, and what is no frame")
@@ -209,8 +217,8 @@ struct FrameHeaderTests {
             var frame = FrameHeader(term: Term(Epoch(1), Claim(1)), number: kind == .mark ? 2 : 1, time: 0)
                 .frame(with: [], in: LogReaderTests.log)
             frame[8] = kind.rawValue
-            let hash = FrameHeader.hash(Array(frame[8...]))
-            for index in 0..<8 { frame[index] = UInt8(truncatingIfNeeded: hash >> (8 * UInt64(index))) }
+            let tag = FrameHeader.tag(Array(frame[8...]))
+            for index in 0..<8 { frame[index] = UInt8(truncatingIfNeeded: tag >> (8 * UInt64(index))) }
             #expect(FrameHeader.read(bytes: frame, in: LogReaderTests.log) == .damaged)
         }
         let mark = FrameHeader(term: Term(Epoch(1), Claim(1)), number: 1, time: 0)

@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import ClusterLogSupport
 import Testing
 
 /// Repairs of a log that has lost records, step by step.

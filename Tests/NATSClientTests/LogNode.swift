@@ -1,5 +1,6 @@
 import Basics
 import ClusterLog
+import ClusterLogSupport
 import NATSServerSupport
 import Transport
 

@@ -17,7 +17,7 @@ extension ClusterAlarmCause {
         case .unowned:
             "A partition has had no owner for \(Limits.Cluster.unownedMilliseconds / 1_000) s: messages for it are refused."
         case .halted:
-            "The node can apply no more of the log of a partition: a newer version wrote it, or it is damaged."
+            "The node can apply no more of the log of a partition: a newer version wrote it, or a node wrote what none should."
         case .outdated:
             "The node needs records of a partition that were purged: it copies the store of another node, and restarts."
         case .behind:

@@ -4,6 +4,8 @@ public enum HeartbeatFault: Error, Hashable, Sendable {
     case tooLong(bytes: Int)
     /// No heartbeat at all.
     case foreign
+    /// It names this cluster, and no node of this cluster has made it.
+    case unauthenticated
     /// A newer build has sent it.
     case newer(version: UInt8)
     /// The bytes end too early.

@@ -62,7 +62,7 @@ extension UnreadableRecord {
     /// What is wrong with the record.
     var words: String {
         switch self {
-        case .damaged: "its hash is wrong"
+        case .damaged: "a node of this cluster has made it, and its content is impossible"
         case .newer(let version):
             "it is a frame of version \(version), and this node reads 1 to \(FrameHeader.newestVersion)"
         case .rival:

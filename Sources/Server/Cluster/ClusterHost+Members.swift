@@ -21,7 +21,7 @@ extension ClusterHost {
     /// A message for the subscription.
     func heard(_ message: NATSMessage, _ now: Now) {
         do throws(HeartbeatFault) {
-            handle(.heartbeat(try Heartbeat(decoding: message.payload.raw)), now)
+            handle(.heartbeat(try settings.heartbeatSeal.open(message.payload.raw)), now)
         } catch {
             log.repeating(
                 .warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])
@@ -47,7 +47,8 @@ extension ClusterHost {
 
     private func perform(_ effect: MembershipEffect, _ now: Now) {
         switch effect {
-        case .send(let heartbeat): logs.publish(heartbeat.encoded(), to: settings.heartbeatSubject)
+        case .send(let heartbeat):
+            logs.publish(settings.heartbeatSeal.seal(heartbeat), to: settings.heartbeatSubject)
         case .owner(let partition, let node): ownerChanged(of: partition, to: node, now)
         case .claim(let partition) where replicas[partition].isClaimable:
             handle(.claim(Claim(SecureRandom.number())), of: replicas[partition], now)

@@ -88,7 +88,7 @@ final class ClusterHost: ReactorDelegate {
         replicas = progress.enumerated().map { partition, progress in
             HostedReplica(
                 partition: partition,
-                log: LogKey(cluster: settings.membership.cluster.number, partition: partition), progress)
+                log: settings.logKey(of: partition), progress)
         }
         owners = Array(repeating: nil, count: progress.count)
         incoming = surroundings.reactors.map { _ in Parcel() }

@@ -15,6 +15,9 @@ struct ClusterSettings: Sendable {
     var nats: NATSSettings
     var names: LogNames
     var stream: StreamSettings
+    /// What frames and heartbeats are authenticated with.
+    private let secret: LogSecret
+    let heartbeatSeal: HeartbeatSeal
     /// The monitoring ports of the servers of the log.
     var monitors: [NATSServerAddress]
     /// What is wrong with the certificate of the node, although it can be used: it expires soon.
@@ -22,6 +25,11 @@ struct ClusterSettings: Sendable {
 
     /// The subject of heartbeats.
     var heartbeatSubject: String { "\(names.prefix)-nodes.heartbeat" }
+
+    /// What the frames of a partition are authenticated with.
+    func logKey(of partition: Int) -> LogKey {
+        LogKey(secret, cluster: file.cluster.number, partition: partition)
+    }
 
     /// The address that other nodes connect to. Throws if `listen` is none.
     func listenAddress() throws(TransportError) -> SocketAddress {
@@ -46,6 +54,12 @@ struct ClusterSettings: Sendable {
         guard let own = file.own else {
             throw ClusterSettingsProblem(file: path, problem: "node: it is not among nodes")
         }
+        guard let bytes = file.secrets[ClusterFile.logSecretName]?.revealed else {
+            throw ClusterSettingsProblem(
+                file: path, problem: "secrets.\(ClusterFile.logSecretName): it is missing")
+        }
+        secret = LogSecret(bytes.raw)
+        heartbeatSeal = HeartbeatSeal(secret, of: file.cluster)
         identity = LinkIdentity(
             cluster: file.cluster, node: file.node, incarnation: Incarnation(SecureRandom.number()))
         membership = Membership.Settings(

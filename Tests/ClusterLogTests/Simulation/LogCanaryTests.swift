@@ -14,6 +14,11 @@ struct LogCanaryTests {
         }
     }
 
+    @Test("frames that a stranger makes with the secret of the cluster are found")
+    func knownSecret() {
+        #expect(findings(of: "") { $0.strangersKey = $0.key })
+    }
+
     @Test("an owner that confirms on any answer is found")
     func anyAnswer() {
         #expect(

@@ -24,6 +24,7 @@ struct LogSimulationTests {
         settings.pauses = percent(5)
         settings.cuts = percent(5)
         settings.elections = percent(3)
+        settings.strangers = percent(50)
         return settings
     }
 

@@ -18,10 +18,14 @@ final class LogWorld {
         var pauses = 1
         var cuts = 1
         var elections = 1
+        var strangers = 0
     }
 
     let settings: Settings
     let key = LogKey(cluster: 0x5eed, partition: 3)
+    /// What a stranger makes frames with: a secret that is not that of the cluster.
+    var strangersKey = LogKey(
+        LogSecret([UInt8](repeating: 0, count: LogSecret.length).raw), cluster: 0x5eed, partition: 3)
     var random: SeededRandom
     var log: SimulatedLog
     var checkers = LogCheckers()

@@ -1,6 +1,7 @@
 import Basics
 import Cluster
 import ClusterLog
+import ClusterLogSupport
 import NATSClient
 import Operator
 import Testing

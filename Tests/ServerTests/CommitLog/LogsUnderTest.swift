@@ -1,6 +1,7 @@
 import Basics
 import BasicsSupport
 import Cluster
+import ClusterLog
 import ClusterSetup
 import Delivery
 import Glibc
@@ -58,8 +59,8 @@ final class ReplicatedLog: LogUnderTest {
     private var thread: Transport.Thread?
     private var strangers: [PlainConnection] = []
     let outcomes: OutcomeJournal
-    /// The cluster.
-    let cluster: ClusterID
+    /// The key of the log of partition 0.
+    let key: LogKey
 
     init() throws {
         server = try NATSServerProcess()
@@ -75,7 +76,7 @@ final class ReplicatedLog: LogUnderTest {
             applied: { port.mailbox.post(ClusterParcel(applied: $0)) },
             report: { reports.post($0) })
         (self.mailbox, self.port, self.outcomes) = (mailbox, port, outcomes)
-        cluster = settings.membership.cluster
+        key = settings.logKey(of: 0)
         let host = ClusterHost(
             reactor: other, settings: settings, mailbox: port.mailbox, progress: try store.logProgress(),
             surroundings: ClusterHost.Surroundings(

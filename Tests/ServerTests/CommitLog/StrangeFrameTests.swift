@@ -13,11 +13,11 @@ import Testing
     "Strange frames", .serialized,
     .enabled(if: NATSServerProcess.isInstalled, "nats-server: run Scripts/bootstrap --tests"))
 struct StrangeFrameTests {
-    private func mark(_ log: ReplicatedLog, version: UInt8) -> [UInt8] {
+    private func mark(_ key: LogKey, version: UInt8, epoch: UInt64 = 1 << 20) -> [UInt8] {
         let header = FrameHeader(
-            version: version, term: Term(Epoch(1 << 20), Claim(7)), number: 1, time: Now.read().wall,
+            version: version, term: Term(Epoch(epoch), Claim(7)), number: 1, time: Now.read().wall,
             confirmed: 0, previous: 0)
-        return header.frame([UInt8]().raw, in: LogKey(cluster: log.cluster.number, partition: 0))
+        return header.frame([UInt8]().raw, in: key)
     }
 
     private func waitForAlarms(_ log: ReplicatedLog) -> [String] {
@@ -40,7 +40,7 @@ struct StrangeFrameTests {
     @Test("a frame of a newer version halts its partition by name, and no other one")
     func newer() throws {
         let log = try ReplicatedLog()
-        try log.append(mark(log, version: 9), to: 0)
+        try log.append(mark(log.key, version: 9), to: 0)
         let alarms = waitForAlarms(log)
         #expect(alarms.count == 1, "\(alarms)")
         #expect(alarms.first?.hasPrefix("halted: partition 0 has halted on this node") == true)
@@ -52,7 +52,7 @@ struct StrangeFrameTests {
     @Test("a mark that proves that records are lost stops its partition by name, and no other one")
     func missing() throws {
         let log = try ReplicatedLog()
-        try log.append(mark(log, version: FrameHeader.newestVersion), to: 0)
+        try log.append(mark(log.key, version: FrameHeader.newestVersion), to: 0)
         let alarms = waitForAlarms(log)
         #expect(alarms.count == 1, "\(alarms)")
         #expect(alarms.first?.hasPrefix("records_lost: the log of partition 0 has lost records") == true)
@@ -65,5 +65,21 @@ struct StrangeFrameTests {
         let log = try ReplicatedLog()
         try log.append(Array("hello".utf8), to: 0)
         #expect(writes(log, 1, to: 0) && log.alarms.isEmpty)
+    }
+
+    @Test("frames of a writer without the secret, damaged ones, and copies are skipped, and batches count")
+    func forged() throws {
+        let log = try ReplicatedLog()
+        let stranger = LogKey(
+            LogSecret([UInt8](repeating: 1, count: LogSecret.length).raw), cluster: 1, partition: 0)
+        #expect(writes(log, 1, to: 0))
+        for epoch in [1, 2, 1 << 20, 1 << 62] as [UInt64] {
+            try log.append(mark(stranger, version: FrameHeader.newestVersion, epoch: epoch), to: 0)
+        }
+        var damaged = mark(log.key, version: FrameHeader.newestVersion)
+        damaged[20] ^= 1
+        try log.append(damaged, to: 0)
+        try log.append(mark(stranger, version: 9), to: 0)
+        #expect(writes(log, 2, to: 0) && log.alarms.isEmpty)
     }
 }
