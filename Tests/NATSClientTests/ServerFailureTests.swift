@@ -27,6 +27,29 @@ extension ServerTests {
             }
         }
 
+        @Test("a server that is left is followed by another one at once, each time")
+        func left() throws {
+            let servers = [try NATSServerProcess(name: "one"), try NATSServerProcess(name: "two")]
+            let test = try TestClient(servers[0], servers[1])
+            var name = try test.connected()
+            for _ in 1...4 {
+                try test.jetStream.leave()
+                #expect(try test.disconnected() == .left)
+                let next = try test.connected()
+                #expect(next != name)
+                name = next
+            }
+            test.run(milliseconds: 50)
+            // Without a connection there is nothing to leave.
+            servers.forEach { $0.kill() }
+            _ = try test.disconnected()
+            try test.jetStream.leave()
+            let failed: NATSFailure = try test.next {
+                if case .attemptFailed(_, let why) = $0 { why } else { nil }
+            }
+            #expect(failed != .left)
+        }
+
         @Test("a killed server is reached again, and a follower goes on without a gap or a repetition")
         func restart() throws {
             let server = try NATSServerProcess()

@@ -69,6 +69,12 @@ public final class NATSConnection {
         fail(.stopped)
     }
 
+    /// Ends the connection to a server that does not help, and tries the others first. Does nothing while there is none.
+    public func leave() {
+        guard isConnected else { return }
+        fail(.left)
+    }
+
     private func tryNext() {
         guard isRunning else { return }
         switch rotation.next() {
@@ -131,7 +137,11 @@ public final class NATSConnection {
             let isOrderly = failure == .stopped || failure == .lameDuck
             if isOrderly { connection.close(.operatorRequest) } else { connection.abort(.operatorRequest) }
         }
-        if wasConnected { rotation.lost(server, now: reactor.now.monotonic) }
+        if failure == .left {
+            rotation.left(server)
+        } else if wasConnected {
+            rotation.lost(server, now: reactor.now.monotonic)
+        }
         session = NATSSession(
             name: settings.name, login: settings.login, tls: settings.tlsUse, now: reactor.now.monotonic)
         report(wasConnected ? .disconnected(server, failure) : .attemptFailed(server, failure))

@@ -50,6 +50,12 @@ struct ServerRotation {
         backoff.reset()
     }
 
+    /// The owner has left a server: the others are tried first, at once. The owner limits how often that happens.
+    mutating func left(_ server: NATSServerAddress) {
+        connectedAt = nil
+        begin(last: server)
+    }
+
     private mutating func begin(last: NATSServerAddress?) {
         remaining = servers.shuffled(using: &random)
         isInRound = true

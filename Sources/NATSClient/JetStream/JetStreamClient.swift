@@ -38,6 +38,9 @@ public final class JetStreamClient {
     /// Sends what waits, and closes the connection. Open requests are reported as failed.
     public func stop() { connection?.stop() }
 
+    /// Ends the connection to a server that does not help, and tries the others first. `.disconnected` follows.
+    public func leave() { connection?.leave() }
+
     /// Whether requests can be sent.
     public var isConnected: Bool { machine.isConnected }
 

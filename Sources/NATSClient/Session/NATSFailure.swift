@@ -26,6 +26,8 @@ public enum NATSFailure: Error, Hashable, Sendable {
     case silent
     /// The server shuts down soon, and was left in an orderly way.
     case lameDuck
+    /// The owner has left the server, since it confirms nothing.
+    case left
     /// The connection was closed, for this reason.
     case closed(String)
     /// The owner has stopped the client.
@@ -48,6 +50,7 @@ extension NATSFailure: CustomStringConvertible {
         case .unreadable(let fault): "broke the protocol: \(fault)"
         case .silent: "did not answer two pings"
         case .lameDuck: "shuts down"
+        case .left: "confirms nothing: another server is tried"
         case .closed(let words): "closed: \(words)"
         case .stopped: "stopped by ccsd"
         }

@@ -1,39 +1,56 @@
 import Basics
 import Synchronization
 
-/// Whether a node has a connection to the log; any thread may ask.
+/// Whether a node is in contact with the log; any thread may ask.
 final class ClusterContact: Sendable {
-    /// Since when there is no connection: nanoseconds of the monotonic clock; `connected` while there is one.
+    /// Since when there is no connection: nanoseconds of the monotonic clock; `never` while there is one.
     private let lostAt = Atomic<Int64>(.min)
-    private static let connected = Int64.max
+    /// Since when the log has confirmed nothing although something is due; `never` while it confirms.
+    private let unconfirmedAt = Atomic<Int64>(never)
+    private static let never = Int64.max
     /// Another reason for which it accepts no work.
     private let trouble = Mutex<String?>(nil)
 
     /// Notes that there is a connection.
-    func connected() { lostAt.store(Self.connected, ordering: .relaxed) }
+    func connected() { lostAt.store(Self.never, ordering: .relaxed) }
 
     /// Notes that the connection is lost.
     func disconnected(_ now: Instant) { lostAt.store(now.nanoseconds, ordering: .relaxed) }
 
+    /// Notes since when the log has confirmed nothing (`LogHealth`); `nil` while it confirms.
+    func note(unconfirmedSince since: Instant?) {
+        unconfirmedAt.store(since?.nanoseconds ?? Self.never, ordering: .relaxed)
+    }
+
     /// Notes why the node accepts no work although there is a connection; `nil` if it does.
     func note(trouble: String?) { self.trouble.withLock { $0 = trouble } }
 
-    /// Whether the connection has been lost for so long that this node does not have what has changed since: senders may have been
+    /// Whether the node has been without the log for so long that it does not have what has changed since: senders may have been
     /// suspended, and keys revoked.
     func isCutOff(_ now: Instant) -> Bool { lostProblem(now) != nil }
 
-    /// Why the node accepts no work. `nil` while there is a connection, and for a moment after it was lost: another server of the
-    /// log usually answers within that.
+    /// Why the node accepts no work. `nil` while the log answers, and for a moment afterwards: another server of the log usually answers
+    /// within that.
     func problem(_ now: Instant) -> String? {
         lostProblem(now) ?? trouble.withLock { $0 }
     }
 
     private func lostProblem(_ now: Instant) -> String? {
         let since = Instant(nanoseconds: lostAt.load(ordering: .relaxed))
-        guard since.nanoseconds != Self.connected else { return nil }
         guard since != .distantPast else { return "there is no connection to the log of the cluster yet" }
-        let lost = now.milliseconds(since: since)
-        guard lost >= Limits.ClusterHost.readyMilliseconds else { return nil }
-        return "there has been no connection to the log of the cluster for \(lost / 1_000) s"
+        if let lost = overdue(since, now) {
+            return "there has been no connection to the log of the cluster for \(lost / 1_000) s"
+        }
+        let unconfirmed = Instant(nanoseconds: unconfirmedAt.load(ordering: .relaxed))
+        return overdue(unconfirmed, now).map {
+            "the log of the cluster has confirmed nothing for \($0 / 1_000) s"
+        }
+    }
+
+    /// The milliseconds since a time, if they are too many.
+    private func overdue(_ since: Instant, _ now: Instant) -> Int64? {
+        guard since.nanoseconds != Self.never else { return nil }
+        let milliseconds = now.milliseconds(since: since)
+        return milliseconds >= Limits.ClusterHost.readyMilliseconds ? milliseconds : nil
     }
 }

@@ -93,6 +93,7 @@ extension ClusterHost {
     private func handle(_ event: JetStreamEvent, _ now: Now) {
         switch event {
         case .stored(let partition, let name, let position):
+            health.confirmed(now.monotonic)
             handle(.stored(name, at: position), of: replicas[partition], now)
         case .refused(let partition, let name, let failure):
             report(failure, .append, of: partition)
@@ -107,6 +108,7 @@ extension ClusterHost {
             report(failure, .read, of: partition)
             handle(.readFailed, of: replicas[partition], now)
         case .followed(let partition, let position, let record):
+            if health.unconfirmedSince != nil { health.heard(isDue: dueSince != nil) }
             handle(.followed(record, at: position), of: replicas[partition], now)
             pauseIfBehind(replicas[partition])
         case .followFailed(let partition, let failure):

@@ -21,7 +21,9 @@ extension ClusterHost {
     /// A message for the subscription.
     func heard(_ message: NATSMessage, _ now: Now) {
         do throws(HeartbeatFault) {
-            handle(.heartbeat(try settings.heartbeatSeal.open(message.payload.raw)), now)
+            let heartbeat = try settings.heartbeatSeal.open(message.payload.raw)
+            if heartbeat.node != node { health.heard(isDue: dueSince != nil) }
+            handle(.heartbeat(heartbeat), now)
         } catch {
             log.repeating(
                 .warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])

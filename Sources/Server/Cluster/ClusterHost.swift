@@ -53,6 +53,8 @@ final class ClusterHost: ReactorDelegate {
     var figuresDue = Instant.distantPast
     /// Since when there is no connection to the log. `nil` if there is one.
     var disconnectedSince: Instant?
+    /// Whether the log confirms what this node appends.
+    var health: LogHealth
     /// Since when each node that is alive has had no link.
     var unlinkedSince: [NodeNumber: Instant] = [:]
     /// The handovers that operators wait for, by partition.
@@ -96,6 +98,7 @@ final class ClusterHost: ReactorDelegate {
         sessions = RemoteSessions(at: settings.membership.node.number)
         writer = BatchWriter(partitions: progress.count, limit: Limits.NodeProtocol.entriesBytes)
         disconnectedSince = reactor.now.monotonic
+        health = LogHealth(servers: settings.nats.servers.count)
         reactor.delegate = self
     }
 
@@ -193,6 +196,9 @@ final class ClusterHost: ReactorDelegate {
         }
     }
 
+    /// Since when the first log has not answered what this node waits for.
+    var dueSince: Instant? { replicas.compactMap { $0.replica.stalledSince }.min() }
+
     /// Handles what is due, and again when the next thing is.
     private func tick(_ now: Now) {
         handle(.tick, now)
@@ -203,6 +209,8 @@ final class ClusterHost: ReactorDelegate {
             handle(.tick, of: hosted, now)
         }
         for hosted in replicas { report(hosted) }
+        if health.tick(dueSince: dueSince, now: now.monotonic) { logs.leave() }
+        contact.note(unconfirmedSince: health.unconfirmedSince)
         releaseOverdue(now)
         requestSync(now)
         storeRoster()

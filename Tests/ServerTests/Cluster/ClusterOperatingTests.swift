@@ -100,6 +100,24 @@ import Wire
         #expect(contact.problem(lost.advanced(seconds: 60)) == nil)
     }
 
+    @Test("a node without confirmations is cut off after three seconds, whatever its connection")
+    func unconfirmed() {
+        let contact = ClusterContact()
+        let since = Instant(nanoseconds: 5_000_000_000)
+        let ready = since.advanced(milliseconds: Limits.ClusterHost.readyMilliseconds)
+        contact.connected()
+        contact.note(unconfirmedSince: since)
+        #expect(contact.problem(ready.advanced(milliseconds: -1)) == nil)
+        #expect(contact.problem(ready) == "the log of the cluster has confirmed nothing for 3 s")
+        #expect(contact.isCutOff(ready))
+        // Another server is tried.
+        contact.disconnected(ready)
+        contact.connected()
+        #expect(contact.isCutOff(ready))
+        contact.note(unconfirmedSince: nil)
+        #expect(contact.problem(ready) == nil && !contact.isCutOff(ready))
+    }
+
     @Test("a stream has lost records once it was short twice in a row")
     func shortStream() {
         let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
