@@ -50,7 +50,7 @@ extension ListAPNsFeedback: ReportedCommand {
     static func text(of answer: Answer) -> String {
         ListReport<APNsFeedbackRow>(
             columns: [
-                ("APNS_TOKEN", { Report.cell($0.apnsToken) }),
+                ("APNS_TOKEN", { Report.cell($0.apnsToken.revealed) }),
                 ("ENVIRONMENT", { $0.environment.rawValue }), ("APP", { Report.cell($0.bundle) }),
                 ("INVALID_SINCE", { Report.time($0.invalidSince) }), ("SEEN", { Report.time($0.seenAt) }),
                 ("REASON", { "\($0.status) \(Report.cell($0.reason))" }),

@@ -2,8 +2,8 @@ public import Basics
 
 /// An APNs device token that has ended.
 public struct APNsFeedbackRow: Record {
-    public var registration: String
-    public var apnsToken: String
+    public var registration: Redacted<String>
+    public var apnsToken: Redacted<String>
     public var environment: APNsCredentialEnvironment
     public var bundle: String
     public var invalidSince: UnixMilliseconds?
@@ -13,8 +13,9 @@ public struct APNsFeedbackRow: Record {
 
     /// Creates a row.
     public init(
-        registration: String, apnsToken: String, environment: APNsCredentialEnvironment, bundle: String,
-        invalidSince: UnixMilliseconds?, seenAt: UnixMilliseconds, status: Int, reason: String
+        registration: Redacted<String>, apnsToken: Redacted<String>,
+        environment: APNsCredentialEnvironment, bundle: String, invalidSince: UnixMilliseconds?,
+        seenAt: UnixMilliseconds, status: Int, reason: String
     ) {
         self.registration = registration
         self.apnsToken = apnsToken
@@ -29,8 +30,11 @@ public struct APNsFeedbackRow: Record {
     public static let fields = Fields(
         APNsFeedbackRow.init(
             registration:apnsToken:environment:bundle:invalidSince:seenAt:status:reason:),
-        .required("registration_id", .text, \.registration, "The registration token of the app."),
-        .required("apns_token", .text, \.apnsToken, "The device token, in hexadecimal digits."),
+        .required(
+            "registration_id", .registrationToken, \.registration, "The registration token of the app."),
+        .required(
+            "apns_token", .secret(0...Int.max, "an APNs device token"), \.apnsToken,
+            "The device token, in hexadecimal digits."),
         .required("environment", .word, \.environment, "The environment of the device token."),
         .required("bundle_id", .text, \.bundle, "The app."),
         .nullable(
@@ -54,8 +58,10 @@ public struct ListAPNsFeedback: OperatorCommand {
         self.since = since
     }
 
+    /// The role is `operator`, since the answer contains tokens.
     public static let summary = OperationSummary.reading(
-        .listAPNsFeedback, "List the APNs device tokens of a sender's apps that have ended, oldest first.",
+        .listAPNsFeedback, role: .operator,
+        "List the APNs device tokens of a sender's apps that have ended, oldest first.",
         details: [
             "Reading does not empty the list. A token leaves it when its app registers again. Each entry is shown for 30 days."
         ])

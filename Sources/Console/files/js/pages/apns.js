@@ -2,7 +2,7 @@
 import { call } from '../api.js';
 import { h, fill } from '../dom.js';
 import { count, distance, short, time, words } from '../format.js';
-import { forRole } from '../operator.js';
+import { forRole, mayRun } from '../operator.js';
 import { go, link } from '../router.js';
 import { ctl } from '../components/command.js';
 import { confirm } from '../components/dialog.js';
@@ -80,6 +80,9 @@ export function testBox(row, { tests }) {
 }
 
 function feedback(query, signal) {
+  if (!mayRun('apns feedback')) {
+    return notice('warn', 'Not permitted', h('p', {}, 'The list has device tokens, which are for the role operator.'));
+  }
   const list = h('div', {});
   const sender = query.get('sender');
   const args = { sender_id: sender, limit: 50, since: query.get('since') ?? undefined };
