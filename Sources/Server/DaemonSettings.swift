@@ -46,6 +46,7 @@ extension Configuration {
         admission.unauthenticatedRequests.perAddress = unauthenticatedRequestsPerAddress
         admission.unauthenticatedRequests.total = unauthenticatedRequestsPerMinute
         admission.anonymousPerAddress = anonymousPerAddress
+        admission.beforeLoginBytes = beforeLoginBytes
         admission.proxies = proxyProtocolFrom.compactMap { AddressNetwork($0) }
         return admission
     }

@@ -21,6 +21,7 @@ class HTTPLink: SessionLink<HTTPSession> {
 
     override func connection(_ connection: Connection, received bytes: RawSpan, now: Now) {
         super.connection(connection, received: bytes, now: now)
+        if connection.isAnonymous, session.isTrusted { connection.isAnonymous = false }
         weigh(session.unauthenticatedBytes)
         guard weight > Limits.HTTP2.streamWindowBytes,
             host.unauthenticatedBytes > Limits.HTTP.unauthenticatedRequestBytes

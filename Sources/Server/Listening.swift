@@ -190,12 +190,8 @@ extension Startup {
 }
 
 extension ReactorHost {
-    /// Creates the session of a new connection. Returns `nil` to refuse the connection.
-    func welcome(_ connection: Connection, kind: Link.Kind, daemon: Daemon, control: ControlServer) -> Link? {
-        // Behind a proxy the client's address comes with the PROXY header; see `Link.connectionReceivedProxyHeader`.
-        guard connection.isAwaitingProxyHeader || !refuses(connection.peer, kind, isAccepting: true) else {
-            return nil
-        }
+    /// Creates the session of a new connection.
+    func welcome(_ connection: Connection, kind: Link.Kind, daemon: Daemon, control: ControlServer) -> Link {
         let settings = daemon.sessionSettings
         let link: Link
         switch kind {

@@ -122,6 +122,7 @@ struct SettingsTests {
             (.pendingWindow, 11), (.deviceExpirySeconds, 12), (.senderMessagesPerMinute, 13),
             (.topicChangesPerSecond, 14), (.failedLoginsPerMinute, 15), (.failedLoginsPerAddress, 16),
             (.anonymousPerAddress, 17), (.drainGraceSeconds, 18), (.drainSpreadSeconds, 19),
+            (.beforeLoginBytes, 1_000_000),
         ] as [(ConfigKey, Int)] { configuration[key] = .integer(number) }
         configuration[.proxyProtocolFrom] = .list(["10.0.0.0/8"])
         let running = configuration.running
@@ -131,6 +132,9 @@ struct SettingsTests {
         let admission = configuration.admission
         #expect(admission.failedLogins == FailedLogins.Bounds(perIdentity: 15, perAddress: 16))
         #expect(admission.anonymousPerAddress == 17)
+        #expect(admission.connectionsBeforeLogin(reactors: 2) == 10)
+        configuration[.beforeLoginBytes] = .integer(0)
+        #expect(configuration.admission.connectionsBeforeLogin(reactors: 2) == .max)
         #expect(admission.proxies == ["10.0.0.0/8"].compactMap { AddressNetwork($0) })
         let pace = configuration.drainPace
         #expect(pace.graceMilliseconds == 18_000 && pace.spreadMilliseconds == 19_000)
@@ -155,7 +159,8 @@ struct SettingsTests {
             (.topicChangesPerSecond, \.topicChangesPerSecond), (.topicPayloadBytes, \.topicPayloadBytes),
             (.failedLoginsPerMinute, \.failedLoginsPerMinute),
             (.failedLoginsPerAddress, \.failedLoginsPerAddress),
-            (.anonymousPerAddress, \.anonymousPerAddress), (.advertisedHTTPSPort, \.advertisedHTTPSPort),
+            (.anonymousPerAddress, \.anonymousPerAddress), (.beforeLoginBytes, \.beforeLoginBytes),
+            (.advertisedHTTPSPort, \.advertisedHTTPSPort),
             (.advertisedDevicePort, \.advertisedDevicePort),
         ]
         var configuration = Configuration()

@@ -111,7 +111,7 @@ import Testing
         pace.anonymousPerAddress = 2
         let loop = try loopback(pace: pace)
         var full: [SocketAddress] = []
-        loop.reactor.report = { if case .clientFull(_, let client) = $0 { full.append(client) } }
+        loop.reactor.report = { if case .refused(_, let client, .addressFull) = $0 { full.append(client) } }
         var sockets: [Int32] = []
         defer { for socket in sockets { close(socket) } }
         func come(from host: String) throws {
@@ -126,8 +126,8 @@ import Testing
         try come(from: "192.0.2.1")
         #expect(loop.reactor.turns { loop.server.closed == [.tooManyConnections] })
         #expect(full == [.ipv4(0xc000_0201, port: 5)])
-        // One of them closes, and another is admitted.
-        close(sockets.removeFirst())
+        // The oldest one was closed for the newest. Another one closes, and a further one is admitted.
+        close(sockets.remove(at: 1))
         #expect(loop.reactor.turns { loop.server.closed == [.tooManyConnections, .peerClosed] })
         try come(from: "192.0.2.1")
         #expect(loop.server.closed.count == 2)

@@ -35,6 +35,11 @@ extension Limits {
         /// Connections that have not logged in from one address or IPv6 network, for each listener and reactor: a reconnect
         /// storm behind one address has fewer at a time, as a login takes milliseconds. Each costs memory for a TLS handshake.
         public static let anonymousPerAddress = 1_000
+        /// Bytes that one connection costs before its login: 46 KiB were measured during the TLS handshake, most of them OpenSSL's.
+        public static let beforeLoginCost = 49_152
+        /// Bytes of all connections that have not logged in: 5,461 connections at once, more than a reconnect storm has within the
+        /// five seconds of a handshake on a small server.
+        public static let beforeLoginBytes = 268_435_456
         /// Bytes of a version 1 PROXY header, as its specification has it.
         public static let proxyHeaderV1Bytes = 107
         /// Bytes of a version 2 PROXY header: 16, and 536 for addresses and extensions, which is more than any proxy adds now.

@@ -9,8 +9,8 @@ extension Limits {
         public static let deadlineSeconds = 10
         /// SASL attempts on one connection: more are guesses.
         public static let attemptsPerConnection = 3
-        /// Failed logins in a minute of one claimed identity from one address, for each listener: a misconfigured client tries
-        /// less often, and other clients behind the address are not affected.
+        /// Failed logins in a minute of one claimed identity from one address, for each listener, beyond which the connections of
+        /// further ones end: a misconfigured client tries less often, and clients with valid secrets are not affected.
         public static let failuresPerIdentityAndMinute = 30
         /// Failed logins in a minute from one address, for each listener, over all claimed identities: no company behind one
         /// address has more, and 50 handshakes a second are little load.

@@ -6,8 +6,10 @@ public enum Metric: Int, CaseIterable, Sendable {
     case connectionsOpen
     case connectionsAccepted
     case connectionsClosed
-    /// Connections that were closed at accept.
+    /// Connections that were closed at accept, or before their login for newer ones.
     case connectionsRefused
+    /// Memory of connections that have not logged in.
+    case beforeLoginBytes
     case handshakes
     case receivedBytes
     case sentBytes

@@ -32,10 +32,14 @@ extension Metric {
             labels: [label("reason", CloseReason.allCases.map(\.rawValue))]),
         Row(
             metric: .connectionsRefused, name: "ccs_connections_refused_total", kind: .counter,
-            help: "Connections closed at accept; they do not count as accepted.",
+            help:
+                "Connections closed at accept, which do not count as accepted, or before their login for newer ones.",
             labels: [
                 label("listener", listeners), label("reason", ConnectionRefusal.allCases.map(\.rawValue)),
             ]),
+        Row(
+            metric: .beforeLoginBytes, name: "ccs_before_login_bytes", kind: .gauge,
+            help: "Memory of the connections that have not logged in, at what one of them costs at most."),
         Row(
             metric: .handshakes, name: "ccs_tls_handshakes_total", kind: .counter,
             help: "TLS handshakes, by result.", labels: [label("result", results)]),

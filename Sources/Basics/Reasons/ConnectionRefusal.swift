@@ -1,4 +1,4 @@
-/// Why a connection was closed at accept, before `CloseReason` applies.
+/// Why a connection was closed at accept, or before its login to make room for a newer one.
 ///
 /// The raw value is the word in logs, metrics, `ccsctl` and the docs.
 public enum ConnectionRefusal: String, LabelWord, Sendable {
@@ -6,10 +6,10 @@ public enum ConnectionRefusal: String, LabelWord, Sendable {
     case reactorFull = "reactor_full"
     /// The listener has reached its limit of connections.
     case listenerFull = "listener_full"
-    /// The address has reached its limit of connections that have not logged in.
+    /// The address had reached its limit of connections that have not logged in; this one was the oldest.
     case addressFull = "address_full"
-    /// The address has failed to log in too often in this minute.
-    case failedLogins = "failed_logins"
+    /// All connections that have not logged in had reached their limit of memory; this one was the oldest.
+    case beforeLoginFull = "before_login_full"
     /// The process, or the system, has no descriptors left except those reserved for the store.
     case noDescriptor = "no_descriptor"
     /// The system has no memory for the connection.

@@ -44,6 +44,7 @@ public enum ConfigKey: String, CaseIterable, Sendable {
     case failedLoginsPerMinute = "failed_logins_per_minute"
     case failedLoginsPerAddress = "failed_logins_per_address"
     case anonymousPerAddress = "anonymous_per_address"
+    case beforeLoginBytes = "before_login_bytes"
     case unauthenticatedRequestsPerAddress = "unauthenticated_requests_per_address"
     case unauthenticatedRequestsPerMinute = "unauthenticated_requests_per_minute"
     case apnsProductionAddress = "apns_production_address"

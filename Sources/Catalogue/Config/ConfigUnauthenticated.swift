@@ -13,22 +13,32 @@ extension ConfigKey {
         .failedLoginsPerMinute: limit(
             Limits.Login.failuresPerIdentityAndMinute, unit: "logins",
             help:
-                "Failed logins per minute of one device or sender from one address, after which its logins are refused unchecked; 0 disables the limit.",
-            reason: "It stops guessing without affecting others behind the same address."),
+                "Failed logins per minute of one device or sender from one address, beyond which the connections of further ones are ended at once; 0 disables the limit.",
+            reason:
+                "Secrets are checked first, so it stops guessing without affecting anyone with a valid secret: neither others behind the same address nor the device or sender itself. It counts the tokens of the operator API as well; further wrong ones get 429."
+        ),
         .failedLoginsPerAddress: limit(
             Limits.Login.failuresPerAddressAndMinute, unit: "logins",
             help:
-                "Failed logins per minute from one address, or IPv6 network, at one port, after which its connections to that port are refused; 0 disables the limit.",
+                "Failed logins per minute from one address, or IPv6 network, at one port, beyond which the connections of further ones are ended at once; 0 disables the limit.",
             reason:
-                "It stops an address that tries many identities. Behind a proxy without a PROXY header all clients share one address: disable the limit there."
+                "It stops an address that tries many identities. Logins with a valid secret are accepted nevertheless, so a proxy without a PROXY header, behind which all clients share one address, shuts nobody out."
         ),
         .anonymousPerAddress: limit(
             Limits.Connection.anonymousPerAddress, unit: "connections",
             help:
-                "Connections without a login from one address, or IPv6 network, to one port, per thread; 0 disables the limit.",
+                "Connections without a login from one address, or IPv6 network, to one port, per thread, beyond which the oldest of them is closed; 0 disables the limit.",
             reason:
                 "Unauthenticated peers must not exhaust memory and file descriptors. A reconnect storm behind a proxy without a PROXY header may need more."
         ),
+        .beforeLoginBytes: Entry(
+            type: .integer(0...1_099_511_627_776), preset: .integer(Limits.Connection.beforeLoginBytes),
+            unit: "bytes",
+            help:
+                "Memory for all connections without a login, \(Limits.Connection.beforeLoginCost) bytes each, beyond which the oldest of them is closed; 0 disables the limit.",
+            reason:
+                "A TLS handshake that has begun costs memory, also when it is never finished. A client that logs in needs its place for moments, so peers that only wait are closed first, whatever their number of addresses.",
+            isReloadable: true),
         .unauthenticatedRequestsPerAddress: limit(
             Limits.Registry.requestsPerAddressAndMinute, unit: "requests",
             help:

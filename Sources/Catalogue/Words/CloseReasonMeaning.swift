@@ -35,7 +35,7 @@ extension CloseReason {
         case .flood:
             "The HTTP/2 peer sent an attack pattern: a flood of resets, pings or empty frames, or a header bomb."
         case .tooManyLogins:
-            "Too many failed logins: \(Limits.Login.attemptsPerConnection) on one connection, more than failed_logins_per_minute of one identity from one address, or more than failed_logins_per_address."
+            "Too many failed logins: \(Limits.Login.attemptsPerConnection) on one connection, or a wrong secret beyond failed_logins_per_minute of one identity from one address, or beyond failed_logins_per_address."
         case .loginRefused: "The device's login was refused: unknown device, or wrong security token."
         case .notAuthorized: "The app server's credentials are wrong: sender ID or key."
         case .streamResumed: "The app server resumed the stream on another connection."
@@ -44,7 +44,7 @@ extension CloseReason {
         case .tooManyUnacknowledged:
             "The device left too many messages unacknowledged; it must reconnect and acknowledge them at its login."
         case .tooManyConnections:
-            "The sender already has \(Limits.AppServer.connectionsPerSender) connections, or the address has anonymous_per_address connections without a login."
+            "The sender already has \(Limits.AppServer.connectionsPerSender) connections, or this connection was the oldest without a login when anonymous_per_address or before_login_bytes was reached."
         case .connectionDraining: "A drain: the peer was notified and should connect again."
         case .systemShutdown: "The daemon is shutting down."
         case .credentialsRevoked: "The sender or its key was removed."

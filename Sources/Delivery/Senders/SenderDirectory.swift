@@ -97,7 +97,7 @@ public enum LoginRefusal: String, Sendable, CaseIterable {
     case suspended = "suspended"
     /// The sender has the maximum number of connections.
     case tooManyConnections = "too_many_connections"
-    /// Too many logins of this identity from its address have failed in this minute; the secret was not checked.
+    /// The secret is wrong, as in too many other logins of this identity or address in this minute.
     case tooManyFailures = "too_many_failures"
     /// The store cannot be read or written.
     case unavailable = "unavailable"

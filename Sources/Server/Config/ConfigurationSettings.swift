@@ -81,6 +81,8 @@ extension Configuration {
     public var failedLoginsPerAddress: Int { number(.failedLoginsPerAddress) }
     /// Connections without a login from one address.
     public var anonymousPerAddress: Int { number(.anonymousPerAddress) }
+    /// Bytes of all connections without a login.
+    public var beforeLoginBytes: Int { number(.beforeLoginBytes) }
     /// Check-ins and registrations of unauthenticated devices from one address per minute.
     public var unauthenticatedRequestsPerAddress: Int { number(.unauthenticatedRequestsPerAddress) }
     /// Check-ins and registrations of unauthenticated devices from all addresses per minute.

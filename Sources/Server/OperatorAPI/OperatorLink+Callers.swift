@@ -24,8 +24,11 @@ extension OperatorLink {
     }
 
     private func caller(token: Redacted<String>, _ now: Now) throws(APIProblem) -> APICaller {
+        // First of all: who holds a valid token is not refused because of others behind the same address.
+        if let caller = daemon.operators.caller(token: token, now: now) { return caller }
         let logins = host.admission.failedLogins
-        guard !logins.refuses(connection.peer, kind, claim: 0, now: now.monotonic) else {
+        logins.record(connection.peer, kind, claim: 0, now: now.monotonic)
+        guard !logins.isExceeded(connection.peer, kind, claim: 0, now: now.monotonic) else {
             host.logRefusal(of: connection.peer, listener: kind.rawValue, reason: "failed_logins")
             var problem = APIProblem(
                 .tooManyRequests, "too many failed logins from this address in this minute",
@@ -33,8 +36,6 @@ extension OperatorLink {
             problem.header = ("Retry-After", "60")
             throw problem
         }
-        if let caller = daemon.operators.caller(token: token, now: now) { return caller }
-        logins.record(connection.peer, kind, claim: 0, now: now.monotonic)
         host.log.repeating(
             .notice, "login_refused", by: "\(kind) \(connection.peer.host)",
             [

@@ -124,7 +124,8 @@ final class OperatorLink: HTTPLink, CommandLink {
         _ next: Current, _ body: @escaping @Sendable (@escaping (OperatorReply) -> Void) -> Void
     ) throws(APIProblem) {
         let (id, requestID, control, name) = (connection.id, next.requestID, control, next.caller.name)
-        try control.apiPlaces.withLock { (places) throws(APIProblem) in try places.take(for: name) }
+        let kind = CommandPlaces.Kind(role: next.caller.role, isStream: next.isStream)
+        try control.apiPlaces.withLock { (places) throws(APIProblem) in try places.take(for: name, kind) }
         current = next
         let mailbox = control.mailboxes[host.index]
         do throws(TransportError) {
@@ -132,11 +133,11 @@ final class OperatorLink: HTTPLink, CommandLink {
                 body { reply in
                     mailbox.post { host in (host.link(id) as? OperatorLink)?.send(reply, to: requestID) }
                 }
-                control.apiPlaces.withLock { $0.free(for: name) }
+                control.apiPlaces.withLock { $0.free(for: name, kind) }
                 mailbox.post { host in (host.link(id) as? OperatorLink)?.finished(requestID) }
             }
         } catch {
-            control.apiPlaces.withLock { $0.free(for: name) }
+            control.apiPlaces.withLock { $0.free(for: name, kind) }
             current = nil
             throw APIProblem.busy(error.description)
         }

@@ -36,8 +36,16 @@ struct AdmissionSettings: Sendable, Equatable {
     var unauthenticatedRequests = UnauthenticatedRequests.Bounds()
     /// Connections without a login from one address on one reactor and listener; 0 disables the limit.
     var anonymousPerAddress = Limits.Connection.anonymousPerAddress
+    /// Bytes of all connections without a login together; 0 disables the limit.
+    var beforeLoginBytes = Limits.Connection.beforeLoginBytes
     /// Addresses of proxies that send a PROXY header.
     var proxies: [AddressNetwork] = []
+
+    /// How many connections without a login one of several reactors may have; at least one.
+    func connectionsBeforeLogin(reactors: Int) -> Int {
+        guard beforeLoginBytes > 0 else { return .max }
+        return max(1, beforeLoginBytes / Limits.Connection.beforeLoginCost / max(1, reactors))
+    }
 }
 
 extension ReactorHost {
@@ -46,45 +54,23 @@ extension ReactorHost {
         admission.failedLogins.change(to: settings.failedLogins)
         admission.unauthenticatedRequests.change(to: settings.unauthenticatedRequests)
         reactor.changeListeners(
-            anonymousPerAddress: settings.anonymousPerAddress, proxies: settings.proxies)
+            anonymousPerAddress: settings.anonymousPerAddress,
+            beforeLogin: settings.connectionsBeforeLogin(reactors: mailboxes.count), proxies: settings.proxies
+        )
     }
 
-    /// Counts a failed login of a peer under the identity that it claimed.
-    func countFailedLogin(of link: Link) {
-        admission.failedLogins.record(
-            link.connection.peer, link.kind, claim: link.peerNumber ?? 0, now: reactor.now.monotonic)
-    }
-
-    /// Returns whether an address has too many failed logins at this listener. Logs and, at accept, counts the refusal.
-    func refuses(_ peer: SocketAddress, _ kind: Link.Kind, isAccepting: Bool) -> Bool {
-        guard kind.isAppServer || kind == .device,
-            admission.failedLogins.refuses(peer, kind, now: reactor.now.monotonic)
-        else { return false }
-        if isAccepting { tally.refused(kind, .failedLogins) }
-        logRefusal(of: peer, listener: kind.rawValue, reason: ConnectionRefusal.failedLogins.rawValue)
-        return true
+    /// Counts a failed login of a peer under the identity that it claimed. Returns the refusal to answer with.
+    ///
+    /// The secret was wrong, so nobody with a valid one is affected; beyond the limits the connection ends at once.
+    func refusal(ofWrongLogin link: Link) -> LoginRefusal {
+        let (peer, claim, now) = (link.connection.peer, link.peerNumber ?? 0, reactor.now.monotonic)
+        admission.failedLogins.record(peer, link.kind, claim: claim, now: now)
+        return admission.failedLogins.isExceeded(peer, link.kind, claim: claim, now: now)
+            ? .tooManyFailures : .wrongCredentials
     }
 
     /// Sets how much a request may add to the registry.
     func admit(_ event: inout Event, from link: Link) {
         admission.admit(&event, from: link.connection.peer, now: reactor.now.monotonic)
-    }
-
-    /// Refuses a login if its identity has failed too often from this address. The core is not asked, so no further secret is
-    /// checked. Returns whether the login was refused.
-    func refusesLogin(_ event: borrowing Event, from link: Link) -> Bool {
-        let refusal: SessionCommand
-        switch event {
-        case .sender(_, .login), .sender(_, .keysRequested):
-            refusal = .appServer(.loginRefused(.tooManyFailures))
-        case .device(_, .login): refusal = .device(.loginRefused(.tooManyFailures))
-        default: return false
-        }
-        guard let claim = link.peerNumber,
-            admission.failedLogins.refuses(
-                link.connection.peer, link.kind, claim: claim, now: reactor.now.monotonic)
-        else { return false }
-        answer(refusal, to: link.connection.id)
-        return true
     }
 }

@@ -2,10 +2,11 @@ import Basics
 import Synchronization
 import Transport
 
-/// Counts failed logins per minute over all reactors, to refuse peers that guess secrets.
+/// Counts failed logins per minute over all reactors, to end the connections of peers that guess secrets.
 ///
-/// Failures count per claimed identity, address and listener, so that a peer with a wrong secret does not lock out others behind
-/// the same address. All failures of an address together have a second, far higher limit.
+/// Only failures are counted, after the secret was checked: a peer with a valid secret is never refused because of others behind the
+/// same address, or of others that claim its identity. Failures count per claimed identity, address and listener; all failures of an
+/// address together have a second, far higher limit.
 final class FailedLogins: Sendable {
     /// The limits of failures per minute; 0 disables a limit.
     struct Bounds: Sendable, Equatable {
@@ -55,17 +56,15 @@ final class FailedLogins: Sendable {
         }
     }
 
-    /// Returns whether an identity has failed too often from this address in this minute.
-    func refuses(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) -> Bool {
-        guard let network = peer.network else { return false }
-        let identity = Identity(source: Source(network: network, listener: listener), claim: claim)
-        return counts.withLock { $0.identities.isFull(identity, bound: $0.bounds.perIdentity, now: now) }
-    }
-
-    /// Returns whether an address has failed too often in this minute, with any identity.
-    func refuses(_ peer: SocketAddress, _ listener: Link.Kind, now: Instant) -> Bool {
+    /// Returns whether an identity has failed more often from this address in this minute than its limit, or the address with all
+    /// identities. `claim` is that of the latest failure, which was recorded.
+    func isExceeded(_ peer: SocketAddress, _ listener: Link.Kind, claim: UInt64, now: Instant) -> Bool {
         guard let network = peer.network else { return false }
         let source = Source(network: network, listener: listener)
-        return counts.withLock { $0.sources.isFull(source, bound: $0.bounds.perAddress, now: now) }
+        let identity = Identity(source: source, claim: claim)
+        return counts.withLock { counts in
+            counts.identities.isOver(identity, bound: counts.bounds.perIdentity, now: now)
+                || counts.sources.isOver(source, bound: counts.bounds.perAddress, now: now)
+        }
     }
 }

@@ -76,11 +76,6 @@ class Link: ConnectionDelegate {
     /// Records the identity that the peer claims; a second login attempt may claim another one.
     final func record(_ claim: LoginClaim) { peerNumber = claim.number }
 
-    /// The PROXY header has named the client, whose address may have too many failed logins.
-    func connectionReceivedProxyHeader(_ connection: Connection, now: Now) {
-        if host.refuses(connection.peer, kind, isAccepting: false) { connection.abort(.tooManyLogins) }
-    }
-
     func connectionOpened(_ connection: Connection, now: Now) {
         if !connection.isPlain { host.tally.handshake(succeeded: true) }
     }
@@ -104,7 +99,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     override func perform(_ command: SessionCommand, now: Now) {
-        record(command)
+        var command = command
+        record(&command)
         let now = host.sessionTime(now)
         call(now) { session, io in session.perform(command, now: now, io: &io) }
     }
@@ -114,8 +110,8 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
         let id = connection.id
         call(now) { session, io in
             // A close takes effect before the next command.
-            while io.close == nil, let command = round.take(for: id) {
-                record(command)
+            while io.close == nil, var command = round.take(for: id) {
+                record(&command)
                 session.perform(command, now: now, io: &io)
             }
         }
@@ -227,16 +223,23 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
     }
 
     @inline(__always)
-    private func record(_ command: SessionCommand) {
+    private func record(_ command: inout SessionCommand) {
         switch command {
         // The two commands of every message come first: nothing is recorded or copied for them.
         case .submission(_, .accepted), .device(.deliver): break
-        default: recordOthers(command)
+        default: recordOthers(&command)
         }
     }
 
     @inline(never)
-    private func recordOthers(_ command: SessionCommand) {
+    private func recordOthers(_ command: inout SessionCommand) {
+        switch command {
+        case .appServer(.loginRefused(.wrongCredentials)):
+            command = .appServer(.loginRefused(host.refusal(ofWrongLogin: self)))
+        case .device(.loginRefused(.wrongCredentials)):
+            command = .device(.loginRefused(host.refusal(ofWrongLogin: self)))
+        default: break
+        }
         switch command {
         case .appServer(.loginAccepted), .device(.loginAccepted):
             isLoggedIn = true
@@ -263,7 +266,6 @@ class SessionLink<Session: ProtocolSession & ~Copyable>: Link {
                     "name": .text(peerName),
                     "reason": LogValue(refusal),
                 ])
-            if refusal == .wrongCredentials { host.countFailedLogin(of: self) }
         case .submission(_, .refused(let refusal)):
             host.refused(TurnRefusals.Row(kind, .refusal(refusal), name: peerNumber, peer: connection.peer))
         case .connection(.refundQuota):

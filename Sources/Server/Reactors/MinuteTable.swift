@@ -36,5 +36,10 @@ struct MinuteTable<Key: Hashable & Sendable>: Sendable {
         bound > 0 && count(of: key, now: now) >= bound
     }
 
+    /// Whether a key has exceeded a limit in this minute; 0 disables the limit.
+    func isOver(_ key: Key, bound: Int, now: Instant) -> Bool {
+        bound > 0 && count(of: key, now: now) > bound
+    }
+
     private static func minute(_ now: Instant) -> Int64 { now.nanoseconds / 60_000_000_000 }
 }

@@ -15,9 +15,6 @@ extension ReactorHost {
                 .notice, "accept_resumed", by: listener.rawValue, ["listener": LogValue(listener)])
         case .refused(let listener, let peer, let reason):
             logRefusal(of: peer, listener: listener.rawValue, reason: reason.rawValue)
-        case .clientFull(let listener, let client):
-            logRefusal(
-                of: client, listener: listener.rawValue, reason: ConnectionRefusal.addressFull.rawValue)
         }
     }
 

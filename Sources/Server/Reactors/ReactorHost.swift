@@ -94,10 +94,7 @@ final class ReactorHost: ReactorDelegate {
             var event = Event.tick
             swap(&event, &events[at])
             if isCutOff, refuseUnreached(event, now) { continue }
-            if !link.isLoggedIn {
-                if refusesLogin(event, from: link) { continue }
-                if link.kind == .https { admit(&event, from: link) }
-            }
+            if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
             accept(consume event, now: now)
         }
         events.removeAll(keepingCapacity: true)
@@ -162,6 +159,7 @@ final class ReactorHost: ReactorDelegate {
         var orders = partitions.takeWebhookOrders()
         webhooks.order(&orders)
         collectCounters()
+        tally.beforeLogin(connections: reactor.beforeLoginCount)
         partitions.endTurn()
         if cluster != nil {
             partitions.removeLeft()

@@ -29,7 +29,7 @@ struct ReactorTally {
         shard.add(to: .connectionsOpen, kind.position)
     }
 
-    /// Counts connections closed at accept.
+    /// Counts connections closed at accept, or before their login for newer ones.
     func refused(_ kind: Link.Kind, _ reason: ConnectionRefusal, _ count: Int = 1) {
         shard.add(count, to: .connectionsRefused, kind.position, reason.position)
     }
@@ -41,8 +41,13 @@ struct ReactorTally {
             if let kind = Link.Kind(rawValue: listener.rawValue) { refused(kind, reason, dropped) }
         case .refused(let listener, _, let reason):
             if let kind = Link.Kind(rawValue: listener.rawValue) { refused(kind, reason) }
-        case .acceptResumed, .clientFull: break
+        case .acceptResumed: break
         }
+    }
+
+    /// Sets the memory of the connections that have not logged in.
+    func beforeLogin(connections: Int) {
+        shard.set(.beforeLoginBytes, to: connections * Limits.Connection.beforeLoginCost)
     }
 
     /// Counts a closed connection.

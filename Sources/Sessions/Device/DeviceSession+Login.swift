@@ -68,7 +68,7 @@ extension DeviceSession {
 
     /// Refuses the login. If the server failed, it only closes the connection, so that the client tries again.
     ///
-    /// A client whose secret was not checked is treated likewise, because an error would make Chromium discard its identity.
+    /// One that guesses, by the limits of failed logins, gets no answer at all.
     mutating func refuseLogin(_ refusal: LoginRefusal, loginID: [UInt8], io: inout SessionIO) {
         guard refusal != .unavailable else { return end(.storeFailed, io: &io) }
         guard refusal != .tooManyFailures else { return end(.tooManyLogins, io: &io) }

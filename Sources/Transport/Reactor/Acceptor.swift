@@ -20,7 +20,8 @@ final class Acceptor {
     var isPaused = false
     /// Accepts a waiting connection of a listener. Returns -1 with `errno` set if there is none or it fails.
     var acceptCall: (_ listener: Int32) -> (socket: Int32, peer: SocketAddress) = Acceptor.systemCall
-    private(set) var anonymous: [SocketAddress: Int] = [:]
+    /// The connections that have not logged in, by address or network.
+    private(set) var anonymous: [SocketAddress: AgeQueue] = [:]
 
     init(
         socket: consuming ListeningSocket, name: ListenerName, tls: TLSContextHolder?, pace: PaceSettings,
@@ -49,19 +50,23 @@ final class Acceptor {
     /// Returns the next waiting connection, or -1 with `errno` set.
     func next() -> (socket: Int32, peer: SocketAddress) { acceptCall(descriptor) }
 
-    /// Counts a connection that has not logged in. Returns false if its address has reached the limit.
-    func admitAnonymous(_ peer: SocketAddress) -> Bool {
-        guard let origin = peer.network else { return true }
-        let count = anonymous[origin, default: 0]
-        guard pace.anonymousPerAddress == 0 || count < pace.anonymousPerAddress else { return false }
-        anonymous[origin] = count + 1
-        return true
+    /// Counts a connection that has not logged in. Returns the oldest one of its address if that has more than the limit: a new one,
+    /// which may be about to log in, has precedence over those that had time to. `isIn` returns whether one still counts.
+    func countAnonymous(
+        _ connection: ConnectionID, of peer: SocketAddress, isIn: (ConnectionID) -> Bool
+    ) -> ConnectionID? {
+        guard let origin = peer.network else { return nil }
+        anonymous[origin, default: AgeQueue()].append(connection, isIn: isIn)
+        let count = anonymous[origin]?.count ?? 0
+        guard pace.anonymousPerAddress > 0, count > pace.anonymousPerAddress else { return nil }
+        return anonymous[origin]?.oldest(isIn: isIn)
     }
 
     /// Stops counting a connection: it has logged in or closed.
     func forgetAnonymous(_ peer: SocketAddress) {
-        guard let origin = peer.network, let count = anonymous[origin] else { return }
-        anonymous[origin] = count > 1 ? count - 1 : nil
+        guard let origin = peer.network, anonymous[origin] != nil else { return }
+        anonymous[origin]?.leave()
+        if anonymous[origin]?.count == 0 { anonymous[origin] = nil }
     }
 
     /// Whether a connection of this peer must start with a PROXY header; never on listeners without TLS, which are the

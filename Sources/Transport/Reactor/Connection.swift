@@ -44,7 +44,15 @@ public final class Connection {
     }
     /// Whether the connection counts against `PaceSettings.anonymousPerAddress`; set it to false after the login.
     public var isAnonymous = false {
-        didSet { if oldValue, !isAnonymous { acceptor?.forgetAnonymous(peer) } }
+        didSet {
+            guard oldValue, !isAnonymous else { return }
+            acceptor?.forgetAnonymous(peer)
+            isBeforeLogin = false
+        }
+    }
+    /// Whether the connection counts against `Reactor.beforeLoginLimit`: from its accept, before its address is known, to its login.
+    var isBeforeLogin = false {
+        didSet { if oldValue, !isBeforeLogin { reactor.beforeLogin.leave() } }
     }
     /// The error text of OpenSSL or the system that explains the close, for logs; may be empty.
     public internal(set) var failure = ""

@@ -169,6 +169,7 @@ extension Connection {
         guard let owner = delegate else { return }
         delegate = nil
         isAnonymous = false
+        isBeforeLogin = false
         reactor.hasFollowUp = true
         owner.connectionClosed(self, reason: closeReason, now: now)
     }

@@ -22,15 +22,10 @@ extension Connection {
         }
     }
 
-    /// Admits the client unless its address has too many connections. Returns whether it was admitted.
+    /// Counts the client by its address, and tells the owner. Returns whether the owner has accepted it.
     private func admit(_ client: SocketAddress, _ now: Now) -> Bool {
         peer = client
-        guard acceptor?.admitAnonymous(client) != false else {
-            reactor.report?(.clientFull(listener: listener, client: client))
-            abort(.tooManyConnections)
-            return false
-        }
-        isAnonymous = true
+        reactor.countAnonymous(self)
         state = .handshaking
         delegate?.connectionReceivedProxyHeader(self, now: now)
         return state == .handshaking

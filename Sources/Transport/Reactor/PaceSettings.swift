@@ -19,7 +19,7 @@ public struct PaceSettings: Sendable {
     public var lingerMilliseconds = Int64(Limits.Connection.lingerMilliseconds)
     /// Seconds after which a peer that does not acknowledge sent bytes is dead.
     public var silenceSeconds = Limits.Connection.peerSilenceSeconds
-    /// Connections of one address, on one reactor, that have not logged in; 0 disables the limit.
+    /// Connections of one address, on one reactor, that have not logged in, beyond which the oldest is closed; 0 disables the limit.
     public var anonymousPerAddress = Limits.Connection.anonymousPerAddress
     /// Connections of this listener on one reactor.
     public var connections = Int.max
@@ -47,8 +47,6 @@ public enum TransportReport: Sendable {
     case acceptFailed(listener: ListenerName, reason: ConnectionRefusal, code: Int32, dropped: Int)
     /// The listener accepts again after `acceptFailed`.
     case acceptResumed(listener: ListenerName)
-    /// A connection was closed at accept.
+    /// A connection was closed at accept, or before its login for a newer one (`CloseReason.tooManyConnections`).
     case refused(listener: ListenerName, peer: SocketAddress, reason: ConnectionRefusal)
-    /// A connection was closed because the client behind a proxy has too many already (`CloseReason.tooManyConnections`).
-    case clientFull(listener: ListenerName, client: SocketAddress)
 }

@@ -35,6 +35,12 @@ import Glibc
     public internal(set) var connectionCount = 0
     /// Connections with TLS beyond which no more are accepted, so that descriptors remain for other uses.
     public var connectionLimit = Int.max
+    /// Connections of listeners with TLS that have not logged in, beyond which the oldest is closed; `Int.max` disables the limit.
+    public var beforeLoginLimit = Int.max
+    /// Those connections, oldest first.
+    var beforeLogin = AgeQueue()
+    /// The number of connections of listeners with TLS that have not logged in.
+    public var beforeLoginCount: Int { beforeLogin.count }
     /// The number from which on descriptors are reserved; called at each accept, since limits change.
     public var descriptorCeiling: () -> Int = { .max }
     var wheel: TimerWheel<Timer>

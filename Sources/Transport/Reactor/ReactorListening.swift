@@ -22,8 +22,11 @@ extension Reactor {
     }
 
     /// Changes the settings of listeners with TLS: how many connections of one address may exist that have not logged in (0
-    /// disables the limit), and which addresses are proxies that send a PROXY header.
-    public func changeListeners(anonymousPerAddress: Int, proxies: [AddressNetwork]) {
+    /// disables the limit), how many on this reactor (`Int.max` disables it), and which addresses are proxies that send a PROXY header.
+    public func changeListeners(
+        anonymousPerAddress: Int, beforeLogin: Int = .max, proxies: [AddressNetwork]
+    ) {
+        beforeLoginLimit = beforeLogin
         for case let acceptor? in acceptors where acceptor.tls != nil {
             acceptor.pace.anonymousPerAddress = anonymousPerAddress
             acceptor.proxies = proxies
@@ -63,36 +66,67 @@ extension Reactor {
     private func admit(_ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor) {
         // Behind a proxy the client's address counts, which is in the header.
         let isProxied = acceptor.expectsProxyHeader(peer)
-        if let reason = refusal(socket, peer, acceptor, countsAddress: !isProxied) {
-            return refuse(socket, peer, acceptor, reason)
-        }
+        if let reason = refusal(socket, acceptor) { return refuse(socket, peer, acceptor, reason) }
         var tls = Optional(TLSSession.plain)
         if let context = acceptor.tls?.current { tls = TLSSession.accepting(context, staging) }
         guard let tls = tls.take() else {
             _ = OpenSSLErrors.drain()
-            if !isProxied { acceptor.forgetAnonymous(peer) }
             return refuse(socket, peer, acceptor, .noMemory)
         }
         acceptor.connections += 1
         let connection = add(
             socket, peer, tls, acceptor, acceptor.pace, isProxied ? .awaitingProxyHeader : .handshaking)
-        connection.isAnonymous = !isProxied
+        if acceptor.tls != nil { countBeforeLogin(connection) }
+        if !isProxied { countAnonymous(connection) }
         connection.stateDeadline = now.monotonic.advanced(milliseconds: acceptor.pace.handshakeMilliseconds)
         connection.delegate = acceptor.accept(connection)
         begin(connection)
     }
 
-    /// Returns why a connection must be refused, or counts it and returns `nil`.
-    private func refusal(
-        _ socket: Int32, _ peer: SocketAddress, _ acceptor: Acceptor, countsAddress: Bool
-    ) -> ConnectionRefusal? {
+    /// Counts a connection that may log in, and closes the oldest one if there are too many.
+    private func countBeforeLogin(_ connection: Connection) {
+        func isIn(_ id: ConnectionID) -> Bool { self.connection(id)?.isBeforeLogin == true }
+        beforeLogin.append(connection.id, isIn: isIn)
+        connection.isBeforeLogin = true
+        guard beforeLogin.count > beforeLoginLimit, let oldest = beforeLogin.oldest(isIn: isIn) else {
+            return
+        }
+        makeRoom(oldest, .beforeLoginFull)
+    }
+
+    /// Counts a connection of an address that is known, and closes the oldest one of that address if there are too many.
+    func countAnonymous(_ connection: Connection) {
+        connection.isAnonymous = true
+        let oldest = connection.acceptor?.countAnonymous(connection.id, of: connection.peer) { id in
+            self.connection(id)?.isAnonymous == true
+        }
+        if let oldest { makeRoom(oldest, .addressFull) }
+    }
+
+    /// Closes a connection that has not logged in.
+    private func makeRoom(_ oldest: ConnectionID, _ reason: ConnectionRefusal) {
+        guard let connection = connection(oldest) else { return }
+        report?(.refused(listener: connection.listener, peer: connection.peer, reason: reason))
+        // Now, since more connections may be accepted before this one is released.
+        connection.isAnonymous = false
+        connection.isBeforeLogin = false
+        connection.abort(.tooManyConnections)
+    }
+
+    /// Returns an open connection; `nil` if it is closed.
+    private func connection(_ id: ConnectionID) -> Connection? {
+        guard let connection = connections[Int(id.slot)], connection.id == id else { return nil }
+        return connection
+    }
+
+    /// Returns why a connection must be refused; `nil` if it is accepted.
+    private func refusal(_ socket: Int32, _ acceptor: Acceptor) -> ConnectionRefusal? {
         // Listeners without TLS are the operator's own and must work when unauthenticated peers have used up the limits.
         if acceptor.tls != nil {
             if connectionCount >= connectionLimit { return .reactorFull }
             if Int(socket) >= descriptorCeiling() { return .noDescriptor }
         }
-        if acceptor.connections >= acceptor.pace.connections { return .listenerFull }
-        return !countsAddress || acceptor.admitAnonymous(peer) ? nil : .addressFull
+        return acceptor.connections >= acceptor.pace.connections ? .listenerFull : nil
     }
 
     private func refuse(
@@ -112,6 +146,7 @@ extension Reactor {
         }
         guard connection.delegate != nil else {
             connection.isAnonymous = false
+            connection.isBeforeLogin = false
             return connection.abort(.operatorRequest)
         }
         if connection.state == .handshaking, connection.isPlain {

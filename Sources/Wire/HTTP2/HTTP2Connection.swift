@@ -34,7 +34,7 @@ public final class HTTP2Connection {
     /// The bytes of all bodies held.
     var bodyBytes = 0
     /// Whether a request has authenticated the peer; before that a lower limit applies to the bodies of all streams.
-    private(set) var isTrusted = false
+    public private(set) var isTrusted = false
     /// The sum of `headBytes` over all streams.
     var headBytes = 0
     /// Whether the peer has acknowledged our SETTINGS; before that its streams have the default window.

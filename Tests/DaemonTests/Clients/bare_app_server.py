@@ -86,8 +86,9 @@ def flood(port, sender, key, command):
 
 
 def guess(port, sender, key, command):
-    """Attempts logins with a wrong key until the server refuses them."""
+    """Attempts logins with a wrong key until the answer is another one."""
     failures = 0
+    other = ""
     for _ in range(command["connections"]):
         try:
             bare = Bare(port)
@@ -95,12 +96,14 @@ def guess(port, sender, key, command):
             bare.read(), bare.read()
             while True:
                 bare.send(auth(sender, "not the key"))
-                if "<not-authorized" not in (bare.read() or ""):
+                answer = bare.read() or ""
+                if "<not-authorized" not in answer:
+                    other = answer if "<failure" in answer else other
                     break
                 failures += 1
         except OSError:
             break
-    emit("guessed", failures=failures)
+    emit("guessed", failures=failures, other=other)
 
 
 def main():

@@ -3,7 +3,8 @@
 Arguments: PORT CA; the token of an operator is the first line of standard input. Commands: {"do": "login"}, {"do": "ask", "method",
 "path", "headers", "json"}, {"do": "stream", "path", "events"}, {"do": "stall", "path"} (opens a stream and never reads it). Answers:
 "answer" with the status, the JSON and the flags of the cookie, "event" with the name and data of each event, "ended" at the end of a
-stream, "stalled" with what a reader finds that comes too late.
+stream, "stalled" with what a reader finds that comes too late,
+"held" with how many of the streams that {"do": "hold", "path", "count"} opens and keeps have each status.
 """
 import json
 import socket
@@ -77,6 +78,24 @@ def stall(session, command):
         emit("stalled", received=received, problem=type(error).__name__)
 
 
+held = []
+
+
+def hold(command):
+    """Opens many streams and keeps them, and counts the statuses of their answers."""
+    statuses = {}
+    for _ in range(command["count"]):
+        raw = socket.create_connection(("127.0.0.1", int(PORT)))
+        peer = ssl.create_default_context(cafile=CA).wrap_socket(raw, server_hostname="localhost")
+        peer.sendall(
+            f"GET /operator/v1{command['path']} HTTP/1.1\r\nHost: localhost:{PORT}\r\n"
+            f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
+        status = peer.recv(12).decode()[9:]
+        statuses[status] = statuses.get(status, 0) + 1
+        held.append(peer)
+    emit("held", statuses=statuses)
+
+
 def main():
     session = requests.Session()
     session.verify = CA
@@ -87,6 +106,8 @@ def main():
             login(session)
         elif command["do"] == "ask":
             ask(session, command)
+        elif command["do"] == "hold":
+            hold(command)
         else:
             act = {"stream": stream, "stall": stall}[command["do"]]
             threading.Thread(target=act, args=(session, command), daemon=True).start()

@@ -137,7 +137,7 @@ struct OperatorAPIAttackTests {
         #expect(preflight.status == 401 && !preflight.head.lowercased().contains("access-control-allow"))
     }
 
-    @Test("31 wrong tokens in a minute stop the guessing, and leave sessions alone")
+    @Test("31 wrong tokens in a minute stop the guessing, and leave valid tokens and sessions alone")
     func guessing() throws {
         let bench = try OperatorAPIBench()
         let console = try bench.console()
@@ -151,8 +151,13 @@ struct OperatorAPIAttackTests {
                 ).status)
         }
         #expect(statuses == Array(repeating: 401, count: 30) + [429])
-        let refused = try bench.ask("GET", "/operator/v1/status")
+        let refused = try bench.ask(
+            "GET", "/operator/v1/status", as: nil, ["Authorization": "Bearer ccso_32"])
         #expect(refused.status == 429 && refused.head.contains("Retry-After: 60"), "\(refused)")
+        for name in ["alice", "victor"] {
+            let valid = try bench.ask("GET", "/operator/v1/status", as: name)
+            #expect(valid.status == 200, "from the same address: \(valid)")
+        }
         try console.command(["do": "ask", "method": "GET", "path": "/status"])
         #expect(try console.expect(event: "answer")["status"] as? Int == 200)
     }
@@ -217,6 +222,33 @@ struct OperatorAPIAttackTests {
             line.hasPrefix("status=") ? Int(line.dropFirst("status=".count)) : nil
         }
         return Dictionary(grouping: found) { $0 }.mapValues(\.count)
+    }
+
+    @Test("three viewers that open all streams they can leave places for the status of operators and viewers")
+    func viewers() throws {
+        let bench = try OperatorAPIBench()
+        var taken: [String: Int] = [:]
+        let viewers = try ["vera", "vito", "vlad"].map { name in
+            try bench.add(name, role: "viewer")
+            return try bench.console(as: name)
+        }
+        for viewer in viewers {
+            try viewer.command([
+                "do": "hold", "path": "/top/stream", "count": Limits.OperatorAPI.commandsPerOperator,
+            ])
+            let found = try viewer.expect(event: "held")["statuses"] as? [String: Int] ?? [:]
+            taken.merge(found, uniquingKeysWith: +)
+        }
+        let most = Limits.OperatorAPI.viewerStreams
+        #expect(taken == ["200": most, "503": 3 * Limits.OperatorAPI.commandsPerOperator - most])
+        #expect(try bench.ask("GET", "/operator/v1/status").status == 200)
+        #expect(try bench.ask("GET", "/operator/v1/status", as: "victor").status == 200)
+        let console = try bench.console()
+        try console.command(["do": "login"])
+        try console.expect(event: "answer")
+        try console.command(["do": "stream", "path": "/top/stream", "events": 1])
+        #expect(try console.expect(event: "answer")["status"] as? Int == 200, "an operator's stream")
+        withExtendedLifetime(viewers) {}
     }
 
     @Test("one operator cannot take the places of all others with streams")

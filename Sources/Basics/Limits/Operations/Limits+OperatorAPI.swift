@@ -25,6 +25,12 @@ extension Limits {
         public static let unauthenticatedBodyBytes = 8_192
         /// Commands and streams at once, each of which has a thread: ten consoles with two streams each, and tools beside.
         public static let commands = 64
+        /// Streams among them: the others remain for short commands, such as `status`.
+        public static let streams = 40
+        /// Commands and streams of all viewers: the others remain for the role operator.
+        public static let viewerCommands = 48
+        /// Streams of all viewers, for the same reason.
+        public static let viewerStreams = 32
         /// Those of one operator: six consoles with two streams each, and tools beside, while two operators like this leave room for
         /// others.
         public static let commandsPerOperator = 24

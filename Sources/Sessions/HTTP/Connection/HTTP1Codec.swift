@@ -28,7 +28,7 @@ final class HTTP1Codec: HTTPCodec {
     private var first: UInt32 = 0
     private(set) var ending: CloseReason?
     private(set) var isFinished = false
-    private var isTrusted = false
+    private(set) var isTrusted = false
     private var refused: [HTTPStatus] = []
     /// The deadlines of the incomplete request; `nil` if there is none or reading is paused.
     private var pace: RequestPace?

@@ -103,6 +103,8 @@ final class HTTP2Codec: HTTPCodec {
 
     var unauthenticatedBytes: Int { connection.unauthenticatedBytes }
 
+    var isTrusted: Bool { connection.isTrusted }
+
     func trust() { connection.trust() }
 
     func end(_ reason: CloseReason) {

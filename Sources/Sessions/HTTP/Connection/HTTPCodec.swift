@@ -36,6 +36,8 @@ protocol HTTPCodec: AnyObject {
     func wake(now: Now)
     /// Buffered bytes of incomplete requests; 0 once a request was authenticated.
     var unauthenticatedBytes: Int { get }
+    /// Whether a request was authenticated.
+    var isTrusted: Bool { get }
     /// Raises the buffer limits, because a request was authenticated.
     func trust()
     /// Stops accepting requests and answers those that are open. The first reason is kept.

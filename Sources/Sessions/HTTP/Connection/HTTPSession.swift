@@ -173,6 +173,9 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     /// Buffered bytes of incomplete requests; 0 once a request was authenticated.
     public var unauthenticatedBytes: Int { codec.unauthenticatedBytes }
 
+    /// Whether a request on this connection was authenticated.
+    public var isTrusted: Bool { codec.isTrusted }
+
     /// Marks the connection as authenticated by a request of a sender.
     func markAuthenticated() { codec.trust() }
 
