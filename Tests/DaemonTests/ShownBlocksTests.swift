@@ -124,8 +124,12 @@ struct ShownBlocksTests {
             "needs a node that was removed; ClusterOperatorTests admits one"
         ),
         (
+            "docs/testing-your-app.md", PytestExampleTests.commands,
+            "downloads libraries; PytestExampleTests runs it with those of .wheels"
+        ),
+        (
             "docs/testing-your-app.md", "- name: Push messages reach the app",
-            "downloads libraries; PytestExampleTests runs the examples"
+            "downloads libraries; PytestExampleTests runs the same commands"
         ),
         ("docs/testing.md", "Scripts/test", "runs this test"),
     ]

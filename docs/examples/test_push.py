@@ -1,11 +1,9 @@
 """Tests of two app servers, the examples beside this file, with virtual devices of ccsd: pytest test_push.py"""
-import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
-from ccsd_fixture import ccsd  # noqa: F401 (a fixture)
 
 EXAMPLES = pathlib.Path(__file__).parent
 
@@ -17,7 +15,7 @@ def xmpp(ccsd, tmp_path):
     key.write_text(ccsd.key)
     device = ccsd.device()
     command = [sys.executable, EXAMPLES / "xmpp_app_server.py", ccsd.sender, key, ccsd.ca, device.token]
-    process = subprocess.Popen(command, env=os.environ | {"CCS_PORT": str(ccsd.ports["app_server"])})
+    process = subprocess.Popen(command, env=ccsd.environment | {"CCS_PORT": str(ccsd.ports["app_server"])})
     yield device
     process.terminate()
     process.wait()
@@ -25,63 +23,59 @@ def xmpp(ccsd, tmp_path):
 
 def test_answers_a_device(xmpp):
     assert [message["data"]["text"] for message in xmpp.messages()] == ["Hello"]
-    assert xmpp.post("send", data={"text": "hi"})["outcome"] == "stored"
+    assert xmpp.send(text="hi")["outcome"] == "stored"
     assert [message["data"]["text"] for message in xmpp.messages()] == ["HI"]
 
 
 def test_device_is_offline(xmpp):
     xmpp.messages()
-    xmpp.post("change", acknowledgement="never")
-    xmpp.post("send", data={"text": "again"})
+    xmpp.change(acknowledgement="never")
+    xmpp.send(text="again")
     first, = xmpp.messages()
-    xmpp.post("change", connection="offline")
-    xmpp.post("change", connection="online")
+    xmpp.change(connection="offline")
+    xmpp.change(connection="online")
     second, = xmpp.messages()
     assert second["repeated"] and second["persistent_id"] == first["persistent_id"]
 
 
 def test_expires_while_offline(ccsd):
     device = ccsd.device()
-    device.post("change", connection="offline")
+    device.change(connection="offline")
     for text, seconds in ("a day", 86_400), ("a week", 604_800):
         ccsd.ctl("send", ccsd.sender, device.token, f"text={text}", "--time-to-live", str(seconds))
     ccsd.ctl("clock", "advance", "25h")
-    device.post("change", connection="online")
+    device.change(connection="online")
     assert [message["data"]["text"] for message in device.messages()] == ["a week"]
 
 
-def firebase(ccsd, tmp_path, token):
+def firebase(ccsd, token):
     """Runs the app server with the Firebase Admin SDK, for which Google's host names lead to ccsd."""
-    key = tmp_path / "account.json"
-    if not key.exists():
-        ccsd.ctl("service-accounts", "add", ccsd.sender, "--out", str(key))
-    settings = {"CCS_HTTPS_PORT": str(ccsd.ports["https"]), "SSL_CERT_FILE": ccsd.ca, "REQUESTS_CA_BUNDLE": ccsd.ca}
-    command = [sys.executable, EXAMPLES / "firebase_app_server.py", key, token, "from firebase-admin"]
-    return subprocess.run(command, env=os.environ | settings, capture_output=True, text=True)
+    command = [sys.executable, EXAMPLES / "firebase_app_server.py", ccsd.service_account, token, "from firebase-admin"]
+    return subprocess.run(command, env=ccsd.environment, capture_output=True, text=True)
 
 
-def test_firebase_admin(ccsd, tmp_path):
+def test_firebase_admin(ccsd):
     device = ccsd.device()
-    assert firebase(ccsd, tmp_path, device.token).stdout.startswith("accepted")
+    assert firebase(ccsd, device.token).stdout.startswith("accepted")
     assert [message["data"]["text"] for message in device.messages()] == ["from firebase-admin"]
-    device.post("unregister")
-    assert "no longer registered" in firebase(ccsd, tmp_path, device.token).stderr
+    device.unregister()
+    assert "no longer registered" in firebase(ccsd, device.token).stderr
 
 
 def test_app_sends(ccsd):
     """What an app sends is recorded, since no app server is connected."""
     device = ccsd.device()
-    ccsd.call("POST", "recorders", sender_id=ccsd.sender)
-    device.post("change", connection="offline")
-    assert device.post("send", data={"text": "hi"}, message_id="m-1")["outcome"] == "waiting"
-    device.post("change", connection="online")
-    message, = ccsd.call("GET", f"recorders/{ccsd.sender}/messages", wait=10)["messages"]
+    ccsd.ctl("recorders", "add", ccsd.sender)
+    device.change(connection="offline")
+    assert device.send(text="hi", message_id="m-1")["outcome"] == "waiting"
+    device.change(connection="online")
+    message, = ccsd.ctl("recorders", "messages", ccsd.sender, "--wait", 10)["messages"]
     assert (message["message_id"], message["token"], message["data"]) == ("m-1", device.token, {"text": "hi"})
 
 
-def test_firebase_admin_sends_again(ccsd, tmp_path):
+def test_firebase_admin_sends_again(ccsd):
     device = ccsd.device()
-    ccsd.call("POST", "faults", action="refuse", token=device.token, error="UNAVAILABLE")
-    assert firebase(ccsd, tmp_path, device.token).stdout.startswith("accepted")
-    assert ccsd.call("GET", "faults")["faults"][-1]["hits"] == 1
+    ccsd.ctl("faults", "add", "refuse", "--token", device.token, "--error", "UNAVAILABLE")
+    assert firebase(ccsd, device.token).stdout.startswith("accepted")
+    assert ccsd.ctl("faults", "list")["faults"][-1]["hits"] == 1
     assert len(device.messages()) == 1

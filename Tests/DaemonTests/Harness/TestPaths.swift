@@ -17,6 +17,16 @@ enum TestPaths {
     /// The folder of the drivers.
     static let clients = root.appendingPathComponent("Tests/DaemonTests/Clients")
 
+    /// The plugin of pytest, with the map of Google's host names.
+    static let pytestPlugin = root.appendingPathComponent("docs/examples/pytest-ccsd")
+
+    /// Python packages for environments that a test makes, downloaded by Scripts/bootstrap --tests.
+    static let wheels = root.appendingPathComponent(".wheels")
+
+    static var hasWheels: Bool {
+        FileManager.default.fileExists(atPath: wheels.appendingPathComponent("downloaded.txt").path)
+    }
+
     /// Python with the pinned clients, installed by Scripts/bootstrap --tests.
     static let python = root.appendingPathComponent(".venv/bin/python")
 
