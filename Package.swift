@@ -97,7 +97,7 @@ let package = Package(
         module(
             "Server",
             [
-                "Basics", "Wire", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
+                "Basics", "Wire", "Compression", "Delivery", "Sessions", "Store", "RocksStore", "Transport",
                 "APNsGateway", "Crypto", "Operator", "Catalogue", "Console", "CLinux", "COpenSSL", "CYAML",
                 "ClusterLog", "Cluster", "ClusterSetup", "NodeProtocol", "NodeLinks", "NATSClient",
                 "TestBench",

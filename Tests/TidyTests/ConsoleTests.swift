@@ -1,3 +1,4 @@
+import Catalogue
 import Testing
 
 /// The files of the console: all embedded, short, without markup from data and without anything from other servers.
@@ -56,6 +57,31 @@ import Testing
         let page = SourceTree.read("\(Self.folder)index.html") ?? ""
         for found in page.matches(of: /(href|src)="\/console\/([^"]+)"/) {
             #expect(present.contains(Self.folder + found.2), "index.html names \(found.2)")
+        }
+    }
+
+    @Test("the modules become one script, in which none is missing, and the page one with one style sheet")
+    func bundle() throws {
+        let texts = Dictionary(
+            uniqueKeysWithValues: Self.files.map { (String($0.path.dropFirst(Self.folder.count)), $0.text) })
+        let page = ConsoleBundle.page(try #require(texts["index.html"]), prefix: "/console/")
+        #expect(page.styles.count == texts.keys.count { $0.hasSuffix(".css") })
+        var modules = texts.filter { $0.key.hasSuffix(".js") }
+        modules["js/tables.js"] = ConsoleTables.script(errors: [])
+        let script = try ConsoleBundle.script(entry: page.entry, modules: modules)
+        let lines = script.split(separator: "\n")
+        #expect(!lines.contains { $0.hasPrefix("import ") || $0.hasPrefix("export ") })
+        #expect(lines.count { $0.hasPrefix("modules[") } == modules.count - 1)
+        for (path, text) in modules {
+            for found in text.matches(of: /\nimport \{ ([^}]+) \} from '([^']+)'/) {
+                for name in found.1.split(separator: ", ") {
+                    let target = modules.first { $0.key.hasSuffix(found.2.drop { $0 == "." || $0 == "/" }) }
+                    let forms = ["function", "async function", "const", "class"].map {
+                        "export \($0) \(name)"
+                    }
+                    #expect(forms.contains { target?.value.contains($0) == true }, "\(path) imports \(name)")
+                }
+            }
         }
     }
 

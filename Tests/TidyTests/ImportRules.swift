@@ -30,7 +30,9 @@ enum ImportRules {
         // The dashboard and the alerts are printed with the JSON writer of Wire.
         "Catalogue": ["Basics", "Wire", "Operator", "CCommit"],
         "Server": core.union([
-            "RocksStore", "APNsGateway", "Transport", "Crypto", "Operator", "Catalogue", "Console", "CLinux",
+            "Compression", "RocksStore", "APNsGateway", "Transport", "Crypto", "Operator", "Catalogue",
+            "Console",
+            "CLinux",
             "COpenSSL",
             "CYAML",
             "Glibc",

@@ -1,11 +1,15 @@
 import Basics
 import Catalogue
+import Compression
 import Console
 import Sessions
 import Transport
 import Wire
 
 /// The files of the console below `/console/`. Their bytes are part of the program; a response has a copy while it is sent.
+///
+/// The page loads one script and one style sheet, whose names have a hash of their content, so a browser keeps them. The modules that
+/// the script is made of are files as well.
 struct ConsoleFiles: Sendable {
     /// The beginning of every path.
     static let prefix = "/console"
@@ -16,30 +20,53 @@ struct ConsoleFiles: Sendable {
 
     private struct File {
         let contentType: StaticString
+        let caching: BrowserFile.Caching
+        let content: Content
+        /// The content with gzip, and its tag; `nil` if it is not sent that way.
+        let compressed: Content?
+    }
+
+    private struct Content {
+        let bytes: [UInt8]
         let entityTag: String
-        /// The position among the embedded files; `nil` for the printed tables.
-        let position: Int?
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+            entityTag = "\"\(ConsoleFiles.hash(bytes))\""
+        }
     }
 
     /// The files of this program, listed at the first request.
     static let embedded = ConsoleFiles()
 
     private var files: [String: File] = [:]
-    private let tables: [UInt8]
 
-    /// Lists the embedded files, and prints the tables.
+    /// Lists the embedded files, prints the tables, and makes the page, its script and its styles.
     init() {
-        tables = Array(ConsoleTables.script(errors: XMPPReference.errorCodes).utf8)
+        var texts = ["js/tables.js": ConsoleTables.script(errors: XMPPReference.errorCodes)]
         for position in 0..<console_count() {
             let path = unsafe String(cString: console_file(position).pointee.path)
-            files[path] = File(
-                contentType: Self.contentType(of: path),
-                entityTag: Self.entityTag(of: Self.bytes(at: position)),
-                position: position)
+            texts[path] = String(decoding: Self.bytes(at: position), as: UTF8.self)
         }
-        let path = "js/tables.js"
+        for (path, text) in texts { add(path, text, .revalidated) }
+        let page = ConsoleBundle.page(texts["index.html"] ?? "", prefix: "\(Self.prefix)/")
+        // The modules are part of the program, and a test makes the same of them: without the script the page loads the modules.
+        guard let script = try? ConsoleBundle.script(entry: page.entry, modules: texts) else { return }
+        let style = page.styles.compactMap { texts[$0] }.joined()
+        let names = [(style, "css"), (script, "js")].map { text, kind in
+            let path = "console-\(Self.hash(Array(text.utf8))).\(kind)"
+            add(path, text, .immutable)
+            return "\(Self.prefix)/\(path)"
+        }
+        add("index.html", page.with(style: names[0], script: names[1]), .revalidated)
+    }
+
+    private mutating func add(_ path: String, _ text: String, _ caching: BrowserFile.Caching) {
+        let bytes = Array(text.utf8)
         files[path] = File(
-            contentType: Self.contentType(of: path), entityTag: Self.entityTag(of: tables), position: nil)
+            contentType: Self.contentType(of: path), caching: caching, content: Content(bytes),
+            // Modules are read by people alone.
+            compressed: caching == .immutable ? Gzip.compressed(bytes).map(Content.init) : nil)
     }
 
     /// Returns the response to a request; a browser that has the file gets 304.
@@ -56,12 +83,16 @@ struct ConsoleFiles: Sendable {
                 .notFound, HTTPResponse.text,
                 Array("there is no such file; the console is at \(Self.prefix)/\n".utf8))
         }
+        let isCompressed = AcceptedCoding.hasGzip(request.header("accept-encoding") ?? [])
+        let content = isCompressed ? file.compressed ?? file.content : file.content
         let known = String(decoding: request.header("if-none-match") ?? [], as: UTF8.self)
         var response = HTTPResponse(.notModified, file.contentType, [])
-        if !known.contains(file.entityTag) {
-            response = HTTPResponse(.ok, file.contentType, file.position.map(Self.bytes) ?? tables)
+        if !known.contains(content.entityTag) {
+            response = HTTPResponse(.ok, file.contentType, content.bytes)
         }
-        response.file = BrowserFile(entityTag: file.entityTag, policy: Self.policy)
+        response.file = BrowserFile(
+            entityTag: content.entityTag, policy: Self.policy, caching: file.caching,
+            coding: isCompressed && file.compressed != nil ? .gzip : .identity)
         return response
     }
 
@@ -70,8 +101,8 @@ struct ConsoleFiles: Sendable {
         return unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
     }
 
-    private static func entityTag(of bytes: [UInt8]) -> String {
-        "\"\(Hex.text(Array(Digest.sha256(bytes).prefix(12))))\""
+    private static func hash(_ bytes: [UInt8]) -> String {
+        Hex.text(Array(Digest.sha256(bytes).prefix(12)))
     }
 
     private static func contentType(of path: String) -> StaticString {

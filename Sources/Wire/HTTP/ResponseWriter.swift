@@ -6,11 +6,39 @@ public struct BrowserFile: Sendable {
     public var entityTag: String
     /// What the page may load and run (Content Security Policy).
     public var policy: StaticString
+    /// How long a browser may keep the file.
+    public var caching: Caching
+    /// The coding of the body.
+    public var coding: Coding
+
+    /// How long a browser may keep a file.
+    public enum Caching: Sendable {
+        /// It asks each time whether the file has changed.
+        case revalidated
+        /// For good: the name of the file contains a hash of its content.
+        case immutable
+
+        var directives: StaticString {
+            switch self {
+            case .revalidated: "no-cache"
+            case .immutable: "public, max-age=31536000, immutable"
+            }
+        }
+    }
+
+    /// The coding of a body (RFC 9110, 8.4).
+    public enum Coding: Sendable {
+        case identity, gzip
+    }
 
     /// Creates it.
-    public init(entityTag: String, policy: StaticString) {
+    public init(
+        entityTag: String, policy: StaticString, caching: Caching = .revalidated, coding: Coding = .identity
+    ) {
         self.entityTag = entityTag
         self.policy = policy
+        self.caching = caching
+        self.coding = coding
     }
 }
 
@@ -69,7 +97,7 @@ public struct HTTPResponse: Sendable {
     /// Calls `give` for each header in order with a closure that writes the value: the same for HTTP/1.1 and HTTP/2.
     ///
     /// Responses carry credentials, so they must not be cached, and no browser may interpret one as a web page. Files for browsers
-    /// carry none; a browser may keep them, and asks each time whether they have changed.
+    /// carry none, and a browser may keep them within their `caching`.
     func headers(
         at now: UnixMilliseconds, isStream: Bool = false,
         _ give: (_ name: StaticString, _ value: (inout ByteBuffer) -> Void) -> Void
@@ -78,12 +106,14 @@ public struct HTTPResponse: Sendable {
         give("Content-Type") { $0.append(contentType) }
         // With 304 the length would be that of the file, which is not sent (RFC 9110, 8.6).
         if !isStream, status != .notModified { give("Content-Length") { $0.append(decimal: body.count) } }
-        give("Cache-Control") { $0.append(file == nil ? "no-store" : "no-cache") }
+        give("Cache-Control") { $0.append(file?.caching.directives ?? "no-store") }
         give("X-Content-Type-Options") { $0.append("nosniff") }
         if let extra { give(extra.name) { $0.append(text: extra.value) } }
         if let location { give("Location") { $0.append(text: location) } }
         if let file {
             give("ETag") { $0.append(text: file.entityTag) }
+            give("Vary") { $0.append("Accept-Encoding") }
+            if file.coding == .gzip { give("Content-Encoding") { $0.append("gzip") } }
             give("Content-Security-Policy") { $0.append(file.policy) }
             give("Cross-Origin-Opener-Policy") { $0.append("same-origin") }
             give("Cross-Origin-Resource-Policy") { $0.append("same-origin") }

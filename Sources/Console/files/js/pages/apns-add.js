@@ -1,11 +1,11 @@
 // The form for a new credential for APNs.
 import { call } from '../api.js';
 import { h, fill, freshID } from '../dom.js';
+import { words } from '../format.js';
 import { forRole } from '../operator.js';
 import { ctl } from '../components/command.js';
 import { choiceField, form, textField } from '../components/form.js';
-import { act } from '../components/notice.js';
-import { testBox } from './apns.js';
+import { act, notice } from '../components/notice.js';
 
 /** The name that Apple gives the file of a key, which has its ID. */
 const keyFileName = /^AuthKey_([A-Z0-9]{10})\.p8$/;
@@ -57,4 +57,13 @@ function fileField(label, name, help) {
 async function base64(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+}
+
+/** Creates the box with the results of a test at Apple. */
+export function testBox(row, { tests }) {
+  const isGood = tests.length > 0 && tests.every((test) => test.result === 'accepted');
+  return notice(isGood ? 'good' : 'warn', `Test of ${row.credential}`,
+    h('ul', {},
+      tests.map((test) => h('li', {}, `${test.environment}: ${words(test.result)}. ${test.detail}`)),
+    ), ctl('apns test', { credential: row.credential }));
 }

@@ -9,7 +9,7 @@ import { confirm } from '../components/dialog.js';
 import { button, form, textField } from '../components/form.js';
 import { act, load, notice } from '../components/notice.js';
 import { badge, mono, pages, section, table } from '../components/table.js';
-import { credentialForm } from './apns-add.js';
+import { credentialForm, testBox } from './apns-add.js';
 
 const health = { accepted: 'good', refused: 'bad', clock_doubted: 'warn', unused: 'plain' };
 /** Days before the end of a certificate from which on it is marked. */
@@ -68,15 +68,6 @@ function credentials(answer, refresh) {
 function daysLeft({ days_left: days, expires_at: end }) {
   if (days === undefined) return 'does not end';
   return [badge(days < 0 ? 'bad' : days < warningDays ? 'warn' : 'good', count(days)), ` ${time(end)}`];
-}
-
-/** Creates the box with the results of a test at Apple. */
-export function testBox(row, { tests }) {
-  const isGood = tests.length > 0 && tests.every((test) => test.result === 'accepted');
-  return notice(isGood ? 'good' : 'warn', `Test of ${row.credential}`,
-    h('ul', {},
-      tests.map((test) => h('li', {}, `${test.environment}: ${words(test.result)}. ${test.detail}`)),
-    ), ctl('apns test', { credential: row.credential }));
 }
 
 function feedback(query, signal) {
