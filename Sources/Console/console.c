@@ -39,6 +39,9 @@ static const unsigned char js_components_dialog_js[] = {
 static const unsigned char js_components_form_js[] = {
 #embed "files/js/components/form.js"
 };
+static const unsigned char js_components_message_list_js[] = {
+#embed "files/js/components/message-list.js"
+};
 static const unsigned char js_components_notice_js[] = {
 #embed "files/js/components/notice.js"
 };
@@ -93,6 +96,9 @@ static const unsigned char js_pages_device_view_js[] = {
 static const unsigned char js_pages_devices_js[] = {
 #embed "files/js/pages/devices.js"
 };
+static const unsigned char js_pages_faults_js[] = {
+#embed "files/js/pages/faults.js"
+};
 static const unsigned char js_pages_find_message_js[] = {
 #embed "files/js/pages/find-message.js"
 };
@@ -113,6 +119,9 @@ static const unsigned char js_pages_operations_js[] = {
 };
 static const unsigned char js_pages_overview_js[] = {
 #embed "files/js/pages/overview.js"
+};
+static const unsigned char js_pages_recorders_js[] = {
+#embed "files/js/pages/recorders.js"
 };
 static const unsigned char js_pages_send_result_js[] = {
 #embed "files/js/pages/send-result.js"
@@ -172,6 +181,7 @@ static const struct console_file files[] = {
     FILE("js/components/command.js", js_components_command_js),
     FILE("js/components/dialog.js", js_components_dialog_js),
     FILE("js/components/form.js", js_components_form_js),
+    FILE("js/components/message-list.js", js_components_message_list_js),
     FILE("js/components/notice.js", js_components_notice_js),
     FILE("js/components/pairs.js", js_components_pairs_js),
     FILE("js/components/table.js", js_components_table_js),
@@ -190,6 +200,7 @@ static const struct console_file files[] = {
     FILE("js/pages/device-search.js", js_pages_device_search_js),
     FILE("js/pages/device-view.js", js_pages_device_view_js),
     FILE("js/pages/devices.js", js_pages_devices_js),
+    FILE("js/pages/faults.js", js_pages_faults_js),
     FILE("js/pages/find-message.js", js_pages_find_message_js),
     FILE("js/pages/inbox-device.js", js_pages_inbox_device_js),
     FILE("js/pages/inbox.js", js_pages_inbox_js),
@@ -197,6 +208,7 @@ static const struct console_file files[] = {
     FILE("js/pages/messages.js", js_pages_messages_js),
     FILE("js/pages/operations.js", js_pages_operations_js),
     FILE("js/pages/overview.js", js_pages_overview_js),
+    FILE("js/pages/recorders.js", js_pages_recorders_js),
     FILE("js/pages/send-result.js", js_pages_send_result_js),
     FILE("js/pages/send.js", js_pages_send_js),
     FILE("js/pages/sender.js", js_pages_sender_js),

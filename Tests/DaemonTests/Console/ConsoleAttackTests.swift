@@ -83,6 +83,8 @@ struct ConsoleAttackTests {
         _ = try bench.daemon.ctl("operators", "remove", "victor", "--yes")
         try bench.evaluate("location.hash = '#/devices'")
         try bench.wait("the login", until: "document.querySelector('h1')?.textContent === 'ccsd console'")
+        #expect(try bench.text().contains("You were logged out"))
+        #expect(try bench.text().contains("when the operator is removed"))
     }
 
     @Test("a wrong token is refused and not kept")
@@ -112,6 +114,23 @@ struct ConsoleAttackTests {
         #expect(again.status == 304)
         let script = try bench.ask("GET", "/console/js/main.js", as: nil)
         #expect(script.status == 200 && script.head.contains("text/javascript"))
+        guard case .string(let text) = page.json else { throw HarnessFailure("\(page)") }
+        let names = text.matches(of: /(?:href|src)="(\/console\/console-[0-9a-f]{24}\.(?:css|js))"/).map {
+            String($0.1)
+        }
+        #expect(names.count == 2 && text.matches(of: /(?:href|src)="\/console\//).count == 3, "\(page)")
+        for name in names {
+            let plain = try bench.ask("GET", name, as: nil)
+            #expect(plain.status == 200 && plain.head.contains("max-age=31536000, immutable"))
+            #expect(!plain.head.contains("Content-Encoding"))
+            let coded = try bench.ask("GET", name, as: nil, ["Accept-Encoding": "br, gzip"])
+            #expect(coded.status == 200 && coded.head.contains("Content-Encoding: gzip"))
+            #expect(plain.head.contains("Vary: Accept-Encoding"))
+            func length(_ head: String) -> Int {
+                head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.1) } ?? 0
+            }
+            #expect(length(coded.head) > 0 && length(coded.head) * 2 < length(plain.head))
+        }
         for path in [
             "/console/../etc/passwd", "/console/%2e%2e/ca.key", "/console/js", "/console/js/../../x",
             "/consolex",

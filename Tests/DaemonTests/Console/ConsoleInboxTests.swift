@@ -36,10 +36,10 @@ struct ConsoleInboxTests {
         try bench.logIn()
         for (name, width, isDark) in [("light", 1_280, false), ("dark", 1_280, true), ("phone", 375, false)] {
             try bench.run("view", ["width": width, "height": 900, "dark": isDark])
-            for page in ["inbox", "inbox/\(device.id)", "operations"] {
+            for page in ["inbox", "inbox/\(device.id)", "inbox/faults", "inbox/recorders", "operations"] {
                 try bench.go(page)
                 let place = "\(page) in \(name)"
-                if page.hasPrefix("inbox/") {
+                if page == "inbox/\(device.id)" {
                     try bench.wait(
                         "both messages", until: "document.querySelectorAll('.inbox li').length === 2")
                 }
@@ -50,7 +50,8 @@ struct ConsoleInboxTests {
                 #expect(isWide == false, "\(place) scrolls sideways")
                 let problems = try bench.evaluate("document.querySelectorAll('.notice.bad').length") as? Int
                 #expect(problems == 0, "\(place)")
-                try bench.picture("\(name)-\(page.hasPrefix("inbox/") ? "inbox-device" : page)")
+                try bench.picture(
+                    "\(name)-\(page.replacing("/", with: "-").replacing(device.id, with: "device"))")
             }
         }
     }
@@ -85,7 +86,11 @@ struct ConsoleInboxTests {
         try server.expectUpstream(try #require(sent))
 
         try bench.press("Go offline")
-        try waitForText(bench, "ccsctl virtual-devices change \(id) --connection online")
+        try bench.wait(
+            "the command",
+            until:
+                "document.querySelector('main').textContent.includes('ccsctl virtual-devices change \(id) --connection online')"
+        )
         #expect(try server.send("late", to: try #require(row["token"] as? String)) == "ACK")
         try bench.press("Send")
         try waitForText(bench, "is sent when the device is connected")
@@ -122,6 +127,9 @@ struct ConsoleInboxTests {
                 try bench.wait("the message", until: "document.querySelector('.inbox li')")
                 let item = try bench.evaluate("document.querySelector('.inbox li').innerText") as? String
                 #expect(item?.components(separatedBy: Self.markup).count == 4, "\(item ?? "")")
+                try bench.evaluate("document.querySelector('.inbox details').open = true")
+                let json = try bench.evaluate("document.querySelector('.inbox pre').innerText") as? String
+                #expect(json?.contains("onerror=") == true, "\(json ?? "")")
             }
             try waitForText(bench, "<img src=x onerror=")
             let found = try bench.evaluate("document.querySelectorAll('img').length + (window.pwned ?? 0)")

@@ -65,12 +65,10 @@ async function send({ method, path, body, accept = 'application/json', headers =
 
 async function problemOf(response) {
   const status = response.status;
-  if (status === 401) document.dispatchEvent(new CustomEvent('session-ended'));
-  try {
-    return new Problem({ ...(await response.json()), status });
-  } catch {
-    return new Problem({ detail: `the server answered ${status}`, status });
-  }
+  const content = await response.json().catch(() => ({ detail: `the server answered ${status}` }));
+  const problem = new Problem({ ...content, status });
+  if (status === 401) document.dispatchEvent(new CustomEvent('session-ended', { detail: problem }));
+  return problem;
 }
 
 /** Reads server-sent events. Unlike EventSource, fetch shows the reason of a refusal and ends with the signal. */

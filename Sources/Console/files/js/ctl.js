@@ -1,5 +1,6 @@
 // The command of ccsctl that does what a page does.
 import { operation } from './api.js';
+import { directionControls } from './dom.js';
 
 /** Returns the command line of an operation with these arguments. */
 export function commandLine(name, args = {}) {
@@ -38,5 +39,12 @@ function given(value) {
 /** Quotes a word for a shell unless it needs none. */
 function quoted(value) {
   const text = String(value);
+  if (text.search(directionControls) >= 0 || /[\u0000-\u001f\u007f]/.test(text)) return `$'${escaped(text)}'`;
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Escapes characters that would hide what a command does: the copy is read as it runs. */
+function escaped(text) {
+  const code = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return text.replace(/[\\']/g, '\\$&').replace(directionControls, code).replace(/[\u0000-\u001f\u007f]/g, code);
 }

@@ -27,13 +27,27 @@ function set(element, name, value) {
   }
 }
 
+/** Characters that change the direction of the text around them. */
+export const directionControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /** Appends nodes, text and nested lists of them; leaves out null, undefined and false. */
 export function add(element, ...children) {
   for (const child of children.flat(Infinity)) {
     if (child === undefined || child === null || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
+    element.append(child instanceof Node ? child : isolated(String(child), element));
   }
   return element;
+}
+
+/** Keeps the direction of a text to itself. Elements do so as well (base.css), and an option has only text. */
+function isolated(text, element) {
+  if (['BDI', 'OPTION'].includes(element.tagName) || text.search(directionControls) < 0) return text;
+  return h('bdi', {}, text);
+}
+
+/** Returns the nodes of a sentence in which the values are texts of strangers, each with a direction of its own. */
+export function said(strings, ...values) {
+  return strings.flatMap((text, at) => (at < values.length ? [text, h('bdi', {}, values[at])] : [text]));
 }
 
 /** Replaces the content of an element. */

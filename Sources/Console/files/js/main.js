@@ -1,13 +1,13 @@
 // Starts the console: the session first, then the page of the address.
 import { session } from './api.js';
-import { fill, h } from './dom.js';
+import { directionControls, fill, h } from './dom.js';
 import { figures } from './figures.js';
 import { setOperator } from './operator.js';
 import { address } from './router.js';
 import { markPlace, showShell } from './shell.js';
 import { startShortcuts } from './shortcuts.js';
 import { applyTheme } from './theme.js';
-import { problemBox } from './components/notice.js';
+import { notice, problemBox, sentence } from './components/notice.js';
 import { apns } from './pages/apns.js';
 import { devices } from './pages/devices.js';
 import { inbox } from './pages/inbox.js';
@@ -44,7 +44,7 @@ function show(isFirst = false) {
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
   const title = page?.title ?? 'No such page';
   const heading = h('h1', { tabindex: '-1' }, title);
-  document.title = `${[title, ...segments.slice(1)].join(' · ')} – ccsd`;
+  document.title = `${[title, ...segments.slice(1)].join(' · ').replace(directionControls, '')} – ccsd`;
   markPlace(page ? name : null);
   try {
     fill(main, heading, page ? page.show({ segments, query, signal: leaving.signal })
@@ -56,19 +56,26 @@ function show(isFirst = false) {
   if (!isFirst && (document.activeElement === main || !main.contains(document.activeElement))) heading.focus();
 }
 
-function logIn() {
+/** Shows the login, with the reason if a session has ended. */
+function logIn(reason = null) {
   leaving.abort();
   figures.end();
   setOperator(null);
   main = null;
   document.title = 'Log in – ccsd';
-  fill(shell, login((opened) => begin(opened)));
+  fill(shell, login((opened) => begin(opened), reason));
   shell.querySelector('input')?.focus();
+}
+
+/** Creates the box with the reason why the server no longer accepts the session. */
+function endBox(problem) {
+  return notice('warn', 'You were logged out', h('p', {}, sentence(problem.message)),
+    h('p', {}, 'A session ends after half an hour without use, after twelve hours, when the server restarts, and when the operator is removed. The page of the address is shown after the login.'));
 }
 
 function begin(opened) {
   setOperator(opened);
-  main = showShell(shell, logIn);
+  main = showShell(shell, () => logIn(notice('good', 'Logged out', h('p', {}, 'Your session has ended.'))));
   figures.start();
   show(true);
 }
@@ -76,7 +83,7 @@ function begin(opened) {
 applyTheme();
 startShortcuts();
 window.addEventListener('hashchange', () => main && show());
-document.addEventListener('session-ended', () => main && logIn());
+document.addEventListener('session-ended', ({ detail: problem }) => main && logIn(endBox(problem)));
 document.getElementById('skip').addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('main')?.focus();

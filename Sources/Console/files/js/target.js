@@ -6,10 +6,20 @@ export function targetOf(pasted) {
   if (text === '') return { kind: 'nothing', text };
   if (text.startsWith('/topics/')) return { kind: 'topic', text };
   if (/^0:\d+%[0-9a-f]{16}$/.test(text)) return { kind: 'message', text, storedAt: timeIn(text) };
-  if (/^[\w-]{11}:[\w-]{100,}$/.test(text)) return { kind: 'token', text };
+  if (/^[\w-]{11}:[\w-]{140}$/.test(text)) return { kind: 'token', text };
+  if (looksLikeToken(text)) return { kind: 'part', text };
   if (/^APA91b[\w-]{44}$/.test(text)) return { kind: 'group', text };
   if (/^[1-9]\d{0,19}$/.test(text)) return { kind: 'device', text };
   return { kind: 'message', text };
+}
+
+/** Characters of a token. */
+export const tokenLength = 152;
+
+/** Whether a text is a token without its end or beginning, or one that was shortened in a listing. */
+function looksLikeToken(text) {
+  return /^[\w-]*:?APA91b[\w-]{45}/.test(text) || /^[\w-]{0,11}:APA91b[\w-]*(…[\w-]*)?$/.test(text)
+    || /^[\w-]{11}:(A|AP|APA|APA9|APA91)?(…[\w-]*)?$/.test(text);
 }
 
 /** The ID that a device sees begins with the time of the message, in microseconds since 1970. */

@@ -2,6 +2,21 @@
 import { commandLine } from '../ctl.js';
 import { h, fill, announce } from '../dom.js';
 
+/** Creates a button that copies a text; `label` names it for screen readers. */
+export function copyButton(text, label) {
+  const copy = h('button', { type: 'button', class: 'small plain', 'aria-label': label, on: { click: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = 'Copied';
+      announce('It is copied.');
+    } catch {
+      copy.textContent = 'Not permitted';
+    }
+    setTimeout(() => { copy.textContent = 'Copy'; }, 1500);
+  } } }, 'Copy');
+  return copy;
+}
+
 class CtlCommand extends HTMLElement {
   #line = '';
 
@@ -17,21 +32,7 @@ class CtlCommand extends HTMLElement {
   }
 
   #render() {
-    const copy = h('button', {
-      type: 'button', class: 'small plain', 'aria-label': `Copy ${this.#line}`, on: { click: () => this.#copy(copy) },
-    }, 'Copy');
-    fill(this, h('code', {}, this.#line), copy);
-  }
-
-  async #copy(button) {
-    try {
-      await navigator.clipboard.writeText(this.#line);
-      button.textContent = 'Copied';
-      announce('The command is copied.');
-    } catch {
-      button.textContent = 'Not permitted';
-    }
-    setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+    fill(this, h('code', {}, this.#line), copyButton(this.#line, `Copy ${this.#line}`));
   }
 }
 

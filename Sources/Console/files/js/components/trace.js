@@ -1,6 +1,6 @@
 // The live trace of a device: <device-trace>, with the meaning of each step.
 import { follow } from '../api.js';
-import { h, fill, announce } from '../dom.js';
+import { h, fill, announce, said } from '../dom.js';
 import { clock } from '../format.js';
 import { meaning, term } from '../glossary.js';
 import { problemBox } from './notice.js';
@@ -120,9 +120,9 @@ function stepItem(step) {
     h('strong', {}, step.step), detail && h('span', { class: 'detail' }, detail),
     h('span', { class: 'quiet explanation' }, meaning(step.step, 'step', 'milestone')),
     h('span', { class: 'quiet ids' }, [
-      step.message_id && `message ${step.message_id}`, step.sender_id && `sender ${step.sender_id}`,
-      step.registration !== undefined && `registration ${step.registration}`, step.persistent_id,
-    ].filter(Boolean).join(' · ')));
+      step.message_id && said`message ${step.message_id}`, step.sender_id && said`sender ${step.sender_id}`,
+      step.registration !== undefined && said`registration ${step.registration}`, step.persistent_id && said`${step.persistent_id}`,
+    ].filter(Boolean).map((part, at) => (at > 0 ? [' · ', part] : part))));
 }
 
 customElements.define('device-trace', DeviceTrace);

@@ -1,6 +1,6 @@
 // The nodes and partitions of the cluster, and the handover of a partition.
 import { call } from '../api.js';
-import { h, fill } from '../dom.js';
+import { h, fill, said } from '../dom.js';
 import { count, duration, words } from '../format.js';
 import { term } from '../glossary.js';
 import { forRole } from '../operator.js';
@@ -54,7 +54,7 @@ function logBadge({ server, disconnected_seconds: seconds }) {
 
 function members(answer) {
   return table('Nodes', [
-    { title: 'Node', cell: (row) => `${row.node} ${row.name}` },
+    { title: 'Node', cell: (row) => said`${row.node} ${row.name}` },
     { title: 'Status', cell: (row) => [badge(statusKinds[row.status], row.status)] },
     { title: 'Address', cell: (row) => row.address },
     { title: 'Version', cell: (row) => row.software ?? '–' },

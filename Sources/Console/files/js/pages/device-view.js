@@ -8,7 +8,7 @@ import { go, link } from '../router.js';
 import { ctl } from '../components/command.js';
 import { confirm } from '../components/dialog.js';
 import { button } from '../components/form.js';
-import { act, load, problemBox } from '../components/notice.js';
+import { act, load, notice, problemBox } from '../components/notice.js';
 import { badge, facts, mono, section, table } from '../components/table.js';
 import { trace } from '../components/trace.js';
 import { sendForm } from './send.js';
@@ -51,6 +51,11 @@ export function deviceView(device, { signal }) {
   ];
 }
 
+/** Whether a device is shown by a token that is none of its registrations any more. */
+function isUnregistered(device, { registrations: rows }) {
+  return device.includes(':') && !rows.some((row) => row.token === device);
+}
+
 function aboutBox(device, shown) {
   const { connection, mailbox } = shown;
   const place = h('div', {});
@@ -66,6 +71,8 @@ function aboutBox(device, shown) {
     }
   }), { kind: 'danger small' });
   return [
+    isUnregistered(device, shown) && notice('warn', 'The token is unregistered', h('p', {},
+      'It is of this device, but of none of its registrations: the app was removed, or has a newer token. A message to it is refused, or answered with the newer one.')),
     facts(
       ['Device', h('a', { href: link(['messages', shown.device]) }, mono(shown.device))],
       [
@@ -105,6 +112,8 @@ function registrations(device, { registrations: rows }) {
 }
 
 function sendSection(device, shown, tracing, signal) {
+  // A message is sent to what the page is about, and to no other app.
+  if (isUnregistered(device, shown)) return section('Send a test message', sendForm({ to: device, tracing, signal }));
   const chosen = shown.registrations.find((row) => row.token === device) ?? shown.registrations[0];
   if (!chosen) return null;
   const sender = /^\d+$/.test(chosen.sender_id) ? chosen.sender_id : '';

@@ -1,26 +1,19 @@
-// The inbox of a virtual device: its messages as they arrive, its state, and messages to its app server.
+// The inbox of a virtual device: its token and state, messages to its app server, and below them its messages as they arrive.
 import { call } from '../api.js';
-import { h, fill, announce } from '../dom.js';
-import { clock, count, words } from '../format.js';
+import { h, fill, said } from '../dom.js';
 import { forRole } from '../operator.js';
 import { go, link } from '../router.js';
-import { ctl } from '../components/command.js';
+import { copyButton, ctl } from '../components/command.js';
 import { confirm } from '../components/dialog.js';
 import { button, form, textField } from '../components/form.js';
+import { messageList } from '../components/message-list.js';
 import { act, load, notice, problemBox } from '../components/notice.js';
 import { pairsField, pairsOf } from '../components/pairs.js';
 import { badge, facts, mono, section } from '../components/table.js';
 
-/** Seconds that a request waits for a message. One that was left occupies the server no longer. */
-const waitSeconds = 10;
-/** Messages that are kept in the list. */
-const keptMessages = 200;
-
 /** Creates the view of a device. */
 export function inboxDevice(device, signal) {
   const state = h('div', { tabindex: '-1' });
-  const list = h('ol', { class: 'inbox', 'aria-label': 'Messages, the latest first' });
-  const note = h('p', { class: 'quiet', role: 'status' }, 'Waiting for messages.');
   const reading = new AbortController();
   signal.addEventListener('abort', () => reading.abort());
   const refresh = () => load(state, call('virtual-devices list', {}, signal), ({ devices }) => {
@@ -28,66 +21,24 @@ export function inboxDevice(device, signal) {
     return row ? stateBox(row, state, refresh, () => reading.abort()) : problemBox({ message: `unknown virtual device ${device}`, hint: 'go back to the list' });
   });
   refresh();
-  receive(device, list, note, reading.signal);
   return [
-    h('p', {}, h('a', { href: link(['inbox']) }, 'All virtual devices')),
-    section('Messages', note, list, ctl('virtual-devices messages', { device, wait: waitSeconds })),
     section('Device', state),
     section('Send to the app server', sendForm(device, signal)),
+    section('Messages', messageList({
+      name: 'virtual-devices messages', args: { device }, cleared: clearedOf(device), clear: (last) => keepCleared(device, last), signal: reading.signal,
+    }), h('p', { class: 'quiet' }, 'Clear empties the list in this tab; the server keeps the messages for test suites.')),
   ];
 }
 
-/** Adds messages to the list as they arrive, while the page is visible. */
-async function receive(device, list, note, signal) {
-  let after = 0;
-  while (!signal.aborted) {
-    await visible(signal);
-    try {
-      const answer = await call('virtual-devices messages', { device, after, wait: waitSeconds, limit: 100 }, signal);
-      if (answer.received < after) {
-        // The server was started again: its inboxes are in memory.
-        after = 0;
-        fill(list);
-        continue;
-      }
-      for (const row of answer.messages) {
-        list.prepend(item(row));
-        if (list.childElementCount > keptMessages) list.lastElementChild.remove();
-      }
-      after = answer.messages.at(-1)?.number ?? after;
-      if (answer.messages.length > 0) announce(`${answer.messages.length} new`);
-      const dropped = answer.dropped > 0 ? `, of which ${count(answer.dropped)} were dropped for want of room` : '';
-      note.textContent = `${count(answer.received)} received${dropped}. Waiting for more.`;
-    } catch (error) {
-      if (error.name !== 'AbortError') fill(note, problemBox(error));
-      return;
-    }
-  }
+const storageKey = (device) => `ccsd-cleared-${device}`;
+
+/** Returns the number of the last message that was cleared from the list in this tab. */
+function clearedOf(device) {
+  try { return Number(sessionStorage.getItem(storageKey(device)) ?? 0); } catch { return 0; }
 }
 
-/** Waits until the page is visible, or left. */
-function visible(signal) {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (document.hidden && !signal.aborted) return;
-      document.removeEventListener('visibilitychange', look);
-      resolve();
-    };
-    document.addEventListener('visibilitychange', look);
-    signal.addEventListener('abort', look);
-    look();
-  });
-}
-
-function item(row) {
-  const content = Object.entries(row.data ?? {});
-  return h('li', {},
-    h('p', { class: 'inbox-head' }, h('strong', {}, `${row.number}`), h('time', { datetime: row.received_at }, clock(row.received_at)),
-      badge(row.type === 'message' ? 'good' : 'warn', words(row.type)), row.repeated && badge('warn', 'repeated'),
-      h('span', {}, `from ${row.from}`)),
-    content.length > 0 && facts(...content),
-    row.raw_data && h('code', { class: 'block' }, row.raw_data),
-    h('p', { class: 'quiet' }, [row.collapse_key && `collapse key ${row.collapse_key}`, row.persistent_id].filter(Boolean).join(' · ')));
+function keepCleared(device, last) {
+  try { sessionStorage.setItem(storageKey(device), last); } catch { /* It is cleared until the page is left. */ }
 }
 
 /** Creates the badge for the connection of a device. */
@@ -100,28 +51,36 @@ export function connection({ online, connected, forgotten }) {
 function stateBox(row, state, refresh, stopReading) {
   const place = h('div', {});
   const { device } = row;
-  const run = (text, name, args, { question, first = () => {}, then = refresh, kind = '' } = {}) => h('div', { class: 'row' }, ctl(name, args),
-    forRole(name, button(text, (event) => act(event.currentTarget, place, async () => {
+  const commands = [];
+  const run = (text, name, args, { question, first = () => {}, then = refresh, kind = '' } = {}) => {
+    commands.push(ctl(name, args));
+    return forRole(name, button(text, (event) => act(event.currentTarget, place, async () => {
       if (question && !(await confirm(`${text}?`, question, text, [name, args]))) return null;
       first();
       await call(name, args);
       await then();
       state.focus();
       return null;
-    }), { kind })));
+    }), { kind }));
+  };
   return [
-    facts(['Device', h('a', { href: link(['messages', device]) }, mono(device))], ['App', row.app], ['Label', row.label || '–'],
+    h('p', { class: 'token' }, h('strong', {}, 'Token '), row.token
+      ? [h('a', { href: link(['messages', row.token]) }, mono(row.token)), ' ', copyButton(row.token, 'Copy the token')]
+      : [badge('warn', 'unregistered'), ' Its app is not registered: app servers that send to its last token get NotRegistered.']),
+    facts(['Connected', connection(row)], ['Acknowledges', row.acknowledges ? 'yes' : badge('warn', 'no')],
+      ['App', row.app], ['Label', row.label || '–'],
       ['Sender', h('a', { href: link(['senders', row.sender_id]) }, row.sender_id)],
-      ['Connected', connection(row)], ['Acknowledges', row.acknowledges ? 'yes' : badge('warn', 'no')],
-      ['Token', row.token ? h('a', { href: link(['messages', row.token]) }, mono(row.token)) : badge('warn', 'unregistered')]),
-    !row.forgotten && run(row.online ? 'Go offline' : 'Go online', 'virtual-devices change', { device, connection: row.online ? 'offline' : 'online' }),
-    run(row.acknowledges ? 'Stop acknowledging' : 'Acknowledge', 'virtual-devices change',
-      { device, acknowledgement: row.acknowledges ? 'never' : 'always' }),
-    row.token && run('Unregister the app', 'virtual-devices unregister', { device },
-      { question: 'Its token ends: app servers get NotRegistered.', kind: 'danger' }),
-    run('Remove the device', 'virtual-devices remove', { device },
-      // A request that waits for messages of a removed device would fail.
-      { question: 'The device is removed with its inbox.', first: stopReading, then: () => go(['inbox']), kind: 'danger' }),
+      ['Device', h('a', { href: link(['messages', device]) }, mono(device))]),
+    h('div', { class: 'buttons' },
+      !row.forgotten && run(row.online ? 'Go offline' : 'Go online', 'virtual-devices change', { device, connection: row.online ? 'offline' : 'online' }),
+      run(row.acknowledges ? 'Stop acknowledging' : 'Acknowledge', 'virtual-devices change',
+        { device, acknowledgement: row.acknowledges ? 'never' : 'always' }),
+      row.token && run('Unregister the app', 'virtual-devices unregister', { device },
+        { question: 'Its token ends: app servers get NotRegistered.', kind: 'danger' }),
+      run('Remove the device', 'virtual-devices remove', { device },
+        // A request that waits for messages of a removed device would fail.
+        { question: 'The device is removed with its inbox.', first: stopReading, then: () => go(['inbox']), kind: 'danger' })),
+    h('details', {}, h('summary', {}, 'As commands'), commands),
     place,
   ];
 }
@@ -143,8 +102,8 @@ function sendForm(device, signal) {
 
 function outcome({ message_id: id, outcome: word, error }) {
   switch (word) {
-  case 'stored': return notice('good', 'Stored', h('p', {}, `The server has stored message ${id}, and sends it to an app server.`));
-  case 'waiting': return notice('warn', 'Waiting', h('p', {}, `Message ${id} is sent when the device is connected.`));
-  default: return notice('bad', `Refused: ${error}`, h('p', {}, `The server has not taken message ${id}.`));
+  case 'stored': return notice('good', 'Stored', h('p', {}, said`The server has stored message ${id}, and sends it to an app server.`));
+  case 'waiting': return notice('warn', 'Waiting', h('p', {}, said`Message ${id} is sent when the device is connected.`));
+  default: return notice('bad', `Refused: ${error}`, h('p', {}, said`The server has not taken message ${id}.`));
   }
 }

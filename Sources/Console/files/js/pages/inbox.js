@@ -8,13 +8,15 @@ import { ctl } from '../components/command.js';
 import { form, textField } from '../components/form.js';
 import { act, notice, reload } from '../components/notice.js';
 import { badge, mono, section, table } from '../components/table.js';
+import { faults } from './faults.js';
 import { connection, inboxDevice } from './inbox-device.js';
+import { recorders } from './recorders.js';
 
 /** Milliseconds between two looks at the devices. */
 const refreshMilliseconds = 2000;
 
-/** Creates the page: all devices, or the inbox of one. */
-export function inbox({ segments: [, device], signal }) {
+/** Creates the page: all devices, the inbox of one, or the other parts of the test bench. */
+export function inbox({ segments: [, part, sender], signal }) {
   if (!operator().test_bench) {
     return notice('info', 'The test bench is off', h('p', {},
       'With test_bench: true the server has virtual devices for test suites, whose messages are shown here. It is not for production.'));
@@ -22,7 +24,17 @@ export function inbox({ segments: [, device], signal }) {
   if (!mayRun('virtual-devices list')) {
     return notice('warn', 'Not permitted', h('p', {}, 'Virtual devices have tokens, which are for the role operator.'));
   }
-  return device ? inboxDevice(device, signal) : deviceList(signal);
+  const parts = [[undefined, 'Virtual devices'], ['recorders', 'Recorders'], ['faults', 'Faults']];
+  const place = parts.some(([path]) => path === part) ? part : undefined;
+  const tabs = h('nav', { class: 'tabs', 'aria-label': 'Parts of the test bench' }, parts.map(([path, title]) => h('a', {
+    href: link(path ? ['inbox', path] : ['inbox']), 'aria-current': place === path && 'page',
+  }, title)));
+  switch (part) {
+  case undefined: return [tabs, deviceList(signal)];
+  case 'recorders': return [tabs, recorders(sender, signal)];
+  case 'faults': return [tabs, faults(signal)];
+  default: return [tabs, inboxDevice(part, signal)];
+  }
 }
 
 function deviceList(signal) {

@@ -5,12 +5,13 @@ import { form, textField } from '../components/form.js';
 import { act } from '../components/notice.js';
 import { themeSwitch } from '../theme.js';
 
-/** Creates the page; `done` gets the session. */
-export function login(done) {
+/** Creates the page; `done` gets the session, and `reason` is a box about the end of the last one. */
+export function login(done, reason) {
   const place = h('div', {});
   const submit = (values, button) => act(button, place, async () => done(await openSession(values.token ?? '')));
   return h('main', { id: 'main', tabindex: '-1', class: 'login' },
     h('h1', {}, 'ccsd console'),
+    reason,
     form(submit,
       textField('Operator token', 'token',
         {

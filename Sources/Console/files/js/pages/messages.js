@@ -2,7 +2,7 @@
 import { h } from '../dom.js';
 import { distance, time } from '../format.js';
 import { go } from '../router.js';
-import { targetOf } from '../target.js';
+import { targetOf, tokenLength } from '../target.js';
 import { form, textField } from '../components/form.js';
 import { notice } from '../components/notice.js';
 import { section } from '../components/table.js';
@@ -32,6 +32,8 @@ function content(target, query, signal) {
   switch (target.kind) {
   case 'nothing': return introduction();
   case 'device': case 'token': return deviceView(target.text, { signal });
+  case 'part': return notice('warn', 'A part of a token', h('p', {},
+    `A token has ${tokenLength} characters, and these are ${target.text.length}. Copy it as a whole: the parts of a token name no device.`));
   case 'topic': return section('Send to the topic', sendForm({ to: target.text, sender: query.get('sender'), signal }));
   case 'group': return section('Send to the group', sendForm({ to: target.text, sender: query.get('sender'), signal }));
   case 'message': return [

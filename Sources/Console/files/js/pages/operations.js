@@ -1,6 +1,6 @@
 // What an operator does now and then: drain, backup, audit, clock, cluster, log of commands.
 import { call } from '../api.js';
-import { h, fill } from '../dom.js';
+import { h, fill, said } from '../dom.js';
 import { bytes, count, plural, time } from '../format.js';
 import { forRole, mayRun } from '../operator.js';
 import { go, link } from '../router.js';
@@ -96,7 +96,7 @@ function log(query, signal) {
   load(list, call('audit-log', args, signal), (answer) => [
     table('Commands', [
       { title: 'Time', cell: (row) => time(row.time) },
-      { title: 'Caller', cell: (row) => `${row.user} ${row.pid}` },
+      { title: 'Caller', cell: (row) => said`${row.user} ${row.pid}` },
       { title: 'Command', cell: (row) => row.command },
       { title: 'Arguments', cell: (row) => row.arguments },
       {

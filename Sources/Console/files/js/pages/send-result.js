@@ -1,6 +1,6 @@
 // The fate of a test message: its ACK or NACK at once, then its steps in the trace, and its receipt.
 import { call } from '../api.js';
-import { h, add } from '../dom.js';
+import { h, add, said } from '../dom.js';
 import { clock, plural } from '../format.js';
 import { meaning, reasonsOf } from '../glossary.js';
 import { notice } from '../components/notice.js';
@@ -13,7 +13,7 @@ const ends = new Set(['delivered', 'forwarded', 'expired', 'refused', 'discarded
 export function fateOf(answer, args, tracing, signal) {
   if (answer.outcome === 'nack') return nack(answer);
   const steps = h('ol', { class: 'steps' });
-  const box = notice('good', 'ACK', h('p', {}, `The server accepted message ${answer.message_id}.`, members(answer)), steps);
+  const box = notice('good', 'ACK', h('p', {}, said`The server accepted message ${answer.message_id}.`, members(answer)), steps);
   if (tracing) follow(answer, args, tracing, steps, signal);
   return box;
 }

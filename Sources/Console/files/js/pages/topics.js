@@ -1,6 +1,6 @@
 // Topics with their subscribers, and the messages to topics that are still being sent.
 import { call } from '../api.js';
-import { h } from '../dom.js';
+import { h, said } from '../dom.js';
 import { count, distance } from '../format.js';
 import { go, link } from '../router.js';
 import { ctl } from '../components/command.js';
@@ -68,7 +68,7 @@ function runningTable({ messages, left_out: leftOut }) {
   return [
     table('Messages that are being sent', [
       { title: 'Message', cell: (row) => row.message_id },
-      { title: 'To', cell: (row) => (row.to === 'condition' ? `condition on ${row.topics.join(', ')}` : row.to) },
+      { title: 'To', cell: (row) => (row.to === 'condition' ? said`condition on ${row.topics.join(', ')}` : row.to) },
       { title: 'Sender', cell: (row) => h('a', { href: link(['senders', row.sender_id]) }, row.sender_id) },
       { title: 'Done', cell: (row) => progress(row) },
       { title: 'Sent', number: true, cell: (row) => count(row.sent) },
