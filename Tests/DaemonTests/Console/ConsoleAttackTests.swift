@@ -114,7 +114,7 @@ struct ConsoleAttackTests {
         #expect(again.status == 304)
         let script = try bench.ask("GET", "/console/js/main.js", as: nil)
         #expect(script.status == 200 && script.head.contains("text/javascript"))
-        guard case .string(let text) = page.json else { throw HarnessFailure("\(page)") }
+        let text = try #require(page.json.text)
         let names = text.matches(of: /(?:href|src)="(\/console\/console-[0-9a-f]{24}\.(?:css|js))"/).map {
             String($0.1)
         }
