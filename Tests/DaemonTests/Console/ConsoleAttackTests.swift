@@ -1,6 +1,7 @@
 import ClientProtocol
 import Foundation
 import Testing
+import Wire
 
 /// What strangers, viewers and other pages try with the console.
 @Suite(
