@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 public import Delivery
 
 /// The kind of a push: the header `apns-push-type` (apns 1.3).
@@ -36,8 +36,8 @@ public enum APNsPushType: String, CaseIterable, Sendable {
 
 /// One request to APNs without its provider token (apns 1.2).
 public struct APNsRequest: Sendable, Equatable {
-    /// The device token in hexadecimal digits, or the token of a Live Activity.
-    public var deviceToken: [UInt8]
+    /// The device token, or the token of a Live Activity.
+    public var deviceToken: AppleToken.Digits
     public var environment: APNsEnvironment
     /// `apns-topic`: the bundle ID and the suffix of the push type.
     public var topic: [UInt8]
@@ -56,7 +56,7 @@ public struct APNsRequest: Sendable, Equatable {
     public var payload: [UInt8]
 
     public init(
-        deviceToken: [UInt8], environment: APNsEnvironment, topic: [UInt8], pushType: APNsPushType,
+        deviceToken: AppleToken.Digits, environment: APNsEnvironment, topic: [UInt8], pushType: APNsPushType,
         priority: Int, expiration: Int64, collapseID: [UInt8]?, id: String, payload: [UInt8]
     ) {
         self.deviceToken = deviceToken

@@ -45,8 +45,9 @@ enum Samples {
 
     /// Stands for the mapper.
     static let mapping: APNsMapping = { (delivery, _) throws(APNsRefusal) in
-        APNsRequest(
-            deviceToken: Array(delivery.deviceToken), environment: delivery.environment,
+        guard let token = delivery.deviceToken else { throw APNsRefusal(.invalid) }
+        return APNsRequest(
+            deviceToken: token, environment: delivery.environment,
             topic: delivery.app.parts.category, pushType: .alert, priority: 10, expiration: 0,
             collapseID: nil, id: "\(delivery.message.sequence.number)", payload: Array("{}".utf8))
     }

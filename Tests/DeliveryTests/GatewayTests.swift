@@ -18,7 +18,7 @@ import Testing
         bench.settle()
         let offered = try #require(bench.deliveries.first)
         #expect(offered.message.messageID == bytes("m1") && offered.isStored && offered.attempt == 0)
-        #expect(Array(offered.deviceToken) == bytes("a1") && offered.environment == .production)
+        #expect(offered.deviceToken?.bytes == bytes("a1") && offered.environment == .production)
         #expect(bench.take(appServer).words.isEmpty, "Apple has not answered")
         bench.answer(.accepted(.production))
         #expect(bench.take(appServer).words == ["ack 1"])

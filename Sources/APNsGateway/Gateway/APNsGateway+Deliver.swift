@@ -3,6 +3,9 @@ import Delivery
 
 /// The way of a delivery from the core to a pool, and its end.
 extension APNsGateway {
+    /// Why a registration ends whose device token Apple was not asked about.
+    static let invalidToken = "InvalidDeviceToken"
+
     mutating func deliver(_ delivery: GatewayDelivery, _ now: Now, _ effects: inout APNsEffects) {
         func answer(_ outcome: GatewayOutcome) {
             effects.answers.append(
@@ -13,13 +16,17 @@ extension APNsGateway {
         guard drainEnds == nil, pending.count < Limits.APNsGateway.queuedRequests else {
             return answer(later())
         }
+        // A row from a release that did not check device tokens. No attempt can succeed, so the registration ends.
+        guard AppleToken.isValid(delivery.app.parts.apnsToken) else {
+            return answer(.tokenEnded(APNsVerdict(status: 0, reason: Self.invalidToken)))
+        }
         let request: APNsRequest
         do throws(APNsRefusal) {
             request = try settings.mapping(delivery, now.wall)
         } catch {
             return answer(.refused(error))
         }
-        let lane = LaneKey(request.deviceToken, laneHash)
+        let lane = LaneKey(request.deviceToken.bytes, laneHash)
         let index = pending.add(PendingDelivery(delivery, request, now))
         pending[index].lane = lane
         if let place = lanes.index(forKey: lane) { return lanes.values[place].append(index, &pending) }

@@ -70,7 +70,7 @@ extension APNsGateway {
     ) -> Bool {
         let (bundle, environment) = (pending[index].bundle, pending[index].environment)
         let result = guards.record(
-            token: pending[index].request.deviceToken, of: bundle, in: environment, isBad: isBad,
+            token: pending[index].request.deviceToken.bytes, of: bundle, in: environment, isBad: isBad,
             now: now.monotonic)
         switch result.change {
         case .raised(let bad, let count):

@@ -79,7 +79,8 @@ struct PendingDelivery {
         environment = delivery.environment
         bundle = delivery.app.parts.category
         sender = delivery.message.sender
-        isForDevice = delivery.deviceToken.elementsEqual(request.deviceToken)
+        isForDevice = AppleToken.shownDigits(ofStored: delivery.app.parts.apnsToken).elementsEqual(
+            request.deviceToken.bytes)
         isCustom = delivery.message.fields.apns?.isEmpty == false
         self.request = request
     }
@@ -117,7 +118,6 @@ struct PendingDeliveries {
     mutating func remove(_ index: Int32) {
         entries[Int(index)].state = .vacant
         entries[Int(index)].request.payload = []
-        entries[Int(index)].request.deviceToken = []
         entries[Int(index)].lane = .none
         vacant.append(index)
     }

@@ -25,8 +25,11 @@ public enum APNsMapper {
         var bytes = payload.bytes(withOptional: true)
         if bytes.count > limit { bytes = payload.bytes(withOptional: false) }
         guard bytes.count <= limit else { throw APNsRefusal(.tooLarge) }
+        guard let token = try liveActivityToken(block) ?? delivery.deviceToken else {
+            throw invalid("BadDeviceToken")
+        }
         var request = APNsRequest(
-            deviceToken: try liveActivityToken(block) ?? Array(delivery.deviceToken),
+            deviceToken: token,
             environment: delivery.environment, topic: kind.topic, pushType: kind.type,
             priority: try priority(headers, block, kind.type, settings),
             expiration: try expiration(headers, block, delivery, now),
@@ -67,10 +70,10 @@ public enum APNsMapper {
         return (chosen, expected)
     }
 
-    private static func liveActivityToken(_ block: APNsBlock) throws(APNsRefusal) -> [UInt8]? {
+    private static func liveActivityToken(_ block: APNsBlock) throws(APNsRefusal) -> AppleToken.Digits? {
         guard !block.liveActivityToken.isEmpty else { return nil }
         let text = block.liveActivityToken.filter { !$0.isWhitespace && $0 != "<" && $0 != ">" }
-        guard let digits = AppleToken.digits(text[...]) else { throw invalid("BadDeviceToken") }
+        guard let digits = AppleToken.Digits(Array(text.utf8)[...]) else { throw invalid("BadDeviceToken") }
         return digits
     }
 

@@ -1,30 +1,69 @@
-/// The APNs device token of an app, as registrations store it: `s_` (sandbox) or `p_` (production), then lower-case hexadecimal
-/// digits (apns 3.1).
-public enum AppleToken {
+/// The APNs device token of an app with its environment (apns 3.1): the one parser of what apps, app servers and operators send, and
+/// of what the store holds.
+public struct AppleToken: Hashable, Sendable {
+    /// The digits of a device token, or of the token of a Live Activity. They become part of the path of a request to Apple, so there
+    /// is no other way to make them than from text that holds nothing else.
+    public struct Digits: Hashable, Sendable {
+        /// An even number of hexadecimal digits in lower case, at most `Limits.Registration.appleTokenDigits`.
+        public let bytes: [UInt8]
+
+        /// Parses digits. Returns `nil` if the text is not hexadecimal. Apple asks not to rely on a length.
+        public init?(_ text: ArraySlice<UInt8>) {
+            guard AppleToken.areDigits(text) else { return nil }
+            bytes = text.map { (0x41...0x46).contains($0) ? $0 | 0x20 : $0 }
+        }
+
+        /// Makes digits from random or stored bytes.
+        public init(of bytes: [UInt8]) {
+            self.bytes = Array(Hex.text(Array(bytes.prefix(Limits.Registration.appleTokenDigits / 2))).utf8)
+        }
+    }
+
     private static let sandboxMark = "s_"
     private static let productionMark = "p_"
+    /// What is expected where a token is invalid, for error texts.
+    public static let expectation =
+        "expected s_ (sandbox) or p_ (production), then an even number of hexadecimal digits, at most \(Limits.Registration.appleTokenDigits)"
 
-    /// Returns the digits in lower case, or `nil` if the text is not hexadecimal. Apple asks not to rely on a length.
-    public static func digits(_ text: Substring) -> [UInt8]? {
-        let digits = Array(text.lowercased().utf8)
-        guard !digits.isEmpty, digits.count <= Limits.Registration.appleTokenDigits, digits.count % 2 == 0,
-            digits.allSatisfy({ Hex.value(of: $0) != nil })
-        else { return nil }
-        return digits
+    public let digits: Digits
+    public let isSandbox: Bool
+
+    public init(_ digits: Digits, isSandbox: Bool) {
+        self.digits = digits
+        self.isSandbox = isSandbox
     }
 
-    /// Returns the stored form of a token.
-    public static func token(digits: [UInt8], isSandbox: Bool) -> [UInt8] {
-        Array((isSandbox ? sandboxMark : productionMark).utf8) + digits
+    /// Parses `s_` (sandbox) or `p_` (production), then the digits. Returns `nil` for anything else.
+    public init?(_ text: [UInt8]) {
+        guard let rest = Self.unmarked(text), let digits = Digits(rest) else { return nil }
+        self.init(digits, isSandbox: Self.isSandbox(text))
     }
 
-    /// Returns the digits of a token in its stored form.
-    public static func digits(ofToken token: [UInt8]) -> ArraySlice<UInt8> {
-        token.dropFirst(sandboxMark.utf8.count)
+    /// The stored form: the prefix of the environment, then the digits in lower case.
+    public var stored: [UInt8] {
+        Array((isSandbox ? Self.sandboxMark : Self.productionMark).utf8) + digits.bytes
+    }
+
+    /// Whether the text is a token with its environment; it is not copied.
+    public static func isValid(_ text: [UInt8]) -> Bool { unmarked(text).map { areDigits($0) } ?? false }
+
+    /// Returns what follows the prefix of a stored token: its digits, unless the row is from a release that did not check them.
+    public static func shownDigits(ofStored token: [UInt8]) -> ArraySlice<UInt8> {
+        unmarked(token) ?? token[...]
     }
 
     /// Whether a token in its stored form belongs to the sandbox.
     public static func isSandbox(_ token: [UInt8]) -> Bool { token.starts(with: sandboxMark.utf8) }
+
+    private static func unmarked(_ text: [UInt8]) -> ArraySlice<UInt8>? {
+        guard isSandbox(text) || text.starts(with: productionMark.utf8) else { return nil }
+        return text.dropFirst(sandboxMark.utf8.count)
+    }
+
+    private static func areDigits(_ text: ArraySlice<UInt8>) -> Bool {
+        !text.isEmpty && text.count <= Limits.Registration.appleTokenDigits && text.count % 2 == 0
+            && text.allSatisfy { Hex.value(of: $0) != nil }
+    }
 }
 
 extension TokenSeal {

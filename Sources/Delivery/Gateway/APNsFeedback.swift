@@ -31,7 +31,7 @@ public struct APNsFeedback: Sendable, Equatable {
     public var environment: APNsEnvironment { APNsEnvironment(ofToken: apnsToken) }
 
     /// The hexadecimal digits of the device token.
-    public var deviceToken: ArraySlice<UInt8> { AppleToken.digits(ofToken: apnsToken) }
+    public var deviceToken: ArraySlice<UInt8> { AppleToken.shownDigits(ofStored: apnsToken) }
 
     /// Creates the entry of a registration. Returns `nil` if its device token has not ended, or no account may send to it.
     init?(_ registration: Registration) {

@@ -108,9 +108,10 @@ extension DeviceHub {
         state.mismatchedSince = nil
         guard registration.apnsEnvironment != environment || state != registration.apnsState else { return }
         registration.apnsState = state
-        registration.apnsToken = AppleToken.token(
-            digits: Array(AppleToken.digits(ofToken: registration.apnsToken)),
-            isSandbox: environment == .sandbox)
+        // Apple has accepted it, so it is valid.
+        if let token = AppleToken(registration.apnsToken) {
+            registration.apnsToken = AppleToken(token.digits, isSandbox: environment == .sandbox).stored
+        }
         change(at, of: entry, to: registration, &turn)
     }
 

@@ -33,8 +33,8 @@ public struct GatewayDelivery: Sendable {
         self.attempt = attempt
     }
 
-    /// The hexadecimal digits of the device token.
-    public var deviceToken: ArraySlice<UInt8> { AppleToken.digits(ofToken: app.parts.apnsToken) }
+    /// The digits of the device token. `nil` if the row is from a release that did not check them.
+    public var deviceToken: AppleToken.Digits? { AppleToken(app.parts.apnsToken)?.digits }
 
     /// The environment that the app was built for.
     public var environment: APNsEnvironment { APNsEnvironment(ofToken: app.parts.apnsToken) }

@@ -54,7 +54,7 @@ extension Registration {
     public var channel: Channel {
         if let web { return .webPush(web) }
         guard !apnsToken.isEmpty else { return .mcs }
-        return .apns(token: Array(AppleToken.digits(ofToken: apnsToken)), apnsEnvironment)
+        return .apns(token: Array(AppleToken.shownDigits(ofStored: apnsToken)), apnsEnvironment)
     }
 
     /// The environment of its device token.

@@ -109,6 +109,11 @@ public struct ExportedRegistration: Record, Equatable {
                 "scope_text must be given with the scope \"only\", and with no other one",
                 hint: "export again")
         }
+        guard apnsToken.isEmpty || AppleToken.isValid(apnsToken) else {
+            throw .conflict(
+                "invalid apns_token \"\(Printable.text(String(decoding: apnsToken, as: UTF8.self)))\": \(AppleToken.expectation)",
+                hint: "export again with this release, which leaves out tokens that no request can reach")
+        }
         guard otherSenders.count < Limits.Registration.sendersPerRegistration else {
             throw .conflict(
                 "invalid other_senders: expected fewer than \(Limits.Registration.sendersPerRegistration)",
@@ -140,7 +145,7 @@ public struct ExportedRegistration: Record, Equatable {
         .preset("scope_text", .content(field), \.scopeText, absent, "The scope, if it is another one."),
         .preset(
             "apns_token", .content(0...Limits.Registration.fieldBytes), \.apnsToken, absent,
-            "The token of APNs."),
+            "The token of APNs with its environment: s_ or p_, then hexadecimal digits."),
         .preset("app_version", .content(field), \.appVersion, absent, "The version of the app."),
         .optional("web", .record, \.web, "The keys of a web app."),
         .required("created_at", .time, \.createdAt, "When it was made."))

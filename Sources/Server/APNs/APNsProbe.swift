@@ -28,7 +28,7 @@ final class APNsProbe {
         done: @escaping (Outcome) -> Void
     ) {
         // Random, so that no device has it.
-        let token = Array(Hex.text(SecureRandom.bytes(32)).utf8)
+        let token = AppleToken.Digits(of: SecureRandom.bytes(32))
         let request = APNsRequest(
             deviceToken: token, environment: environment, topic: topic, pushType: .alert, priority: 5,
             expiration: 0, collapseID: nil, id: Self.identifier(),

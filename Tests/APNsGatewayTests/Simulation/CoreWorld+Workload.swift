@@ -130,6 +130,6 @@ extension CoreWorld: GatewayWorldCore {
     }
 
     private func phone(of send: APNsSend) -> Phone? {
-        phones.first { $0.digits.utf8.elementsEqual(send.request.deviceToken) }
+        phones.first { $0.digits.utf8.elementsEqual(send.request.deviceToken.bytes) }
     }
 }

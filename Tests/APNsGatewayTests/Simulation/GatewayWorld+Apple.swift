@@ -69,10 +69,10 @@ extension GatewayWorld {
         checkers.mustHold(
             connection.isOpen && !connection.isLeaving && !connection.isGone,
             "connections: a request on one that takes none")
-        connection.inFlight[send.requestNumber] = send.request.deviceToken
+        connection.inFlight[send.requestNumber] = send.request.deviceToken.bytes
         connection.order.append(send.requestNumber)
         checkers.streams(connection.inFlight.count, of: connection.streams)
-        checkers.sent(send.requestNumber, to: send.request.deviceToken)
+        checkers.sent(send.requestNumber, to: send.request.deviceToken.bytes)
         core?.sent(send)
         if let token = send.providerToken { checkers.used(token, at: time) }
         checkers.mustHold((send.providerToken != nil) == connection.usesKey, "tokens: one is missing")
@@ -135,7 +135,7 @@ extension GatewayWorld {
     private func isFatal(_ send: APNsSend) -> Bool { receiver(of: send)?.fate == .fatal }
 
     private func receiver(of send: APNsSend) -> Receiver? {
-        receivers.first { $0.token.dropFirst(2).utf8.elementsEqual(send.request.deviceToken) }
+        receivers.first { $0.token.dropFirst(2).utf8.elementsEqual(send.request.deviceToken.bytes) }
     }
 
     private func reply(_ number: UInt64, _ connection: AppleConnection, _ status: Int, _ reason: String) {

@@ -72,7 +72,7 @@ struct APNsChecks {
         guard let sequence = UInt64(send.request.id), let name = names[sequence], !isIdle(name) else {
             throw Violation(description: "a request without a delivery")
         }
-        let token = send.request.deviceToken
+        let token = send.request.deviceToken.bytes
         try demand(!attempts.values.contains { $0.token == token }, "two requests in flight to one device")
         try demand(attempts[send.requestNumber] == nil, "two requests with one number")
         attempts[send.requestNumber] = Attempt(

@@ -41,7 +41,7 @@ struct APNsRun: ~Copyable {
         guard checks.isIdle(name) else { return }
         messages += 1
         var parts = RegisteredApp.Parts(category: Array("com.example.\(registration % 3)".utf8))
-        parts.apnsToken = Array("\(registration % 2 == 0 ? "p_" : "s_")\(10 + registration / 2)".utf8)
+        parts.apnsToken = Array("\(registration % 2 == 0 ? "p_" : "s_")\(1_000 + registration / 2)".utf8)
         let message = StoredMessage(
             device: name.device, sequence: SequenceNumber(messages), salt: 0, registration: name.number,
             sender: nil,
@@ -57,8 +57,9 @@ struct APNsRun: ~Copyable {
 
     /// Requests have little content, since Apple's answers do not depend on it here.
     private static let mapping: APNsMapping = { (delivery, _) throws(APNsRefusal) in
-        APNsRequest(
-            deviceToken: Array(delivery.deviceToken), environment: delivery.environment,
+        guard let token = delivery.deviceToken else { throw APNsRefusal(.invalid) }
+        return APNsRequest(
+            deviceToken: token, environment: delivery.environment,
             topic: delivery.app.parts.category, pushType: .alert, priority: 10, expiration: 0,
             collapseID: nil, id: "\(delivery.message.sequence.number)", payload: Array("{}".utf8))
     }

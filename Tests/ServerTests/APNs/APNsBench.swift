@@ -36,9 +36,10 @@ final class APNsBench {
             tally: APNsTally(shard: metrics.shards[0]), log: .silent
         ) { taken.value += $0 }
         host.change(
-            APNsSettings { delivery, _ in
-                APNsRequest(
-                    deviceToken: Array(delivery.deviceToken), environment: delivery.environment,
+            APNsSettings { (delivery, _) throws(APNsRefusal) in
+                guard let token = delivery.deviceToken else { throw APNsRefusal(.invalid) }
+                return APNsRequest(
+                    deviceToken: token, environment: delivery.environment,
                     topic: delivery.app.parts.category, pushType: .alert, priority: 10, expiration: 0,
                     collapseID: Array("c".utf8), id: "00000000-0000-4000-8000-00000000000a",
                     payload: Array("{\"aps\":{\"alert\":\"a\"}}".utf8))

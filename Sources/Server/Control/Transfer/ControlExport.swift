@@ -183,7 +183,9 @@ extension ExportedRegistration {
             senderText: registration.senderText, sender: registration.sender,
             otherSenders: registration.otherSenders, instance: registration.instance,
             isProved: registration.isProved, scope: scope, scopeText: text,
-            apnsToken: registration.apnsToken, appVersion: registration.appVersion,
+            // A row from a release that did not check device tokens: no import accepts it.
+            apnsToken: AppleToken.isValid(registration.apnsToken) ? registration.apnsToken : [],
+            appVersion: registration.appVersion,
             web: registration.web.map { Web(publicKey: $0.publicKey, auth: Redacted($0.auth)) },
             createdAt: registration.createdAt)
     }

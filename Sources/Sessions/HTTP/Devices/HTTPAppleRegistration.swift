@@ -33,23 +33,25 @@ extension HTTPSession {
     /// Returns the bundle ID of an app, or `nil` if the value is not one.
     static func bundle(_ value: JSONValue?) -> [UInt8]? {
         let bundle = Array((value?.text ?? "").utf8)
-        guard !bundle.isEmpty, bundle.count <= Limits.Registration.fieldBytes,
-            bundle.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { return nil }
-        return bundle
+        return isBundle(bundle) ? bundle : nil
+    }
+
+    /// Whether the text can be the bundle ID of an app, which becomes a header of the requests to Apple.
+    static func isBundle(_ text: [UInt8]) -> Bool {
+        !text.isEmpty && text.count <= Limits.Registration.fieldBytes
+            && text.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
     /// Returns the app's APNs token, prefixed with its environment.
     private static func appleToken(_ body: JSONValue) throws(RequestFault) -> [UInt8] {
-        let text = (body["apns_token"]?.text ?? "").lowercased()
-        let isMarked = text.hasPrefix("s_") || text.hasPrefix("p_")
-        guard let digits = AppleToken.digits(isMarked ? text.dropFirst(2) : text[...]) else {
+        let text = Array((body["apns_token"]?.text ?? "").lowercased().utf8)
+        if let token = AppleToken(text) { return token.stored }
+        guard let digits = AppleToken.Digits(text[...]) else {
             throw RequestFault(.badRequest, "invalid ios.apns_token: expected hexadecimal digits")
         }
-        if isMarked { return Array(text.utf8) }
         switch (body["apns_environment"]?.text ?? "").lowercased() {
-        case "sandbox", "development": return AppleToken.token(digits: digits, isSandbox: true)
-        case "", "production": return AppleToken.token(digits: digits, isSandbox: false)
+        case "sandbox", "development": return AppleToken(digits, isSandbox: true).stored
+        case "", "production": return AppleToken(digits, isSandbox: false).stored
         default:
             throw RequestFault(
                 .badRequest, "invalid ios.apns_environment: expected production, sandbox or development")

@@ -28,7 +28,15 @@ extension HTTPSession {
                 form, form["X-scope"] == nil ? "scope" : "X-scope", orEmpty: true)
             registration.scope = Self.scope(scope)
             registration.endedScopes = Self.endedScopes(scope, form)
-            registration.apnsToken = try Self.field(form, "apns_token", orEmpty: true)
+            if let text = form["apns_token"], !text.isEmpty {
+                guard let token = AppleToken(text) else {
+                    return .answer(Self.invalidField("apns_token", AppleToken.expectation))
+                }
+                guard Self.isBundle(registration.category) else {
+                    return .answer(Self.invalidField("app", "expected the bundle ID of the app"))
+                }
+                registration.apnsToken = token.stored
+            }
             registration.appVersion = Self.appVersion(form["app_ver"] ?? form["X-app_ver"] ?? [])
             guard !registration.category.isEmpty else { throw .invalidParameters }
             if form["X-gcm.topic"] != nil {
@@ -100,6 +108,14 @@ extension HTTPSession {
             default: refusal.rawValue
             }
         return HTTPResponse(.ok, HTTPResponse.text, Array("Error=\(word)".utf8))
+    }
+
+    /// Returns the answer for an invalid field of an iOS app, whose library reads `Error=` line by line: the second line names the
+    /// field and what is expected.
+    private static func invalidField(_ name: StaticString, _ expectation: String) -> HTTPResponse {
+        let word = RegistrationRefusal.invalidParameters.rawValue
+        return HTTPResponse(
+            .ok, HTTPResponse.text, Array("Error=\(word)\ninvalid \(name): \(expectation)".utf8))
     }
 
     /// Parses a scope; the spellings that stand for everything a sender may send are one scope.

@@ -15,11 +15,11 @@ extension HTTPSession {
             let (bundle, isSandbox, tokens) = try Self.wanted(Self.jsonBody(of: request))
             let batch = AppleImport(tokens, settings.seal)
             for (index, text) in tokens.enumerated() {
-                guard let digits = AppleToken.digits(text[...]) else {
+                guard let digits = AppleToken.Digits(Array(text.utf8)[...]) else {
                     batch.recordResult(.malformed, at: index)
                     continue
                 }
-                let token = AppleToken.token(digits: digits, isSandbox: isSandbox)
+                let token = AppleToken(digits, isSandbox: isSandbox).stored
                 let place = settings.seal.indexKey(ofBundle: bundle, token: token)
                 let device = Self.deviceNumber(settings.seal.deviceNumber(ofIndexKey: place, sender: sender))
                 let address = AppleRegistration(
