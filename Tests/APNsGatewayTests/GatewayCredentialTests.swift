@@ -112,10 +112,10 @@ struct GatewayCredentialTests {
         var outcomes: [GatewayOutcome] = []
         for number in 1...60 as ClosedRange<UInt64> {
             let send = desk.deliver(number).sends.first
-            outcomes += desk.answer(send, 400, "BadDeviceToken").outcomes
+            outcomes += desk.answer(send, 400, "DeviceTokenNotForTopic").outcomes
         }
-        let verdict = APNsVerdict(status: 400, reason: "BadDeviceToken")
-        #expect(outcomes.first == .tokenUnknown(verdict))
+        let verdict = APNsVerdict(status: 400, reason: "DeviceTokenNotForTopic")
+        #expect(outcomes.first == .tokenMismatched(verdict))
         #expect(outcomes.last == .refused(APNsRefusal(.credential, verdict)) && outcomes.count == 60)
     }
 }

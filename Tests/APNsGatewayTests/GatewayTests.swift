@@ -62,14 +62,13 @@ struct GatewayTests {
             Self.outcome(plain, 403, "BadCertificate")
                 == .refused(APNsRefusal(.credential, verdict(403, "BadCertificate"))))
         #expect(
-            Self.outcome(plain, 400, "BadDeviceToken") == .tokenUnknown(verdict(400, "BadDeviceToken")))
+            Self.outcome(plain, 400, "BadDeviceToken")
+                == .refused(APNsRefusal(.credential, verdict(400, "BadDeviceToken"))),
+            "there is no credential for the other environment")
         #expect(
             Self.outcome(plain, 410, "Unregistered", timestamp: Samples.epoch)
                 == .tokenEnded(verdict(410, "Unregistered", Samples.epoch)))
         #expect(Self.outcome(plain, 410, "ExpiredToken") == .tokenEnded(verdict(410, "ExpiredToken")))
-        #expect(
-            Self.outcome(plain, 410, "") == .refused(APNsRefusal(.unavailable, verdict(410, ""))),
-            "a proxy may have answered")
         #expect(
             Self.outcome(plain, 503, "ServiceUnavailable")
                 == .later(
@@ -96,11 +95,78 @@ struct GatewayTests {
         #expect(last.sends.isEmpty)
     }
 
-    @Test("a 410 that a proxy may have written ends no registration")
-    func proxyEnd() {
-        let verdict = APNsVerdict(status: 410, reason: "")
-        #expect(
-            Self.outcome(Samples.delivery(1), 410, "") == .refused(APNsRefusal(.unavailable, verdict)))
+    @Test(
+        "an answer without a reason of Apple's ends neither the message nor the registration",
+        arguments: [301, 400, 403, 404, 405, 410, 413, 429, 500, 503],
+        [
+            "", "<html>410 Gone</html>", "{\"reason\":\"Unregis", "{\"reason\":\"Not here\"}",
+            "{\"timestamp\":1}",
+        ])
+    func foreign(status: Int, body: String) throws {
+        for apns in ["", "{}"] {
+            var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+            let send = try #require(Self.sending(&gateway, Samples.delivery(1, apns: Array(apns.utf8))))
+            let answer = APNsAnswer(status: status, body: Array(body.utf8))
+            let effects = Self.feed(
+                &gateway, [.answered(send.connection, requestNumber: send.requestNumber, answer)])
+            let refusal = APNsRefusal(.unavailable, answer.verdict)
+            #expect(effects.answers.map(\.outcome) == [.later(milliseconds: 1_000, refusal)])
+            let endpoint = APNsEndpoint(credential: Samples.certificateID, environment: .production)
+            #expect(effects.notices == [.foreignAnswer(endpoint, answer.verdict)])
+        }
+    }
+
+    @Test("an answer whose body is too long counts by its status: 200 is accepted, others are of no use")
+    func longBody() throws {
+        for status in [200, 400, 410] {
+            var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+            let send = try #require(Self.sending(&gateway, Samples.delivery(1)))
+            let effects = Self.feed(
+                &gateway,
+                [
+                    .failed(
+                        send.connection, requestNumber: send.requestNumber, .bodyTooLong(status: status))
+                ])
+            let refusal = APNsRefusal(.unavailable, APNsVerdict(status: status, reason: ""))
+            #expect(
+                effects.answers.map(\.outcome)
+                    == [status == 200 ? .accepted(.production) : .later(milliseconds: 1_000, refusal)])
+        }
+    }
+
+    @Test(
+        "a stored device token that is none ends its registration with a named reason, and nothing is sent",
+        arguments: [
+            "p_../../4/broadcasts/apps/other", "p_00ff?x=1", "p_%2e%2e", "p_\u{E9}", "p_", "p_a b", "p_abc",
+            "x_00ff", "00ff", "S_00ff", "p_00ff\u{0}",
+        ])
+    func invalidToken(token: String) {
+        var gateway = APNsGateway(settings: APNsSettings(mapping: Samples.mapping), seed: 1)
+        let effects = Self.feed(
+            &gateway, [.credentials([Samples.certificate()]), .deliver(Samples.delivery(1, token: token))])
+        let verdict = APNsVerdict(status: 0, reason: "InvalidDeviceToken")
+        #expect(effects.answers.map(\.outcome) == [.tokenEnded(verdict)])
+        #expect(effects.opens.isEmpty && gateway.unanswered == 0)
+    }
+
+    @Test(
+        "a device token that neither environment accepts is unknown, and one that the other accepts is right")
+    func bothEnvironments() throws {
+        for (reason, outcome) in [
+            (
+                "BadDeviceToken",
+                GatewayOutcome.tokenUnknown(APNsVerdict(status: 400, reason: "BadDeviceToken"))
+            ),
+            ("", .accepted(.sandbox)),
+        ] {
+            let environments: Set<APNsEnvironment> = [.production, .sandbox]
+            let (desk, _) = GatewayDesk.connected(Samples.certificate(environments: environments))
+            let probe = desk.answer(desk.deliver(1).sends.first, 400, "BadDeviceToken")
+            #expect(probe.answers.isEmpty)
+            let send = try #require(desk.open(probe).sends.first)
+            #expect(send.request.environment == .sandbox)
+            #expect(desk.answer(send, reason.isEmpty ? 200 : 400, reason).outcomes == [outcome])
+        }
     }
 
     @Test("without a credential, or with an expired certificate, a delivery is refused at once")

@@ -33,7 +33,7 @@ import Testing
         }
         #expect(desk.events().isEmpty)
         desk.receive(Frames.data(1, [UInt8](repeating: 1, count: piece)))
-        #expect(desk.events() == ["1: answerTooLong"])
+        #expect(desk.events() == ["1: bodyTooLong(status: 200)"])
         // The window allows the server this one byte.
         #expect(desk.peer.answers[1]?.reset == (piece == 1 ? 8 : 3))
         desk.expectNothingLeft()
@@ -196,7 +196,7 @@ import Testing
         desk.receive(Frames.headers(1, [(":status", "200")]))
         desk.receive(Frames.data(1, [UInt8](repeating: 1, count: 16_000)))
         desk.receive(Frames.data(1, [UInt8](repeating: 1, count: 16_000)) + Frames.data(1, [1], ends: true))
-        #expect(desk.events() == ["1: answerTooLong"] && desk.peer.answers[1]?.reset == 3)
+        #expect(desk.events() == ["1: bodyTooLong(status: 200)"] && desk.peer.answers[1]?.reset == 3)
         desk.expectNothingLeft()
         desk.send()
         desk.receive(Desk.answer(3))

@@ -40,6 +40,8 @@ public enum APNsNotice: Sendable, Equatable {
     case connectFailed(APNsEndpoint, APNsOpenFailure)
     /// Apple sent GOAWAY with this reason, which may be empty.
     case leaving(APNsEndpoint, reason: String)
+    /// An answer without a reason of Apple's: something else has answered, such as a proxy.
+    case foreignAnswer(APNsEndpoint, APNsVerdict)
     /// Apple refused what only this server sets.
     case internalFault(APNsVerdict)
 }

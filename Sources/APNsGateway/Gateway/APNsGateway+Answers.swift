@@ -74,7 +74,7 @@ extension APNsGateway {
             effects.notices.append(.internalFault(verdict))
             finish(index, .refused(APNsRefusal(.internalFault, verdict)), &effects)
         case .tooLarge: finish(index, .refused(APNsRefusal(.tooLarge, verdict)), &effects)
-        case .tokenUnknown: tokenUnknown(index, verdict, pool, now, &effects)
+        case .tokenUnknown: tokenUnknown(index, verdict, now, &effects)
         case .tokenMismatched: tokenMismatched(index, verdict, now, &effects)
         case .tokenEnded: tokenEnded(index, verdict, &effects)
         case .credential:
@@ -104,6 +104,9 @@ extension APNsGateway {
             if pool.allowsResend(after: connection), retriesOnce(index, .shutdown) { return resend(index) }
             postpone(index, verdict, &effects)
         case .busy: postpone(index, verdict, &effects)
+        case .foreign:
+            effects.notices.append(.foreignAnswer(pool.endpoint, verdict))
+            postpone(index, verdict, &effects)
         }
     }
 

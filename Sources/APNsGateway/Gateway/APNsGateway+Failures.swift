@@ -8,6 +8,10 @@ extension APNsGateway {
         _ id: APNsConnectionID, _ number: UInt64, _ failure: HTTP2RequestFailure, _ now: Now,
         _ effects: inout APNsEffects
     ) {
+        // The status says enough: Apple has the message after 200, and gives its reasons in short bodies.
+        if case .bodyTooLong(let status) = failure {
+            return answered(id, number, APNsAnswer(status: status), now, &effects)
+        }
         guard let (index, pool, connection) = ended(id, number) else { return }
         switch failure.isRetryable {
         case true where connection.leavesFirst(): leftUnprocessed(index, connection, &effects)

@@ -4,9 +4,9 @@ import Delivery
 /// What Apple's verdicts about device tokens lead to (apns 4.2). Those about the token of a Live Activity concern the message alone:
 /// app servers delete registrations that are not registered, and this one lives.
 extension APNsGateway {
-    /// `BadDeviceToken`: it may be a token of the other environment, which is tried once.
+    /// `BadDeviceToken`: it may be a token of the other environment, which is tried once. It ends only when neither accepts it.
     mutating func tokenUnknown(
-        _ index: Int32, _ verdict: APNsVerdict, _ pool: Pool, _ now: Now, _ effects: inout APNsEffects
+        _ index: Int32, _ verdict: APNsVerdict, _ now: Now, _ effects: inout APNsEffects
     ) {
         guard pending[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
@@ -14,8 +14,8 @@ extension APNsGateway {
         let other: APNsEnvironment = pending[index].environment == .production ? .sandbox : .production
         if let first = pending[index].firstVerdict { return finishUnknown(index, first, now, &effects) }
         guard entry(for: index, in: other, now) != nil else {
-            // While credentials are replaced, the one for the other environment may be missing only just now.
-            guard pool.entry.isRemoved else { return finishUnknown(index, verdict, now, &effects) }
+            // Without a credential for it, the other environment cannot be asked, and the token may be one of its own.
+            _ = trusts(index, isBad: true, now, &effects)
             return finish(index, .refused(APNsRefusal(.credential, verdict)), &effects)
         }
         pending[index].firstVerdict = verdict
@@ -48,14 +48,11 @@ extension APNsGateway {
             &effects)
     }
 
-    /// `Unregistered` or `ExpiredToken`. Nothing ends if the app has registered since, or if a proxy may have answered: then the message
-    /// alone is refused, and as unavailable, because app servers delete registrations that are not registered.
+    /// `Unregistered` or `ExpiredToken`. Nothing ends if the app has registered since: then the message alone is refused, and as
+    /// unavailable, because app servers delete registrations that are not registered.
     mutating func tokenEnded(_ index: Int32, _ verdict: APNsVerdict, _ effects: inout APNsEffects) {
         guard pending[index].isForDevice else {
             return finish(index, .refused(APNsRefusal(.activityEnded, verdict)), &effects)
-        }
-        guard verdict.invalidSince != nil || !verdict.reason.isEmpty else {
-            return finish(index, .refused(APNsRefusal(.unavailable, verdict)), &effects)
         }
         guard let since = verdict.invalidSince, since < pending[index].registeredAt else {
             return finish(index, .tokenEnded(verdict), &effects)

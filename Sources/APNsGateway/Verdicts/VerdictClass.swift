@@ -28,6 +28,8 @@ enum VerdictClass: Equatable, CaseIterable {
     case shutdown
     /// The connection is at its end.
     case connection
+    /// Something other than Apple has answered: it shows nothing about the message, the device token or the credential.
+    case foreign
 
     /// Whether Apple has accepted the credential for the topic: it judged the message or the device token.
     var provesCredential: Bool {
@@ -36,14 +38,14 @@ enum VerdictClass: Equatable, CaseIterable {
             .tooManyRequests:
             true
         case .internalFault, .credential, .topic, .tokenExpired, .unrelatedKey, .tooManyTokens, .busy,
-            .shutdown, .connection:
+            .shutdown, .connection, .foreign:
             false
         }
     }
 }
 
 /// The table of Apple's answers (apns 1.6).
-enum VerdictTable {
+public enum VerdictTable {
     /// Every reason, its status and its class.
     static let rows: [(status: Int, reason: String, kind: VerdictClass)] = [
         (400, "BadCollapseId", .badRequest),
@@ -83,18 +85,26 @@ enum VerdictTable {
 
     private static let byReason = Dictionary(uniqueKeysWithValues: rows.map { ($0.reason, $0) })
 
+    /// Whether a text has the form of Apple's reasons, known ones and new ones: one word of letters.
+    public static func isReason(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
+    }
+
     /// Returns the class of an answer. An unknown reason, or one under another status, is classed by the status.
+    ///
+    /// Apple always gives a reason. Whatever answers without one is on the way to Apple, and nothing may end because of it.
     static func kind(status: Int, reason: String) -> VerdictClass {
         if status == 200 { return .accepted }
         if let row = byReason[reason], row.status == status { return row.kind }
+        guard isReason(reason) else { return .foreign }
         switch status {
         case 400: return .badRequest
         case 403: return .credential
         case 404, 405: return .internalFault
-        case 410: return .tokenEnded
+        // No known reason: a new one of Apple's may end the message, but not the registration.
+        case 410: return .busy
         case 413: return .tooLarge
         case 429: return .tooManyRequests
-        // Anything else was not written by APNs, but by a proxy on the way: the message must not suffer.
         default: return .busy
         }
     }

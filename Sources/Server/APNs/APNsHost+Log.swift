@@ -42,6 +42,10 @@ extension APNsHost {
         case .massDeathOver(let bundle, let environment):
             log.notice(
                 "apns_mass_death_over", ["app": text(bundle), "environment": LogValue(environment)])
+        case .foreignAnswer(let endpoint, let verdict):
+            log.repeating(
+                .warning, "apns_answer_foreign", by: endpoint.credential.name,
+                fields(of: endpoint, "status", LogValue(verdict.status)))
         case .internalFault(let verdict):
             log.repeating(
                 .error, "apns_request_invalid", by: verdict.reason, ["reason": .text(verdict.words)])

@@ -77,6 +77,8 @@ final class APNsProbe {
             link.send(call, number: 0, now: Now.read())
         case .answered(_, let answer, _): finish(.answered(APNsAnswer(answer).verdict))
         case .certificateRefused(let words): finish(.failed("the server refuses the certificate: \(words)"))
+        case .failed(_, .bodyTooLong(let status)):
+            finish(.answered(APNsAnswer(status: status).verdict))
         case .failed: finish(.failed("the connection ended before the answer"))
         case .openFailed(_, let words), .closed(let words, _): finish(.failed(words))
         }

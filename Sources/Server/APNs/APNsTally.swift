@@ -41,7 +41,11 @@ struct APNsTally {
     /// Counts a request without an answer.
     func failed(_ environment: APNsEnvironment, _ failure: HTTP2RequestFailure) {
         shard.add(-1, to: .apnsRequestsOpen)
-        count(environment, failure.isRetryable ? "unprocessed" : "unanswered")
+        switch failure {
+        case .bodyTooLong(status: 200): count(environment, "accepted")
+        case .bodyTooLong: count(environment, "other")
+        default: count(environment, failure.isRetryable ? "unprocessed" : "unanswered")
+        }
     }
 
     private func count(_ environment: APNsEnvironment, _ reason: String) {

@@ -19,8 +19,10 @@ public enum HTTP2RequestFailure: Sendable, Equatable {
     case reset(code: UInt32)
     /// The answer breaks the protocol.
     case malformedAnswer
-    /// The answer is longer than `Limits` allow.
+    /// The head of the answer is longer than `Limits` allow.
     case answerTooLong
+    /// The body of the answer is longer than `Limits` allow; the server has answered with this status.
+    case bodyTooLong(status: Int)
     /// The answer was not complete in time.
     case noAnswer
     /// The connection ended before the answer was complete.

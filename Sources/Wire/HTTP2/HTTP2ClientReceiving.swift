@@ -79,14 +79,16 @@ extension HTTP2ClientConnection {
     /// Handles a piece of a body. The connection's window is replenished when the piece is freed; the stream's window has
     /// the size of the longest body.
     func dataReceived(_ stream: Int32, _ bytes: borrowing RawSpan) {
-        guard let entry = streams[stream], !entry.isDone, let received = entry.answer?.body.count else {
+        guard let entry = streams[stream], !entry.isDone, let received = entry.answer?.body.count,
+            let status = entry.answer?.status
+        else {
             return session.consumeConnection(bytes.byteCount)
         }
         guard received + bytes.byteCount <= Limits.HTTP2Client.answerBodyBytes,
             answersBytes + bytes.byteCount <= Limits.HTTP2Client.answersBytes
         else {
             session.consumeConnection(bytes.byteCount)
-            return fail(stream, .answerTooLong)
+            return fail(stream, .bodyTooLong(status: status))
         }
         entry.answer?.body.append(contentsOf: [UInt8](copying: bytes))
         countAnswerBytes(bytes.byteCount, of: entry)

@@ -1,3 +1,4 @@
+import APNsGateway
 import Delivery
 import Operator
 
@@ -27,6 +28,11 @@ enum APNsSelfTestAnswer: Sendable, Equatable {
         case .notTested(let reason): return (.notTested, reason)
         case .answered(let status, let reason):
             let answer = reason.isEmpty ? "\(status)" : "\(status) \(reason)"
+            guard status == 200 || VerdictTable.isReason(reason) else {
+                return (
+                    .unclear, "\(answer) without a reason of Apple's: something else answers at this address"
+                )
+            }
             switch (status, reason) {
             case (200, _), (410, _), (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"):
                 return (.accepted, answer)
