@@ -28,9 +28,22 @@ static inline int copenssl_public_key_selection(void) { return EVP_PKEY_PUBLIC_K
 static inline int copenssl_key_pair_selection(void) { return EVP_PKEY_KEYPAIR; }
 /// OPENSSL_free is a macro with the place of the call.
 static inline void copenssl_free(void *memory) { OPENSSL_free(memory); }
-/// sk_X509_num is a macro.
-static inline int copenssl_certificate_count(STACK_OF(X509) *certificates) { return sk_X509_num(certificates); }
-/// sk_X509_value is a macro.
-static inline X509 *copenssl_certificate_at(STACK_OF(X509) *certificates, int at) { return sk_X509_value(certificates, at); }
-/// sk_X509_pop_free is a macro.
-static inline void copenssl_free_certificates(STACK_OF(X509) *certificates) { sk_X509_pop_free(certificates, X509_free); }
+/// sk_PKCS7_num is a macro.
+static inline int copenssl_content_count(STACK_OF(PKCS7) *contents) { return sk_PKCS7_num(contents); }
+/// sk_PKCS7_value is a macro.
+static inline PKCS7 *copenssl_content_at(STACK_OF(PKCS7) *contents, int at) { return sk_PKCS7_value(contents, at); }
+/// sk_PKCS7_pop_free is a macro.
+static inline void copenssl_free_contents(STACK_OF(PKCS7) *contents) { sk_PKCS7_pop_free(contents, PKCS7_free); }
+/// PKCS7_type_is_data is a macro.
+static inline int copenssl_is_data(PKCS7 *content) { return PKCS7_type_is_data(content); }
+/// PKCS7_type_is_encrypted is a macro, and the algorithm is in a union.
+static inline X509_ALGOR *copenssl_encryption_of(PKCS7 *content) {
+    if (!PKCS7_type_is_encrypted(content) || !content->d.encrypted || !content->d.encrypted->enc_data) return NULL;
+    return content->d.encrypted->enc_data->algorithm;
+}
+/// sk_PKCS12_SAFEBAG_num is a macro.
+static inline int copenssl_bag_count(const STACK_OF(PKCS12_SAFEBAG) *bags) { return sk_PKCS12_SAFEBAG_num(bags); }
+/// sk_PKCS12_SAFEBAG_value is a macro.
+static inline PKCS12_SAFEBAG *copenssl_bag_at(const STACK_OF(PKCS12_SAFEBAG) *bags, int at) { return sk_PKCS12_SAFEBAG_value(bags, at); }
+/// sk_PKCS12_SAFEBAG_pop_free is a macro.
+static inline void copenssl_free_bags(STACK_OF(PKCS12_SAFEBAG) *bags) { sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free); }

@@ -41,8 +41,11 @@ struct APNsCredentialTests {
     }
 
     @Test(
-        "an archive is opened with RC2 as macOS writes it, with AES, with its chain and without a password",
-        arguments: [("legacy", 1), ("aes", 1), ("chain", 2), ("no_password", 1)])
+        "an archive is opened with RC2 as macOS writes it, with AES, with its chain and without a password or a code",
+        arguments: [
+            ("legacy", 1), ("aes", 1), ("chain", 2), ("no_password", 1), ("iterations", 1), ("rc2_128", 1),
+            ("rc4_128", 1),
+        ])
     func archives(name: String, certificates: Int) throws {
         let password = name == "no_password" ? nil : "secret"
         let found = try Self.certificate("\(name).p12", password: password)
@@ -163,7 +166,7 @@ struct APNsCredentialTests {
         archive[place + 1] += 2
         archive.replaceSubrange(
             archive.count - 4..<archive.count, with: [0x02, 0x04, 0x7F, 0xFF, 0xFF, 0xFF])
-        #expect(throws: APNsFileProblem.damaged("too many iterations")) {
+        #expect(throws: APNsFileProblem.tooManyIterations) {
             try APNsCredentialFile.read(Redacted(archive), password: Files.password, now: Files.now)
         }
     }
@@ -179,7 +182,9 @@ struct APNsCredentialTests {
         #expect(found.daysLeft(now: found.notAfter - 1) == 0)
         #expect(found.daysLeft(now: found.notAfter + 1) == -1)
         #expect(found.warnings(now: found.notAfter - 29 * day).count == 1)
-        #expect(found.warnings(now: found.notBefore - 1).count == 1)
+        #expect(throws: APNsFileProblem.notYetValid(found.notBefore)) {
+            try Self.read("production.pem", key: "production.key", now: found.notBefore - 1)
+        }
     }
 
     @Test("a .p8 key is read, and signs provider tokens that its public key verifies")

@@ -56,8 +56,8 @@ extension Limits {
         public static let storedBytes = 65_536
         /// Bytes of the password of an archive or key.
         public static let passwordBytes = 255
-        /// Iterations of a password-based key that are accepted: an archive must not occupy a processor for minutes.
-        public static let passwordIterations = 10_000_000
+        /// Iterations of all password-based keys of one file: a file must not occupy a processor for more than seconds.
+        public static let passwordIterations = 5_000_000
         /// Bytes of the ID of an app: Apple allows 155 characters, and further ones are for the suffix of a topic.
         public static let bundleBytes = 1...255
         /// Characters of a key ID and of a team ID, fixed by Apple.

@@ -93,9 +93,6 @@ public struct APNsCertificate: Sendable {
         } else if name.contains("Production"), allowsSandbox {
             found.append("the name is that of a production certificate, but it allows the sandbox")
         }
-        if notBefore > now {
-            found.append("the certificate is not valid before \(Timestamp.text(notBefore))")
-        }
         if let days = Limits.APNsCredentials.warningDays.first, daysLeft(now: now) < days {
             found.append("the certificate expires at \(Timestamp.text(notAfter))")
         }

@@ -36,7 +36,8 @@ public enum APNsCredentialFile: Sendable {
         _ file: Redacted<[UInt8]>, privateKey: Redacted<[UInt8]>? = nil, password: Redacted<String>? = nil,
         now: UnixMilliseconds
     ) throws(APNsFileProblem) -> APNsCredentialFile {
-        let bytes = file.revealed
+        let bytes = PEMText.mended(file.revealed)
+        let privateKey = privateKey.map { Redacted(PEMText.mended($0.revealed)) }
         for content in [bytes, privateKey?.revealed ?? [0]] {
             guard !content.isEmpty else { throw .empty }
             guard content.count <= Limits.APNsCredentials.fileBytes else { throw .tooLarge }
@@ -45,7 +46,7 @@ public enum APNsCredentialFile: Sendable {
         switch Content(bytes) {
         case .archive:
             guard privateKey == nil else { throw .archiveAndKey }
-            credential = .certificate(try certificate(archive: bytes, password))
+            credential = .certificate(try certificate(archive: bytes, password, now))
         case .certificate:
             guard let own = CertificateObject.decode(der: bytes) else { throw .unrecognized }
             guard let privateKey else { throw .certificateAlone }
@@ -56,6 +57,9 @@ public enum APNsCredentialFile: Sendable {
         }
         if case .certificate(let certificate) = credential, certificate.notAfter <= now {
             throw .expired(certificate.notAfter)
+        }
+        if case .certificate(let certificate) = credential, certificate.notBefore > now {
+            throw .notYetValid(certificate.notBefore)
         }
         return credential
     }
@@ -86,17 +90,36 @@ public enum APNsCredentialFile: Sendable {
     }
 
     private static func certificate(
-        archive bytes: [UInt8], _ password: Redacted<String>?
+        archive bytes: [UInt8], _ password: Redacted<String>?, _ now: UnixMilliseconds
     ) throws(APNsFileProblem) -> APNsCertificate {
         let archive = try PKCS12Archive(bytes, password: password)
-        guard let key = archive.key else { throw .certificateAlone }
-        return try APNsCertificate(archive.certificates, key)
+        guard !archive.keys.isEmpty else { throw .certificateAlone }
+        // Keychain Access exports all that is selected: the push certificate may be one of several with their keys.
+        let issuers = archive.certificates.filter { one in !archive.keys.contains { $0.belongs(to: one) } }
+        var (usable, problem): (APNsCertificate?, APNsFileProblem?)
+        for key in archive.keys {
+            for own in archive.certificates where key.belongs(to: own) {
+                do throws(APNsFileProblem) {
+                    let found = try APNsCertificate([own] + issuers, key)
+                    if found.notBefore <= now, found.notAfter > now { return found }
+                    usable = usable ?? found
+                } catch {
+                    problem = problem ?? error
+                }
+            }
+        }
+        guard let usable else { throw problem ?? .keyMismatch }
+        return usable
     }
 
     /// Returns the private key of a PEM text.
     private static func key(
         in text: Redacted<[UInt8]>, _ password: Redacted<String>?
     ) throws(APNsFileProblem) -> PrivateKeyObject {
+        if password != nil {
+            var budget = DerivationBudget()
+            try budget.charge(pem: text.revealed)
+        }
         if let key = PrivateKeyObject.decode(pem: text.revealed, password: password) { return key }
         let words = String(decoding: text.revealed, as: UTF8.self)
         guard words.contains("ENCRYPTED") else { throw .noPrivateKey }

@@ -13,6 +13,8 @@ public enum APNsFileProblem: Error, Sendable, Equatable {
     case damaged(String)
     /// The archive is encrypted in a way that OpenSSL does not support.
     case unsupportedEncryption
+    /// The password is protected by more iterations than are accepted.
+    case tooManyIterations
     /// A key was given in addition to an archive, which contains its own.
     case archiveAndKey
     /// A certificate without a private key, such as the `.cer` file that Apple offers.
@@ -35,6 +37,8 @@ public enum APNsFileProblem: Error, Sendable, Equatable {
     case otherCertificate(String)
     /// The certificate expired at this time.
     case expired(UnixMilliseconds)
+    /// The certificate is valid only from this time on.
+    case notYetValid(UnixMilliseconds)
 
     /// What is wrong, without a full stop.
     public var text: String {
@@ -47,6 +51,8 @@ public enum APNsFileProblem: Error, Sendable, Equatable {
         case .passwordWrong: "the password is wrong"
         case .damaged(let words): "the .p12 archive is damaged: \(words)"
         case .unsupportedEncryption: "the .p12 archive is encrypted in a way that OpenSSL does not support"
+        case .tooManyIterations:
+            "the password of the file needs more than \(Limits.APNsCredentials.passwordIterations) iterations"
         case .archiveAndKey: "the file is a .p12 archive, which contains its own private key"
         case .certificateAlone: "the file is a certificate without its private key"
         case .filesSwapped: "the file is a private key, and the one given as the private key is a certificate"
@@ -61,6 +67,7 @@ public enum APNsFileProblem: Error, Sendable, Equatable {
         case .otherCertificate(let name):
             "the certificate \"\(Printable.text(name))\" is not for push notifications"
         case .expired(let time): "the certificate expired at \(Timestamp.text(time))"
+        case .notYetValid(let time): "the certificate is not valid before \(Timestamp.text(time))"
         }
     }
 
@@ -75,6 +82,7 @@ public enum APNsFileProblem: Error, Sendable, Equatable {
             "give the password that was chosen at the export, or export the certificate again with another one"
         case .unsupportedEncryption:
             "export it again, or install the legacy provider of OpenSSL (legacy.so in the package of libssl3)"
+        case .tooManyIterations: "export it again with the usual number, such as 2048"
         case .archiveAndKey: "leave out --private-key"
         case .certificateAlone:
             "select the certificate together with its private key in Keychain Access and export both as .p12, or give the key with --private-key"
@@ -93,6 +101,7 @@ public enum APNsFileProblem: Error, Sendable, Equatable {
             "give the .p8 file as Apple offers it, or convert it with openssl pkcs8 -topk8 -nocrypt"
         case .otherCertificate:
             "create an \"Apple Push Notification service SSL\" certificate for the app, or use a .p8 key"
+        case .notYetValid: "check the clock of this machine, or wait until then"
         case .expired: "renew it at Apple: the apps need no change"
         }
     }
