@@ -22,6 +22,8 @@ struct Commit: ~Copyable {
     var tallies: [Tally]
     /// The tallies of the partitions of `counting` before this commit, in the same order.
     private var countedBefore: [Tally] = []
+    /// The messages that the current batch adds and ends.
+    private var counts = (downstream: MilestoneCounts(), upstream: MilestoneCounts())
     /// The change of the number of pending messages, by the puts and removals of this commit.
     private var pendingChange = 0
     /// The partitions whose tallies this commit changes, and those whose tallies are newer than in the engine.
@@ -70,6 +72,7 @@ struct Commit: ~Copyable {
     /// Adds a batch.
     mutating func add(_ writes: WriteBatch) throws(StoreError) -> CommitOutcome {
         var outcome = CommitOutcome(batchNumber: writes.batchNumber)
+        counts = (MilestoneCounts(), MilestoneCounts())
         var checks = try BatchChecks(writes, among: partitions)
         // Borrowed, since an iterator copies each mutation.
         let mutations = writes.mutations.span
@@ -77,6 +80,8 @@ struct Commit: ~Copyable {
             try checks.owns(mutations[index])
             try add(mutations[index], &outcome, &checks)
         }
+        outcome.downstream = counts.downstream
+        outcome.upstream = counts.upstream
         return outcome
     }
 
@@ -120,8 +125,10 @@ struct Commit: ~Copyable {
         touchTally(of: partition)
         if messageKey.kind == .message {
             tallies[partition].downstream[milestone] += 1
+            counts.downstream[milestone] += 1
         } else {
             tallies[partition].upstream[milestone] += 1
+            counts.upstream[milestone] += 1
         }
     }
 

@@ -57,12 +57,18 @@ public struct MemoryState: Sendable {
 
     private mutating func remove(_ end: ExpiryKey) { expiry[partition(of: end.key)].remove(end) }
 
-    private mutating func count(_ milestone: Milestone, down device: DeviceID) {
+    private mutating func count(
+        _ milestone: Milestone, down device: DeviceID, _ outcome: inout CommitOutcome
+    ) {
         tallies[partition(of: .device(device))].downstream[milestone] += 1
+        outcome.downstream[milestone] += 1
     }
 
-    private mutating func count(_ milestone: Milestone, up sender: SenderID) {
+    private mutating func count(
+        _ milestone: Milestone, up sender: SenderID, _ outcome: inout CommitOutcome
+    ) {
         tallies[partition(of: .sender(sender))].upstream[milestone] += 1
+        outcome.upstream[milestone] += 1
     }
 
     /// Applies a batch. A batch that breaks an invariant or collides with a stored message fails, and changes nothing.
@@ -100,11 +106,11 @@ public struct MemoryState: Sendable {
         case .removeTopicJob(let job, let marked): topicJobs.remove(job, marked)
         case .removeTopicBody(let job, let time):
             if topicJobs.removeBody(of: job) { remove(ExpiryKey(bodyOf: job, endsAt: time)) }
-        case .putMessage(let message): put(message)
+        case .putMessage(let message): put(message, &outcome)
         case .removeMessage(let device, let sequence, _, let reason):
             guard let gone = messages.remove(device.number, sequence.number) else { return }
             remove(ExpiryKey(gone))
-            if gone.kind == .message { count(reason, down: device) }
+            if gone.kind == .message { count(reason, down: device, &outcome) }
         case .markForGateway(let device): gatewayMarks.insert(device)
         case .unmarkForGateway(let device): gatewayMarks.remove(device)
         case .putFeedback(let entry):
@@ -121,7 +127,7 @@ public struct MemoryState: Sendable {
         case .removeUpstream(let sender, let sequence, _, let reason):
             guard let gone = upstream.remove(sender.number, sequence.number) else { return }
             remove(ExpiryKey(gone))
-            if gone.kind == .message { count(reason, up: sender) }
+            if gone.kind == .message { count(reason, up: sender, &outcome) }
         }
     }
 
@@ -131,14 +137,14 @@ public struct MemoryState: Sendable {
         }
     }
 
-    private mutating func put(_ message: StoredMessage) {
+    private mutating func put(_ message: StoredMessage, _ outcome: inout CommitOutcome) {
         guard messages.put(message, message.device.number, message.sequence.number) else { return }
         if let job = message.topic?.job {
             topicJobs.mark(
                 RegistrationName(device: message.device, number: message.registration), of: job)
         }
         insert(ExpiryKey(message))
-        if message.kind == .message { count(.accepted, down: message.device) }
+        if message.kind == .message { count(.accepted, down: message.device, &outcome) }
     }
 
     private mutating func put(
@@ -151,7 +157,7 @@ public struct MemoryState: Sendable {
         guard upstream.put(message, message.sender.number, message.sequence.number) else { return }
         if !message.persistentID.isEmpty { seen[SeenKey(message)] = now }
         insert(ExpiryKey(message))
-        if message.kind == .message { count(.accepted, up: message.sender) }
+        if message.kind == .message { count(.accepted, up: message.sender, &outcome) }
     }
 
     /// Returns whether a message repeats one that was put within the last day.

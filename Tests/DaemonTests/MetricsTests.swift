@@ -139,6 +139,50 @@ struct MetricsTests {
         try checkProcess(page, daemon, port, since: start)
     }
 
+    @Test("the counters agree with the audit after each kind of ending")
+    func audited() throws {
+        let port = Int.random(in: 19_400...19_700)
+        let daemon = try RunningDaemon(flags: ["--admin-port", "\(port)"], reactors: 2)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let server = try TestAppServer(daemon, sender: sender)
+        for number in 1...3 {
+            #expect(try server.send("d-\(number)", to: device.token) == "ACK")
+            try device.expectMessage { $0["id"] == "d-\(number)" }
+            device.send(id: "u-\(number)", pairs: [("n", "\(number)")])
+            try device.expectStored("u-\(number)")
+            try server.expectUpstream("u-\(number)")
+        }
+        try device.heartbeat()
+        device.stop()
+        func send(_ words: String...) throws {
+            _ = try Tool.run(
+                "ccsctl",
+                ["--socket", daemon.controlSocket, "--json", "send", sender.id, device.token, "n=1"] + words)
+        }
+        for _ in 0..<2 { try send("--collapse-key", "k") }
+        for _ in 0..<4 { try send("--time-to-live", "1") }
+        try send("--time-to-live", "600")
+        func audit(_ direction: String, _ name: String) throws -> Int {
+            (try daemon.ctl("audit")[direction] as? [String: Any])?[name] as? Int ?? -1
+        }
+        try eventually("messages expire", seconds: Patience.seconds) {
+            try audit("downstream", "expired") == 4
+        }
+        try device.unregister(daemon)
+        try eventually("messages are removed") { try audit("downstream", "removed") == 2 }
+        #expect(try audit("downstream", "replaced") == 1 && audit("downstream", "delivered") == 3)
+        #expect(try audit("upstream", "delivered") == 3)
+        let page = try self.page(port)
+        let endings = ["accepted", "delivered", "forwarded", "replaced", "expired", "discarded", "removed"]
+        for direction in ["downstream", "upstream"] {
+            for name in endings {
+                let series = "ccs_messages_total{direction=\"\(direction)\",milestone=\"\(name)\"}"
+                #expect(page[series] == Double(try audit(direction, name)), "\(series)")
+            }
+        }
+    }
+
     /// Compares the figures of the process with those of the kernel.
     private func checkProcess(_ page: Page, _ daemon: RunningDaemon, _ port: Int, since start: Date) throws {
         let pages = try String(contentsOfFile: "/proc/\(daemon.pid)/statm", encoding: .utf8)

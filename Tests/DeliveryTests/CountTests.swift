@@ -69,9 +69,19 @@ import Testing
     @Test("An expired message counts when its device is not in memory")
     func expiredUnseen() {
         let bench = Harness.withDevice()
-        bench.post(.expired(.message(device, SequenceNumber(7), expiresAt: 1)))
+        bench.submit(1, lifetime: 60)
+        bench.settle()
+        bench.crash(seed: 3)
+        guard let message = bench.store.messages[device]?.first else {
+            Issue.record("the message is not stored")
+            return
+        }
+        bench.post(.expired(.message(device, message.sequence, expiresAt: message.expiresAt)))
         bench.settle()
         #expect(bench.down.expired == 1)
+        bench.post(.expired(.message(device, SequenceNumber(7), expiresAt: 1)))
+        bench.settle()
+        #expect(bench.down.expired == 1, "the store has no such message")
     }
 
     @Test("An upstream message counts as accepted, stored and delivered once, and as sent at each delivery")

@@ -50,7 +50,12 @@ struct FakeStore {
 
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
         var outcome = CommitOutcome(batchNumber: batch.batchNumber)
+        let (down, up) = (down, up)
         for mutation in batch.mutations { apply(mutation, &outcome) }
+        for milestone in Milestone.allCases {
+            outcome.downstream[milestone] = self.down[milestone] - down[milestone]
+            outcome.upstream[milestone] = self.up[milestone] - up[milestone]
+        }
         return outcome
     }
 

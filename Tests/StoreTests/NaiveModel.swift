@@ -62,6 +62,7 @@ struct NaiveModel {
 
     mutating func apply(_ batch: WriteBatch) -> CommitOutcome {
         var outcome = CommitOutcome(batchNumber: batch.batchNumber)
+        let before = (down: down, up: up)
         for mutation in batch.mutations {
             switch mutation {
             case .putMessage(let message): put(message)
@@ -87,6 +88,10 @@ struct NaiveModel {
                 if upstream.remove(at: at).kind == .message { up[reason] += 1 }
             default: applyRegistry(mutation)
             }
+        }
+        for milestone in Milestone.allCases {
+            outcome.downstream[milestone] = down[milestone] - before.down[milestone]
+            outcome.upstream[milestone] = up[milestone] - before.up[milestone]
         }
         return outcome
     }

@@ -153,8 +153,6 @@ extension DeviceHub {
         turn.write(
             .putMessage(message), then: .device(entry, .submission(message, replyTo, canonical: canonical)))
         turn.touch(entry)
-        turn.batch.downstream.accepted += 1
-        turn.batch.downstream.stored += 1
         turn.batch.senders.count(.accepted, of: message.sender)
         entry.append(
             MailboxSlot(

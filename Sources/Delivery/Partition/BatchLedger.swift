@@ -59,9 +59,7 @@ struct BatchRecord {
     var waiters: [Waiter] = []
     /// Devices that the batch changes.
     var devices: [DeviceEntry] = []
-    /// Milestones to count once the batch is on disk.
-    var downstream = MilestoneCounts()
-    var upstream = MilestoneCounts()
+    /// Milestones to count for each sender once the batch is on disk; the store counts all messages together.
     var senders = SenderTally()
     /// Whether the batch removes messages from a sender's mailbox.
     var removesUpstream = false

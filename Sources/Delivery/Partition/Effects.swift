@@ -174,6 +174,12 @@ public struct MilestoneCounts: Sendable, Equatable {
         }
     }
 
+    /// Adds what the store has counted: each message that it added was accepted and is stored.
+    mutating func add(stored counts: MilestoneCounts) {
+        add(counts)
+        stored += counts.accepted
+    }
+
     /// Adds the counts of another turn or partition.
     public mutating func add(_ other: MilestoneCounts) {
         accepted += other.accepted

@@ -17,8 +17,8 @@ extension Partition {
             // First, because the continuations must not rely on the in-memory state of the failed batch.
             undo(record)
         } else {
-            turn.effects.downstream.add(record.downstream)
-            turn.effects.upstream.add(record.upstream)
+            turn.effects.downstream.add(stored: outcome.downstream)
+            turn.effects.upstream.add(stored: outcome.upstream)
             turn.effects.senders.add(record.senders)
         }
         for index in record.waiters.indices {

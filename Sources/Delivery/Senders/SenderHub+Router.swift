@@ -294,7 +294,6 @@ extension SenderHub {
         entry.countRemoved()
         turn.batch.removesUpstream = true
         if isReceipt { return }
-        turn.batch.upstream[reason] += 1
         if let kind = SenderCount(reason, isUpstream: true) {
             turn.batch.senders.count(kind, of: entry.sender)
         }

@@ -95,8 +95,6 @@ extension SenderHub {
         guard !isDuplicate else { return turn.traceUpstream(message, .duplicate) }
         turn.traceUpstream(message, .stored)
         turn.traceUpstream(message, .accepted)
-        turn.effects.upstream.accepted += 1
-        turn.effects.upstream.stored += 1
         turn.effects.senders.count(.upstreamAccepted, of: message.sender)
         route(message, &turn)
     }

@@ -150,6 +150,11 @@ public struct CommitOutcome: Sendable, Equatable {
     public var duplicates: [(SenderID, SequenceNumber)]
     /// Whether the batch failed: its effect on the store is then unknown, and none of it may be acknowledged.
     public var hasFailed: Bool
+    /// The downstream messages that the batch added and ended, as the store has counted them for its audit: one that it already had,
+    /// or no longer has, is not counted.
+    public var downstream = MilestoneCounts()
+    /// The same for upstream messages.
+    public var upstream = MilestoneCounts()
 
     public init(batchNumber: UInt64, duplicates: [(SenderID, SequenceNumber)] = [], hasFailed: Bool = false) {
         self.batchNumber = batchNumber
@@ -159,6 +164,7 @@ public struct CommitOutcome: Sendable, Equatable {
 
     public static func == (a: Self, b: Self) -> Bool {
         a.batchNumber == b.batchNumber && a.hasFailed == b.hasFailed
+            && a.downstream == b.downstream && a.upstream == b.upstream
             && a.duplicates.elementsEqual(b.duplicates) { $0.0 == $1.0 && $0.1 == $1.1 }
     }
 }

@@ -27,7 +27,6 @@ extension DeviceHub {
         turn.touch(entry)
         turn.traceEntry(message, of: entry.device, TraceRecord.Step(reason))
         guard message.kind == .message else { return }
-        turn.batch.downstream[reason] += 1
         if let kind = SenderCount(reason, isUpstream: false) {
             turn.batch.senders.count(kind, of: message.sender)
         }
@@ -122,7 +121,6 @@ extension DeviceHub {
     private mutating func removeUnread(
         _ sequence: SequenceNumber, _ expiresAt: UnixMilliseconds, of device: DeviceID, _ turn: inout Turn
     ) {
-        turn.batch.downstream.expired += 1
         removedUnread[turn.ledger.nextBatchNumber, default: [:]][device, default: []].insert(sequence)
         turn.write(.removeMessage(device, sequence, expiresAt: expiresAt, reason: .expired))
     }
