@@ -124,6 +124,28 @@ struct ExportTests {
         #expect(try ctl(new, "import", file.path).object?["unchanged"] as? Int == 4)
     }
 
+    @Test(
+        "a webhook that this server must not reach is reported with its field, and all other rows are imported"
+    )
+    func forbiddenWebhook() throws {
+        let old = try RunningDaemon(flags: ["--webhook-private-addresses"])
+        let device = try TestDevice(old, sender: try old.firstSender.id)
+        device.stop()
+        let sender = try old.firstSender.id
+        let set = try ctl(old, "senders", "webhook", "set", sender, "https://127.0.0.1:9/hook")
+        #expect(set.code == 0, "\(set)")
+        let scratch = try Scratch()
+        let file = scratch.url.appendingPathComponent("registry.jsonl")
+        #expect(try ctl(old, "export", file.path).code == 0)
+        let new = try RunningDaemon()
+        let imported = try ctl(new, "import", file.path)
+        #expect(imported.code == 65 && imported.object?["invalid"] as? Int == 1, "\(imported)")
+        #expect(imported.object?["added"] as? Int == 2, "the device and its registration: \(imported)")
+        let problems = imported.object?["problems"] as? [[String: Any]] ?? []
+        #expect(problems.first?["field"] as? String == "webhook.url" && problems.first?["line"] as? Int == 3)
+        #expect((problems.first?["text"] as? String)?.contains("127.0.0.1 is a loopback address") == true)
+    }
+
     @Test("a truncated file, another format, and a server with tokens of its own are refused as a whole")
     func refusals() throws {
         let old = try RunningDaemon()

@@ -11,7 +11,7 @@ extension ControlServer {
         _ command: ImportRecords, _ call: Call
     ) throws(OperatorProblem) -> ImportRecords.Answer {
         guard !daemon.storeThreads.registry.isFull else { throw Self.registryFull }
-        var page = ImportPage(command)
+        var page = ImportPage(command, allowsPrivate: daemon.configuration.webhookPrivateAddresses)
         for (line, row) in page.rows {
             switch row {
             case .secret(let secret): page.count(try importSecret(secret), at: line)
@@ -88,12 +88,6 @@ extension ControlServer {
     private func imported(
         _ row: ExportedSender.Webhook, of sender: SenderID
     ) throws(OperatorProblem) -> WebhookRecord {
-        if let problem = WebhookURL.problem(
-            row.url, allowsPrivate: daemon.configuration.webhookPrivateAddresses)
-        {
-            throw OperatorProblem(
-                "invalid url of a webhook: \(problem)", hint: "correct it, and export again")
-        }
         if let known = daemon.senders.directory[sender], let webhook = known.webhook,
             ExportedSender(known, daemon.webhookSecrets).webhook == row
         {

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Operator
+import Webhooks
 import Wire
 
 /// The rows of an import request, and what has been done with them.
@@ -40,12 +41,13 @@ struct ImportPage {
     private var counts: [ImportOutcome: Int] = [:]
     private var problems: [ImportRecords.Problem] = []
 
-    init(_ command: ImportRecords) {
+    /// Reads the rows. `allowsPrivate` is the configured `webhook_private_addresses`.
+    init(_ command: ImportRecords, allowsPrivate: Bool) {
         for (at, members) in command.rows.enumerated() {
             let line = command.line + at
             do throws(FieldProblem) {
                 let row = try ExportedRow(json: .object(members))
-                try row.demandConvertible()
+                try row.demandConvertible(allowsPrivate: allowsPrivate)
                 rows.append((line, row))
             } catch {
                 problems.append(
@@ -121,8 +123,8 @@ extension ExportedRow {
         }
     }
 
-    /// Throws for values that only the core can check.
-    fileprivate func demandConvertible() throws(FieldProblem) {
+    /// Throws for values that only the server can check.
+    fileprivate func demandConvertible(allowsPrivate: Bool) throws(FieldProblem) {
         switch self {
         case .subscription(let row):
             guard Subscription(row) == nil else { return }
@@ -131,7 +133,17 @@ extension ExportedRow {
             guard let web = row.web, WebKeys(publicKey: web.publicKey, auth: web.auth.revealed) == nil
             else { return }
             throw .invalid(field: "web", expected: "an uncompressed P-256 point of 65 bytes, and 16 bytes")
-        case .secret, .sender, .device, .installation, .group: return
+        case .sender(let row):
+            guard let webhook = row.webhook,
+                let problem = WebhookURL.problem(webhook.url, allowsPrivate: allowsPrivate)
+            else { return }
+            let isFormat = problem.hasPrefix("expected ")
+            throw .invalid(
+                field: "webhook.url",
+                expected: isFormat
+                    ? String(problem.dropFirst("expected ".count))
+                    : "an endpoint that this server may reach: \(problem)")
+        case .secret, .device, .installation, .group: return
         }
     }
 }
