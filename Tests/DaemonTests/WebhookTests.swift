@@ -128,6 +128,7 @@ struct WebhookTests {
         try bench.endpoint.plan(["status": 410])
         try bench.say("m1", "1")
         try eventually("it is recorded") { try bench.show().state == "gone" }
+        #expect(try bench.show().delivery["waiting"] as? Int == 1)
         try bench.endpoint.plan([:])
         try bench.say("m2", "1")
         bench.device.stop()
@@ -138,6 +139,7 @@ struct WebhookTests {
             continuing: bench.daemon.scratch, flags: bench.endpoint.flags, ports: [:])
         let shown = try daemon.ctl("senders", "webhook", "show", bench.sender.id)
         #expect(shown["state"] as? String == "gone")
+        #expect((shown["delivery"] as? [String: Any])?["waiting"] as? Int == 2, "both are in the store")
         #expect(bench.endpoint.requests.count == count)
         _ = try daemon.ctl("senders", "webhook", "resume", bench.sender.id)
         try bench.endpoint.expect("the second message") { $0.messageID == "m2" && $0.status == 200 }

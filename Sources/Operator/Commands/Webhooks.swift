@@ -153,7 +153,9 @@ public struct WebhookDelivery: Record {
         .required("failures_in_row", .count, \.failuresInRow, "Failures since the last 2xx."),
         .required("in_flight", .count, \.inFlight, "Requests in flight."),
         .required(
-            "waiting", .count, \.waiting, "Messages that wait for their request, without those in the store."),
+            "waiting", .count, \.waiting,
+            "Messages and receipts that wait for their request, also those in the store while the webhook is stopped: counted up to \(Limits.Webhook.countedWaiting) for all webhooks of an answer."
+        ),
         .optional(
             "retries_in_seconds", .count, \.retriesInSeconds,
             "When the endpoint is tried again, if it is paused for its failures."),

@@ -121,7 +121,7 @@ final class ControlServer: Sendable {
         case .removeSender(let command): Done(command, try removeSender(command))
         case .setWebhook(let command): Done(command, try setWebhook(command))
         case .showWebhook(let command): Done(command, try showWebhook(command))
-        case .listWebhooks(let command): Done(command, listWebhooks())
+        case .listWebhooks(let command): Done(command, try listWebhooks())
         case .rotateWebhookSecret(let command): Done(command, try rotateWebhookSecret(command))
         case .pauseWebhook(let command): Done(command, try setWebhook(command.sender, to: .paused))
         case .resumeWebhook(let command): Done(command, try setWebhook(command.sender, to: .active))

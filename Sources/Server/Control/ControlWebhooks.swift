@@ -54,16 +54,40 @@ extension ControlServer {
             let problem = Senders.withoutWebhook(command.sender)
             throw OperatorProblem(problem.text, hint: problem.hint)
         }
-        return report(command.sender, webhook, statuses(of: [command.sender])[command.sender])
+        var status = statuses(of: [command.sender])[command.sender]
+        var reads = Limits.Webhook.countedWaiting
+        try countStored(of: command.sender, in: &status, &reads)
+        return report(command.sender, webhook, status)
     }
 
-    func listWebhooks() -> ListWebhooks.Answer {
+    func listWebhooks() throws(OperatorProblem) -> ListWebhooks.Answer {
         let records = daemon.senders.directory.all.filter { $0.webhook != nil }
         let statuses = statuses(of: records.map(\.sender))
-        return ListWebhooks.Answer(
-            webhooks: records.compactMap { record in
-                record.webhook.map { report(record.sender, $0, statuses[record.sender]) }
-            })
+        var reports: [WebhookReport] = []
+        var reads = Limits.Webhook.countedWaiting
+        for record in records {
+            guard let webhook = record.webhook else { continue }
+            var status = statuses[record.sender]
+            try countStored(of: record.sender, in: &status, &reads)
+            reports.append(report(record.sender, webhook, status))
+        }
+        return ListWebhooks.Answer(webhooks: reports)
+    }
+
+    /// Adds the messages that a webhook has still to get to those at its thread: while it is stopped, or has just been resumed, they are
+    /// in the store only. Reads up to `reads` messages, and subtracts those from it.
+    private func countStored(
+        of sender: SenderID, in status: inout WebhookStatus?, _ reads: inout Int
+    ) throws(OperatorProblem) {
+        guard let known = status, reads > 0 else { return }
+        let most = reads
+        var stored = 0
+        try forEachUpstream(of: sender) { _ in
+            stored += 1
+            return stored < most
+        }
+        reads -= stored
+        status?.waiting = max(known.waiting, stored - known.inFlight)
     }
 
     /// Returns what this daemon has seen of the endpoints of senders, with one question to their thread.

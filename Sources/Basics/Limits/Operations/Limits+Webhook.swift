@@ -6,6 +6,8 @@ extension Limits {
         public static let held = 256
         /// Those of one device: sent one after the other, so more would only wait in memory.
         public static let heldPerDevice = 4
+        /// Messages in the store that an answer about webhooks counts: read with their bodies, of 4 KiB at most, in well under a second.
+        public static let countedWaiting = 1_000
         /// Requests in flight to the endpoint of one sender: at 50 ms each, 320 a second.
         public static let requestsPerSender = 16
         /// Requests in flight to all endpoints: each is a connection with its buffers, some 100 KiB.
