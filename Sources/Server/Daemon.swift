@@ -167,10 +167,7 @@ final class Daemon: Sendable {
     /// are still delivered.
     var readiness: String {
         guard isReady else { return "not ready: \(unreadiness)\n" }
-        let errors = [
-            clock.problem.map { "\($0); nothing expires until it is trusted" },
-            storeThreads.registry.problem,
-        ]
+        let errors = [clock.problem, storeThreads.registry.problem]
         return "ready\n" + errors.compactMap { $0 }.map { "error: \($0)\n" }.joined()
     }
 

@@ -209,7 +209,7 @@ public enum DaemonProgram {
             if now >= nextCheck {
                 daemon.certificates.check(daemon.configuration)
                 // With a wrong clock every certificate seems to have expired, or none ever.
-                if daemon.clock.current == nil { daemon.apnsCredentials.warnOfExpiry(now: Now.read().wall) }
+                if daemon.clock.current == nil { daemon.apnsCredentials.warnOfExpiry(now: reading.wall) }
                 memory.returnToSystem()
                 nextCheck = now.advanced(seconds: Limits.Certificate.checkSeconds)
             }

@@ -47,7 +47,7 @@ extension Startup {
             appServers: endpoint(of: .appServer, daemon) ?? endpoint(of: .appServerPreproduction, daemon),
             recorderKey: open.recorderKey,
             file: "\(configuration.dataDirectory)/virtual-devices.json",
-            serverTime: { clock.serverTime($0) })
+            serverTime: { clock.judged($0) })
         let log = log
         // Transferred to the new thread: this one does not use it again.
         nonisolated(unsafe) let reactor = open.reactor

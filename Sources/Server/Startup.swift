@@ -315,7 +315,8 @@ struct Startup: ~Copyable {
             let reactor = try Reactor(index: configuration.reactorCount)
             return APNsHost(
                 reactor: reactor, configuration: configuration,
-                tally: APNsTally(shard: metrics.shards[configuration.reactorCount + 1]), log: log
+                tally: APNsTally(shard: metrics.shards[configuration.reactorCount + 1]), log: log,
+                clock: clock
             ) { answers in poster.post(answers.map { .gatewayAnswered(clock.movedToServer($0)) }) }
         } catch {
             throw StartupFailure(

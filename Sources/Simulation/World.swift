@@ -99,6 +99,11 @@ final class World {
     var canary: WorldSettings.Canary? { settings.canary }
 
     private var wrongClock: WrongClock
+    private var jumpingClock: JumpingClock
+    /// The number of processes that had started when the clock became wrong.
+    private var bootsUntilWrong = 0
+    /// Whether the process has believed the clock before it became wrong, and so measures the time.
+    var keepsTime: Bool { boots > 0 && boots == bootsUntilWrong }
     /// Until when an event from another reactor has been handled, in nanoseconds: one sent in the storm may arrive after its end.
     let crossingNanoseconds: Int64
 
@@ -106,6 +111,7 @@ final class World {
         generator = SeededRandom(seed: seed.number)
         settings = WorldSettings(kind: seed.kind, isEarly: seed.isEarly, random: &generator, canary: canary)
         wrongClock = WrongClock(seed, settings)
+        jumpingClock = JumpingClock(seed, settings, besides: wrongClock)
         let faults = settings.faults
         let longest = max(faults.crossingMicroseconds, faults.calmed.crossingMicroseconds)
         crossingNanoseconds = longest * 1_000 + 10_000_000
@@ -118,6 +124,7 @@ final class World {
     func run() -> [String] {
         Workload.prepare(self)
         wrongClock.plan(self)
+        jumpingClock.plan(self)
         boot()
         planCrash()
         planClockChange()
@@ -191,6 +198,8 @@ final class World {
         // Without a stored time any possible clock must be believed.
         let isNoted = disk.state.settings[StoreMark.clock.rawValue] != nil
         if !isNoted, clock.error != 0, ClockGuard.isPossible(clock.now.wall) { setClockWrong(by: 0) }
+        // One that is ahead by up to days must be believed at a start.
+        if clock.error > 0, clock.error <= Int64(Limits.Clock.aheadSeconds) * 1_000 { setClockWrong(by: 0) }
         boots += 1
         server = SimulatedServer(self)
     }
@@ -240,6 +249,7 @@ final class World {
     func setClockWrong(by milliseconds: Int64) {
         trace("--- clock is wrong by \(milliseconds) ms")
         if milliseconds != 0 { countFault() } else { reached(.clockRighted) }
+        if clock.error == 0 { bootsUntilWrong = boots }
         clock.error = milliseconds
     }
 

@@ -71,6 +71,48 @@ struct ClockTests {
         #expect(try right.ctl("audit")["holds"] as? Bool == true)
     }
 
+    @Test("a clock that is wrong by a day for seconds, forward and back, changes no expiry while ccsd runs")
+    func jumped() throws {
+        let scratch = try Scratch()
+        let file = scratch.url.appendingPathComponent("time")
+        func set(_ offset: String) throws {
+            try Data("\(offset)\n".utf8).write(to: file, options: .atomic)
+        }
+        try set("+0")
+        var environment = clock("+0")
+        environment["FAKETIME"] = nil
+        environment["FAKETIME_TIMESTAMP_FILE"] = file.path
+        environment["FAKETIME_NO_CACHE"] = "1"
+        let daemon = try RunningDaemon(environment: environment)
+        let sender = try daemon.firstSender.id
+        let device = try TestDevice(daemon, sender: sender)
+        device.stop()
+        func send(_ number: Int, lifetime: Int) throws {
+            _ = try daemon.ctl(
+                "send", sender, device.token, "n=\(number)", "--time-to-live", "\(lifetime)")
+        }
+        try send(1, lifetime: 600)
+        #expect(try isInDoubt(daemon) == false)
+        for (number, offset) in ["+1d", "-1d"].enumerated() {
+            try set(offset)
+            try eventually("it is reported") { try isInDoubt(daemon) == true }
+            try send(2 + number, lifetime: 600)
+            try send(9, lifetime: 2)
+            try eventually("the message with a lifetime of 2 s expires", seconds: Patience.seconds) {
+                figure(try daemon.ctl("audit"), "expired") == number + 1
+            }
+        }
+        #expect(daemon.words.contains("it jumped"), "the log names the problem")
+        try set("+0")
+        try eventually("the right clock is believed at once") { try isInDoubt(daemon) == false }
+        let audit = try daemon.ctl("audit")
+        #expect(
+            figure(audit, "pending") == 3 && figure(audit, "expired") == 2 && figure(audit, "removed") == 0)
+        try device.start(daemon)
+        for number in 1...3 { try device.expectMessage { $0["n"] == "\(number)" } }
+        device.stop()
+    }
+
     @Test("a device that registered in 1970 does not expire when the clock is corrected")
     func nineteenSeventy() throws {
         let first = try RunningDaemon(environment: clock("@1970-01-01 00:10:00"))

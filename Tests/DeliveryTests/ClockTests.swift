@@ -4,7 +4,7 @@ import Testing
 
 /// A wall clock that is wrong at a start or later: nothing expires by it, and messages accepted meanwhile outlive the correction.
 @Suite("Clock in doubt") struct ClockTests {
-    private static let day: Int64 = 86_400_000
+    static let day: Int64 = 86_400_000
     private static let year = 365 * day
 
     private func settings(days: Int = 270) -> DeliverySettings {
@@ -14,7 +14,7 @@ import Testing
     }
 
     /// A device with a waiting message with a lifetime of a day, in a process that has stored its clock mark.
-    private func bench(partitions: Int = 1) -> Harness {
+    func bench(partitions: Int = 1) -> Harness {
         let bench = Harness.withDevice(partitions: partitions, settings: settings())
         bench.store.records[device]?.createdAt = 1_690_000_000_000
         tick(bench)
@@ -24,7 +24,7 @@ import Testing
         return bench
     }
 
-    private func tick(_ bench: Harness, times: Int = 6) {
+    func tick(_ bench: Harness, times: Int = 6) {
         for _ in 0..<times {
             bench.advance(milliseconds: Int64(Limits.Device.sweepMilliseconds))
             bench.post(.tick)
@@ -33,16 +33,16 @@ import Testing
     }
 
     /// Restarts the machine with its clock changed.
-    private func restart(_ bench: Harness, setBy milliseconds: Int64) {
+    func restart(_ bench: Harness, setBy milliseconds: Int64) {
         bench.now.wall += milliseconds
         bench.crash(seed: 5)
         tick(bench)
     }
 
-    private func doubt(_ bench: Harness) -> ClockDoubt? { bench.partitions[0].core.clockDoubt }
+    func doubt(_ bench: Harness) -> ClockDoubt? { bench.partitions[0].core.clockDoubt }
 
     /// Returns what the device is sent when it logs in.
-    private func delivered(_ bench: Harness) -> [String] {
+    func delivered(_ bench: Harness) -> [String] {
         bench.login()
         bench.settle()
         bench.post(.deviceWritable(phone, device))
@@ -71,15 +71,24 @@ import Testing
         #expect(bench.expiredDevices == 0 && bench.down.expired == 0 && bench.store.holds)
     }
 
-    @Test("The time for sessions is in doubt as soon as the clock jumps, before any event")
+    @Test("Sessions go on with the measured time as soon as the clock jumps, before any event")
     func sessionTime() {
         let bench = bench()
         var machine = bench.now
         #expect(bench.partitions[0].core.sessionTime(machine).latestInDoubt == nil)
         machine.wall += 400 * Self.day
         #expect(doubt(bench) == nil, "the partition has not read the clock")
-        #expect(bench.partitions[0].core.sessionTime(machine).expiryCutoff == .min)
-        #expect(bench.partitions[0].core.sessionTime(machine).wall == machine.wall)
+        machine.monotonic = machine.monotonic.advanced(seconds: 4)
+        #expect(bench.partitions[0].core.sessionTime(machine).expiryCutoff == bench.now.wall + 4_000)
+        #expect(bench.partitions[0].core.sessionTime(machine).wall == bench.now.wall + 4_000)
+    }
+
+    @Test("The time for sessions is in doubt after a start with a wrong clock")
+    func sessionTimeInDoubt() {
+        let bench = bench()
+        restart(bench, setBy: 400 * Self.day)
+        #expect(bench.partitions[0].core.sessionTime(bench.now).expiryCutoff == .min)
+        #expect(bench.partitions[0].core.sessionTime(bench.now).wall == bench.now.wall)
     }
 
     @Test("A clock jump is detected while running, and a connected device receives its messages meanwhile")
@@ -254,7 +263,7 @@ import Testing
     }
 
     /// Sends a message of a device with its own time. Returns whether that confirms the server's clock.
-    private func confirms(_ bench: Harness, sentAt: UnixMilliseconds?) -> Bool {
+    func confirms(_ bench: Harness, sentAt: UnixMilliseconds?) -> Bool {
         var upstream = Harness.upstream(9)
         upstream.sentAt = sentAt
         bench.post(.upstreamReceived(upstream))

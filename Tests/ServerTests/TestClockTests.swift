@@ -41,7 +41,15 @@ import Testing
         var jumped = status.serverTime(machine)
         jumped.wall += 28 * Self.day
         core.handle(.tick, now: jumped)
-        #expect(core.clockDoubt == .ahead(milliseconds: 28 * Self.day))
+        #expect(core.clockDoubt == .jumped(milliseconds: 28 * Self.day))
+        status.update(core.clock)
+        var later = machine
+        later.wall += 28 * Self.day
+        later.monotonic = later.monotonic.advanced(seconds: 4)
+        #expect(
+            status.judged(later).wall == machine.wall + 28 * Self.day + 4_000,
+            "other threads do not follow it")
+        #expect(status.judgedMachine(later).wall == machine.wall + 4_000)
     }
 
     @Test("what was advanced is in the store before it holds, and later processes go on with it")

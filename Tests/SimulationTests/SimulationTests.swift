@@ -69,6 +69,7 @@ import Testing
         .losesGroupMember: "groups", .acceptsGroupStranger: "groups", .hidesInstallations: "imports",
         .dropsNowOrNever: "progress", .forgetsReconnected: "progress", .dropsNowOrNeverUpstream: "progress",
         .dropsDelivery: "progress", .swapsDeliveries: "order", .believesClock: "clock",
+        .believesJump: "clock",
         .reusesRegistrations: "registrations", .losesReport: "endings", .losesBodies: "progress",
     ]
 

@@ -5,12 +5,20 @@ extension Limits {
         public static let earliest: Int64 = 1_672_531_200_000
         /// 2100-01-01, in milliseconds since 1970: a clock from then on is broken.
         public static let latest: Int64 = 4_102_444_800_000
-        /// Seconds by which the clock may be ahead of the time at which a process last ran: a long weekend without power.
-        /// Messages live up to four weeks, and a doubt costs only that nothing expires for a few hours, so little is gained by
+        /// Seconds by which the clock may be ahead of the time at which the last process ran: a long weekend without power. At a
+        /// start nothing else is known; while a process runs, `stepSeconds` counts. Messages live up to four weeks, and a doubt costs only that nothing expires for a few hours, so little is gained by
         /// more.
         public static let aheadSeconds = 259_200
         /// Seconds by which the clock may be behind: more than time servers set it back.
         public static let behindSeconds = 60
+        /// Seconds by which the wall clock may differ from the time that the process has measured by its monotonic clock, in
+        /// either direction: a leap second, and the steps of a time server that keeps a clock right. More is a jump, which is not
+        /// followed until it is confirmed.
+        public static let stepSeconds = 10
+        /// Seconds for which a jump of up to `aheadSeconds` must last to be followed as a correction: longer than an error that an
+        /// operator or a time server takes back, and short enough that a clock that was wrong at the start does not matter for
+        /// long.
+        public static let jumpConfirmedSeconds = 600
         /// Seconds of running after which a clock in doubt is trusted: time for an operator or a time server to set it, and a
         /// server that was really off for weeks works normally again before its mailboxes fill.
         public static let graceSeconds = 21_600

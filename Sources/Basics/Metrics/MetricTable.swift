@@ -202,7 +202,7 @@ extension Metric {
             help: "1 while connections are being drained, else 0."),
         Row(
             metric: .clockInDoubt, name: "ccs_clock_in_doubt", kind: .gauge,
-            help: "1 while the wall clock is in doubt and nothing expires, else 0."),
+            help: "1 while the wall clock is in doubt, else 0."),
         Row(
             metric: .configReloads, name: "ccs_config_reloads_total", kind: .counter,
             help: "Reloads of configuration and certificates.", labels: [label("result", results)]),

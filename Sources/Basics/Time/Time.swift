@@ -1,6 +1,7 @@
 import Glibc
 
-/// A point on the monotonic clock, in nanoseconds from an origin that is valid within this process only.
+/// A point on the monotonic clock, in nanoseconds from an origin that is valid within this process only. It goes on while the machine
+/// is suspended, so that the wall clock afterwards agrees with it.
 public struct Instant: Comparable, Hashable, Sendable {
     /// Nanoseconds since the origin.
     public var nanoseconds: Int64
@@ -71,13 +72,25 @@ public struct Now: Sendable, Equatable {
         milliseconds > 0 ? (latestInDoubt ?? wall) + milliseconds : wall
     }
 
-    /// Reads the machine's clocks.
+    /// Reads the machine's clocks. The monotonic one includes suspensions: without them, the wall clock would seem to have jumped
+    /// when the machine resumes.
     public static func read() -> Now {
+        Now(
+            monotonic: Instant(nanoseconds: nanoseconds(of: CLOCK_BOOTTIME)),
+            wall: nanoseconds(of: CLOCK_REALTIME) / 1_000_000)
+    }
+
+    private static func nanoseconds(of clock: clockid_t) -> Int64 {
         var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        let monotonic = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        let wall = Int64(time.tv_sec) &* 1_000 &+ Int64(time.tv_nsec) / 1_000_000
-        return Now(monotonic: Instant(nanoseconds: monotonic), wall: wall)
+        unsafe clock_gettime(clock, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    /// Returns a point on `CLOCK_MONOTONIC` for waits on condition variables, which know no clock that includes suspensions, in
+    /// nanoseconds. A suspension during the wait prolongs it.
+    public static func waitEnd(_ end: Instant) -> Int64 {
+        let wait = end.nanoseconds.subtractingReportingOverflow(read().monotonic.nanoseconds)
+        let sum = nanoseconds(of: CLOCK_MONOTONIC).addingReportingOverflow(max(0, wait.partialValue))
+        return wait.overflow || sum.overflow ? .max : sum.partialValue
     }
 }

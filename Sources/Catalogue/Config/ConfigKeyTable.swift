@@ -168,7 +168,7 @@ extension ConfigKey {
             help:
                 "Uptime after which a doubtful clock is trusted; 0: only after ccsctl clock accept.",
             reason:
-                "A clock more than three days ahead of the last run, or more than a minute behind it, could expire devices and messages by mistake: until the clock is trusted, nothing expires. See ccsctl clock show.",
+                "A clock more than three days ahead of the last run, or more than a minute behind it, could expire devices and messages by mistake: until the clock is trusted, nothing expires. A clock that jumps by more than three days while ccsd runs is followed after this time as well, one that jumps by less after ten minutes. See ccsctl clock show.",
             isReloadable: true),
         .loginDeadlineSeconds: Entry(
             type: .integer(1...300), preset: .integer(Limits.Login.deadlineSeconds), unit: "seconds",

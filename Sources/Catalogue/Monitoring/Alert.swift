@@ -65,7 +65,7 @@ extension Alert {
         ),
         Alert(
             "CcsdClockInDoubt", .warning, "ccs_clock_in_doubt == 1", for: "5m",
-            "The clock of the machine is implausible: nothing expires.",
+            "The clock of the machine is implausible, or has jumped: devices do not expire, after a start nothing does.",
             action:
                 "Run ccsctl clock show. Set the clock (chronyc tracking, timedatectl). If it is already correct, run ccsctl clock accept."
         ),

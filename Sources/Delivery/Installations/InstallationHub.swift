@@ -243,10 +243,10 @@ struct InstallationHub: ~Copyable {
     ) {
         turn.refundQuota(of: request.requester)
         var record = record
-        let isNoted = turn.clock.doubt != nil && record.usedAt == Limits.Clock.contactInDoubt
+        let isNoted = !turn.clock.knowsTime && record.usedAt == Limits.Clock.contactInDoubt
         let granularity = turn.settings.seenGranularity(atMost: Limits.Device.seenGranularitySeconds)
         if !isNoted,
-            turn.clock.doubt != nil || (turn.now.wall - record.usedAt).magnitude >= granularity.magnitude
+            !turn.clock.knowsTime || (turn.now.wall - record.usedAt).magnitude >= granularity.magnitude
         {
             record.usedAt = turn.contactTime
             return put(record, of: names, for: request, &turn)

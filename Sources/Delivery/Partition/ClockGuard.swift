@@ -8,19 +8,29 @@ public enum ClockDoubt: Sendable, Equatable {
     case behind(milliseconds: Int64)
     /// It shows an impossible time: before 2023, or from 2100 on.
     case impossible
+    /// It has jumped by this much while this process ran, back if negative.
+    case jumped(milliseconds: Int64)
 }
 
 /// Judges whether the machine's wall clock can be believed, from the time that has passed on the monotonic clock since the wall
-/// clock was last believed: in this process, or in the previous one, whose mark the store keeps.
+/// clock was last believed.
 ///
-/// While the clock is in doubt, nothing expires, and recorded times are the lower bound of the real time. A doubt ends when the
-/// clock returns to the expected time, after a grace period of running time, or when an operator accepts the clock. A clock that
-/// shows an impossible time is never believed.
+/// - **At a start** the only clue is the mark of the previous process in the store. A clock days ahead of it is believed. Any other is
+///   in doubt: nothing expires, and recorded times are the lower bound of the real time. The doubt ends when the clock returns to
+///   the expected time, after a grace period of running time, or when an operator or a device confirms the clock.
+/// - **Once this process has believed the clock**, its monotonic clock measures the time. A jump of the wall clock is not followed: the
+///   time goes on as measured, so that messages expire when they should and get the lifetimes they should. A jump that lasts is a
+///   correction: it is followed after `Limits.Clock.jumpConfirmedSeconds`, or, if it is of more than days, after the grace period
+///   or a confirmation. Until then no device is forgotten, since the clock may have been wrong before the jump.
+///
+/// A clock that shows an impossible time is never believed.
 public struct ClockGuard: Sendable {
     /// A believed time, and the monotonic time at which it was read.
     private struct Anchor {
         var wall: UnixMilliseconds
         var at: Instant
+        /// Whether this process has believed it; otherwise it is the mark of the previous process at the first reading.
+        var isOwn: Bool
     }
 
     /// A doubt, and the readings at its start.
@@ -46,16 +56,25 @@ public struct ClockGuard: Sendable {
     /// Why the clock is in doubt; `nil` if it is believed.
     public var doubt: ClockDoubt? { open?.doubt }
 
-    /// When the grace period ends; `nil` if none runs.
+    /// Whether the time of the core is known: the wall clock is believed, or this process has believed it before and has measured the
+    /// time since.
+    public var knowsTime: Bool { open == nil || anchor?.isOwn == true }
+
+    /// When a doubt ends without confirmation, with a grace period of `seconds` (0: none); `nil` if never.
     func graceEnds(after seconds: Int) -> Instant? {
-        guard let open, open.doubt != .impossible, seconds > 0 else { return nil }
-        return open.since.advanced(seconds: seconds)
+        guard let open, open.doubt != .impossible else { return nil }
+        let isDays = UInt64(Limits.Clock.aheadSeconds) * 1_000
+        if case .jumped(let milliseconds) = open.doubt, milliseconds.magnitude <= isDays {
+            let confirmed = Limits.Clock.jumpConfirmedSeconds
+            return open.since.advanced(seconds: seconds > 0 ? min(seconds, confirmed) : confirmed)
+        }
+        return seconds > 0 ? open.since.advanced(seconds: seconds) : nil
     }
 
     /// Records a reading of the machine's clocks and returns the time that the core uses. A grace period of 0 never ends a doubt.
     mutating func read(_ machine: Now, grace seconds: Int) -> Now {
         if let last, last.machine == machine { return last.core }
-        if let mark, anchor == nil { anchor = Anchor(wall: mark, at: machine.monotonic) }
+        if let mark, anchor == nil { anchor = Anchor(wall: mark, at: machine.monotonic, isOwn: false) }
         mark = nil
         judge(machine, grace: seconds)
         let core = reading(machine)
@@ -82,6 +101,10 @@ public struct ClockGuard: Sendable {
         guard Self.isPossible(machine.wall) else { return .impossible }
         guard let expected = expected(at: machine.monotonic) else { return nil }
         let ahead = machine.wall - expected
+        if anchor?.isOwn == true {
+            let isStep = ahead.magnitude <= UInt64(Limits.Clock.stepSeconds) * 1_000
+            return isStep ? nil : .jumped(milliseconds: ahead)
+        }
         if ahead > Int64(Limits.Clock.aheadSeconds) * 1_000 { return .ahead(milliseconds: ahead) }
         if ahead < -Int64(Limits.Clock.behindSeconds) * 1_000 { return .behind(milliseconds: -ahead) }
         return nil
@@ -98,7 +121,7 @@ public struct ClockGuard: Sendable {
     }
 
     private mutating func believe(_ machine: Now) {
-        anchor = Anchor(wall: machine.wall, at: machine.monotonic)
+        anchor = Anchor(wall: machine.wall, at: machine.monotonic, isOwn: true)
         open = nil
     }
 
@@ -107,6 +130,7 @@ public struct ClockGuard: Sendable {
         guard open != nil else { return core }
         if let expected = expected(at: machine.monotonic) {
             core.wall = expected
+            if knowsTime { return core }
             core.latestInDoubt =
                 max(expected, min(machine.wall, Limits.Clock.latest)) + Limits.Clock.lifetimeInDoubt
         } else {
@@ -128,21 +152,29 @@ public struct ClockGuard: Sendable {
 
     /// Returns whether the clock of a device that existed before the doubt (milliseconds since 1970) agrees with ours.
     func isConfirmed(by device: UnixMilliseconds, madeAt: UnixMilliseconds) -> Bool {
-        guard let open, open.doubt != .impossible, let sound = open.sound, let machine = last?.machine
-        else { return false }
+        guard let open, open.doubt != .impossible, let sound = open.sound, let last else { return false }
+        let agreement = UInt64(Limits.Clock.agreementSeconds) * 1_000
+        // A device that agrees with the time before the jump as well confirms nothing.
+        if knowsTime, (last.core.wall &- device).magnitude <= agreement { return false }
         return madeAt >= Limits.Clock.earliest && madeAt < sound
-            && (machine.wall &- device).magnitude <= UInt64(Limits.Clock.agreementSeconds) * 1_000
+            && (last.machine.wall &- device).magnitude <= agreement
     }
 
     /// The time to store for the next process; `nil` if no time has been believed.
     func mark(at core: Now) -> UnixMilliseconds? { anchor == nil ? nil : max(0, core.wall) }
 
-    /// A reading for callers outside the core: the machine's time, by which nothing expires while the clock is in doubt.
+    /// A reading for callers outside the core: the measured time after a jump; otherwise the machine's time, by which nothing expires
+    /// while the clock is in doubt.
     ///
     /// The reading is judged by itself, since the clock may have jumped after the last event of this partition.
-    func externalReading(_ machine: Now) -> Now {
+    public func externalReading(_ machine: Now) -> Now {
         var reading = machine
-        if open != nil || doubt(of: machine) != nil { reading.latestInDoubt = Limits.Clock.latest }
+        let isDoubted = doubt(of: machine) != nil
+        if anchor?.isOwn == true {
+            if isDoubted, let expected = expected(at: machine.monotonic) { reading.wall = expected }
+        } else if open != nil || isDoubted {
+            reading.latestInDoubt = Limits.Clock.latest
+        }
         return reading
     }
 }

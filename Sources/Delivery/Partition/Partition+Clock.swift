@@ -8,7 +8,11 @@ extension Partition {
     /// When the clock doubt ends by itself; `nil` if there is no doubt or no grace period.
     public var clockGraceEnds: Instant? { turn.clock.graceEnds(after: turn.settings.clockGraceSeconds) }
 
-    /// The time for sessions: the machine's, by which nothing expires while the clock is in doubt.
+    /// The judge of the clock, for other threads.
+    public var clock: ClockGuard { turn.clock }
+
+    /// The time for sessions: the measured one after a jump, otherwise the machine's, by which nothing expires while the clock is in
+    /// doubt.
     public func sessionTime(_ machine: Now) -> Now { turn.clock.externalReading(machine) }
 
     mutating func tick() {
@@ -36,7 +40,7 @@ extension Partition {
 extension Turn {
     /// The contact time to record for a device. In doubt it is left open, and the device's time starts when the clock is believed
     /// again.
-    var contactTime: UnixMilliseconds { clock.doubt == nil ? now.wall : Limits.Clock.contactInDoubt }
+    var contactTime: UnixMilliseconds { clock.knowsTime ? now.wall : Limits.Clock.contactInDoubt }
 
     /// Lets a device that existed before the doubt confirm the clock: its clock is independent of ours, so where the two agree they
     /// are right. The clock of a device created later does not count, as it may belong to an attacker.

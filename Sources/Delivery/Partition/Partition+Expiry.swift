@@ -3,7 +3,7 @@ import Basics
 /// The sweep for expired messages: a query at each tick, and the removal of what it finds.
 extension Partition {
     mutating func searchForExpired() {
-        guard !expirySweep.isAsking, turn.clock.doubt == nil, turn.now.monotonic >= expirySweep.next else {
+        guard !expirySweep.isAsking, turn.clock.knowsTime, turn.now.monotonic >= expirySweep.next else {
             return
         }
         expirySweep.isAsking = true
@@ -21,7 +21,7 @@ extension Partition {
 
     private mutating func expired(_ entry: ExpiredEntry) {
         // The query may date from a time when the clock was wrong.
-        guard turn.clock.doubt == nil else { return }
+        guard turn.clock.knowsTime else { return }
         switch entry {
         case .message(let device, let sequence, let end): devices.expired(sequence, end, of: device, &turn)
         case .upstream(let sender, let sequence, let end, let author):

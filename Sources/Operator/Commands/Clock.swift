@@ -8,7 +8,8 @@ public struct ShowClock: OperatorCommand {
     public static let summary = OperationSummary.reading(
         .showClock, "Show the server's time, and whether the machine's clock is trusted.",
         details: [
-            "The clock is in doubt if it is more than three days ahead of the last run of ccsd, more than a minute behind it, or outside of 2023 to 2099. While it is, no device, message or token expires; messages are still delivered. It is trusted again as soon as it is set correctly, when a known device confirms it, or after clock_grace_seconds of uptime."
+            "The clock is in doubt if it is more than three days ahead of the last run of ccsd, more than a minute behind it, or outside of 2023 to 2099. While it is, no device, message or token expires; messages are still delivered. It is trusted again as soon as it is set correctly, when a known device confirms it, or after clock_grace_seconds of uptime.",
+            "A jump of the clock by more than ten seconds while ccsd runs is not followed: ccsd goes on with the time that it has measured itself, messages expire by that, and no device is forgotten. A jump back to that time ends the doubt. One that lasts is followed after ten minutes, or, if it is of more than three days, after clock_grace_seconds; both at once with ccsctl clock accept, or when a known device confirms it.",
         ])
     public static let fields = Fields(ShowClock.init)
 

@@ -28,6 +28,7 @@ final class APNsHost: ReactorDelegate {
     private let answer: ([GatewayAnswer]) -> Void
     private let tally: APNsTally
     let log: Log
+    private let clock: ClockStatus
     private var tickTimer: TimerID?
     private var tickAt = Instant.distantFuture
     private var drained: (() -> Void)?
@@ -36,12 +37,14 @@ final class APNsHost: ReactorDelegate {
     /// Creates the gateway without credentials; `answer` gets the answers to deliveries, on the gateway's thread.
     init(
         reactor: Reactor, configuration: Configuration, tally: APNsTally, log: Log,
+        clock: ClockStatus = ClockStatus(),
         answer: @escaping ([GatewayAnswer]) -> Void
     ) {
         self.reactor = reactor
         mailbox = APNsMailbox(handle: reactor.handle)
         self.tally = tally
         self.log = log
+        self.clock = clock
         self.answer = answer
         dialer = APNsDialer(reactor: reactor, mailbox: mailbox)
         gateway = APNsGateway(settings: APNsSettings(configuration), seed: SecureRandom.number())
@@ -71,7 +74,7 @@ final class APNsHost: ReactorDelegate {
     }
 
     /// The state of each credential in each of its environments.
-    var credentialStates: [APNsCredentialStatus] { gateway.status(now: reactor.now) }
+    var credentialStates: [APNsCredentialStatus] { gateway.status(now: time(reactor.now)) }
 
     /// Takes no more deliveries; `then` is called when Apple has answered all requests, or after some seconds.
     func drain(seconds: Int, then: @escaping @Sendable () -> Void) {
@@ -114,6 +117,9 @@ final class APNsHost: ReactorDelegate {
         }
     }
 
+    /// The time that Apple has, as it is believed: a token with the time of a clock that is wrong for a moment would be refused.
+    func time(_ reading: Now) -> Now { clock.judgedMachine(reading) }
+
     // MARK: Turn
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
@@ -144,7 +150,7 @@ final class APNsHost: ReactorDelegate {
     }
 
     private func handle(_ event: consuming APNsEvent) {
-        gateway.handle(event, now: reactor.now, effects: &effects)
+        gateway.handle(event, now: time(reactor.now), effects: &effects)
     }
 
     /// Applies the effects of the gateway. Returns whether there were any.
@@ -168,6 +174,7 @@ final class APNsHost: ReactorDelegate {
     }
 
     private func mint(_ id: APNsCredentialID, _ now: Now) {
+        let now = time(now)
         guard case .key(let key, let keyID, let teamID)? = materials[id]?.secret,
             let token = ProviderToken.make(keyPEM: key, keyID: keyID, teamID: teamID, issuedAt: now.wall)
         else {

@@ -104,7 +104,7 @@ extension APNsHost {
         var token: [UInt8]?
         if case .key(let key, let keyID, let teamID) = material.secret {
             token = ProviderToken.make(
-                keyPEM: key, keyID: keyID, teamID: teamID, issuedAt: reactor.now.wall)
+                keyPEM: key, keyID: keyID, teamID: teamID, issuedAt: time(reactor.now).wall)
             guard token != nil else { return done(.failed("the key cannot sign")) }
         }
         let probe = APNsProbe(topic: topic, environment: environment, providerToken: token) {

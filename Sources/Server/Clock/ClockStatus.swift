@@ -14,17 +14,17 @@ final class ClockStatus: Sendable {
     }
 
     private let state = Mutex<State?>(nil)
-    private let isInDoubt = Atomic<Bool>(false)
+    private let judge = Mutex<ClockGuard?>(nil)
     private let ahead = Atomic<Int64>(0)
 
     /// The doubt about the clock; `nil` if the clock is trusted.
     var current: State? { state.withLock { $0 } }
 
     /// Sets the current state; `nil` if the clock is trusted.
-    func update(_ new: State?) {
-        state.withLock { $0 = new }
-        isInDoubt.store(new != nil, ordering: .relaxed)
-    }
+    func update(_ new: State?) { state.withLock { $0 = new } }
+
+    /// Takes over the judge of the first partition.
+    func update(_ new: ClockGuard) { judge.withLock { $0 = new } }
 
     /// Milliseconds by which the server's time is ahead of the machine's.
     var advance: Int64 { ahead.load(ordering: .relaxed) }
@@ -32,7 +32,7 @@ final class ClockStatus: Sendable {
     /// Moves the server's time. It never goes back.
     func move(to advance: Int64) { ahead.max(advance, ordering: .relaxed) }
 
-    /// Returns the server's time at a reading of the machine's clocks. Both clocks are moved, so that rates and deadlines of the
+    /// Returns the server's time for partitions, which judge it themselves, at a reading of the machine's clocks. Both clocks are moved, so that rates and deadlines of the
     /// core move as well, and the core sees no jump of the wall clock. A wall clock that was moved before is not moved again.
     func serverTime(_ machine: Now) -> Now {
         let advance = advance
@@ -44,18 +44,27 @@ final class ClockStatus: Sendable {
         return time
     }
 
-    /// The server's time.
-    func now() -> Now { serverTime(Now.read()) }
-
-    /// Returns the server's time for sessions, which lets nothing expire while the clock is in doubt.
-    func externalReading(_ machine: Now) -> Now {
-        var reading = machine
-        if isInDoubt.load(ordering: .relaxed) { reading.latestInDoubt = Limits.Clock.latest }
-        return reading
+    /// Returns the server's time for all others: a jump of the machine's clock is not followed until it is confirmed, and nothing
+    /// expires while the clock is in doubt.
+    func judged(_ machine: Now) -> Now {
+        let time = serverTime(machine)
+        return judge.withLock { $0?.externalReading(time) } ?? time
     }
 
+    /// Returns the machine's time as it is believed, without what a test clock was advanced by: for what others date.
+    func judgedMachine(_ machine: Now) -> Now {
+        var time = judged(machine)
+        time.wall = time.machineWall
+        time.advance = 0
+        time.monotonic = machine.monotonic
+        return time
+    }
+
+    /// The server's time.
+    func now() -> Now { judged(Now.read()) }
+
     /// The problem for the log, `/readyz` and operators; `nil` if the clock is trusted.
-    var problem: String? { current?.doubt.text }
+    var problem: String? { current.map { "\($0.doubt.text); \($0.doubt.consequence)" } }
 }
 
 extension ClockDoubt {
@@ -67,11 +76,20 @@ extension ClockDoubt {
         case .behind(let milliseconds):
             "the clock is in doubt: it is \(Self.span(milliseconds)) behind the last run of ccsd"
         case .impossible: "the clock is in doubt: its time is outside of 2023 to 2099"
+        case .jumped(let milliseconds):
+            "the clock is in doubt: it jumped \(Self.span(abs(milliseconds))) \(milliseconds < 0 ? "back" : "ahead") while ccsd ran, which goes on with its own time"
         }
+    }
+
+    /// What does not happen until the clock is trusted.
+    var consequence: String {
+        if case .jumped = self { return "no device is forgotten until it is trusted" }
+        return "nothing expires until it is trusted"
     }
 
     private static func span(_ milliseconds: Int64) -> String {
         let minutes = milliseconds / 60_000
+        if minutes < 2 { return "\(milliseconds / 1_000) seconds" }
         if minutes < 2 * 60 { return "\(minutes) minutes" }
         return minutes < 2 * 1_440 ? "\(minutes / 60) hours" : "\(minutes / 1_440) days"
     }

@@ -33,7 +33,7 @@ final class PartitionFactory: Sendable {
         var core = Partition(
             partition: partition, of: partitions, seed: SecureRandom.number(), hashKey: hashKey,
             settings: settings)
-        core.handle(.senders(directory), now: clock.now())
+        core.handle(.senders(directory), now: clock.serverTime(.read()))
         core.effects = Effects()
         return core
     }

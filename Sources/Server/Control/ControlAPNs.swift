@@ -10,7 +10,7 @@ import Store
 extension ControlServer {
     func addAPNsCredential(_ command: AddAPNsCredential) throws(OperatorProblem) -> AddAPNsCredential.Answer {
         if let sender = command.sender { try requireSender(sender) }
-        let now = Now.read().wall
+        let now = daemon.clock.judgedMachine(.read()).wall
         let file: APNsCredentialFile
         do throws(APNsFileProblem) {
             file = try APNsCredentialFile.read(
@@ -45,7 +45,7 @@ extension ControlServer {
     }
 
     func listAPNsCredentials() -> ListAPNsCredentials.Answer {
-        let now = Now.read().wall
+        let now = daemon.clock.judgedMachine(.read()).wall
         let states = daemon.apns.states()
         return ListAPNsCredentials.Answer(
             credentials: daemon.apnsCredentials.all.map { $0.row(now: now) },
@@ -87,7 +87,7 @@ extension ControlServer {
     func showAPNsCredential(
         _ command: ShowAPNsCredential
     ) throws(OperatorProblem) -> ShowAPNsCredential.Answer {
-        let now = Now.read().wall
+        let now = daemon.clock.judgedMachine(.read()).wall
         let found = try daemon.apnsCredentials.credential(command.credential)
         switch found.material {
         case .certificate(let certificate):

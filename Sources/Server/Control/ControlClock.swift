@@ -16,7 +16,7 @@ extension ControlServer {
     }
 
     func acceptClock() throws(OperatorProblem) -> AcceptClock.Answer {
-        let now = daemon.clock.now()
+        let now = daemon.clock.serverTime(.read())
         guard ClockGuard.isPossible(now.wall) else {
             throw OperatorProblem(
                 "the clock shows \(Timestamp.text(now.wall)), which is outside of 2023 to 2099",

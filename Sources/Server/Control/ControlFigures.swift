@@ -23,7 +23,7 @@ extension ControlServer {
                 state.clusterAlarms = try clusterAlarms()
             } catch { state.clusterFailure = error }
         }
-        let findings = state.findings(now: Now.read().wall)
+        let findings = state.findings(now: daemon.clock.judgedMachine(.read()).wall)
         return CheckHealth.Answer(isHealthy: findings.isEmpty, state: state.state, findings: findings)
     }
 

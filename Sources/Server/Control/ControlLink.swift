@@ -86,7 +86,7 @@ final class ControlLink: Link, CommandLink {
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
         case .reply, .submission:
-            if let step = running.take(command, now: host.clock.serverTime(now)) {
+            if let step = running.take(command, now: host.clock.judged(now)) {
                 reply(OperatorReply(TraceDevice.Line.step(step)))
             }
         case .connection(.close(let reason)): connection.close(reason)

@@ -5,13 +5,14 @@ import Transport
 /// The commands for the operators of the API.
 extension ControlServer {
     func addOperator(_ command: AddOperator) throws(OperatorProblem) -> AddOperator.Answer {
-        let (account, token) = try daemon.operators.add(command, now: Now.read().wall)
+        let (account, token) = try daemon.operators.add(
+            command, now: daemon.clock.judgedMachine(.read()).wall)
         return AddOperator.Answer(
             name: account.name, role: account.role, token: token, expiresAt: account.expiresAt)
     }
 
     func listOperators() -> ListOperators.Answer {
-        let now = Now.read()
+        let now = daemon.clock.judgedMachine(.read())
         return ListOperators.Answer(
             operators: daemon.operators.all(now: now.monotonic).map { account, sessions in
                 ListOperators.Row(

@@ -82,10 +82,7 @@ struct HealthState {
             }
         case .clockInDoubt:
             clockProblem.map {
-                (
-                    "\($0); nothing expires until it is trusted",
-                    "set the clock; if it is correct, run ccsctl clock accept"
-                )
+                ($0, "set the clock; if it is correct, run ccsctl clock accept")
             }
         case .logDisconnected:
             clusterAlarms.first { $0.cause == .logDisconnected }.map { ($0.problem, $0.action) }

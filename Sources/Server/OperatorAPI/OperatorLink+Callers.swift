@@ -8,6 +8,7 @@ extension OperatorLink {
     /// Returns the operator of a request. Throws the problem if it has no valid credential, or a page of another origin may have
     /// caused it.
     func authenticate(_ request: HTTPRequest, _ now: Now) throws(APIProblem) -> APICaller {
+        let now = host.clock.judgedMachine(now)
         let caller: APICaller
         switch APICredential(request, cookie: daemon.operators.cookie) {
         case .none: throw .unauthenticated("missing credentials", isExpected: true)

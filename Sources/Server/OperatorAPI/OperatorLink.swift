@@ -191,6 +191,7 @@ final class OperatorLink: HTTPLink, CommandLink {
     /// A command that has not sent anything yet is answered: it may be the one that has removed its own caller.
     @discardableResult
     func recheck(_ now: Now) -> Bool {
+        let now = host.clock.judgedMachine(now)
         guard let current, current.hasBegun, !daemon.operators.isValid(current.caller, now: now) else {
             return true
         }
@@ -213,7 +214,7 @@ final class OperatorLink: HTTPLink, CommandLink {
     override func perform(_ command: SessionCommand, now: Now) {
         switch command {
         case .reply, .submission:
-            guard let step = running.take(command, now: host.clock.serverTime(now)), let current else {
+            guard let step = running.take(command, now: host.clock.judged(now)), let current else {
                 return
             }
             send(OperatorReply(TraceDevice.Line.step(step)), to: current.requestID)

@@ -55,9 +55,8 @@ import Glibc
             case .done(let result): return result
             case .wait(.distantFuture): unsafe pthread_cond_wait(changed, lock)
             case .wait(let end):
-                var time = timespec(
-                    tv_sec: Int(end.nanoseconds / 1_000_000_000),
-                    tv_nsec: Int(end.nanoseconds % 1_000_000_000))
+                let end = Now.waitEnd(end)
+                var time = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
                 unsafe pthread_cond_timedwait(changed, lock, &time)
             }
         }

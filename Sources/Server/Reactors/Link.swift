@@ -56,7 +56,7 @@ class Link: ConnectionDelegate {
         self.kind = kind
         self.connection = connection
         self.host = host
-        openedAt = host.clock.serverTime(host.reactor.now).wall
+        openedAt = host.clock.judged(host.reactor.now).wall
     }
 
     /// Whether the host has paused reading on this connection because another reactor is overloaded.

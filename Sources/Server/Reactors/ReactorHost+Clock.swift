@@ -8,6 +8,7 @@ extension ReactorHost {
     func publishClock() {
         guard index == 0, let core = partitions.leader else { return }
         let before = clock.current
+        clock.update(core.core.clock)
         let state = core.core.clockDoubt.map {
             ClockStatus.State(doubt: $0, graceEnds: core.core.clockGraceEnds)
         }

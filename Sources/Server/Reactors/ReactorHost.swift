@@ -317,8 +317,8 @@ final class ReactorHost: ReactorDelegate {
     /// The time for sessions: the server's, but deadlines of connections are by the machine's monotonic clock.
     func sessionTime(_ now: Now) -> Now {
         if lastSessionTime.machine != now {
-            let server = clock.serverTime(now)
-            var time = partitions.leader?.core.sessionTime(server) ?? clock.externalReading(server)
+            var time =
+                partitions.leader?.core.sessionTime(clock.serverTime(now)) ?? clock.judged(now)
             time.monotonic = now.monotonic
             lastSessionTime = (now, time)
         }

@@ -57,7 +57,7 @@ final class WebhookHost {
         let parcel = port.takeAll()
         if parcel.mustStop { return false }
         let machine = Now.read()
-        let now = clock.serverTime(machine)
+        let now = clock.judged(machine)
         if let settings = parcel.settings { self.settings = settings }
         for event in parcel.events {
             gateway.handle(event, now: now, effects: &effects)

@@ -109,6 +109,8 @@ extension WorldSettings {
         case ignoresTopicRate
         /// A clock in doubt is believed after a second.
         case believesClock
+        /// A jump of the clock is believed at once.
+        case believesJump
         /// A registration of an app that was removed gets the name of the removed one.
         case reusesRegistrations
     }

@@ -152,6 +152,8 @@ public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
     case clockBehind
     /// A process started or ran with a clock that was never set.
     case clockNeverSet
+    /// The clock was wrong for some seconds while a process ran.
+    case clockJumped
     /// A mutation was written while the clock was wrong.
     case wroteInDoubt
     /// The clock was set right.

@@ -159,6 +159,11 @@ final class SimulatedServer {
         }
     }
 
+    /// Has all partitions believe the clock.
+    func acceptClock() {
+        for partition in partitions.indices { post(.clockAccepted, to: partition) }
+    }
+
     private func post(_ event: Event, to partition: Int) {
         let number = map.reactor(of: partition)
         reactors[number].inbox.append((partition, event))
@@ -204,7 +209,7 @@ final class SimulatedServer {
             hosted.effects.confirmsClock = false
             world.trace("a device confirms the clock")
             world.reached(.clockConfirmed)
-            for other in partitions.indices { post(.clockAccepted, to: other) }
+            acceptClock()
         }
         let forwards = hosted.effects.forwards
         hosted.effects.forwards = []

@@ -50,11 +50,11 @@ extension DeviceHub {
         every seconds: Int = Limits.Device.seenGranularitySeconds,
         _ turn: inout Turn
     ) {
-        guard turn.clock.doubt == nil || record.seenAt != Limits.Clock.contactInDoubt else { return }
+        guard turn.clock.knowsTime || record.seenAt != Limits.Clock.contactInDoubt else { return }
         let age = turn.now.wall - record.seenAt
         // A last-seen time in the future was recorded while the clock was wrong.
         let isAhead = age < -Int64(Limits.Clock.behindSeconds) * 1_000
-        guard isAhead || age >= turn.settings.seenGranularity(atMost: seconds) || turn.clock.doubt != nil
+        guard isAhead || age >= turn.settings.seenGranularity(atMost: seconds) || !turn.clock.knowsTime
         else { return }
         var record = record
         record.seenAt = turn.contactTime
