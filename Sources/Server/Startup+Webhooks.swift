@@ -39,10 +39,17 @@ extension Startup {
     }
 }
 
+extension Configuration {
+    /// Which endpoints webhooks may have.
+    var webhookReach: WebhookReach {
+        WebhookReach(allowsPrivate: webhookPrivateAddresses, allowsPlainLoopback: testBench)
+    }
+}
+
 extension CURLSettings {
     /// Takes the part of a configuration for webhooks.
     init(_ configuration: Configuration) {
         self.init(
-            authorities: configuration.webhookCAFile, allowsPrivate: configuration.webhookPrivateAddresses)
+            authorities: configuration.webhookCAFile, reach: configuration.webhookReach)
     }
 }

@@ -6,14 +6,15 @@ import Wire
 
 /// The inboxes of the virtual devices, and what they send.
 extension BenchHost {
-    /// Returns up to `limit` messages after a number. If there are none, waits for the first.
+    /// Returns up to `limit` messages after a number. If there are less than the wait demands, waits for them.
     public func messages(
         of device: DeviceID, after number: Int, limit: Int, _ wait: MessageWait,
         completed: @escaping (Result<[InboxMessage<DeviceMessage>], TestBenchProblem>) -> Void
     ) {
         do throws(TestBenchProblem) {
             try find(device).messages.read(
-                after: number, limit: limit, id: wait.id, until: try patience(wait.seconds),
+                after: number, limit: limit, id: wait.id, count: wait.count,
+                until: try patience(wait.seconds),
                 completed: completed)
         } catch { completed(.failure(error)) }
     }

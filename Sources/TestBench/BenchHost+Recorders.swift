@@ -85,7 +85,7 @@ extension BenchHost {
         return found
     }
 
-    /// Returns up to `limit` recorded messages after a number. If there are none, waits for the first.
+    /// Returns up to `limit` recorded messages after a number. If there are less than the wait demands, waits for them.
     public func recorded(
         for sender: SenderID, after number: Int, limit: Int, _ wait: MessageWait,
         completed: @escaping (Result<[InboxMessage<RecordedMessage>], TestBenchProblem>) -> Void
@@ -93,7 +93,8 @@ extension BenchHost {
         do throws(TestBenchProblem) {
             let recorder = try find(sender)
             recorder.messages.read(
-                after: number, limit: limit, id: wait.id, until: try patience(wait.seconds),
+                after: number, limit: limit, id: wait.id, count: wait.count,
+                until: try patience(wait.seconds),
                 completed: completed)
         } catch { completed(.failure(error)) }
     }

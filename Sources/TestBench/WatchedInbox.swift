@@ -6,11 +6,14 @@ public struct MessageWait: Sendable, Equatable {
     public var id: UInt32
     /// Seconds; 0 if it does not wait.
     public var seconds: Int
+    /// The number of messages that it waits for, 1 or more.
+    public var count: Int
 
     /// Creates a wait.
-    public init(id: UInt32, seconds: Int) {
+    public init(id: UInt32, seconds: Int, count: Int = 1) {
         self.id = id
         self.seconds = seconds
+        self.count = count
     }
 }
 
@@ -23,6 +26,8 @@ final class WatchedInbox<Content: InboxContent> {
         var id: UInt32
         var after: Int
         var limit: Int
+        /// How many messages it waits for.
+        var count: Int
         var until: Instant
         var completed: Completion
     }
@@ -33,14 +38,17 @@ final class WatchedInbox<Content: InboxContent> {
     /// How many requests wait.
     var waiting: Int { readers.count }
 
-    /// Answers a request with up to `limit` messages after a number. If there are none, it waits for the first until `until`; with
-    /// `nil` it does not.
+    /// Answers a request with up to `limit` messages after a number. If there are less than `count` and less than `limit`, it waits
+    /// for more until `until`; with `nil` it does not.
     func read(
-        after number: Int, limit: Int, id: UInt32 = 0, until: Instant?, completed: @escaping Completion
+        after number: Int, limit: Int, id: UInt32 = 0, count: Int = 1, until: Instant?,
+        completed: @escaping Completion
     ) {
+        let count = min(count, limit)
         let page = inbox.page(after: number, limit: limit)
-        guard page.isEmpty, let until else { return completed(.success(page)) }
-        readers.append(Reader(id: id, after: number, limit: limit, until: until, completed: completed))
+        guard page.count < count, let until else { return completed(.success(page)) }
+        readers.append(
+            Reader(id: id, after: number, limit: limit, count: count, until: until, completed: completed))
     }
 
     /// Answers a request that waits, if this one does: its caller has left.
@@ -56,7 +64,7 @@ final class WatchedInbox<Content: InboxContent> {
         readers = []
         for reader in all {
             let page = inbox.page(after: reader.after, limit: reader.limit)
-            if page.isEmpty { readers.append(reader) } else { reader.completed(.success(page)) }
+            if page.count < reader.count { readers.append(reader) } else { reader.completed(.success(page)) }
         }
     }
 
@@ -66,12 +74,14 @@ final class WatchedInbox<Content: InboxContent> {
         return inbox.messages.count
     }
 
-    /// Answers the requests that have waited long enough.
+    /// Answers the requests that have waited long enough, with what there is.
     func endOverdue(_ now: Instant) {
         guard readers.contains(where: { $0.until <= now }) else { return }
         let overdue = readers.filter { $0.until <= now }
         readers.removeAll { $0.until <= now }
-        for reader in overdue { reader.completed(.success([])) }
+        for reader in overdue {
+            reader.completed(.success(inbox.page(after: reader.after, limit: reader.limit)))
+        }
     }
 
     /// Answers all requests with a problem, since the inbox ends.

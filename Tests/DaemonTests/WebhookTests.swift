@@ -165,6 +165,39 @@ struct WebhookTests {
         }
     }
 
+    @Test(
+        "with the test bench, messages go to an endpoint on loopback without TLS; canary: otherwise it cannot be set"
+    )
+    func plain() throws {
+        let port = Int.random(in: 20_100...20_900)
+        let endpoint = ChildProcess()
+        endpoint.executableURL = TestPaths.python
+        endpoint.arguments = ["-m", "http.server", "--bind", "127.0.0.1", "\(port)"]
+        try endpoint.run()
+        defer { endpoint.end() }
+        let daemon = try RunningDaemon(flags: ["--test-bench"])
+        let sender = try daemon.firstSender
+        let url = "http://127.0.0.1:\(port)/hook"
+        func set(_ daemon: RunningDaemon, _ sender: String) throws -> Tool {
+            try Tool.run(
+                "ccsctl",
+                ["--socket", daemon.controlSocket, "--json", "senders", "webhook", "set", sender, url])
+        }
+        let made = try set(daemon, sender.id)
+        #expect(made.code == 0, "\(made)")
+        let device = try TestDevice(daemon, sender: sender.id)
+        device.send(id: "m1", pairs: [("k", "1")])
+        try device.expectStored("m1")
+        // The server of Python answers each POST with 501.
+        try eventually("the endpoint answers", seconds: Patience.seconds) {
+            let shown = try daemon.ctl("senders", "webhook", "show", sender.id)
+            return (shown["delivery"] as? [String: Any])?["last_failure"] as? String == "HTTP status 501"
+        }
+        let other = try RunningDaemon(flags: ["--webhook-private-addresses"])
+        let refused = try set(other, try other.firstSender.id)
+        #expect(refused.code != 0 && refused.errors.contains("expected https://"), "\(refused)")
+    }
+
     @Test("requests have two signatures while an old secret is valid")
     func rotation() throws {
         let bench = try Bench()

@@ -93,6 +93,30 @@ struct InboxTests {
         #expect(watched.clear() == 1 && watched.clear() == 0)
     }
 
+    @Test(
+        "a request waits for as many messages as it demands, or its limit, and gets what there is when its time is over"
+    )
+    func counted() {
+        let watched = WatchedInbox<DeviceMessage>()
+        var answers: [String] = []
+        func read(_ name: String, limit: Int = 9, count: Int, until: Int64) {
+            watched.read(after: 0, limit: limit, count: count, until: Instant(nanoseconds: until)) { result in
+                answers.append("\(name) \((try? result.get().map(\.number)) ?? [])")
+            }
+        }
+        read("two", count: 2, until: 30)
+        read("limit", limit: 1, count: 5, until: 30)
+        read("three", count: 3, until: 10)
+        watched.add(message("a"), now: 0, room: .max)
+        #expect(answers == ["limit [1]"])
+        watched.add(message("b"), now: 0, room: .max)
+        #expect(answers == ["limit [1]", "two [1, 2]"])
+        watched.endOverdue(Instant(nanoseconds: 10))
+        #expect(answers.last == "three [1, 2]" && watched.waiting == 0)
+        read("there", count: 2, until: 40)
+        #expect(answers.last == "there [1, 2]" && watched.waiting == 0)
+    }
+
     @Test("a request whose caller has left waits no longer, and the others go on")
     func left() {
         let watched = WatchedInbox<DeviceMessage>()

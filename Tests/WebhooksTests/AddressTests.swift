@@ -47,7 +47,7 @@ struct AddressTests {
             "https://a.example/", "https://a.example", "HTTPS://a.example:8443/x?y=1", "https://8.8.8.8/",
             "https://[2606:4700::1111]:443/", "https://a-b_c.example./%C3%BC",
         ])
-    func good(url: String) { #expect(WebhookURL.problem(url, allowsPrivate: false) == nil) }
+    func good(url: String) { #expect(WebhookURL.problem(url, WebhookReach()) == nil) }
 
     @Test(
         "bad URLs are explained",
@@ -66,14 +66,34 @@ struct AddressTests {
             ("https://" + String(repeating: "a", count: 2_100), "bytes"),
         ])
     func bad(url: String, words: String) {
-        let problem = WebhookURL.problem(url, allowsPrivate: false)
+        let problem = WebhookURL.problem(url, WebhookReach())
         #expect(problem?.contains(words) == true, "\(problem ?? "accepted")")
     }
 
     @Test("private addresses pass where they are allowed")
     func allowed() {
-        #expect(WebhookURL.problem("https://127.0.0.1:8443/", allowsPrivate: true) == nil)
-        #expect(WebhookURL.problem("https://localhost/", allowsPrivate: true) == nil)
+        #expect(WebhookURL.problem("https://127.0.0.1:8443/", WebhookReach(allowsPrivate: true)) == nil)
+        #expect(WebhookURL.problem("https://localhost/", WebhookReach(allowsPrivate: true)) == nil)
+    }
+
+    @Test("http:// passes on loopback only, and only where it is allowed")
+    func plain() {
+        let tests = WebhookReach(allowsPlainLoopback: true)
+        for url in [
+            "http://127.0.0.1:8080/x", "http://localhost/", "HTTP://[::1]:80/hook", "http://127.9.9.9/",
+        ] {
+            #expect(WebhookURL.problem(url, tests) == nil, "\(url)")
+            #expect(WebhookURL.problem(url, WebhookReach(allowsPrivate: true)) != nil, "\(url)")
+        }
+        for url in [
+            "http://a.example/", "http://10.0.0.1/x", "http://8.8.8.8/x", "http://localhost.example/",
+        ] {
+            #expect(WebhookURL.problem(url, tests)?.contains("only for loopback") == true, "\(url)")
+        }
+        #expect(WebhookURL.problem("https://127.0.0.1/", tests) != nil, "canary: the rest is as before")
+        #expect(tests.allows(.loopback, isPlain: true) && !tests.allows(.privateNetwork, isPlain: true))
+        #expect(!tests.allows(nil, isPlain: true) && tests.allows(nil, isPlain: false))
+        #expect(!WebhookReach(allowsPrivate: true).allows(.loopback, isPlain: true))
     }
 
     @Test(

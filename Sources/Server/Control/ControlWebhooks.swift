@@ -9,7 +9,7 @@ extension ControlServer {
         let secret = try changing { () throws(Senders.Problem) in
             try daemon.senders.setWebhook(
                 command.sender, url: command.url, secret: command.secret,
-                allowsPrivate: daemon.configuration.webhookPrivateAddresses, secrets: daemon.webhookSecrets,
+                reach: daemon.configuration.webhookReach, secrets: daemon.webhookSecrets,
                 now: daemon.clock.now().wall)
         }
         return SetWebhook.Answer(

@@ -7,8 +7,8 @@ import Webhooks
 struct CURLSettings: Sendable, Equatable {
     /// A file of authorities. `nil` for those of the system.
     var authorities: String?
-    /// Whether private addresses are connected to.
-    var allowsPrivate = false
+    /// Which addresses are connected to.
+    var reach = WebhookReach()
 }
 
 /// The HTTPS client of webhooks: libcurl with its pool of connections, on one thread.

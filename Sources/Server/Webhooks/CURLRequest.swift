@@ -5,7 +5,7 @@ import Webhooks
 
 /// One request of libcurl.
 ///
-/// Strict: HTTPS alone, TLS 1.2 and newer with verified certificates, no redirects, no proxies, no credentials from files, and no
+/// Strict: HTTPS alone (HTTP only to loopback with the test bench), TLS 1.2 and newer with verified certificates, no redirects, no proxies, no credentials from files, and no
 /// addresses within the operator's network. Each is checked as it is connected to, so a name cannot change in between.
 @safe final class CURLRequest {
     let number: UInt64
@@ -16,7 +16,9 @@ import Webhooks
     /// The address of the handle, which libcurl names in its messages.
     var address: UInt { unsafe UInt(bitPattern: handle) }
     private var headers: UnsafeMutablePointer<curl_slist>?
-    private let allowsPrivate: Bool
+    private let reach: WebhookReach
+    /// Whether the request has no TLS.
+    private let isPlain: Bool
     /// Bytes of the body of the answer.
     private var received = 0
     /// The kind of an address that was not connected to.
@@ -29,14 +31,15 @@ import Webhooks
         number = request.number
         sender = request.sender
         startedAt = now
-        allowsPrivate = settings.allowsPrivate
+        reach = settings.reach
+        isPlain = reach.allowsPlainLoopback && WebhookURL.isPlain(request.url)
         let fixed = ["content-type: application/json", "user-agent: ccsd", "expect:"]
         for line in request.headers.map({ "\($0.name): \($0.value)" }) + fixed {
             if let longer = unsafe curl_slist_append(headers, line) { unsafe headers = longer }
         }
         setNumbers(bodyBytes: request.body.count)
         _ = unsafe ccurl_set_text(handle, CURLOPT_URL, request.url)
-        _ = unsafe ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "https")
+        _ = unsafe ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, isPlain ? "http" : "https")
         // An empty proxy also keeps those of the environment out.
         _ = unsafe ccurl_set_text(handle, CURLOPT_PROXY, "")
         if let file = settings.authorities {
@@ -83,7 +86,8 @@ import Webhooks
         _ = unsafe ccurl_set_opener(handle) { context, _, address in
             guard let context = unsafe context, let address = unsafe address else { return ccurl_no_socket() }
             let request = unsafe Unmanaged<CURLRequest>.fromOpaque(context).takeUnretainedValue()
-            if let kind = unsafe AddressClass(request.bytes(of: address)), !request.allowsPrivate {
+            let kind = unsafe AddressClass(request.bytes(of: address))
+            guard request.reach.allows(kind, isPlain: request.isPlain) else {
                 request.refused = kind
                 return ccurl_no_socket()
             }

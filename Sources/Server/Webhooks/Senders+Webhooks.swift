@@ -7,10 +7,10 @@ import Webhooks
 extension Senders {
     /// Sets the endpoint of a sender. Returns the secret if it is new.
     func setWebhook(
-        _ sender: SenderID, url: String, secret given: Redacted<String>?, allowsPrivate: Bool,
+        _ sender: SenderID, url: String, secret given: Redacted<String>?, reach: WebhookReach,
         secrets: WebhookSecrets, now: UnixMilliseconds
     ) throws(Problem) -> Redacted<[UInt8]>? {
-        if let problem = WebhookURL.problem(url, allowsPrivate: allowsPrivate) {
+        if let problem = WebhookURL.problem(url, reach) {
             throw Problem(
                 text: "invalid url: \(problem)",
                 hint: "expected https://HOST/PATH, such as https://app.example.com/ccs")

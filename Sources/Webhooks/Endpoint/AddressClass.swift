@@ -66,6 +66,12 @@ public enum AddressClass: String, Sendable, CaseIterable {
         return AddressClass(address).map { "\(host) is \($0.rawValue)" }
     }
 
+    /// Returns whether a host is `localhost` or a literal address of loopback.
+    static func isLoopback(_ host: Substring) -> Bool {
+        if host == "localhost" { return true }
+        return (ipv4(host) ?? ipv6(host)).map { AddressClass($0) == .loopback } ?? false
+    }
+
     /// Returns the bytes of an IPv4 address in dotted decimal form. Returns `nil` for anything else.
     static func ipv4(_ text: Substring) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

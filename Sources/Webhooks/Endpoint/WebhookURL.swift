@@ -5,10 +5,11 @@ public enum WebhookURL {
     /// Returns what is wrong with a URL, in words that follow "invalid url: "; `nil` if nothing is.
     ///
     /// Names are resolved at each connection, and their addresses checked then (`AddressClass`).
-    public static func problem(_ text: String, allowsPrivate: Bool) -> String? {
+    public static func problem(_ text: String, _ reach: WebhookReach) -> String? {
         let bytes = Array(text.utf8)
         // First, since it is the likely mistake.
-        guard text.lowercased().hasPrefix("https://") else {
+        let isPlain = reach.allowsPlainLoopback && isPlain(text)
+        guard isPlain || text.lowercased().hasPrefix("https://") else {
             return "expected https://HOST/PATH, since messages are only sent encrypted"
         }
         guard Limits.Webhook.urlBytes.contains(bytes.count) else {
@@ -18,7 +19,7 @@ public enum WebhookURL {
         guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.refused.contains($0) }) else {
             return "expected printable ASCII characters without spaces; encode others with %"
         }
-        let rest = text.dropFirst("https://".count)
+        let rest = text.dropFirst((isPlain ? "http://" : "https://").count)
         guard !rest.contains("#") else { return "a fragment (#…) is never sent; leave it out" }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         guard !authority.contains("@") else {
@@ -27,11 +28,20 @@ public enum WebhookURL {
         guard let host = host(of: authority) else {
             return "expected a host name or address, and a port up to 65535"
         }
-        if !allowsPrivate, let problem = AddressClass.problem(ofLiteral: host) {
+        if isPlain {
+            guard AddressClass.isLoopback(host) else {
+                return "expected https://HOST/PATH: http:// is only for loopback, with test_bench"
+            }
+            return nil
+        }
+        if !reach.allowsPrivate, let problem = AddressClass.problem(ofLiteral: host) {
             return "\(problem); webhook_private_addresses allows it"
         }
         return nil
     }
+
+    /// Returns whether a URL is one without TLS.
+    public static func isPlain(_ text: String) -> Bool { text.lowercased().hasPrefix("http://") }
 
     /// Characters that no URL has unencoded, and that programs read differently.
     private static let refused = Set("\"<>\\^`{|}".utf8)

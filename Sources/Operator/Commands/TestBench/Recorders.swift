@@ -78,15 +78,18 @@ public struct ReadRecorder: OperatorCommand {
     public var after: Int
     public var limit: Int
     public var wait: Int
+    public var count: Int
 
     /// Creates the command.
     public init(
-        sender: SenderID, after: Int = 0, limit: Int = Limits.TestBench.pageDefault, wait: Int = 0
+        sender: SenderID, after: Int = 0, limit: Int = Limits.TestBench.pageDefault, wait: Int = 0,
+        count: Int = 1
     ) {
         self.sender = sender
         self.after = after
         self.limit = limit
         self.wait = wait
+        self.count = count
     }
 
     public static let summary = OperationSummary.reading(
@@ -95,7 +98,7 @@ public struct ReadRecorder: OperatorCommand {
             "Messages and receipts are numbered from 1 in the order in which the recorder has received them. Reading removes nothing."
         ])
     public static let fields = Fields(
-        ReadRecorder.init(sender:after:limit:wait:),
+        ReadRecorder.init(sender:after:limit:wait:count:),
         .required("sender_id", .sender, \.sender, "The recorded sender."),
         .preset("after", .count, \.after, 0, "Start after the message with this number."),
         .preset(
@@ -103,7 +106,10 @@ public struct ReadRecorder: OperatorCommand {
             "Read up to N messages."),
         .preset(
             "wait", .integer(0...Limits.TestBench.waitSeconds, as: "SECONDS"), \.wait, 0,
-            "Wait this long for a message, if there is none."))
+            "Wait this long for messages, if there are less than count."),
+        .preset(
+            "count", .integer(1...Limits.TestBench.page), \.count, 1,
+            "With wait: answer as soon as there are N messages, or limit."))
 
     /// A message or receipt.
     public struct Row: Record {

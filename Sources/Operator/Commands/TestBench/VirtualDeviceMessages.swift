@@ -7,15 +7,18 @@ public struct ReadVirtualDevice: OperatorCommand {
     public var after: Int
     public var limit: Int
     public var wait: Int
+    public var count: Int
 
     /// Creates the command.
     public init(
-        device: DeviceID, after: Int = 0, limit: Int = Limits.TestBench.pageDefault, wait: Int = 0
+        device: DeviceID, after: Int = 0, limit: Int = Limits.TestBench.pageDefault, wait: Int = 0,
+        count: Int = 1
     ) {
         self.device = device
         self.after = after
         self.limit = limit
         self.wait = wait
+        self.count = count
     }
 
     public static let summary = OperationSummary.reading(
@@ -24,7 +27,7 @@ public struct ReadVirtualDevice: OperatorCommand {
             "Messages are numbered from 1 in the order in which the device has received them. Reading removes nothing."
         ])
     public static let fields = Fields(
-        ReadVirtualDevice.init(device:after:limit:wait:),
+        ReadVirtualDevice.init(device:after:limit:wait:count:),
         .required("device", .device(), \.device, "The virtual device."),
         .preset("after", .count, \.after, 0, "Start after the message with this number."),
         .preset(
@@ -32,7 +35,10 @@ public struct ReadVirtualDevice: OperatorCommand {
             "Read up to N messages."),
         .preset(
             "wait", .integer(0...Limits.TestBench.waitSeconds, as: "SECONDS"), \.wait, 0,
-            "Wait this long for a message, if there is none."))
+            "Wait this long for messages, if there are less than count."),
+        .preset(
+            "count", .integer(1...Limits.TestBench.page), \.count, 1,
+            "With wait: answer as soon as there are N messages, or limit."))
 
     /// A message in the inbox.
     public struct Row: Record {

@@ -25,7 +25,7 @@ extension ControlServer {
     }
 
     func readRecorder(_ command: ReadRecorder, _ call: Call) throws(OperatorProblem) -> ReadRecorder.Answer {
-        let messages = try waiting(command.wait, call) { bench, wait, completed in
+        let messages = try waiting(command.wait, for: command.count, call) { bench, wait, completed in
             bench.recorded(
                 for: command.sender, after: command.after, limit: command.limit, wait, completed: completed)
         }

@@ -35,7 +35,7 @@ extension ControlServer {
     func readVirtualDevice(
         _ command: ReadVirtualDevice, _ call: Call
     ) throws(OperatorProblem) -> ReadVirtualDevice.Answer {
-        let messages = try waiting(command.wait, call) { bench, wait, completed in
+        let messages = try waiting(command.wait, for: command.count, call) { bench, wait, completed in
             bench.messages(
                 of: command.device, after: command.after, limit: command.limit, wait, completed: completed)
         }
@@ -90,17 +90,18 @@ extension ControlServer {
             try onBench { bench, completed in bench.remove(command.device, completed: completed) })
     }
 
-    /// Runs work that waits up to `seconds` for messages. The wait ends with its caller, so that it does not keep its place among
+    /// Runs work that waits up to `seconds` for `count` messages. The wait ends with its caller, so that it does not keep its place among
     /// the waits of all callers.
     func waiting<Value: Sendable>(
-        _ seconds: Int, _ call: Call,
+        _ seconds: Int, for count: Int, _ call: Call,
         _ work:
             @escaping @Sendable (
                 BenchHost, MessageWait,
                 _ completed: @escaping @Sendable (Result<Value, TestBenchProblem>) -> Void
             ) -> Void
     ) throws(OperatorProblem) -> Value {
-        let wait = MessageWait(id: requester(of: call.connection).requestID, seconds: seconds)
+        let wait = MessageWait(
+            id: requester(of: call.connection).requestID, seconds: seconds, count: count)
         let (bench, id) = (daemon.testBench, call.connection)
         let end: @Sendable () -> Void = { bench?.post { $0.end(wait) } }
         return try onBench(waiting: seconds) { host, completed in

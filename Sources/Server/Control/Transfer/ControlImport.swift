@@ -11,7 +11,7 @@ extension ControlServer {
         _ command: ImportRecords, _ call: Call
     ) throws(OperatorProblem) -> ImportRecords.Answer {
         guard !daemon.storeThreads.registry.isFull else { throw Self.registryFull }
-        var page = ImportPage(command, allowsPrivate: daemon.configuration.webhookPrivateAddresses)
+        var page = ImportPage(command, reach: daemon.configuration.webhookReach)
         for (line, row) in page.rows {
             switch row {
             case .secret(let secret): page.count(try importSecret(secret), at: line)

@@ -41,13 +41,13 @@ struct ImportPage {
     private var counts: [ImportOutcome: Int] = [:]
     private var problems: [ImportRecords.Problem] = []
 
-    /// Reads the rows. `allowsPrivate` is the configured `webhook_private_addresses`.
-    init(_ command: ImportRecords, allowsPrivate: Bool) {
+    /// Reads the rows. `reach` is that of webhooks.
+    init(_ command: ImportRecords, reach: WebhookReach) {
         for (at, members) in command.rows.enumerated() {
             let line = command.line + at
             do throws(FieldProblem) {
                 let row = try ExportedRow(json: .object(members))
-                try row.demandConvertible(allowsPrivate: allowsPrivate)
+                try row.demandConvertible(reach)
                 rows.append((line, row))
             } catch {
                 problems.append(
@@ -124,7 +124,7 @@ extension ExportedRow {
     }
 
     /// Throws for values that only the server can check.
-    fileprivate func demandConvertible(allowsPrivate: Bool) throws(FieldProblem) {
+    fileprivate func demandConvertible(_ reach: WebhookReach) throws(FieldProblem) {
         switch self {
         case .subscription(let row):
             guard Subscription(row) == nil else { return }
@@ -135,7 +135,7 @@ extension ExportedRow {
             throw .invalid(field: "web", expected: "an uncompressed P-256 point of 65 bytes, and 16 bytes")
         case .sender(let row):
             guard let webhook = row.webhook,
-                let problem = WebhookURL.problem(webhook.url, allowsPrivate: allowsPrivate)
+                let problem = WebhookURL.problem(webhook.url, reach)
             else { return }
             let isFormat = problem.hasPrefix("expected ")
             throw .invalid(
