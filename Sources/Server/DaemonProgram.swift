@@ -19,25 +19,15 @@ public enum DaemonProgram {
             Console.error("      start ccsd from a shell or a service manager")
             return ExitCode.usage.rawValue
         }
-        return run(Array(vector.dropFirst()))
-    }
-
-    /// Runs the daemon. Returns the exit code.
-    public static func run(_ arguments: [String]) -> Int32 {
-        let code = runOnce(arguments)
-        if InheritedSockets.areGiven { slowDown(code) }
+        var refused = RefusedStart(ConfigurationSource())
+        let code = run(Array(vector.dropFirst()), &refused)
+        if code == ExitCode.configuration.rawValue || code == ExitCode.usage.rawValue {
+            refused?.wait(vector: vector)
+        }
         return code
     }
 
-    /// Delays the exit after a configuration mistake: systemd, which owns the sockets, restarts ccsd at once for every waiting
-    /// connection, and after a few failures closes the sockets as well. A signal ends the delay.
-    private static func slowDown(_ code: Int32) {
-        guard code == ExitCode.configuration.rawValue || code == ExitCode.usage.rawValue else { return }
-        SystemdNotify().status("not started: see the log, correct the configuration and restart")
-        Threads.sleep(milliseconds: Int64(Limits.Shutdown.refusedStartSeconds) * 1_000)
-    }
-
-    private static func runOnce(_ arguments: [String]) -> Int32 {
+    private static func run(_ arguments: [String], _ refused: inout RefusedStart?) -> Int32 {
         let invocation: Invocation
         do {
             switch try ArgumentParser.parse(arguments, for: .ccsd) {
@@ -65,6 +55,7 @@ public enum DaemonProgram {
             file: invocation.text("--config") ?? Environment.value("CCSD_CONFIG"),
             environment: Environment.all,
             flags: Program.configFlags(of: invocation))
+        refused = RefusedStart(source)
         guard invocation.command.name != "check" else {
             return check(source, isJSON: invocation.has("--json"))
         }

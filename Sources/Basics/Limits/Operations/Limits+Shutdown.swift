@@ -26,5 +26,7 @@ extension Limits {
         /// Seconds that a start refused for a wrong configuration or command line takes if systemd holds the sockets: systemd
         /// restarts ccsd at once for each waiting connection, and gives up the sockets after 20 starts in 2 seconds.
         public static let refusedStartSeconds = 5
+        /// Milliseconds between two looks at the files of the configuration meanwhile: an operator does not notice them.
+        public static let refusedStartPollMilliseconds: Int64 = 100
     }
 }
