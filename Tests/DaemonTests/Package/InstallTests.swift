@@ -117,8 +117,10 @@ struct InstallTests {
         #expect(try system.run("systemctl", "is-active", "ccsd.socket").code != 0)
         #expect(try system.run("ls", "/etc/ccsd/ccsd.yaml", "/var/lib/private/ccsd").code == 0)
         _ = try apt("install", "./\(packages.package.lastPathComponent)")
-        #expect(try system.run("systemctl", "is-enabled", "ccsd.service").output == "enabled\n")
-        try system.output("systemctl", "start", "ccsd.socket", "ccsd.service")
+        for unit in ["ccsd.socket", "ccsd.service"] {
+            #expect(try system.run("systemctl", "is-enabled", unit).output == "enabled\n")
+            #expect(try system.run("systemctl", "is-active", unit).output == "active\n", "it was enabled")
+        }
         #expect(try system.output("ccsctl", "senders", "list").contains("100000000001"))
 
         try system.write("/etc/ccsd/own.pem", "a certificate of the operator\n")
