@@ -14,6 +14,8 @@ enum BackupLayout {
     static let apns = "apns"
     /// The files of ccsd's own certificate authority.
     static let authority = ["ca.key", "ca.pem", "server.key", "server.pem"]
+    /// Those of them that are no secrets: a data directory has them with mode 0644, since clients are given them.
+    static let certificates = ["ca.pem", "server.pem"]
 
     /// Returns whether a path may be in a manifest: nothing else may be written by a restore.
     static func isValid(_ path: String) -> Bool {

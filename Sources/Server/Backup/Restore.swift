@@ -62,6 +62,7 @@ struct Restore {
         }
         try backup.transfer(to: partial, report: report)
         let audit = try audit(backup)
+        try openCertificates()
         try giveToOwner()
         for name in ["/\(BackupLayout.store)", "/\(BackupLayout.apns)", ""] {
             try BackupFiles.sync(folder: partial + name)
@@ -152,6 +153,13 @@ struct Restore {
                     .inputOutput)
             }
             throw .damaged("its store cannot be opened: \(error.description)")
+        }
+    }
+
+    /// Gives the certificates the mode that ccsd creates them with; everything else stays private.
+    private func openCertificates() throws(BackupFailure) {
+        for name in BackupLayout.certificates where BackupFiles.kind("\(partial)/\(name)") == S_IFREG {
+            guard unsafe chmod("\(partial)/\(name)", 0o644) == 0 else { throw .system("open", name) }
         }
     }
 

@@ -60,6 +60,12 @@ import Wire
             #expect(restored.replaced == nil)
             #expect(
                 try String(contentsOfFile: "\(bench.root)/new-\(round)/ca.key", encoding: .utf8) == "CA KEY")
+            func mode(_ name: String) throws -> Int? {
+                let path = "\(bench.root)/new-\(round)/\(name)"
+                return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            }
+            for name in ["ca.pem", "server.pem"] { #expect(try mode(name) == 0o644, "as ccsd creates it") }
+            for name in ["ca.key", "server.key", "apns/team.json"] { #expect(try mode(name) == 0o600) }
             let store = try RocksStore(path: "\(bench.root)/new-\(round)/store")
             #expect(try store.setting("token_secret") == [1, 2, 3])
             try store.close()
