@@ -11,7 +11,7 @@ public struct IdentityFinding: Sendable, Equatable {
 
     /// The file with the problem.
     public var subject: Subject
-    /// Whether clients, or the server itself, would refuse the certificate; otherwise it is a warning.
+    /// Whether a start of the server would fail; otherwise it is a warning, also if clients refuse the certificate.
     public var isError: Bool
     public var problem: String
     /// What the operator can do about it.
@@ -180,7 +180,9 @@ public struct IdentityCheck {
         let day: Int64 = 86_400_000
         let (first, last) = (certificate.notBefore, certificate.notAfter)
         if last <= now {
-            add(.certificate, "\(name) expired at \(Timestamp.text(last))", "renew it: clients refuse it")
+            add(
+                .certificate, "\(name) expired at \(Timestamp.text(last))",
+                "renew it: clients that verify refuse it", isError: false)
         } else if last - now < Int64(Limits.Certificate.renewalDays) * day {
             add(
                 .certificate, "\(name) expires in \((last - now) / day) days, at \(Timestamp.text(last))",
@@ -189,7 +191,7 @@ public struct IdentityCheck {
         if first > now {
             add(
                 .certificate, "\(name) is not valid before \(Timestamp.text(first))",
-                "check the clock of this machine, or wait")
+                "check the clock of this machine, or wait: clients that verify refuse it", isError: false)
         }
     }
 
