@@ -64,13 +64,14 @@ struct ConfigCheck {
 extension ConfigurationSource {
     /// Checks the configuration; `running` is the daemon that checks its own configuration, if any.
     func check(running: DetectedDaemon? = nil) -> CheckReport {
-        let loaded = inspect()
+        var loaded = inspect()
         var report = CheckReport(
             findings: loaded.problems.list.map { ConfigFinding($0) }, leftOut: loaded.problems.leftOut)
         // Without a readable file the configured paths and ports are unknown.
         guard loaded.isReadable else { return report }
-        var check = ConfigCheck(
-            loaded, running: running ?? DetectedDaemon.beside(loaded), now: Now.read().wall)
+        let running = running ?? DetectedDaemon.beside(loaded, file: file)
+        running?.supply(&loaded)
+        var check = ConfigCheck(loaded, running: running, now: Now.read().wall)
         report.findings += check.run()
         return report
     }

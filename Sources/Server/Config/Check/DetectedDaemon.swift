@@ -1,4 +1,5 @@
 import Basics
+import Catalogue
 import Glibc
 import Operator
 import Store
@@ -26,23 +27,37 @@ struct DetectedDaemon: Sendable, Equatable {
         case daemon(DetectedDaemon)
     }
 
-    /// Returns the daemon that runs on the data directory of a configuration. Returns `nil` if none runs there.
-    static func beside(_ loaded: LoadedConfiguration) -> DetectedDaemon? {
+    /// The control socket of the service unit.
+    static let serviceSocket = "/run/ccsd/control.sock"
+
+    /// Returns the daemon that runs with a configuration: on its data directory, or, since the service unit gives the data directory
+    /// as a flag, as the service with the same file. Returns `nil` if none does.
+    static func beside(
+        _ loaded: LoadedConfiguration, file: String?, service: String = Self.serviceSocket
+    ) -> DetectedDaemon? {
         let configuration = loaded.configuration
         let paths = [configuration.controlSocket, "\(configuration.dataDirectory)/control.sock"]
         for path in paths.prefix(paths[0] == paths[1] ? 1 : 2) {
             guard case .daemon(let found) = look(at: path) else { continue }
             if found.usesStore(configuration.storePath) { return found }
         }
-        return nil
+        guard let file, loaded.locations[.dataDirectory] == nil, case .daemon(let found) = look(at: service),
+            let own = configurationFile(at: service)
+        else { return nil }
+        return isSame(file, found.absolute(own)) ? found : nil
+    }
+
+    /// Asks a daemon for its configuration file. Returns `nil` if it has none or does not answer.
+    private static func configurationFile(at socket: String) -> String? {
+        guard case .line(let line) = answer(of: socket, to: ShowConfiguration(isChanged: true)),
+            case .result(let answer)? = try? OperatorReply(parsing: line.raw)
+        else { return nil }
+        return (try? ShowConfiguration.Answer.fields.value(\.file, in: answer)) ?? nil
     }
 
     /// Probes a control socket.
     static func look(at path: String) -> Look {
-        let answer = LocalRequest.ask(
-            path, RequestLine.json(ShowStatus()).compact, milliseconds: Limits.Config.checkAnswerMilliseconds,
-            limit: Limits.Operator.lineBytes)
-        switch answer {
+        switch answer(of: path, to: ShowStatus()) {
         case .nobody: return .nobody
         case .forbidden: return .forbidden
         case .silence: return .stranger
@@ -54,13 +69,38 @@ struct DetectedDaemon: Sendable, Equatable {
         }
     }
 
+    private static func answer(
+        of path: String, to command: some OperatorCommand
+    ) -> LocalRequest.Answer {
+        LocalRequest.ask(
+            path, RequestLine.json(command).compact, milliseconds: Limits.Config.checkAnswerMilliseconds,
+            limit: Limits.Operator.lineBytes)
+    }
+
     /// Whether its control socket is at this path.
     func isAt(_ path: String) -> Bool { Self.isSame(path, controlSocket) }
 
     /// Whether its store is in this folder; a relative path of the daemon is resolved in its working directory.
     private func usesStore(_ path: String) -> Bool {
-        let own = store.hasPrefix("/") ? store : "/proc/\(process)/cwd/\(store)"
-        return Self.isSame(path, own)
+        Self.isSame(path, absolute(store))
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "/proc/\(process)/cwd/\(path)"
+    }
+
+    /// The data directory that contains its store.
+    private var dataDirectory: String {
+        absolute(store).split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
+    }
+
+    /// Gives a configuration the folders of this daemon where it names none: the daemon has them from its flags.
+    func supply(_ loaded: inout LoadedConfiguration) {
+        guard !usesStore(loaded.configuration.storePath) else { return }
+        let paths = [(ConfigKey.dataDirectory, dataDirectory), (.controlSocket, absolute(controlSocket))]
+        for (key, path) in paths where loaded.locations[key] == nil && !loaded.faulty.contains(key) {
+            loaded.configuration[key] = .text(path)
+        }
     }
 
     private static func isSame(_ a: String, _ b: String) -> Bool {

@@ -113,6 +113,12 @@ extension ConfigCheck {
                     .warning, key, "port \(port) is in use by a process of root",
                     "this is correct if it is systemd with ccsd.socket, which systemctl list-sockets shows")
             case .user, .unknown:
+                guard DetectedDaemon.look(at: DetectedDaemon.serviceSocket) != .forbidden else {
+                    return add(
+                        .warning, key,
+                        "port \(port) is in use by another process, which may be the service: this user may not ask it",
+                        "run the check as root")
+                }
                 add(
                     .error, key, "port \(port) is in use by another process",
                     "ss -ltnp 'sport = :\(port)' shows the process: stop it, or set another port")
