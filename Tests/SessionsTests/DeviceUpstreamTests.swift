@@ -94,6 +94,36 @@ import Wire
         #expect(harness.takeEvents().isEmpty)
     }
 
+    @Test(
+        "an identifier with a character that XML cannot carry is refused; in data it is kept",
+        arguments: ["\u{FFFF}", "\u{FFFE}", "\u{1}", "\0"])
+    func forbiddenCharacters(character: String) throws {
+        for message in [
+            DeviceSamples.upstream(persistentID: "up\(character)"),
+            DeviceSamples.upstream(id: "up\(character)", persistentID: "p"),
+            DeviceSamples.upstream(category: "com.example\(character)"),
+        ] {
+            var harness = DeviceHarness.loggedIn(
+                id: message.persistentID == Array("p".utf8) ? "chrome-63" : "android-30")
+            harness.receive(.dataMessage(message))
+            #expect(harness.takeEvents().isEmpty)
+            guard case .dataMessage(let answer) = harness.takeSent().first else {
+                throw DeviceUnexpected("nothing")
+            }
+            #expect(
+                answer.body
+                    == DeviceSamples.pairs(
+                        ("message_type", "send_error"),
+                        ("message_id", String(decoding: answer.persistentID ?? [], as: UTF8.self)),
+                        ("error", "invalid_parameters")))
+        }
+        var harness = DeviceHarness.loggedIn()
+        var message = DeviceSamples.upstream()
+        message.body = DeviceSamples.pairs(("k\(character)", "v\(character)"))
+        harness.receive(.dataMessage(message))
+        #expect(try submission(harness.takeEvents()).body == message.body)
+    }
+
     static func expired() -> MCS.DataMessage {
         var message = DeviceSamples.upstream()
         message.queued = 60

@@ -42,6 +42,43 @@ import Wire
     }
 
     @Test(
+        "U+FFFE and U+FFFF inside gcm become JSON escapes, in every notation",
+        arguments: [
+            "<gcm xmlns=\"google:mobile:data\">{\"a\":\"\u{FFFF}b\u{FFFE}\"}</gcm>",
+            "<gcm xmlns='google:mobile:data'>{\"a\":\"&#xFFFF;b&#65534;\"}</gcm>",
+            "<g:gcm id='>' xmlns:g='google:mobile:data'>{\"a\":\"\u{FFFF}b&#x0FFFE;\"}</g:gcm>",
+            "<gcm xmlns='google:mobile:data'><![CDATA[{\"a\":\"\u{FFFF}b\u{FFFE}\"}]]></gcm>",
+            "<origin-id id='x'/><gcm xmlns='google:mobile:data'>{\"a\":\"\u{FFFF}b<![CDATA[\u{FFFE}\"]]>}</gcm>",
+        ])
+    func noncharacters(gcm: String) {
+        let stanza = "<message id='1'>\(gcm)</message>"
+        let record = read(stanza)
+        #expect(record.failure == nil)
+        #expect(
+            record.events == [#"message usable false ["1", "-", "-", "-"] {"a":"\uffffb\ufffe"}"#])
+        let whole = Array(text: Self.header + stanza)
+        for cut in 0...whole.count {
+            let parted = XMLRecord.reading(whole, cuts: [cut], loggedIn: true)
+            #expect(parted.events.dropFirst() == record.events[...], "cut at \(cut)")
+        }
+    }
+
+    @Test(
+        "U+FFFE and U+FFFF elsewhere end the stream, as do other forbidden characters inside gcm",
+        arguments: [
+            "<message><body>\u{FFFF}</body></message>",
+            "<message id='\u{FFFF}'><gcm xmlns='google:mobile:data'>{}</gcm></message>",
+            "<message><gcm xmlns='google:mobile:data' a='&#xFFFF;'>{}</gcm></message>",
+            "<message><gcm xmlns='google:mobile:data'>{}</gcm>\u{FFFE}</message>",
+            "<message><gcm xmlns='google:mobile:data'>\u{1}</gcm></message>",
+            "<message><gcm xmlns='google:mobile:data'>&#1;</gcm></message>",
+            "<message><gcm xmlns='google:mobile:data'><![CDATA[&#xFFFF;\u{1}]]></gcm></message>",
+        ])
+    func forbiddenElsewhere(stanza: String) {
+        #expect(read(stanza).failure == .invalidXML)
+    }
+
+    @Test(
         "payloads are read in every notation",
         arguments: [
             #"<gcm xmlns="google:mobile:data">{"a":"b"}</gcm>"#,

@@ -153,7 +153,9 @@ extension DeviceSession {
         guard target != nil, !messageID.isEmpty, messageID.count <= Limits.AppServer.messageIDBytes,
             !message.category.isEmpty, message.category.count <= Limits.Registration.fieldBytes,
             (message.persistentID?.count ?? 0) <= Limits.AppServer.messageIDBytes,
-            isText(messageID), isText(message.category), isText(message.persistentID ?? [])
+            // App servers repeat these in XML, some of them without escapes.
+            messageID.raw.isXMLText, message.category.raw.isXMLText,
+            (message.persistentID ?? []).raw.isXMLText
         else { return UpstreamRefusal.invalidParameters.rawValue }
         var bytes = message.rawData?.count ?? 0
         var pairs = 0

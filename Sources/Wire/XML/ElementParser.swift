@@ -13,6 +13,13 @@ enum ElementParser {
 
     /// Parses the element in a frame as a child of the stream's root.
     static func element(_ frame: borrowing RawSpan, within root: StreamRoot) throws(XMLFailure) -> Element {
+        guard let escaped = PayloadCharacters.escaped(frame) else { return try parsed(frame, within: root) }
+        return try parsed(escaped.bytes, within: root)
+    }
+
+    private static func parsed(
+        _ frame: borrowing RawSpan, within root: StreamRoot
+    ) throws(XMLFailure) -> Element {
         try frame.checkCharacters(0..<frame.byteCount)
         let builder = ElementBuilder()
         let parser = XMLStreamParser(handler: builder)

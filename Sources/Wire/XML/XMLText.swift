@@ -59,6 +59,11 @@ extension RawSpan {
         }
     }
 
+    /// Whether all bytes are UTF-8 and characters of XML 1.0, so that an XML stream can carry the text unescaped.
+    public var isXMLText: Bool {
+        (try? checkCharacters(0..<byteCount)) != nil
+    }
+
     /// Checks that a range is UTF-8 and contains only characters of XML 1.0.
     func checkCharacters(_ range: Range<Int>) throws(XMLFailure) {
         var at = range.lowerBound
