@@ -95,7 +95,6 @@ extension InstallationRecord {
 extension GroupRecord {
     /// Throws unless the record can be read back.
     public func demandStorable() throws(StoreError) {
-        try demand(!members.isEmpty, "a device group has no members", "sender \(name.sender.number)")
         try demand(
             members.count <= Limits.Group.members, "a device group has too many members",
             "sender \(name.sender.number)")

@@ -101,7 +101,6 @@ import Testing
                     $0.refresh = SecretDigest(bytes: [1])
                 })
         ),
-        ("a device group has no members", .putGroup(changed(Samples.group(1, 1)) { $0.members = [] })),
         ("a device group has too many members", .putGroup(Samples.group(1, 1, members: 21))),
         (
             "a topic job has sequence 0",

@@ -78,22 +78,26 @@ struct GroupHub: ~Copyable {
     ) {
         guard let request = changeAnswered(sender, &turn) else { return }
         do throws(GroupRefusal) {
-            guard let changed = try decide(request, record, &turn) else {
+            switch try decide(request, record, &turn) {
+            case .keep:
                 guard let record else { throw .notFound }
                 answer(request, record, &turn)
-                return nextGroupChange(of: sender, &turn)
-            }
-            let isMatch = changed.name.sender == sender && record.map { $0.name == changed.name } ?? true
-            guard turn.demand(isMatch, "a change replaced one group by another", owner: .sender(sender))
-            else {
-                throw .unavailable
-            }
-            if changed.members.isEmpty {
-                turn.write(.removeGroup(changed.name, label: changed.label))
-            } else {
+                nextGroupChange(of: sender, &turn)
+            case .put(let changed):
+                let isMatch =
+                    changed.name.sender == sender && record.map { $0.name == changed.name } ?? true
+                guard turn.demand(isMatch, "a change replaced one group by another", owner: .sender(sender))
+                else { throw .unavailable }
                 turn.write(.putGroup(changed))
+                turn.wait(.group(request, changed))
+            case .replace(let old, let made):
+                turn.write(.removeGroup(old.name, label: old.label))
+                turn.write(.putGroup(made))
+                turn.wait(.group(request, made))
+            case .delete(let group):
+                turn.write(.removeGroup(group.name, label: group.label))
+                turn.wait(.group(request, group))
             }
-            turn.wait(.group(request, changed))
         } catch {
             refuseRequest(request, error, &turn)
             nextGroupChange(of: sender, &turn)
@@ -140,44 +144,64 @@ struct GroupHub: ~Copyable {
         }
     }
 
-    /// Returns the group as changed by a request; without members it is to be removed. Returns `nil` if nothing changes.
+    /// What a request does with the stored group.
+    private enum Decision {
+        /// Nothing changes.
+        case keep
+        /// Store the group as changed.
+        case put(GroupRecord)
+        /// Store a new group instead of one without members that has the same label.
+        case replace(GroupRecord, by: GroupRecord)
+        /// Delete the group.
+        case delete(GroupRecord)
+
+        /// Returns the decision to store a group, unless it is stored already.
+        static func change(_ record: GroupRecord?, to group: GroupRecord) -> Decision {
+            group == record ? .keep : .put(group)
+        }
+    }
+
+    /// Returns what a request does with the stored group. A group without members lives on (http 2.5), until its owner removes
+    /// members from it once more or creates another group of its name.
     private mutating func decide(
         _ request: GroupRequest, _ record: GroupRecord?, _ turn: inout Turn
-    ) throws(GroupRefusal) -> GroupRecord? {
+    ) throws(GroupRefusal) -> Decision {
         switch request.operation {
         case .create(let label, let members):
-            guard record == nil else { throw .labelTaken }
+            guard record?.members.isEmpty ?? true else { throw .labelTaken }
             guard !members.isEmpty else { throw .noMembers }
             let name = GroupName(sender: request.sender, number: turn.nextSequence().number)
             let made = GroupRecord(
                 name: name, label: label, members: Self.distinct(members), createdAt: turn.now.wall)
             guard made.members.count <= Limits.Group.members else { throw .tooManyMembers }
             guard request.requester?.growth != .full else { throw .registryFull }
-            return made
+            guard let record else { return .put(made) }
+            return .replace(record, by: made)
         case .add(_, let label, let members):
             var group = try Self.existing(record, label)
             guard !members.isEmpty else { throw .noMembers }
             group.members = Self.distinct(group.members + members)
             guard group.members.count <= Limits.Group.members else { throw .tooManyMembers }
-            guard group != record else { return nil }
+            guard group != record else { return .keep }
             guard request.requester?.growth != .full else { throw .registryFull }
-            return group
+            return .put(group)
         case .remove(_, let label, let members):
             var group = try Self.existing(record, label)
+            guard !group.members.isEmpty else { return .delete(group) }
             group.members.removeAll { members.contains($0) }
-            return group == record ? nil : group
+            return .change(record, to: group)
         case .reconcile(_, let gone, let replaced):
             var group = try Self.existing(record, nil)
             for (old, new) in replaced {
                 if let at = group.members.firstIndex(of: old) { group.members[at] = new }
             }
             group.members = Self.distinct(group.members.filter { !gone.contains($0) })
-            return group == record ? nil : group
+            return .change(record, to: group)
         case .imported(let group, let replaces):
-            guard let record, record != group else { return record == nil ? group : nil }
+            guard let record, record != group else { return .change(record, to: group) }
             guard replaces, record.name == group.name else { throw .labelTaken }
-            return group
-        case .find, .show: return nil
+            return .put(group)
+        case .find, .show: return .keep
         }
     }
 

@@ -6,7 +6,7 @@ public struct GroupRecord: Sendable, Equatable {
     public var name: GroupName
     /// `notification_key_name`: unique among the groups of its sender.
     public var label: [UInt8]
-    /// Its members in the order in which they were added, 1 … `Limits.Group.members`.
+    /// Its members in the order in which they were added, 0 … `Limits.Group.members`.
     public var members: [RegistrationName]
     /// When it was created, in milliseconds since 1970.
     public var createdAt: UnixMilliseconds
@@ -29,7 +29,7 @@ public struct GroupRequest: Sendable {
         case create(label: [UInt8], members: [RegistrationName])
         /// Add members; a label, if given, must be the group's.
         case add(number: UInt64, label: [UInt8]?, members: [RegistrationName])
-        /// Remove members; the group is removed with its last member.
+        /// Remove members. The group lives on without its last member; one without members is deleted.
         case remove(number: UInt64, label: [UInt8]?, members: [RegistrationName])
         /// Take over a group of another server. It replaces one with this label and number if `replaces` is set.
         case imported(GroupRecord, replaces: Bool)

@@ -69,7 +69,7 @@ public enum SubmissionReply: Sendable {
 
 /// The answer to any other request.
 public enum RequestReply: Sendable {
-    /// The state of the group after the request; a group without members has been removed.
+    /// The state of the group after the request; after its deletion, its last state.
     indirect case group(GroupRecord)
     /// A group request is refused.
     case groupRefused(GroupRefusal)

@@ -52,7 +52,7 @@ extension NodeWriter {
         appendRecord()
     }
 
-    /// A group that has members, whose record cannot be empty.
+    /// A group as it is stored.
     mutating func write(_ group: GroupRecord) {
         write(group.name)
         GroupCodec.write(group, to: &record)

@@ -45,7 +45,7 @@ extension NodeWriter {
         write(members)
     }
 
-    /// A group that may have lost its last member, or may have too many: the store has no record of such a group.
+    /// A group that may have too many members: the store has no record of such a group.
     mutating func writeAny(_ group: GroupRecord) {
         write(group.name)
         bytes(group.label)

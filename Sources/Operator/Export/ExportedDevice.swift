@@ -249,8 +249,8 @@ public struct ExportedGroup: Record, Equatable {
     }
 
     public func check() throws(FieldProblem) {
-        guard (1...Limits.Group.members).contains(members.count) else {
-            throw .conflict("invalid members: expected 1 to \(Limits.Group.members)", hint: "export again")
+        guard (0...Limits.Group.members).contains(members.count) else {
+            throw .conflict("invalid members: expected 0 to \(Limits.Group.members)", hint: "export again")
         }
     }
 

@@ -43,7 +43,9 @@ extension HTTPDescription {
         ])
 
     static let changeGroup = HTTPDescription(
-        .appServers, "Creates or changes a device group; it is deleted with its last member.", hosts: senders,
+        .appServers,
+        "Creates or changes a device group; removing members from one without members deletes it.",
+        hosts: senders,
         credentials: keys, parameters: [announcement, project],
         content: [
             .json(

@@ -26,7 +26,7 @@ public enum GroupCodec {
         var group = GroupRecord(
             name: name, label: try reader.byteArray(), members: [], createdAt: try reader.signed())
         let count = try reader.count()
-        guard count > 0, count <= Limits.Group.members else { throw .value }
+        guard count <= Limits.Group.members else { throw .value }
         for _ in 0..<count {
             let device = DeviceID(try reader.number())
             group.members.append(
