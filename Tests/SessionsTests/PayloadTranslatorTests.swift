@@ -31,7 +31,9 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
         "data values become text",
         arguments: [
             (#""data":{}"#, []), (#""data":{"a":"b","c":"d"}"#, ["a=b", "c=d"]),
-            (#""data":{"a":1,"b":true,"c":null,"d":1.50}"#, ["a=1", "b=true", "c=null", "d=1.50"]),
+            (#""data":{"a":1,"b":true,"c":null,"d":1.50}"#, ["a=1", "b=true", "d=1.50"]),
+            (#""data":{"a":"1","a":null,"b":null,"b":"2","from":null}"#, ["b=2"]),
+            (#""data":{"a":{"x" : null}}"#, [#"a={"x":null}"#]),
             (#""data":{"a":{"x" : [1, "y z"]}}"#, [#"a={"x":[1,"y z"]}"#]),
             (#""data":{"\u0061":"\ud83d\ude00\n"}"#, ["a=😀\n"]), (#""data":{"":""}"#, ["="]),
             (#""data":{"a":"1","b":"2","a":"3","\u0062":"4"}"#, ["a=3", "b=4"]),
@@ -48,6 +50,22 @@ private func pairs(_ members: String, reservesGCMPrefix: Bool = false) throws ->
                     "k=v", "gcm.notification.title=t", #"gcm.notification.body_loc_args=["a"]"#,
                     "gcm.notification.badge=1", "gcm.n.e=1",
                 ])
+    }
+
+    @Test("a member of a notification that is null is absent")
+    func nullNotification() throws {
+        #expect(
+            try pairs(#""notification":{"title":"t","body":null,"sound":null}"#).get()
+                == ["gcm.notification.title=t", "gcm.n.e=1"])
+        let text = Array(#"{"to":"x","notification":{"body":null,"text":"b"}}"#.utf8)
+        let payload = try AppServerPayload(text.raw)
+        var translator = PayloadTranslator()
+        let body = try translator.body(of: try DownstreamMessage(payload), in: payload, textMeansBody: true)
+        var keys: [String] = []
+        try AppData.forEach(in: body.raw) { key, _ in
+            keys.append(String(decoding: [UInt8](copying: key), as: UTF8.self))
+        }
+        #expect(keys == ["gcm.notification.body", "gcm.n.e"], "text stands for a body that is null")
     }
 
     @Test(

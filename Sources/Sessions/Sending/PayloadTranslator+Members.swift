@@ -26,8 +26,11 @@ struct LastMembers {
     @inline(__always)
     subscript(at: Int) -> JSONMember { many.isEmpty ? few.span[at] : many[at] }
 
+    /// Returns whether there is a member of that name that is not null.
     func contains(_ name: StaticString, in reader: borrowing JSONReader) -> Bool {
-        for at in 0..<count where reader.string(self[at].key, equals: name) { return true }
+        for at in 0..<count where reader.string(self[at].key, equals: name) {
+            return reader.kind(self[at].value) != .null
+        }
         return false
     }
 

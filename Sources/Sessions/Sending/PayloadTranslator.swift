@@ -14,9 +14,9 @@ public struct PayloadTranslator: ~Copyable {
 
     /// Encodes the pairs of a message: `data` as it is, `notification` with the prefix `gcm.notification.`; or its `raw_data`.
     ///
-    /// Values become text. The size counts the UTF-8 bytes of keys and values without the prefix; `limit` is lower for topics.
-    /// `reservesGCMPrefix` reserves all keys that start with `gcm`, not only `gcm.`. With `textMeansBody`, the older `text` of a
-    /// notification replaces an absent `body` (http 2.2).
+    /// Values become text; a member that is null is absent. The size counts the UTF-8 bytes of keys and values without the
+    /// prefix; `limit` is lower for topics. `reservesGCMPrefix` reserves all keys that start with `gcm`, not only `gcm.`.
+    /// With `textMeansBody`, the older `text` of a notification replaces an absent `body` (http 2.2).
     ///
     /// Throws `reservedKey`, `tooLarge`, and `conflict` if `raw_data` is not Base64.
     public mutating func body(
@@ -28,7 +28,7 @@ public struct PayloadTranslator: ~Copyable {
         var notificationBytes = 0
         if let data = message.data {
             let members = LastMembers(of: data, in: payload.reader)
-            for at in 0..<members.count {
+            for at in 0..<members.count where payload.reader.kind(members[at].value) != .null {
                 dataBytes += try append(
                     members[at], in: payload.reader, reservesGCMPrefix: reservesGCMPrefix)
             }
@@ -37,7 +37,7 @@ public struct PayloadTranslator: ~Copyable {
             let members = LastMembers(of: notification, in: payload.reader)
             let text: StaticString? =
                 textMeansBody && !members.contains("body", in: payload.reader) ? "text" : nil
-            for at in 0..<members.count {
+            for at in 0..<members.count where payload.reader.kind(members[at].value) != .null {
                 notificationBytes += append(notification: members[at], in: payload.reader, body: text)
             }
             AppData.append(key: "gcm.n.e", text: "1", to: &body)
