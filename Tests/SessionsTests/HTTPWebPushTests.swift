@@ -115,6 +115,42 @@ import Wire
         #expect(pairs == ["crypto-key=\(key)", "encryption=salt=BBB", "content-encoding=aesgcm"])
     }
 
+    @Test("Crypto-Key and Encryption on two lines each are one list, which the device gets as a whole")
+    func repeatedLists() throws {
+        let harness = Self.harness()
+        let key = "p256ecdsa=\(Self.base64(Self.key))"
+        harness.send(
+            Self.request(
+                authorization: "WebPush \(Self.jwt())", coding: "aesgcm",
+                extra:
+                    "Crypto-Key: \(key)\r\nEncryption: keyid=a\r\nCrypto-Key: dh=BBBB\r\nEncryption: salt=CCCC\r\n"
+            ))
+        let body = try Self.submission(harness).content.body
+        var pairs: [String] = []
+        try AppData.forEach(in: body.raw) { key, value in
+            pairs.append(
+                String(decoding: [UInt8](copying: key), as: UTF8.self) + ": "
+                    + String(decoding: [UInt8](copying: value), as: UTF8.self))
+        }
+        #expect(
+            pairs == [
+                "crypto-key: \(key), dh=BBBB", "encryption: keyid=a, salt=CCCC", "content-encoding: aesgcm",
+            ])
+    }
+
+    @Test(
+        "a header with one value is refused if it comes twice",
+        arguments: [
+            "TTL: 60", "Authorization: key=x", "Content-Type: text/plain\r\nContent-Type: text/plain",
+            "Topic: a\r\ntopic: a", "Urgency: high\r\nUrgency: low",
+        ])
+    func repeatedFields(lines: String) {
+        let harness = Self.harness()
+        harness.send(Self.request(extra: lines + "\r\n"))
+        #expect(harness.events.isEmpty)
+        #expect(harness.takeSent().hasPrefix("HTTP/1.1 400 "))
+    }
+
     @Test("a push without content needs no encoding, long lifetimes are limited, and both paths work")
     func bare() throws {
         let harness = Self.harness()

@@ -60,12 +60,14 @@ public struct HTTPRequest: Sendable {
         return whole
     }
 
-    /// Returns the trimmed value of the first header of that name (in lower case), or `nil`.
+    /// Returns the trimmed value of a header (its name in lower case), or `nil`. Several lines are one list (RFC 9110, 5.3).
     public func header(_ name: StaticString) -> [UInt8]? {
+        var value: [UInt8]?
         for field in fields where head.raw.extracting(field.name).equals(name) {
-            return Array(head[field.value])
+            value =
+                value.map { $0 + [UInt8(ascii: ","), 0x20] + head[field.value] } ?? Array(head[field.value])
         }
-        return nil
+        return value
     }
 
     /// Returns the number of headers of that name (in lower case).

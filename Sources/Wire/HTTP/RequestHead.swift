@@ -26,6 +26,7 @@ struct RequestHead {
             fields.append(try Self.field(lines.next(in: head), in: &head))
         }
         let content = try FramingFields(fields, head, isOld: line.isVersion10)
+        try SingleFields.check(fields, head.raw)
         framing = content.framing
         expectsContinue = content.expectsContinue && !line.isVersion10
         request = HTTPRequest(

@@ -67,6 +67,7 @@ struct HTTP2Head {
     /// nghttp2 has checked that names and values are valid and that each pseudo-header occurs exactly once.
     func request() throws(RequestFault) -> (HTTPRequest, length: Int?, expectsContinue: Bool) {
         if let fault { throw fault }
+        try SingleFields.check(fields, bytes.raw)
         var length: Int?
         var expectsContinue = false
         for field in fields {
