@@ -18,7 +18,7 @@ public enum Gzip {
     /// A window of 15 bits, and the gzip format.
     private static let windowBits: Int32 = 15 + 16
 
-    /// Decompresses a body. Stops as soon as the result exceeds `limit` bytes.
+    /// Decompresses a body of one or several members (RFC 1952, 2.2). Stops as soon as the result exceeds `limit` bytes.
     public static func decompressed(_ compressed: [UInt8], limit: Int) throws(GzipFailure) -> [UInt8] {
         var stream = unsafe z_stream()
         let size = unsafe Int32(MemoryLayout<z_stream>.size)
@@ -39,8 +39,26 @@ public enum Gzip {
         return body.copied()
     }
 
-    /// Decompresses up to the end, an error, or one byte over the limit.
+    /// Decompresses up to the end of the last member, an error, or one byte over the limit.
     private static func run(
+        _ stream: inout z_stream, limit: Int, to body: inout ByteBuffer
+    ) -> Int32 {
+        var status = unsafe member(&stream, limit: limit, to: &body)
+        while status == Z_STREAM_END, body.count <= limit, unsafe startsMember(stream) {
+            unsafe inflateReset(&stream)
+            status = unsafe member(&stream, limit: limit, to: &body)
+        }
+        return status
+    }
+
+    /// Whether the rest of the input starts like another member.
+    private static func startsMember(_ stream: z_stream) -> Bool {
+        guard unsafe stream.avail_in >= 2, let next = unsafe stream.next_in else { return false }
+        return unsafe next[0] == 0x1F && next[1] == 0x8B
+    }
+
+    /// Decompresses up to the end of one member, an error, or one byte over the limit.
+    private static func member(
         _ stream: inout z_stream, limit: Int, to body: inout ByteBuffer
     ) -> Int32 {
         var status = Z_OK

@@ -29,13 +29,25 @@ import Wire
         #expect(failure(good, 1_000) == nil, "canary: the undamaged body is read")
         for at in good.indices { #expect(failure(Array(good[..<at]), 1_000) == .malformed, "cut to \(at)") }
         #expect(failure(good + [0], 1_000) == .trailingBytes)
-        #expect(failure(good + good, 1_000) == .trailingBytes)
+        #expect(failure(good + good + [0x1F], 1_000) == .trailingBytes)
         for at in good.indices {
             var bad = good
             bad[at] ^= 0x55
             // The header has a time and a system, which are ignored.
             #expect((try? Gzip.decompressed(bad, limit: 1_000)) ?? body == body, "byte \(at)")
         }
+    }
+
+    @Test("Several members are one body, within the limit for all of them")
+    func members() throws {
+        let (first, second) = (Array("a check-in, ".utf8), Array("in two members".utf8))
+        let (a, b) = (try #require(Gzip.compressed(first)), try #require(Gzip.compressed(second)))
+        let empty = try #require(Gzip.compressed([]))
+        #expect(try Gzip.decompressed(a + b, limit: 26) == first + second)
+        #expect(try Gzip.decompressed(empty + a + empty + b + empty, limit: 26) == first + second)
+        #expect(failure(a + b, 25) == .tooLong)
+        for count in 2..<b.count { #expect(failure(a + b[..<count], 100) == .malformed, "cut to \(count)") }
+        #expect(failure(a + b.prefix(1), 100) == .trailingBytes)
     }
 
     private func failure(_ packed: [UInt8], _ limit: Int) -> GzipFailure? {
