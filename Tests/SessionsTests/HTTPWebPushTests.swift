@@ -203,7 +203,8 @@ import Wire
             ("aud", jwt(claims(aud: "https://fcm.googleapis.com/"))),
             ("aud", jwt(claims(aud: "https://fcm.googleapis.com.example.org"))),
             ("aud", jwt(claims(aud: "https://fcm.googleapis.com:x"))),
-            ("aud", jwt(#"{"exp":\#(now + 60)}"#)),
+            ("aud", jwt(#"{"exp":\#(now + 60)}"#)), ("aud", jwt(#"{"aud":[],"exp":\#(now + 60)}"#)),
+            ("aud", jwt(#"{"aud":["https://example.org"],"exp":\#(now + 60)}"#)),
             ("exp", jwt(claims(exp: "\(now)"))), ("exp", jwt(claims(exp: "\(now + 86_400 + 62)"))),
             ("exp", jwt(claims(exp: "\"1\""))), ("exp", jwt(claims(exp: "null"))),
             ("sub", jwt(claims(sub: "\"a@example.org\""))), ("sub", jwt(claims(sub: "1"))),
@@ -230,6 +231,7 @@ import Wire
             "vapid t=\"\(jwt())\"; k=\"\(base64(key))\"", "vapid t=\(jwt()), k=\(base64(key))=",
             "vapid t=\(jwt(claims(aud: "https://FCM.googleapis.com:443"))), k=\(base64(key))",
             "vapid t=\(jwt(claims(aud: "https://[::1]:8443"))), k=\(base64(key))",
+            "vapid t=\(jwt(#"{"aud":[1,"https://example.org","https://localhost"],"exp":\#(now + 60)}"#)), k=\(base64(key))",
             "vapid t=\(jwt(claims(exp: "\(now + 86_400)"))), k=\(base64(key))",
             "vapid t=\(jwt(#"{"aud":"https://localhost","exp":\#(now + 60).5}"#)), k=\(base64(key))",
         ])

@@ -53,7 +53,9 @@ struct Vapid {
                 .forbidden, "invalid JWT in Authorization: expected no critical extension (crit)"
             )
         }
-        guard let audience = claims["aud"]?.text, Self.isOurs(audience, settings.pushHosts) else {
+        // One audience, or an array of several (RFC 7519, 4.1.3).
+        let audiences = claims["aud"].map { $0.elements?.compactMap(\.text) ?? [$0.text ?? ""] } ?? []
+        guard let audience = audiences.first(where: { Self.isOurs($0, settings.pushHosts) }) else {
             throw RequestFault(.forbidden, "invalid aud: expected the origin of an endpoint of this server")
         }
         guard let expiry = claims["exp"]?.double else {
