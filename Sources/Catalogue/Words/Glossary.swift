@@ -61,7 +61,10 @@ public enum Glossary {
             "too_large",
             "The payload is larger than \(Limits.Message.payloadBytes) bytes, or another field exceeds its limit."
         ),
-        ("reserved_key", "A key of data is reserved: from, or one that begins with gcm. or google."),
+        (
+            "reserved_key",
+            "A key of data is reserved: from, message_type, or one that begins with google or gcm. (with reserve_gcm_prefix: with gcm)."
+        ),
         ("conflict", "Two fields exclude each other, or one is not allowed over this protocol."),
         ("repeated_message_id", "The message_id was used before on this connection."),
         ("bad_ack", "An ack has a required field missing."),
