@@ -8,8 +8,11 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice_transform.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/table.h>
 
 #include "include/shim.h"
 
@@ -84,4 +87,17 @@ void *ccs_rocksdb_lock(const char *path, char **error) {
 
 void ccs_rocksdb_unlock(void *lock) {
     rocksdb::Env::Default()->UnlockFile(static_cast<rocksdb::FileLock *>(lock)).PermitUncheckedError();
+}
+
+void ccs_rocksdb_verify_table(const char *path, char **error) {
+    // Without a policy the filter is not read, and without the cache its partitions are not.
+    rocksdb::BlockBasedTableOptions table;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.cache_index_and_filter_blocks = true;
+    rocksdb::Options options;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    rocksdb::SstFileReader reader(options);
+    rocksdb::Status status = reader.Open(path);
+    if (status.ok()) status = reader.VerifyChecksum();
+    if (!status.ok()) *error = strdup(status.ToString().c_str());
 }

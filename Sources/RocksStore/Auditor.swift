@@ -8,6 +8,8 @@ struct Auditor: ~Copyable {
     private let partitions: Int
     private var audit: StoreAudit
     private var omitted = 0
+    /// The errors of tables that cannot be read. Their rows are missing in the counts.
+    private(set) var failures: [StoreError] = []
 
     /// Starts from the counts of what is not in the engine yet.
     init(_ snapshot: consuming Engine.Snapshot, _ audit: StoreAudit) {
@@ -158,7 +160,10 @@ struct Auditor: ~Copyable {
         }
         do throws(StoreError) {
             try rows.finish()
-        } catch { name("\(family.name): \(error.description)") }
+        } catch {
+            name("\(family.word): \(error.description)")
+            failures.append(error)
+        }
     }
 
     private mutating func name(_ record: String) {

@@ -69,7 +69,7 @@ struct Committer: ~Copyable, @unchecked Sendable {
             try demand(number == next, "a commit was written with an unexpected number")
             try finish(number, isDurable, recent, watermark)
             if rotates || unflushedBytes > sizes.buffers { try retire() }
-        } catch { throw error.afterWrite }
+        } catch { throw error.afterWrite.ofWholeStore }
         commit.index.forget(upTo: flushed, atMost: Limits.Store.duplicatesDroppedPerCommit)
         return result
     }

@@ -15,14 +15,23 @@ import Synchronization
     private let writtenOut: OpaquePointer
     private let writing: OpaquePointer
 
-    /// Opens the database in a directory, or creates it.
+    /// How a database is opened.
+    enum Access {
+        /// A missing database is created. Column families with damaged tables are not compacted.
+        case full(damaged: [Family])
+        /// Nothing is changed.
+        case readOnly
+    }
+
+    /// Opens the database in a directory.
     init(
         path: String, partitions: Int = Limits.Partition.count, memory: SeenFilter,
-        sizes: EngineSizes = EngineSizes()
+        sizes: EngineSizes = EngineSizes(), access: Access = .full(damaged: [])
     ) throws(StoreError) {
         self.partitions = partitions
         self.memory = memory
         let options = EngineOptions(memory: memory, sizes: sizes)
+        if case .full(let damaged) = access { options.stopCompactions(of: damaged) }
         try Engine.refuseUnknownFamilies(path, options)
         let count = Family.allCases.count
         let names: [UnsafePointer<CChar>?] = unsafe Family.allCases.map {
@@ -33,8 +42,14 @@ import Synchronization
         let opened: OpaquePointer?
         do throws(StoreError) {
             unsafe opened = try check("open \(path)") { error in
-                unsafe rocksdb_open_column_families(
-                    options.database, path, Int32(count), names, settings, &handles, error)
+                switch access {
+                case .full:
+                    unsafe rocksdb_open_column_families(
+                        options.database, path, Int32(count), names, settings, &handles, error)
+                case .readOnly:
+                    unsafe rocksdb_open_for_read_only_column_families(
+                        options.database, path, Int32(count), names, settings, &handles, 0, error)
+                }
             }
         } catch { throw options.explained(error) }
         guard let opened = unsafe opened else {

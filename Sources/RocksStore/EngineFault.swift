@@ -13,7 +13,9 @@ func check<Result>(
     if let message = unsafe text {
         let report = unsafe String(cString: message)
         unsafe rocksdb_free(message)
-        throw StoreError(kind(of: report), "\(what()): \(report)")
+        var error = StoreError(kind(of: report), "\(what()): \(report)")
+        if error.kind == .corrupt { error.table = Tables.name(in: report) ?? "" }
+        throw error
     }
     return result
 }
@@ -28,7 +30,12 @@ func kind(of report: String) -> StoreError.Kind {
 
 extension StoreError {
     /// The failure of a whole store: `damaged` in place of `corrupt`, which concerns a single record.
-    var ofWholeStore: StoreError { kind == .corrupt ? StoreError(.damaged, description) : self }
+    var ofWholeStore: StoreError {
+        guard kind == .corrupt else { return self }
+        var error = self
+        error.kind = .damaged
+        return error
+    }
 
     /// Creates the failure of a system call from `errno`.
     static func system(_ what: String) -> StoreError {

@@ -26,6 +26,8 @@ public struct EngineSizes: Sendable {
     /// Options of the column family `seen`, whose rows expire in compactions.
     private let forgetful: OpaquePointer
     private let cache: OpaquePointer
+    /// Options of column families that are not compacted, since a table of theirs is damaged.
+    private var damaged: [Family: OpaquePointer] = unsafe [:]
 
     /// Creates the options. `memory` decides which rows of `seen` are dropped, and must outlive the database.
     init(memory: SeenFilter, sizes: EngineSizes = EngineSizes()) {
@@ -42,15 +44,26 @@ public struct EngineSizes: Sendable {
     }
 
     deinit {
+        unsafe damaged.values.forEach { unsafe rocksdb_options_destroy($0) }
         unsafe rocksdb_options_destroy(database)
         unsafe rocksdb_options_destroy(messages)
         unsafe rocksdb_options_destroy(forgetful)
         unsafe rocksdb_cache_destroy(cache)
     }
 
+    /// Stops the compactions of column families: one that reaches an unreadable block makes the whole engine refuse writes.
+    func stopCompactions(of families: [Family]) {
+        for family in Set(families) {
+            guard let copy = unsafe rocksdb_options_create_copy(options(of: family)) else { continue }
+            unsafe rocksdb_options_set_disable_auto_compactions(copy, 1)
+            unsafe damaged[family] = copy
+        }
+    }
+
     /// Returns the options of a column family.
     func options(of family: Family) -> OpaquePointer {
-        switch family {
+        if let options = unsafe damaged[family] { return unsafe options }
+        return switch family {
         case .pending, .upstream: unsafe messages
         case .seen: unsafe forgetful
         case .meta, .registry, .senders, .expiry, .groups, .topics, .installations, .fanouts, .contacts:
@@ -71,7 +84,9 @@ public struct EngineSizes: Sendable {
     func explained(_ error: StoreError) -> StoreError {
         let warning = firstWarning
         guard error.kind == .corrupt, !warning.isEmpty else { return error }
-        return StoreError(.corrupt, "\(error.description) (\(warning))")
+        var explained = error
+        explained.description += " (\(warning))"
+        return explained
     }
 
     private static func setDatabase(_ options: OpaquePointer, _ sizes: EngineSizes) {

@@ -83,7 +83,10 @@ enum Recovery {
         let scan = try JournalScan(path)
         if let failure = scan.failure(synced: syncMark.commit) { throw failure }
         let partitions = scan.partitions ?? wanted
-        return (scan, try Engine(path: path, partitions: partitions, memory: memory, sizes: sizes))
+        let damaged = try DamageMark.read(path).compactMap { Family(word: $0.family) }
+        let engine = try Engine(
+            path: path, partitions: partitions, memory: memory, sizes: sizes, access: .full(damaged: damaged))
+        return (scan, engine)
     }
 
     /// Accepts that the journal has lost commits, so that the store can be opened. Returns `nil` if none is missing.

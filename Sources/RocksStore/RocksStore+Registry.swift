@@ -3,6 +3,14 @@ public import Store
 
 /// The size of the registry: devices, registrations, topics, groups and installations.
 extension RocksStore {
+    public func topics(from position: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
+        try withEngine { (engine) throws(StoreError) in
+            let page = try SnapshotReader(engine.snapshot()).topics(from: position, examine: examine)
+            try ListChecks.demandCounted(page, examined: examine)
+            return page
+        }
+    }
+
     public func registryBytes() throws(StoreError) -> UInt64 {
         try withEngine { (engine) throws(StoreError) in
             var bytes: UInt64 = 0

@@ -29,6 +29,9 @@ public final class RocksStore: Store {
     /// Called when commits that loads have shown are gone, since they were not durable and a sync has failed.
     private let lost = Mutex<@Sendable (StoreError) -> Void>({ _ in })
 
+    /// The tables with blocks that cannot be read.
+    let damageState: Mutex<DamageState>
+
     /// State of the committing thread.
     private struct Writer: ~Copyable {
         /// `nil` after a failed write until the store is reopened, since it is unknown what reached the disk.
@@ -65,6 +68,7 @@ public final class RocksStore: Store {
             open = ReadWriteLock(opened.engine)
             recent = Mutex(RecentMessages(tallies: opened.tallies))
             writer = Mutex(Writer(committer: Committer(opened, memory, sizes)))
+            damageState = Mutex(DamageState(tables: try DamageMark.read(path)))
         } catch { throw error.ofWholeStore }
     }
 
@@ -118,7 +122,7 @@ public final class RocksStore: Store {
                 _ = consume committer
                 writer.shown = shown
                 try? reopen(&writer)
-                throw error.ofWholeStore
+                throw error
             }
         }
     }
@@ -167,7 +171,10 @@ public final class RocksStore: Store {
                 for (load, part) in zip(loads, parts) {
                     do throws(StoreError) {
                         results.append(.success(try checkedAnswer(load, part, &reader, engine)))
-                    } catch { results.append(.failure(error)) }
+                    } catch {
+                        note(error, engine, by: load)
+                        results.append(.failure(error))
+                    }
                 }
                 try demand(results.count == loads.count, "the number of answers is not the number of loads")
                 return results
@@ -321,14 +328,6 @@ public final class RocksStore: Store {
         }
     }
 
-    public func topics(from position: SubscriberPosition?, examine: Int) throws(StoreError) -> TopicCounts {
-        try withEngine { (engine) throws(StoreError) in
-            let page = try SnapshotReader(engine.snapshot()).topics(from: position, examine: examine)
-            try ListChecks.demandCounted(page, examined: examine)
-            return page
-        }
-    }
-
     public func feedback(
         of sender: SenderID, after: FeedbackPosition, limit: Int
     ) throws(StoreError) -> [APNsFeedback] {
@@ -366,7 +365,10 @@ public final class RocksStore: Store {
         try withEngine { (engine) throws(StoreError) in
             var audit = StoreAudit()
             var auditor = Auditor(try view(engine) { $0.count(in: &audit) }, audit)
-            return auditor.run()
+            audit = auditor.run()
+            for error in auditor.failures { note(error, engine) }
+            audit.damaged = damage
+            return audit
         }
     }
 
@@ -386,7 +388,10 @@ public final class RocksStore: Store {
         try open.read { (engine) throws(StoreError) in
             guard let engine else { throw Recovery.closed }
             Engine.disablePerformanceCounters()
-            return try body(engine)
+            do throws(StoreError) { return try body(engine) } catch {
+                note(error, engine)
+                throw error
+            }
         }
     }
 }

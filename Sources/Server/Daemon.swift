@@ -163,11 +163,11 @@ final class Daemon: Sendable {
     /// Why this node of a cluster accepts no work. `nil` for a daemon that belongs to none.
     private var clusterProblem: String? { cluster?.contact.problem(Now.read().monotonic) }
 
-    /// The page `/readyz`. A clock in doubt and a full registry are listed as errors, but leave the daemon ready, since messages
-    /// are still delivered.
+    /// The page `/readyz`. A clock in doubt, a full registry and damaged tables are listed as errors, but leave the daemon ready,
+    /// since all other messages are still delivered.
     var readiness: String {
         guard isReady else { return "not ready: \(unreadiness)\n" }
-        let errors = [clock.problem, storeThreads.registry.problem]
+        let errors = [clock.problem, storeThreads.registry.problem, HealthState.text(of: storeThreads.damage)]
         return "ready\n" + errors.compactMap { $0 }.map { "error: \($0)\n" }.joined()
     }
 

@@ -56,7 +56,7 @@ public enum DaemonProgram {
             environment: Environment.all,
             flags: Program.configFlags(of: invocation))
         refused = RefusedStart(source)
-        guard invocation.command.name != "check" else {
+        guard invocation.command.name != "check" || invocation.has("--store") else {
             return check(source, isJSON: invocation.has("--json"))
         }
         let configuration: LocatedConfiguration
@@ -65,6 +65,9 @@ public enum DaemonProgram {
             return ExitCode.configuration.rawValue
         }
         return switch invocation.command.name {
+        case "check":
+            StoreCheckProgram(configuration: configuration.values).run(isJSON: invocation.has("--json"))
+                .rawValue
         case "accept-loss": acceptLoss(configuration.values)
         case "leave-cluster": leaveCluster(configuration.values)
         case "restore": restore(configuration.values, invocation)

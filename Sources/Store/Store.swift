@@ -39,6 +39,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var description: String
     /// What a broken invariant concerns: a device, a sender, a partition or a file. Empty for other failures.
     public var owner = ""
+    /// The table file whose block cannot be read (`StoreDamage`). Empty for other failures.
+    public var table = ""
 
     /// Creates a failure.
     public init(_ kind: Kind, _ description: String) {
@@ -71,11 +73,13 @@ public struct StoreAudit: Sendable, Equatable {
     public var topicJobs = 0
     /// Records that could not be read: named, never deleted.
     public var unreadable: [String] = []
+    /// The tables with blocks that cannot be read, so that their rows are not counted.
+    public var damaged: [StoreDamage] = []
 
     /// Whether the counts match the messages found and every record can be read.
     public var holds: Bool {
         downstream.expectedPending == downstreamPending && upstream.expectedPending == upstreamPending
-            && unreadable.isEmpty
+            && unreadable.isEmpty && damaged.isEmpty
     }
 
     /// Creates an audit with all counts at zero.
@@ -147,6 +151,14 @@ public protocol Store: AnyObject, Sendable {
     func logProgress() throws(StoreError) -> [LogProgress?]
     /// The syncs since the store was opened. Read by the committing thread, after a commit.
     var syncTimes: SyncTimes { get }
+    /// The tables with blocks that cannot be read, as far as is known. The state survives restarts.
+    var damage: [StoreDamage] { get }
+    /// Has a closure called for each table that is found to be damaged, on any thread.
+    func whenDamaged(_ act: @escaping @Sendable (StoreDamage) -> Void)
+    /// Returns the table files of the store.
+    func tables() throws(StoreError) -> [StoreTable]
+    /// Reads all blocks of a table from the disk. Throws `corrupt` for the first that cannot be read, and the store is damaged.
+    func verify(_ table: StoreTable) throws(StoreError)
     /// Reads everything in one snapshot and checks the conservation law.
     func audit() throws(StoreError) -> StoreAudit
     /// Syncs the commits that were not durable and closes the files. No call may follow.

@@ -16,6 +16,11 @@ extension AuditStore: ReportedCommand {
         text +=
             "\n\(answer.devices) devices, \(answer.registrations) registrations, \(answer.senders) senders in \(answer.partitions) partitions\n"
         for record in answer.unreadable { text += "unreadable: \(Report.cell(record))\n" }
+        for table in answer.damaged { text += "damaged: \(Report.cell(table))\n" }
+        guard answer.damaged.isEmpty else {
+            return text
+                + "THE CHECK IS INCOMPLETE: the store is damaged, and what is in these tables cannot be counted. This is no bug of ccsd: copy the data directory, check the disk, and restore a backup (A damaged store in docs/operations.md).\n"
+        }
         guard !answer.holds else {
             return text
                 + "Every accepted message is accounted for: accepted = delivered + forwarded + replaced + expired + discarded + removed + pending.\n"

@@ -79,6 +79,10 @@ struct ShownBlocksTests {
             "downloads libraries, which the tests have in .venv"
         ),
         (
+            "docs/operations.md", "ccsd check --store --config /etc/ccsd/ccsd.yaml",
+            "needs a configuration in /etc; DamagedTableTests runs the command"
+        ),
+        (
             "docs/operations.md", "ccsd check --config /etc/ccsd/ccsd.yaml",
             "needs a configuration in /etc; SystemdUnitTests has one"
         ),

@@ -91,6 +91,9 @@ struct AlertSample {
             templates: ["{{ $value | humanize }}": "10", "{{ $labels.reason }}": "no_owner"]),
         flag("CcsdStoreFailing", "ccs_store_healthy", firesAt: 0),
         AlertSample(
+            "CcsdStoreDamaged", [("ccs_store_damaged_tables", "1x130")],
+            not: [("ccs_store_damaged_tables", "0x130")], templates: ["{{ $value }}": "1"]),
+        AlertSample(
             "CcsdDiskLow", [("ccs_disk_free_bytes", "9x130"), ("ccs_disk_size_bytes", "100x130")],
             not: [("ccs_disk_free_bytes", "11x130"), ("ccs_disk_size_bytes", "100x130")]),
         AlertSample(

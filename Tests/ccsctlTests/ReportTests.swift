@@ -297,6 +297,15 @@ import WireSupport
             installations: 0, subscriptions: 0, topicMessages: 0, partitions: 16, unreadable: unreadable)
     }
 
+    @Test("an audit of a damaged store names the tables, and reports no bug")
+    func damagedAudit() {
+        var answer = Self.audit(false, unreadable: ["pending: checksum mismatch"])
+        answer.damaged = ["table 000012.sst (column family pending)"]
+        let text = AuditStore.text(of: answer)
+        #expect(text.contains("damaged: table 000012.sst (column family pending)"))
+        #expect(text.contains("THE CHECK IS INCOMPLETE") && !text.contains("report a bug"))
+    }
+
     @Test("an audit prints the conservation law, and a violation in capitals")
     func audits() {
         let good = AuditStore.text(of: Self.audit(true, unreadable: []))

@@ -23,6 +23,17 @@ extension Limits {
         public static let queriesPerBatch = 256
         /// Names of unreadable records that one audit lists.
         public static let unreadableNames = 1_000
+        /// Damaged tables that the mark of a damaged store names: what an operator reads before a restore. Others are only logged.
+        public static let damagedTables = 64
+        /// Bytes of the mark of a damaged store that are read: the tables, with a description of each.
+        public static let damageMarkBytes = 262_144
+        /// Bytes of tables that the scrub reads in a second, on average over a table: a hundredth of a processor, and little for
+        /// any disk. The registry at its limit of 16 GiB takes 35 minutes.
+        public static let scrubBytesPerSecond = 8_388_608
+        /// Milliseconds between two tables of the scrub at least: many small tables do not make it a busy loop.
+        public static let scrubPauseMilliseconds = 100
+        /// Seconds between the end of a scrub and the next one: damage that nobody reads is found within a day.
+        public static let scrubRoundSeconds = 86_400
         /// Bytes of the cache of uncompressed blocks, which index and filter blocks share.
         public static let cacheBytes = 67_108_864
         /// Bytes in memtables, over all column families, before they are flushed to sorted files.

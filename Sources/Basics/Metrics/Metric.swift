@@ -54,6 +54,11 @@ public enum Metric: Int, CaseIterable, Sendable {
     case storeWaitingWrites
     case storeFailures
     case storeHealthy
+    /// Tables of the store with blocks that cannot be read.
+    case storeDamagedTables
+    /// Bytes of tables whose checksums the scrub has read, and those left in its present round.
+    case storeScrubbedBytes
+    case storeScrubRemainingBytes
     case storeBytes
     case journalBytes
     /// How often a record that cannot be read was skipped.

@@ -167,6 +167,19 @@ extension Metric {
             metric: .storeHealthy, name: "ccs_store_healthy", kind: .gauge,
             help: "1 if the last commit succeeded, 0 while the store accepts no writes."),
         Row(
+            metric: .storeDamagedTables, name: "ccs_store_damaged_tables", kind: .gauge,
+            help:
+                "Tables of the store with blocks that cannot be read; 0 if none is known. A restart keeps it."
+        ),
+        Row(
+            metric: .storeScrubbedBytes, name: "ccs_store_scrubbed_bytes_total", kind: .counter,
+            help: "Bytes of tables whose checksums were read in the background."),
+        Row(
+            metric: .storeScrubRemainingBytes, name: "ccs_store_scrub_remaining_bytes", kind: .gauge,
+            help:
+                "Bytes of tables that the present round of the scrub has still to read; 0 between two rounds."
+        ),
+        Row(
             metric: .storeBytes, name: "ccs_store_bytes", kind: .gauge,
             help: "Size of all files of the store, with the journal."),
         Row(

@@ -28,6 +28,8 @@ char *ccs_rocksdb_first_warning(rocksdb_options_t *options);
 void *ccs_rocksdb_lock(const char *path, char **error);
 /// Releases the lock.
 void ccs_rocksdb_unlock(void *lock);
+/// Reads all blocks of a table file and compares their checksums, also those of its filter and its index.
+void ccs_rocksdb_verify_table(const char *path, char **error);
 #ifdef __cplusplus
 }
 #endif

@@ -44,7 +44,7 @@ public struct Program: Sendable {
     public static let packaged = [ccsd, ccsctl, ccsDevice]
 }
 
-/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 19 are of
+/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 20 are of
 /// `ccsctl health` alone.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0
@@ -59,6 +59,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case clockInDoubt = 17
     case logDisconnected = 18
     case clusterAlarm = 19
+    case storeDamaged = 20
     case usage = 64
     case badData = 65
     case unavailable = 69
@@ -84,6 +85,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .clockInDoubt: "health: the clock of the machine is implausible."
         case .logDisconnected: "health: the node has no connection to the log of its cluster."
         case .clusterAlarm: "health: the cluster has an alarm; ccsctl cluster status lists all."
+        case .storeDamaged: "health: a table of the store cannot be read; ccsctl health names it."
         case .usage: "The command line is wrong."
         case .badData: "A file or standard input has invalid content."
         case .unavailable: "The daemon is not running, or cannot be reached."

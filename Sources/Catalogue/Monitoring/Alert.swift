@@ -85,6 +85,12 @@ extension Alert {
                 "Look for store_failed in the log: its kind is the reason. full: free space. input_output: check the disk (dmesg, smartctl). damaged or corrupt: copy the folder and restore a backup. ccsd recovers by itself once writes succeed."
         ),
         Alert(
+            "CcsdStoreDamaged", .critical, "ccs_store_damaged_tables > 0", for: "0m",
+            "{{ $value }} tables of the store cannot be read: messages of some devices or senders are refused.",
+            action:
+                "Run ccsctl health: it names the first table, its column family, its partition and what is concerned. Copy the data directory, check the disk (dmesg, smartctl) and restore a backup. The state survives restarts; ccsd check --store ends it once everything can be read."
+        ),
+        Alert(
             "CcsdDiskLow", .critical, "ccs_disk_free_bytes / ccs_disk_size_bytes < 0.1", for: "5m",
             "Less than a tenth of the disk of data_directory is free.",
             action:

@@ -18,9 +18,17 @@ extension Program {
                     "Ports and a control socket in use by a ccsd that runs with this configuration are not errors. Exits with 78 if there is an error; warnings do not count. Run the check as the user that runs ccsd.",
                 ],
                 options: daemonOptions + [
-                    Option("--json", "Print the findings as one JSON object, for programs.")
+                    Option("--json", "Print the findings as one JSON object, for programs."),
+                    Option(
+                        "--store",
+                        "Read the store of a stopped ccsd instead: the checksums of all tables, then all records. Exits with 74 and marks the store as damaged if something cannot be read; removes that mark if everything can."
+                    ),
                 ],
-                examples: [Example("Check before a reload", "ccsd check --config /etc/ccsd/ccsd.yaml")]),
+                examples: [
+                    Example("Check before a reload", "ccsd check --config /etc/ccsd/ccsd.yaml"),
+                    Example(
+                        "Read the store before a start", "ccsd check --store --config /etc/ccsd/ccsd.yaml"),
+                ]),
             Command(
                 "accept-loss", "Allow ccsd to start although the store has lost messages, then exit.",
                 details: [

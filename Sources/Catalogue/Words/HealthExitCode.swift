@@ -5,6 +5,7 @@ extension CheckHealth.Cause {
     public var exitCode: ExitCode {
         switch self {
         case .storeFailing: .storeFailing
+        case .storeDamaged: .storeDamaged
         case .notServing: .notServing
         case .registryFull: .registryFull
         case .diskLow: .diskLow

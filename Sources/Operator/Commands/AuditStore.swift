@@ -66,12 +66,13 @@ public struct AuditStore: OperatorCommand {
         public var topicMessages: Int
         public var partitions: Int
         public var unreadable: [String]
+        public var damaged: [String]
 
         /// Creates an answer.
         public init(
             holds: Bool, downstream: Counts, upstream: Counts, devices: Int, registrations: Int, senders: Int,
             groups: Int, installations: Int, subscriptions: Int, topicMessages: Int, partitions: Int,
-            unreadable: [String]
+            unreadable: [String], damaged: [String] = []
         ) {
             self.holds = holds
             self.downstream = downstream
@@ -85,12 +86,13 @@ public struct AuditStore: OperatorCommand {
             self.topicMessages = topicMessages
             self.partitions = partitions
             self.unreadable = unreadable
+            self.damaged = damaged
         }
 
         public static let fields = Fields(
             Answer.init(
                 holds:downstream:upstream:devices:registrations:senders:groups:installations:subscriptions:
-                topicMessages:partitions:unreadable:),
+                topicMessages:partitions:unreadable:damaged:),
             .required(
                 "holds", .boolean, \.holds,
                 "Whether no message is missing or counted twice, and every record can be read."),
@@ -107,7 +109,10 @@ public struct AuditStore: OperatorCommand {
             .required(
                 "partitions", .count, \.partitions,
                 "The number of partitions, over which the counts are summed."),
-            .required("unreadable", .list(.text), \.unreadable, "The keys of records that cannot be read.")
+            .required("unreadable", .list(.text), \.unreadable, "The keys of records that cannot be read."),
+            .required(
+                "damaged", .list(.text), \.damaged,
+                "Tables of the store with wrong checksums: their rows are missing in the counts.")
         )
     }
 }

@@ -13,6 +13,7 @@ public struct CheckHealth: OperatorCommand {
     /// What can be wrong, most urgent first.
     public enum Cause: String, Sendable, CaseIterable {
         case storeFailing = "store_failing"
+        case storeDamaged = "store_damaged"
         case notServing = "not_serving"
         case registryFull = "registry_full"
         case diskLow = "disk_low"

@@ -63,6 +63,7 @@ struct BackupWriter {
         var files: [BackupManifest.File] = []
         var (done, linkedBytes) = (0, 0)
         for source in sources {
+            if source.mayLink { try verify(source) }
             let transfer = FileTransfer(
                 source: source.path, target: "\(target.partial)/\(source.name)", mayLink: source.mayLink)
             let taken = try transfer.run { (count) throws(BackupFailure) in
@@ -103,6 +104,19 @@ struct BackupWriter {
             }
         }
         return sources
+    }
+
+    /// Throws if a table of the store is damaged: its digest in the backup would declare the damage correct.
+    private func verify(_ source: Source) throws(BackupFailure) {
+        guard source.path.hasSuffix(".sst") else { return }
+        do throws(StoreError) { try store.verify(path: source.path) } catch {
+            guard error.kind == .corrupt else { throw BackupFailure(error, copying: store.path) }
+            throw BackupFailure(
+                "the store is damaged, and no backup was made: \(error.description)",
+                hint:
+                    "keep the previous backups, and see \"A damaged store\" in docs/operations.md; ccsctl health names the table",
+                .inputOutput)
+        }
     }
 
     /// Throws if the backup would fill a file system other than that of the store, where files are linked.

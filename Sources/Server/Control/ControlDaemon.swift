@@ -59,7 +59,7 @@ extension ControlServer {
             registrations: audit.registrations, senders: audit.senders, groups: audit.groups,
             installations: audit.installations, subscriptions: audit.subscriptions,
             topicMessages: audit.topicJobs, partitions: daemon.store.partitions,
-            unreadable: audit.unreadable)
+            unreadable: audit.unreadable, damaged: audit.damaged.map(\.description))
     }
 
     private func counts(_ counts: MilestoneCounts, pending: Int) -> AuditStore.Counts {

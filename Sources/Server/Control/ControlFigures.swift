@@ -11,6 +11,7 @@ extension ControlServer {
         let registry = daemon.storeThreads.registry
         var state = HealthState(
             storeFailure: daemon.storeThreads.lastFailure?.kind.rawValue,
+            storeDamage: HealthState.text(of: daemon.storeThreads.damage),
             state: daemon.drainer.state.rawValue, clockProblem: daemon.clock.problem,
             registryBytes: registry.bytes, registryLimit: registry.limit,
             diskFree: metrics.value(.diskFreeBytes), diskSize: metrics.value(.diskSizeBytes),

@@ -1,10 +1,13 @@
 import Basics
 import Operator
+import Store
 
 /// The state that `ccsctl health` judges.
 struct HealthState {
     /// The kind of the store's failure; `nil` if it accepts writes.
     var storeFailure: String?
+    /// What `text(of:)` says about damaged tables. `nil` if there is none.
+    var storeDamage: String?
     var state = "serving"
     var clockProblem: String?
     var registryBytes = 0
@@ -44,6 +47,13 @@ struct HealthState {
                 (
                     "the store does not accept writes (\($0)): messages are refused",
                     "look for store_failed in the log; free space on the file system of \(folder), or check the disk"
+                )
+            }
+        case .storeDamaged:
+            storeDamage.map {
+                (
+                    $0,
+                    "restore a backup: A damaged store in docs/operations.md; ccsd check --store names all tables"
                 )
             }
         case .notServing:
@@ -87,6 +97,13 @@ struct HealthState {
         case .logDisconnected:
             clusterAlarms.first { $0.cause == .logDisconnected }.map { ($0.problem, $0.action) }
         case .clusterAlarm: clusterText
+        }
+    }
+
+    /// Returns the first damaged table and how many others there are. Returns `nil` if there is none.
+    static func text(of damage: [StoreDamage]) -> String? {
+        damage.first.map {
+            "the store is damaged: \($0)" + (damage.count > 1 ? " (and \(damage.count - 1) more tables)" : "")
         }
     }
 

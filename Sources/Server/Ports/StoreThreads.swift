@@ -39,6 +39,7 @@ public final class StoreThreads: CommitLog {
     private let failing = Atomic<Bool>(false)
     private let failure = Mutex<StoreError?>(nil)
     private let threads = Mutex<[Transport.Thread]>([])
+    private let scrubber: StoreScrubber
 
     /// Starts the threads of a store; from then on all commits must go through this object. Throws if a thread cannot be created.
     ///
@@ -57,14 +58,40 @@ public final class StoreThreads: CommitLog {
         self.log = log
         self.report = report
         self.measured = measured
+        scrubber = StoreScrubber(store: store, metrics: metrics) { error in
+            Self.record(failedRead: error, metrics, log)
+        }
         metrics.set(.storeHealthy, to: 1)
+        reportDamage()
         var census = CensusState()
         measure(&census)
         let committing = try Transport.Thread(name: "ccsd-commit") { [self] in runCommits() }
         threads.withLock { $0.append(committing) }
         let answering = try Transport.Thread(name: "ccsd-load") { [self] in runQueries() }
         threads.withLock { $0.append(answering) }
+        let scrubbing = try Transport.Thread(name: "ccsd-scrub") { [scrubber] in scrubber.run() }
+        threads.withLock { $0.append(scrubbing) }
     }
+
+    /// Logs and counts the damaged tables: those known from the last run, and each that is found.
+    private func reportDamage() {
+        let report = { @Sendable [weak store, metrics, log] (damage: StoreDamage) in
+            metrics.set(.storeDamagedTables, to: store?.damage.count ?? 0)
+            log.error(
+                "store_damaged",
+                [
+                    "table": .text(damage.table), "family": .text(damage.family),
+                    "partition": .text(damage.partition.map { "\($0)" } ?? "unknown"),
+                    "concerns": .text(damage.concerns), "problem": .text(damage.problem),
+                    "hint": .text("restore a backup: see \"A damaged store\" in docs/operations.md"),
+                ])
+        }
+        store.whenDamaged(report)
+        for damage in store.damage { report(damage) }
+    }
+
+    /// The tables of the store with blocks that cannot be read.
+    public var damage: [StoreDamage] { store.damage }
 
     /// Whether the last commit succeeded; can be called on any thread.
     public var isHealthy: Bool { !failing.load(ordering: .relaxed) }
@@ -128,6 +155,7 @@ public final class StoreThreads: CommitLog {
     public func stop() -> StoreError? {
         commits.change { $0.isStopping = true }
         loads.change { $0.isStopping = true }
+        scrubber.stop()
         let ending = threads.withLock { threads in
             defer { threads = [] }
             return threads
@@ -355,6 +383,10 @@ public final class StoreThreads: CommitLog {
 
     private func recordFailedRead(_ error: StoreError) {
         if error.kind.isInvariant { recordInvariant(error) }
+        Self.record(failedRead: error, metrics, log)
+    }
+
+    private static func record(failedRead error: StoreError, _ metrics: MetricShard, _ log: Log) {
         metrics.add(1, to: .storeFailures)
         log.repeating(
             .error, "store_read_failed", by: error.kind.rawValue,

@@ -33,6 +33,7 @@ import Testing
         #expect(causes { $0.clockProblem = "behind" } == [.clockInDoubt])
         #expect(causes { $0.clusterFailure = OperatorProblem("no answer") } == [.clusterAlarm])
         #expect(causes { $0.storeFailure = "full" } == [.storeFailing])
+        #expect(causes { $0.storeDamage = "table 000012.sst" } == [.storeDamaged])
     }
 
     @Test(
@@ -40,7 +41,8 @@ import Testing
     )
     func all() {
         var state = HealthState(
-            storeFailure: "full", state: "stopping", clockProblem: "behind", registryBytes: 5,
+            storeFailure: "full", storeDamage: "table 000012.sst", state: "stopping", clockProblem: "behind",
+            registryBytes: 5,
             registryLimit: 5, diskFree: 0, diskSize: 100, openDescriptors: 9, mostDescriptors: 10,
             certificateNotAfter: now - 1, apnsNotAfter: now + 1,
             clusterAlarms: [
@@ -56,10 +58,10 @@ import Testing
         #expect(
             findings.first { $0.cause == .apnsCertificateExpiring }?.problem.contains("expires on") == true)
         let codes = CheckHealth.Cause.allCases.map(\.exitCode.rawValue)
-        #expect(codes == Array(10...19), "codes are documented and must not change")
+        #expect(codes == [10, 20] + Array(11...19), "codes are documented and must not change")
         #expect(
             findings.last?.problem == "partition 3 has no owner (and 1 more: ccsctl cluster status)")
-        state.storeFailure = nil
+        (state.storeFailure, state.storeDamage) = (nil, nil)
         #expect(state.findings(now: now).first?.cause == .notServing)
     }
 }

@@ -1,0 +1,87 @@
+import Basics
+import Client
+import Foundation
+import Testing
+
+/// A changed byte in a table file under the real daemon: it is found although nobody reads it, and every signal of health says so,
+/// until the store can be read again.
+@Suite("A damaged table", .serialized)
+struct DamagedTableTests {
+    private func flags(_ scratch: Scratch) -> [String] {
+        ["--data-directory", scratch.url.appendingPathComponent("data").path]
+    }
+
+    /// Inverts a bit in the largest table, the one with the messages. Returns its name.
+    @discardableResult private func flip(_ scratch: Scratch) throws -> String {
+        let folder = scratch.url.appendingPathComponent("data/store")
+        let tables = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".sst") }
+            .map { (name: $0, bytes: try Data(contentsOf: folder.appendingPathComponent($0))) }
+        let table = try #require(tables.max { $0.bytes.count < $1.bytes.count })
+        var bytes = table.bytes
+        bytes[bytes.count / 5] ^= 0x10
+        let file = try FileHandle(forWritingTo: folder.appendingPathComponent(table.name))
+        defer { try? file.close() }
+        try file.write(contentsOf: bytes)
+        return table.name
+    }
+
+    @Test(
+        "ccsd finds a damaged table by itself, reports it everywhere, also after a restart, and serves the rest"
+    )
+    func everywhere() throws {
+        let daemon = try RunningDaemon()
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        device.stop()
+        let server = try TestAppServer(daemon, sender: sender)
+        // Long IDs, so that the messages fill the largest table.
+        let ids = (1...80).map {
+            "m\($0)-" + (0..<20).map { _ in String(UInt32.random(in: 0...9_999_999)) }.joined()
+        }
+        for id in ids { #expect(try server.send(id, to: device.token) == "ACK") }
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        let sound = try Tool.run("ccsd", ["check", "--store"] + flags(daemon.scratch))
+        #expect(sound.code == 0 && sound.output.contains("Everything can be read."), "\(sound)")
+
+        let table = try flip(daemon.scratch)
+        for round in 1...2 {
+            let port = UInt16.random(in: 19_500...19_899)
+            let next = try RunningDaemon(continuing: daemon.scratch, flags: ["--admin-port", "\(port)"])
+            try eventually("the damage is found") {
+                next.words.contains("event=store_damaged table=\(table)")
+            }
+            let health = try Tool.run("ccsctl", ["--socket", next.controlSocket, "health"])
+            #expect(health.code == 20 && health.output.contains(table), "\(health)")
+            #expect(health.output.contains("column family pending"), "\(health)")
+            let ready = try PlainHTTP.get("/readyz", port: port)
+            #expect(
+                ready.hasPrefix("HTTP/1.1 200 ") && ready.contains("error: the store is damaged"), "\(ready)")
+            #expect(try PlainHTTP.get("/metrics", port: port).contains("ccs_store_damaged_tables 1"))
+            let audit = try Tool.run("ccsctl", ["--socket", next.controlSocket, "audit"])
+            #expect(audit.code == 1 && audit.output.contains(table), "\(audit)")
+            #expect(!audit.output.contains("report a bug"), "\(audit)")
+            let backup = try Tool.run(
+                "ccsctl",
+                ["--socket", next.controlSocket, "backup", daemon.scratch.url.path + "/backup-\(round)"])
+            #expect(backup.code == 74 && backup.errors.contains(table), "\(backup)")
+            let other = try TestDevice(next, sender: sender.id)
+            let sending = try TestAppServer(next, sender: sender)
+            #expect(try sending.send("n\(round)", to: other.token) == "ACK")
+            try other.expectMessage { $0["id"] == "n\(round)" }
+            next.signal(SIGTERM)
+            #expect(try next.wait() == 0)
+        }
+        let damaged = try Tool.run("ccsd", ["check", "--store"] + flags(daemon.scratch))
+        #expect(damaged.code == 74 && damaged.output.contains(table), "\(damaged)")
+
+        try flip(daemon.scratch)
+        let mended = try Tool.run("ccsd", ["check", "--store"] + flags(daemon.scratch))
+        #expect(mended.code == 0 && mended.output.contains("not marked as damaged any more"), "\(mended)")
+        let last = try RunningDaemon(continuing: daemon.scratch)
+        #expect(try Tool.run("ccsctl", ["--socket", last.controlSocket, "health"]).code == 0)
+        try device.start(last)
+        for id in ids { try device.expectMessage { $0["id"] == id } }
+    }
+}

@@ -1,0 +1,183 @@
+import Basics
+import Delivery
+import Foundation
+import Store
+import Synchronization
+import Testing
+
+@testable import RocksStore
+
+/// A store with an unreadable block is damaged: it says so, also after a restart, and serves the rest.
+@Suite struct DamageTests {
+    private static let owners = 1...8 as ClosedRange<UInt64>
+    /// Messages leave memory with each commit, so that the engine gets them.
+    private static let sizes: EngineSizes = {
+        var sizes = EngineSizes()
+        (sizes.buffers, sizes.recent, sizes.segment, sizes.journal) = (65_536, 0, 65_536, 131_072)
+        return sizes
+    }()
+
+    private func open(_ directory: ScratchDirectory) throws(StoreError) -> RocksStore {
+        try RocksStore(path: directory.path + "/db", sizes: Self.sizes)
+    }
+
+    /// Returns the directory of a closed store whose messages are in table files.
+    private func filled() throws -> ScratchDirectory {
+        let directory = ScratchDirectory()
+        let store = try RocksStore(path: directory.path + "/db")
+        for owner in Self.owners {
+            for sequence in 1...20 as ClosedRange<UInt64> {
+                let body = (0..<900).map { _ in UInt8.random(in: 0...255) }
+                try store.apply(.putMessage(Samples.message(owner, sequence, body: body)), durable: false)
+            }
+        }
+        try store.close()
+        return directory
+    }
+
+    /// Inverts a bit in the first fifth of the largest table, the one with the messages. Returns its name.
+    @discardableResult private func flip(_ directory: ScratchDirectory) throws -> String {
+        let folder = URL(fileURLWithPath: directory.path + "/db")
+        let tables = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".sst") }
+            .map { (name: $0, bytes: try Data(contentsOf: folder.appendingPathComponent($0))) }
+        let table = try #require(tables.max { $0.bytes.count < $1.bytes.count })
+        var bytes = table.bytes
+        bytes[bytes.count / 5] ^= 0x10
+        try bytes.write(to: folder.appendingPathComponent(table.name))
+        return table.name
+    }
+
+    private func readable(_ store: RocksStore) -> Int {
+        Self.owners.filter { (try? store.mailbox($0))?.count == 20 }.count
+    }
+
+    @Test("a store is damaged from the first unreadable block on, until a check can read everything")
+    func lasts() throws {
+        let directory = try filled()
+        #expect(try RocksStore.check(path: directory.path + "/db") == Self.whole(directory), "the canary")
+        let table = try flip(directory)
+        for isFirst in [true, false] {
+            let store = try open(directory)
+            #expect(store.damage.isEmpty == isFirst)
+            let told = Mutex<[StoreDamage]>([])
+            store.whenDamaged { damage in told.withLock { $0.append(damage) } }
+            let left = readable(store)
+            #expect(left > 0 && left < 8, "the other devices are served")
+            let damage = try #require(store.damage.first)
+            #expect(store.damage.count == 1)
+            #expect(damage.table == table && damage.family == "pending")
+            #expect(
+                damage.partition
+                    == PartitionKey.device(
+                        DeviceID(
+                            try #require(
+                                Self.owners.first { owner in
+                                    (try? store.mailbox(owner)) == nil
+                                }))
+                    ).partition(of: store.partitions))
+            #expect(damage.concerns == "waiting messages of devices 1 to 8")
+            #expect(told.withLock { $0.count } == (isFirst ? 1 : 0))
+            let audit = try store.audit()
+            #expect(!audit.holds && audit.damaged == [damage])
+            try store.apply(.putMessage(Samples.message(99, 1)))
+            try store.apply(
+                .removeMessage(
+                    DeviceID(99), SequenceNumber(1), expiresAt: Samples.now + Samples.day, reason: .delivered)
+            )
+            try store.close()
+        }
+        let found = try RocksStore.check(path: directory.path + "/db")
+        #expect(found.damaged.map(\.table) == [table] && found.wasMarked && !found.isWhole)
+        try flip(directory)
+        let mended = try RocksStore.check(path: directory.path + "/db")
+        #expect(mended.isWhole && mended.wasMarked)
+        let store = try open(directory)
+        #expect(store.damage.isEmpty && readable(store) == 8)
+        #expect(try store.audit().holds)
+    }
+
+    private static func whole(_ directory: ScratchDirectory) throws -> StoreCheck {
+        let store = try RocksStore(path: directory.path + "/db")
+        let tables = try store.tables()
+        try store.close()
+        return StoreCheck(tables: tables.count, bytes: tables.reduce(0) { $0 + $1.bytes })
+    }
+
+    @Test("a check marks a closed store as damaged, and a store that is opened then says so without a read")
+    func checked() throws {
+        let directory = try filled()
+        let table = try flip(directory)
+        #expect(try RocksStore.check(path: directory.path + "/db").damaged.map(\.table) == [table])
+        #expect(try open(directory).damage.map(\.table) == [table])
+    }
+
+    @Test("the tables of a store are verified one by one, and a damaged one that nobody reads is found")
+    func scrubbed() throws {
+        let directory = try filled()
+        let name = try flip(directory)
+        let store = try open(directory)
+        var failed: [String] = []
+        for table in try store.tables() {
+            do throws(StoreError) { try store.verify(table) } catch {
+                #expect(error.kind == .corrupt)
+                failed.append(table.name)
+            }
+        }
+        #expect(failed == [name])
+        #expect(store.damage.map(\.table) == [name])
+        try store.verify(StoreTable(name: "999999.sst", bytes: 1))
+    }
+
+    @Test("a store accepts writes again after a compaction has reached an unreadable block")
+    func compacted() throws {
+        let directory = try filled()
+        let table = try flip(directory)
+        let store = try open(directory)
+        var sequence: UInt64 = 1_000
+        // Each flush adds a table; the compaction of four of them reads the damaged one.
+        while store.damage.isEmpty, sequence < 21_000 {
+            sequence += 1
+            let body = [UInt8](repeating: 7, count: 2_000)
+            _ = try? store.apply(.putMessage(Samples.message(50, sequence, body: body)), durable: false)
+        }
+        #expect(store.damage.map(\.table) == [table])
+        for number in sequence + 1...sequence + 500 {
+            let body = [UInt8](repeating: 7, count: 2_000)
+            #expect(throws: Never.self) {
+                try store.apply(.putMessage(Samples.message(51, number, body: body)), durable: false)
+            }
+        }
+        #expect(try store.mailbox(51).count == 500)
+        try store.close()
+        let again = try open(directory)
+        try again.apply(.putMessage(Samples.message(52, 1)))
+        #expect(again.damage.map(\.table) == [table])
+    }
+
+    @Test("the mark of a damaged store keeps every field, and a mark that cannot be read is damage")
+    func mark() throws {
+        let tables = [
+            StoreDamage(table: "000012.sst", family: "pending", partition: 3, concerns: "a", problem: "b"),
+            StoreDamage(table: "000013.sst", family: "", partition: nil, concerns: "c", problem: "d\te\nf"),
+        ]
+        var read = tables
+        read[1].problem = "d e f"
+        #expect(DamageMark.tables(in: DamageMark.text(of: tables)) == read)
+        let directory = ScratchDirectory()
+        #expect(try DamageMark.read(directory.path).isEmpty)
+        for text in ["", "something", "ccsd damaged store 1\n", "ccsd damaged store 1\nx\ty\n"] {
+            try text.write(toFile: directory.path + "/" + DamageMark.name, atomically: true, encoding: .utf8)
+            #expect(try DamageMark.read(directory.path).map(\.table) == [DamageMark.name])
+        }
+    }
+
+    @Test(
+        "the name of a table is found in a report of the engine",
+        arguments: [
+            ("Corruption: bad block in /a/000012.sst offset 5 size 9", "000012.sst"),
+            ("Corruption: /old.sst/000007.sst", "000007.sst"), ("Corruption: nothing", nil), (".sst", nil),
+            ("12.sst", "12.sst"),
+        ])
+    func named(_ report: String, _ name: String?) { #expect(Tables.name(in: report) == name) }
+}
