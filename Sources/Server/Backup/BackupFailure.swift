@@ -7,6 +7,8 @@ struct BackupFailure: Error, Equatable {
     var text: String
     var hint: String
     var exitCode: ExitCode
+    /// The error number of a system call. 0 for other failures.
+    var code: Int32 = 0
 
     init(_ text: String, hint: String, _ exitCode: ExitCode) {
         self.text = text
@@ -26,9 +28,11 @@ struct BackupFailure: Error, Equatable {
             case ENOENT: "create the folder above it"
             default: "check the disk, and try again"
             }
-        return BackupFailure(
+        var failure = BackupFailure(
             "cannot \(action) \(path): \(unsafe String(cString: strerror(code)))", hint: hint ?? preset,
             isForbidden ? .noPermission : .inputOutput)
+        failure.code = code
+        return failure
     }
 
     /// Creates the failure of a store that cannot be copied.

@@ -1,4 +1,5 @@
 import Basics
+import Catalogue
 import Glibc
 import Transport
 
@@ -19,6 +20,11 @@ enum BackupFiles {
     static func names(in path: String) throws(BackupFailure) -> [String] {
         guard let folder = unsafe opendir(path) else { throw .system("list", path) }
         defer { unsafe closedir(folder) }
+        return unsafe names(of: folder)
+    }
+
+    /// Returns the sorted names in an open folder.
+    static func names(of folder: OpaquePointer) -> [String] {
         var names: [String] = []
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
@@ -38,14 +44,6 @@ enum BackupFiles {
         }
         for name in try names(in: path) { try remove("\(path)/\(name)") }
         guard unsafe rmdir(path) == 0 else { throw .system("remove", path) }
-    }
-
-    /// Calls a closure with each file and folder of a tree, folders last.
-    static func walk(_ path: String, _ body: (String) throws(BackupFailure) -> Void) throws(BackupFailure) {
-        if kind(path) == S_IFDIR {
-            for name in try names(in: path) { try walk("\(path)/\(name)", body) }
-        }
-        try body(path)
     }
 
     /// Returns the type bits of a path, without following a link. Returns `nil` if it does not exist.
@@ -68,19 +66,45 @@ enum BackupFiles {
         guard fsync(folder) == 0 else { throw .system("sync", path) }
     }
 
-    /// Creates a file with a content, and syncs it.
-    static func create(_ path: String, _ content: [UInt8]) throws(BackupFailure) {
-        let file = try open(new: path)
-        defer { close(file) }
-        try write(content.raw, to: file, path)
-        guard fsync(file) == 0 else { throw .system("write", path) }
-    }
-
     /// Creates a file for its owner only. Returns its descriptor.
     static func open(new path: String) throws(BackupFailure) -> Int32 {
         let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("create", path) }
         return file
+    }
+
+    /// How a file is opened for reading: never through a link, and without waiting for the writer of a pipe.
+    static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+
+    /// Returns the size of a file that was opened for reading. Throws if it could not be opened, or is no regular file.
+    static func demandRegular(_ file: Int32, _ path: String) throws(BackupFailure) -> Int {
+        guard file >= 0 else {
+            guard errno != ELOOP else {
+                throw BackupFailure(
+                    "\(path) is a symbolic link", hint: "replace it by the file that it leads to", .badData)
+            }
+            throw .system("read", path)
+        }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw BackupFailure("\(path) is not a regular file", hint: "remove it", .badData)
+        }
+        return Int(status.st_size)
+    }
+
+    /// Returns the content of an open file, at most `limit` bytes of it.
+    static func read(_ file: Int32, limit: Int, _ path: String) throws(BackupFailure) -> [UInt8] {
+        var content: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16_384)
+        while content.count < limit {
+            let count = unsafe Glibc.read(file, &part, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system("read", path) }
+            guard count > 0 else { break }
+            content += part[..<count]
+        }
+        return content
     }
 
     /// Writes all bytes to an open file.

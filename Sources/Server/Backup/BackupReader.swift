@@ -10,6 +10,8 @@ import Wire
 struct BackupReader {
     let folder: String
     let manifest: BackupManifest
+    /// The open folder: its files are read from there, and no link is followed.
+    private let held: HeldFolder
 
     /// Reads and checks the manifest of a backup.
     init(_ folder: String) throws(BackupFailure) {
@@ -28,8 +30,9 @@ struct BackupReader {
                 "\(folder) is not a backup: it has no \(BackupLayout.manifest)",
                 hint: "give the folder that ccsctl backup has made", .badData)
         }
-        let content = try Self.read("\(folder)/\(BackupLayout.manifest)")
-        let sums = try Self.read("\(folder)/\(BackupLayout.sums)")
+        held = try HeldFolder(folder)
+        let content = try Self.read(BackupLayout.manifest, held)
+        let sums = try Self.read(BackupLayout.sums, held)
         // The format first: another one may have other digests.
         let json = try Self.json(content)
         try Self.demandFormat(json, folder)
@@ -39,17 +42,20 @@ struct BackupReader {
         do throws(FieldProblem) { manifest = try BackupManifest(json: json) } catch {
             throw .damaged("\(BackupLayout.manifest): \(error.text)")
         }
+        let expected = BackupLayout.sums(manifest.files, manifest: content, digest: Digest.sha256(content))
+        guard sums == expected else {
+            throw .damaged("\(BackupLayout.sums) does not have the digests of \(BackupLayout.manifest)")
+        }
         try demandLayout()
         try demandPaths()
     }
 
     /// Reads all files, compares them with the manifest, and copies them to a folder if one is given.
     func transfer(
-        to target: String?, report: (_ done: Int, _ total: Int) -> Void
+        to target: HeldFolder?, report: (_ done: Int, _ total: Int) -> Void
     ) throws(BackupFailure) {
         for file in manifest.files {
-            let path = "\(folder)/\(file.path)"
-            guard let size = BackupFiles.size(path) else { throw .damaged("\(file.path) is missing") }
+            guard let size = try Self.size(file.path, held) else { throw .damaged("\(file.path) is missing") }
             guard size == file.bytes else {
                 throw .damaged("\(file.path) has \(size) bytes, expected \(file.bytes)")
             }
@@ -58,7 +64,7 @@ struct BackupReader {
         var done = 0
         for file in manifest.files {
             let transfer = FileTransfer(
-                source: "\(folder)/\(file.path)", target: target.map { "\($0)/\(file.path)" })
+                folder: held, source: file.path, target: target.map { ($0, file.path) })
             let taken = try transfer.run { (count) throws(BackupFailure) in
                 done += count
                 report(done, total)
@@ -69,15 +75,26 @@ struct BackupReader {
         }
     }
 
-    private static func read(_ path: String) throws(BackupFailure) -> [UInt8] {
-        do throws(TransportError) {
-            return try SmallFile.read(path, limit: Limits.Backup.manifestBytes)
+    /// Returns the size of a regular file. Returns `nil` if it does not exist.
+    private static func size(_ name: String, _ folder: HeldFolder) throws(BackupFailure) -> Int? {
+        do throws(BackupFailure) {
+            let (file, bytes) = try folder.open(name)
+            close(file)
+            return bytes
         } catch {
-            if error.code == ENOENT { throw .damaged("\(path) is missing") }
-            throw BackupFailure(
-                error.description, hint: "run the restore as a user that may read the backup",
-                error.exitCode)
+            guard error.code == ENOENT else { throw error }
+            return nil
         }
+    }
+
+    private static func read(_ name: String, _ folder: HeldFolder) throws(BackupFailure) -> [UInt8] {
+        guard let size = try size(name, folder) else { throw .damaged("\(name) is missing") }
+        guard size <= Limits.Backup.manifestBytes else {
+            throw .damaged("\(name) has \(size) bytes, expected at most \(Limits.Backup.manifestBytes)")
+        }
+        let (file, _) = try folder.open(name)
+        defer { close(file) }
+        return try BackupFiles.read(file, limit: Limits.Backup.manifestBytes, "\(folder.path)/\(name)")
     }
 
     private static func json(_ content: [UInt8]) throws(BackupFailure) -> JSONValue {

@@ -65,27 +65,38 @@ struct BackupTarget {
         }
     }
 
-    /// Creates the folder under its temporary name. What an interrupted backup has left there is removed.
-    func begin() throws(BackupFailure) {
-        try BackupFiles.remove(partial)
-        do throws(BackupFailure) { try BackupFiles.makeFolder(partial) } catch {
+    /// The last name of the path, and the temporary one.
+    private var name: String { String(path.split(separator: "/").last ?? "") }
+    private var partialName: String { name + BackupLayout.partial }
+
+    /// The folder of a backup that is being written, and the one that contains it. Others may write to the latter.
+    struct Draft {
+        let parent: HeldFolder
+        let folder: HeldFolder
+    }
+
+    /// Creates the folder under its temporary name. What an interrupted backup of this user has left there is removed.
+    func begin() throws(BackupFailure) -> Draft {
+        let parent = try HeldFolder(parent)
+        try parent.remove(partialName)
+        do throws(BackupFailure) {
+            return Draft(parent: parent, folder: try parent.makeFolder(partialName))
+        } catch {
             guard error.exitCode == .noPermission else { throw error }
             throw BackupFailure(error.text, hint: Self.forbidden, error.exitCode)
         }
     }
 
     /// Gives the complete folder its name.
-    func complete() throws(BackupFailure) {
-        guard unsafe rename(partial, path) == 0 else {
-            throw .system(
-                "create", path,
-                hint: errno == EBUSY ? "a file system is mounted there: give a new folder in it" : nil)
-        }
-        try BackupFiles.sync(folder: parent)
+    func complete(_ draft: Draft) throws(BackupFailure) {
+        try draft.parent.rename(
+            draft.folder, from: partialName, to: name,
+            hint: "a file system is mounted there: give a new folder in it")
+        try draft.parent.sync()
     }
 
     /// Removes what has been written.
-    func abandon() { try? BackupFiles.remove(partial) }
+    func abandon(_ draft: Draft) { try? draft.parent.remove(partialName) }
 
     private static func real(_ path: String) -> String? {
         guard let found = unsafe realpath(path, nil) else { return nil }

@@ -35,14 +35,14 @@ struct BackupWriter {
 
     /// Writes the backup. If it fails, nothing is left.
     func run() throws(BackupFailure) -> Made {
-        try target.begin()
+        let draft = try target.begin()
         defer { try? store.removeCheckpoint() }
         do throws(BackupFailure) {
-            let made = try write(try checkpoint())
-            try target.complete()
+            let made = try write(try checkpoint(), to: draft.folder)
+            try target.complete(draft)
             return made
         } catch {
-            target.abandon()
+            target.abandon(draft)
             throw error
         }
     }
@@ -53,19 +53,20 @@ struct BackupWriter {
         }
     }
 
-    private func write(_ checkpoint: StoreCheckpoint) throws(BackupFailure) -> Made {
+    private func write(
+        _ checkpoint: StoreCheckpoint, to folder: HeldFolder
+    ) throws(BackupFailure) -> Made {
         let sources = try sources(checkpoint)
         let total = sources.reduce(0) { $0 + (BackupFiles.size($1.path) ?? 0) }
         try demandRoom(total)
-        for folder in [BackupLayout.store, BackupLayout.apns] {
-            try BackupFiles.makeFolder("\(target.partial)/\(folder)")
-        }
+        var inner: [HeldFolder] = []
+        for name in [BackupLayout.store, BackupLayout.apns] { inner.append(try folder.makeFolder(name)) }
         var files: [BackupManifest.File] = []
         var (done, linkedBytes) = (0, 0)
         for source in sources {
             if source.mayLink { try verify(source) }
             let transfer = FileTransfer(
-                source: source.path, target: "\(target.partial)/\(source.name)", mayLink: source.mayLink)
+                source: source.path, target: (folder, source.name), mayLink: source.mayLink)
             let taken = try transfer.run { (count) throws(BackupFailure) in
                 done += count
                 try report(done, total)
@@ -78,13 +79,11 @@ struct BackupWriter {
             partitions: store.partitions, commit: Int(clamping: checkpoint.commit),
             notIncluded: notIncluded, files: files)
         let content = Array((manifest.json.pretty + "\n").utf8)
-        try BackupFiles.create("\(target.partial)/\(BackupLayout.manifest)", content)
-        try BackupFiles.create(
-            "\(target.partial)/\(BackupLayout.sums)",
+        try folder.create(BackupLayout.manifest, content)
+        try folder.create(
+            BackupLayout.sums,
             BackupLayout.sums(files, manifest: content, digest: Digest.sha256(content)))
-        for folder in ["/\(BackupLayout.store)", "/\(BackupLayout.apns)", ""] {
-            try BackupFiles.sync(folder: target.partial + folder)
-        }
+        for folder in inner + [folder] { try folder.sync() }
         return Made(manifest: manifest, linkedBytes: linkedBytes)
     }
 

@@ -11,9 +11,11 @@ struct FileTransfer {
         var isLinked = false
     }
 
+    /// The folder of the source. `nil` if the source is a path of ccsd's own.
+    var folder: HeldFolder?
     var source: String
-    /// `nil` only reads the source.
-    var target: String?
+    /// The folder and the name of the copy. `nil` only reads the source.
+    var target: (folder: HeldFolder, name: String)?
     /// Whether the target may be a link: the source never changes, and may become private.
     var mayLink = false
 
@@ -22,27 +24,38 @@ struct FileTransfer {
 
     /// Transfers the file and syncs it. Calls `each` with the size of each part; an error that it throws ends the transfer.
     func run(each: (Int) throws(BackupFailure) -> Void) throws(BackupFailure) -> Taken {
-        let input = unsafe open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard input >= 0 else { throw .system("read", source) }
+        let input = try openSource()
         defer { close(input) }
         var taken = Taken()
         taken.isLinked = try link(input)
         var output: Int32 = -1
-        if let target, !taken.isLinked { output = try BackupFiles.open(new: target) }
+        if let target, !taken.isLinked { output = try target.folder.create(target.name) }
         defer { if output >= 0 { close(output) } }
         try read(input, to: output, &taken, each)
         let synced = output >= 0 ? output : input
-        guard target == nil || fsync(synced) == 0 else { throw .system("sync", target ?? source) }
+        guard target == nil || fsync(synced) == 0 else { throw .system("sync", shown) }
         return taken
+    }
+
+    /// The path of what is written, for messages.
+    private var shown: String { target.map { "\($0.folder.path)/\($0.name)" } ?? source }
+
+    private func openSource() throws(BackupFailure) -> Int32 {
+        if let folder { return try folder.open(source).file }
+        let input = unsafe open(source, BackupFiles.reading)
+        _ = try BackupFiles.demandRegular(input, source)
+        return input
     }
 
     private func link(_ input: Int32) throws(BackupFailure) -> Bool {
         guard mayLink, let target else { return false }
-        guard unsafe Glibc.link(source, target) == 0 else {
-            guard Self.copied.contains(errno) else { throw .system("link", target) }
+        let code = try target.folder.link(source, as: target.name)
+        guard code == 0 else {
+            errno = code
+            guard Self.copied.contains(code) else { throw .system("link", shown) }
             return false
         }
-        guard fchmod(input, 0o600) == 0 else { throw .system("protect", target) }
+        guard fchmod(input, 0o600) == 0 else { throw .system("protect", shown) }
         return true
     }
 
@@ -58,7 +71,7 @@ struct FileTransfer {
             guard count > 0 else { break }
             let read = part.raw.extracting(0..<count)
             digest.add(read)
-            if output >= 0 { try BackupFiles.write(read, to: output, target ?? source) }
+            if output >= 0 { try BackupFiles.write(read, to: output, shown) }
             taken.bytes += count
             try each(count)
         }

@@ -29,7 +29,6 @@ struct Restore {
     private static let draft = ".restore.partial"
 
     private var store: String { "\(dataDirectory)/\(BackupLayout.store)" }
-    private var partial: String { "\(dataDirectory)/\(Self.draft)" }
 
     /// Restores or verifies the backup. If it fails, the data directory is unchanged.
     func run(report: (_ done: Int, _ total: Int) -> Void) throws(BackupFailure) -> Restored {
@@ -43,7 +42,9 @@ struct Restore {
         do throws(BackupFailure) {
             return try restore(backup, report: report)
         } catch {
-            try? BackupFiles.remove(partial)
+            if let directory = try? HeldFolder(dataDirectory), let owner = try? self.owner() {
+                try? directory.remove(Self.draft, orOf: owner.user)
+            }
             if isNew { _ = unsafe rmdir(dataDirectory) }
             throw error
         }
@@ -54,22 +55,21 @@ struct Restore {
     ) throws(BackupFailure) -> Restored {
         let lock = try demandUnused()
         defer { extendLifetime(lock) }
-        try BackupFiles.remove(partial)
+        let directory = try HeldFolder(dataDirectory)
+        try directory.remove(Self.draft, orOf: try owner().user)
         let old = try demandReplaceable()
-        try BackupFiles.makeFolder(partial)
-        for name in [BackupLayout.store, BackupLayout.apns] {
-            try BackupFiles.makeFolder("\(partial)/\(name)")
-        }
-        try backup.transfer(to: partial, report: report)
-        let audit = try audit(backup)
-        try openCertificates()
-        try giveToOwner()
-        for name in ["/\(BackupLayout.store)", "/\(BackupLayout.apns)", ""] {
-            try BackupFiles.sync(folder: partial + name)
-        }
-        let aside = try exchange(old)
-        try BackupFiles.remove(partial)
-        try BackupFiles.sync(folder: dataDirectory)
+        let draft = try directory.makeFolder(Self.draft)
+        var inner: [HeldFolder] = []
+        for name in [BackupLayout.store, BackupLayout.apns] { inner.append(try draft.makeFolder(name)) }
+        try backup.transfer(to: draft, report: report)
+        let audit = try audit(draft)
+        // Clients are given them: they get the mode that ccsd creates them with.
+        for name in BackupLayout.certificates { try draft.publish(name) }
+        if geteuid() == 0 { try draft.give(to: try owner()) }
+        for folder in inner + [draft] { try folder.sync() }
+        let aside = try exchange(old, draft, directory)
+        try directory.remove(Self.draft, orOf: try owner().user)
+        try directory.sync()
         return Restored(backup: backup, audit: audit, replaced: aside)
     }
 
@@ -114,33 +114,37 @@ struct Restore {
 
     /// Moves the old content of the data directory to a folder, and the restored content to its place. Returns that folder, or `nil`
     /// if there was no old content.
-    private func exchange(_ old: [String]) throws(BackupFailure) -> String? {
-        var moves: [(from: String, to: String)] = []
+    private func exchange(
+        _ old: [String], _ draft: HeldFolder, _ directory: HeldFolder
+    ) throws(BackupFailure) -> String? {
         let time = Timestamp.text(now).filter { $0 != ":" && $0 != "." && $0 != "-" }
-        let folder = "\(dataDirectory)/\(Self.aside)\(time)"
+        var moves: [(name: String, from: HeldFolder, to: HeldFolder)] = []
         if !old.isEmpty {
-            try BackupFiles.makeFolder(folder)
-            try give(folder)
-            moves += old.map { ("\(dataDirectory)/\($0)", "\(folder)/\($0)") }
+            let folder = try directory.makeFolder("\(Self.aside)\(time)")
+            if geteuid() == 0 { try folder.give(to: try owner()) }
+            moves += old.map { ($0, directory, folder) }
         }
         // The store last: without it ccsd does not start (`interruption`), and it never uses half of this one.
-        let names = try BackupFiles.names(in: partial)
+        let names = try draft.names()
         moves += (names.filter { $0 != BackupLayout.store } + [BackupLayout.store]).map {
-            ("\(partial)/\($0)", "\(dataDirectory)/\($0)")
+            ($0, draft, directory)
         }
-        for (at, move) in moves.enumerated() where unsafe rename(move.from, move.to) != 0 {
-            let failure = BackupFailure.system("move \(move.from) to", move.to)
-            for done in moves[..<at].reversed() { _ = unsafe rename(done.to, done.from) }
-            if !old.isEmpty { _ = unsafe rmdir(folder) }
+        for (at, move) in moves.enumerated() where !move.from.move(move.name, to: move.to) {
+            let failure = BackupFailure.system(
+                "move \(move.from.path)/\(move.name) to", "\(move.to.path)/\(move.name)")
+            for done in moves[..<at].reversed() { _ = done.to.move(done.name, to: done.from) }
+            if !old.isEmpty { directory.removeIfEmpty("\(Self.aside)\(time)") }
             throw failure
         }
-        return old.isEmpty ? nil : folder
+        return old.isEmpty ? nil : "\(dataDirectory)/\(Self.aside)\(time)"
     }
 
     /// Opens the copy, which replays its journal, and counts its messages.
-    private func audit(_ backup: BackupReader) throws(BackupFailure) -> StoreAudit {
+    ///
+    /// The folder is reached through its descriptor: the user of the data directory may exchange its name.
+    private func audit(_ draft: HeldFolder) throws(BackupFailure) -> StoreAudit {
         do throws(StoreError) {
-            let opened = try RocksStore(path: "\(partial)/\(BackupLayout.store)")
+            let opened = try RocksStore(path: "/proc/self/fd/\(draft.descriptor)/\(BackupLayout.store)")
             let audit = try opened.audit()
             try opened.close()
             return audit
@@ -156,22 +160,10 @@ struct Restore {
         }
     }
 
-    /// Gives the certificates the mode that ccsd creates them with; everything else stays private.
-    private func openCertificates() throws(BackupFailure) {
-        for name in BackupLayout.certificates where BackupFiles.kind("\(partial)/\(name)") == S_IFREG {
-            guard unsafe chmod("\(partial)/\(name)", 0o644) == 0 else { throw .system("open", name) }
-        }
-    }
-
-    /// Gives all files to the owner of the data directory, so that ccsd can use what root has restored.
-    private func giveToOwner() throws(BackupFailure) {
-        try BackupFiles.walk(partial) { (path) throws(BackupFailure) in try give(path) }
-    }
-
-    private func give(_ path: String) throws(BackupFailure) {
+    /// The owner of the data directory, who gets what root has restored, so that ccsd can use it.
+    private func owner() throws(BackupFailure) -> FileOwner {
         var owner = stat()
         guard unsafe stat(dataDirectory, &owner) == 0 else { throw .system("read", dataDirectory) }
-        guard geteuid() == 0 else { return }
-        guard unsafe lchown(path, owner.st_uid, owner.st_gid) == 0 else { throw .system("give away", path) }
+        return FileOwner(user: owner.st_uid, group: owner.st_gid)
     }
 }
