@@ -44,6 +44,9 @@ final class Certificates: Sendable {
     /// When the current certificate expires, in milliseconds since 1970.
     var notAfter: UnixMilliseconds { state.withLock { $0.loaded.notAfter } }
 
+    /// Why a changed certificate was not loaded, or an own one not renewed. `nil` if there is no problem.
+    var problem: TransportError? { lastProblem.withLock { $0 } }
+
     /// Path of the CA that clients must trust; `nil` with the operator's certificate.
     var authorityPath: String? { state.withLock { $0.files.authority } }
 

@@ -173,7 +173,11 @@ final class Daemon: Sendable {
 
     /// Why the daemon is not ready, for `/readyz`.
     var unreadiness: String {
-        if drainer.state != .serving { return drainer.state.rawValue }
+        let state = drainer.state
+        if state == .drained {
+            return "drained: clients cannot connect until ccsctl drain --release or a restart"
+        }
+        if state != .serving { return state.word.rawValue }
         if let failure = storeThreads.lastFailure {
             return "the store does not accept writes (\(failure.kind.rawValue))"
         }

@@ -189,6 +189,7 @@ public enum DaemonProgram {
             notify.watchdogMilliseconds.map { $0 / 3 } ?? .max, Limits.Shutdown.mainTurnMilliseconds)
         var nextCheck = Now.read().monotonic
         var memory = FreeMemory()
+        var shown = ServiceWord.serving
         while true {
             switch signals.wait(milliseconds: turn) {
             case .reload: _ = try? daemon.reload()
@@ -197,6 +198,11 @@ public enum DaemonProgram {
             }
             let reading = Now.read()
             let now = reading.monotonic
+            let word = daemon.drainer.state.word
+            if word != shown {
+                notify.status("\(word.rawValue) \(daemon.listenersText)")
+                shown = word
+            }
             daemon.log.flushRepeated()
             daemon.commandRecords.reportLeftOut(now: reading)
             daemon.logLevel.endIfDue(configured: daemon.configuration.logLevel, now: now)

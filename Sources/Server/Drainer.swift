@@ -6,15 +6,8 @@ import Transport
 /// Drains connections: a notice, a grace period, then closes spread over time to avoid a reconnect storm.
 ///
 /// At shutdown app servers are drained first, while devices are still served; then, with every listener closed, `lastCall`
-/// closes the other connections.
+/// closes the other connections. A drain that holds does the same with listeners that wait, and the daemon goes on.
 final class Drainer: Sendable {
-    /// The state of the daemon.
-    enum State: String, Sendable {
-        case serving
-        case draining
-        case stopping
-    }
-
     /// The connections to drain.
     enum Selection: Sendable {
         /// The connections of all app servers.
@@ -43,7 +36,7 @@ final class Drainer: Sendable {
     }
 
     private let mailboxes: [ReactorMailbox]
-    private let current = Mutex(State.serving)
+    private let current = Mutex(ServiceState.serving)
     private let pace: Mutex<Pace>
     private let isCutShort = Atomic(false)
 
@@ -53,10 +46,10 @@ final class Drainer: Sendable {
     }
 
     /// The state of the daemon.
-    var state: State { current.withLock { $0 } }
+    var state: ServiceState { current.withLock { $0 } }
 
     /// Sets the state of the daemon.
-    func enter(_ state: State) { current.withLock { $0 = state } }
+    func enter(_ state: ServiceState) { current.withLock { $0 = state } }
 
     /// Changes the pace of later drains.
     func setPace(_ pace: Pace) { self.pace.withLock { $0 = pace } }
@@ -79,13 +72,45 @@ final class Drainer: Sendable {
         case .sender: return drain(selection, pace, reason: .connectionDraining, progress: progress)
         case .appServers: break
         }
-        let wasServing = current.withLock { state in
-            guard state == .serving else { return false }
-            state = .draining
+        let isOwn = current.withLock { $0.beginDrain() }
+        defer { if isOwn { current.withLock { $0.endDrain() } } }
+        return drain(selection, pace, reason: .connectionDraining, progress: progress)
+    }
+
+    /// Closes the ports of clients, drains the app servers, and closes the connections of all other clients. New connections wait
+    /// in the sockets. Returns the number of app servers, or `nil` if the daemon is stopping.
+    ///
+    /// Closes are not spread, since nothing can reconnect.
+    func hold(progress: (_ done: Int, _ total: Int) -> Void) -> Int? {
+        // Under the lock, so that a release at the same time comes before or after it on every reactor.
+        let isHeld = current.withLock { state in
+            guard state.hold() else { return false }
+            for mailbox in mailboxes { mailbox.post { $0.holdClients() } }
             return true
         }
-        defer { if wasServing { current.withLock { if $0 == .draining { $0 = .serving } } } }
-        return drain(selection, pace, reason: .connectionDraining, progress: progress)
+        guard isHeld else { return nil }
+        var pace = pace.withLock { $0 }
+        pace.spreadMilliseconds = 0
+        let sessions = drain(.appServers, pace, reason: .connectionDraining, progress: progress)
+        guard state == .draining(holds: true) else { return sessions }
+        lastCall(
+            milliseconds: Limits.Shutdown.lastCallMilliseconds, to: Link.Kind.clients,
+            reason: .connectionDraining)
+        // What has not finished its login or request by now is closed in the middle of it.
+        for latch in mailboxes.ask({ $0.closeAll(Link.Kind.clients, .connectionDraining) }) {
+            _ = latch.wait()
+        }
+        _ = current.withLock { $0.endHold() }
+        return sessions
+    }
+
+    /// Opens the ports of clients again. Returns false if the daemon is stopping.
+    func release() -> Bool {
+        current.withLock { state in
+            guard state.release() else { return false }
+            for mailbox in mailboxes { mailbox.post { $0.releaseClients() } }
+            return true
+        }
     }
 
     /// Drains the app servers at shutdown within `seconds`. Returns as soon as no app server is connected.
@@ -104,11 +129,16 @@ final class Drainer: Sendable {
     /// Closes the remaining connections after all listeners: each device gets a Close; connections accepted last get a short
     /// time to finish the login or the first request.
     func lastCall(seconds: Int) {
-        let most = min(Limits.Shutdown.lastCallMilliseconds, Int64(seconds) * 1_000 / 4)
-        let deadline = Now.read().monotonic.advanced(milliseconds: most)
-        for latch in mailboxes.ask({ $0.beginLastCall() }) { _ = latch.wait() }
+        lastCall(
+            milliseconds: min(Limits.Shutdown.lastCallMilliseconds, Int64(seconds) * 1_000 / 4),
+            to: Link.Kind.clients.union([.admin]), reason: .systemShutdown)
+    }
+
+    private func lastCall(milliseconds: Int64, to kinds: Set<Link.Kind>, reason: CloseReason) {
+        let deadline = Now.read().monotonic.advanced(milliseconds: milliseconds)
+        for latch in mailboxes.ask({ $0.beginLastCall(to: kinds, reason) }) { _ = latch.wait() }
         while !isCutShort.load(ordering: .relaxed), Now.read().monotonic < deadline {
-            let left = mailboxes.ask { host in host.allLinks.count { $0.kind != .control } }
+            let left = mailboxes.ask { host in host.allLinks.count { kinds.contains($0.kind) } }
                 .reduce(0) { $0 + ($1.wait() ?? 0) }
             if left == 0 { break }
             Threads.sleep(milliseconds: Limits.Shutdown.lastCallPollMilliseconds)
@@ -179,19 +209,33 @@ extension ReactorHost {
         return drained
     }
 
-    /// Closes every connection at shutdown, a recently accepted one after its login or its first request; connections of the
-    /// control socket stay open.
-    func beginLastCall() {
+    /// Closes the connections of some kinds, a recently accepted one after its login or its first request; those of app servers at
+    /// once.
+    func beginLastCall(to kinds: Set<Link.Kind>, _ reason: CloseReason) {
         let now = reactor.now
-        for link in allLinks {
-            switch link.kind {
-            case .appServer, .appServerPreproduction:
-                link.perform(.connection(.close(.systemShutdown)), now: now)
-            case .device, .https, .admin:
-                link.perform(.connection(.endWhenIdle(from: now.monotonic, .systemShutdown)), now: now)
-            case .control: break
-            }
+        for link in allLinks where kinds.contains(link.kind) {
+            link.perform(
+                .connection(
+                    link.kind.isAppServer ? .close(reason) : .endWhenIdle(from: now.monotonic, reason)),
+                now: now)
         }
+    }
+
+    /// Closes all connections of some kinds at once.
+    func closeAll(_ kinds: Set<Link.Kind>, _ reason: CloseReason) {
+        for link in allLinks where kinds.contains(link.kind) {
+            close(link.connection.id, reason, reactor.now)
+        }
+    }
+
+    /// Accepts no connection of clients until `releaseClients`.
+    func holdClients() {
+        for kind in Link.Kind.clients { reactor.holdListening(ListenerName(rawValue: kind.rawValue)) }
+    }
+
+    /// Accepts connections of clients again.
+    func releaseClients() {
+        for kind in Link.Kind.clients { reactor.releaseListening(ListenerName(rawValue: kind.rawValue)) }
     }
 
     /// Closes the remaining sessions of a drain at once.

@@ -60,6 +60,14 @@ extension Daemon {
         keys.map(\.rawValue).joined(separator: ",")
     }
 
+    /// What was wrong with the last reload, or with the files of the certificate since. `nil` if nothing was.
+    var reloadFailure: String? {
+        if metrics.value(.configReloadSuccess) == 0 {
+            return "the last reload failed: the old settings and certificates stay in use"
+        }
+        return certificates.problem.map { "a changed certificate was not loaded: \($0)" }
+    }
+
     /// Checks the configuration as `ccsd check` does.
     func checkConfiguration() -> CheckReport { source.check(running: asDetected) }
 }

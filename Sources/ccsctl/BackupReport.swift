@@ -3,11 +3,15 @@ import Wire
 
 extension MakeBackup: ReportedCommand {
     static func text(of answer: Answer) -> String {
+        // Links need one mount: under the service unit the two folders are separate mounts.
+        let shared =
+            answer.linkedBytes > 0
+            ? "\(answer.linkedBytes) of them linked" : "all copied: not on the mount of the data directory"
         var text = """
             backup           \(Report.cell(answer.path))
             time             \(Report.time(answer.createdAt))
             commit           \(answer.commit)
-            files            \(answer.files), \(answer.bytes) bytes, \(answer.linkedBytes) of them linked
+            files            \(answer.files), \(answer.bytes) bytes, \(shared)
             milliseconds     \(answer.milliseconds)
 
             """

@@ -27,7 +27,12 @@ extension AdvanceClock: ReportedCommand {
 }
 
 extension DrainSessions: ReportedCommand {
-    static func text(of answer: Answer) -> String { "\(answer.sessions) sessions were drained.\n" }
+    static func text(of answer: Answer) -> String {
+        let drained = "\(answer.sessions) sessions were drained.\n"
+        guard answer.state == ServiceWord.drained.rawValue else { return drained }
+        return drained
+            + "The ports of clients are closed until ccsctl drain --release or a restart of ccsd.\n"
+    }
 }
 
 extension ReloadConfiguration: ReportedCommand {

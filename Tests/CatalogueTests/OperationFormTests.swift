@@ -40,7 +40,10 @@ import Testing
         #expect(level.options.map(\.usage) == ["--for DURATION"])
         #expect(devices.options[0].preset == "100" && devices.options[0].value == .integer(1...10_000))
         let drain = OperationName.drainSessions.form.command
-        #expect(drain.options.map(\.usage) == ["--session ID", "--sender N", "--yes"])
+        #expect(
+            drain.options.map(\.usage) == [
+                "--session ID", "--sender N", "--hold[=true|false]", "--release[=true|false]", "--yes",
+            ])
         let add = OperationName.addSender.form.command
         #expect(
             add.options.map(\.usage) == [

@@ -1,4 +1,5 @@
 import Basics
+import Operator
 import Testing
 
 @testable import Catalogue
@@ -79,6 +80,16 @@ import Testing
         for reason in ConnectionRefusal.allCases {
             #expect(Glossary.meanings(of: reason.rawValue).contains { $0.kind == "refusal of a connection" })
         }
+        for alert in Alert.all {
+            let found = Glossary.meanings(of: alert.name)
+            #expect(found.contains { $0.kind.hasPrefix("alert") }, "\(alert.name)")
+            #expect(found.allSatisfy { !$0.meaning.contains("{{") }, "\(alert.name)")
+        }
+        for cause in CheckHealth.Cause.allCases {
+            #expect(Glossary.meanings(of: cause.rawValue).contains { $0.kind == "cause of health" })
+        }
+        #expect(Glossary.meanings(of: "reload_failed").contains { $0.kind == "log event" })
+        #expect(Set(LogEventMeaning.all.map(\.word)).count == LogEventMeaning.all.count)
         #expect(Glossary.entries.allSatisfy { !$0.meaning.isEmpty })
         #expect(Glossary.nearest("slow_consumr") == "slow_consumer")
         #expect(Glossary.meanings(of: "nonsense").isEmpty)

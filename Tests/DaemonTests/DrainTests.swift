@@ -154,6 +154,49 @@ struct DrainTests {
         #expect(try answer(new, "m", to: device)["message_type"] as? String == "ack")
     }
 
+    @Test("a drain that holds disconnects all clients, serves none until it is released, and loses nothing")
+    func hold() throws {
+        let daemon = try RunningDaemon(reactors: 2, graceSeconds: 600)
+        let sender = try daemon.firstSender
+        let device = try TestDevice(daemon, sender: sender.id)
+        let server = try connect(daemon, sender)
+        // An outstanding ack keeps the drain open until the test sends it.
+        try device.sendUpstream(["n": "1"])
+        let owed = try server.expectJSON("an upstream message") { $0["category"] != nil }
+        let drain = try Drain(daemon, ["--hold"])
+        try server.expectJSON("the notice") { $0["control_type"] as? String == "CONNECTION_DRAINING" }
+        #expect(try daemon.ctl("status")["state"] as? String == "draining")
+        try server.send(["to": device.token, "message_id": owed["message_id"] ?? "", "message_type": "ack"])
+        try server.expect(event: "closed")
+        #expect(try drain.sessions() == 1)
+
+        let status = try daemon.ctl("status")
+        #expect(status["state"] as? String == "drained")
+        #expect(status["devices"] as? Int == 0 && status["app_servers"] as? Int == 0)
+        let health = try Tool.run("ccsctl", ["--socket", daemon.controlSocket, "health"])
+        #expect(health.code == 11 && health.output.contains("ccsctl drain --release"), "\(health)")
+        func accepted() throws -> Int {
+            let connections = try daemon.ctl("status")["connections"] as? [String: Any]
+            return try #require(connections?["accepted"] as? Int)
+        }
+        let before = try accepted()
+        for name in ["app_server", "device", "https"] {
+            let port = UInt16(try daemon.port(name))
+            #expect(PlainHTTP.canConnect(port: port), "the system completes it")
+        }
+        #expect(try accepted() == before + 1, "ccsd accepts only that of the status itself")
+
+        #expect(try daemon.ctl("drain", "--release")["state"] as? String == "serving")
+        let new = try connect(daemon, sender)
+        try device.start(daemon)
+        #expect(try answer(new, "m", to: device)["message_type"] as? String == "ack")
+        let upstream = try daemon.ctl("audit")["upstream"] as? [String: Any]
+        #expect(upstream?["pending"] as? Int == 0)
+        let both = try Tool.run(
+            "ccsctl", ["--socket", daemon.controlSocket, "drain", "--hold", "--release"])
+        #expect(both.code == 64 && both.errors.contains("exclude each other"), "\(both)")
+    }
+
     @Test("canary: drain refuses an unknown session with a hint and drains no session")
     func canary() throws {
         let daemon = try RunningDaemon()

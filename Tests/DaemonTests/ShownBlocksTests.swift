@@ -61,9 +61,9 @@ struct ShownBlocksTests {
         ),
         (
             "docs/backup.md", "systemctl stop ccsd.socket ccsd.service",
-            "needs the service; BackupTests restores backups"
+            "needs the service; MoveTests runs the block"
         ),
-        ("docs/backup.md", "systemctl stop ccsd.socket", "needs the service"),
+        ("docs/backup.md", "ccsctl drain --hold --yes", "needs the service; MoveTests runs the block"),
         ("docs/backup.md", "ccsctl export registry.jsonl", "needs two servers; ExportTests has them"),
         (
             "docs/ci-example.md", "- name: Push messages reach a device",

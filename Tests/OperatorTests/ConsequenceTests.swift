@@ -27,6 +27,8 @@ import Wire
         #expect(RotateKey(sender: sender).consequence == nil)
         #expect(DrainSessions(.appServers).consequence != nil)
         #expect(DrainSessions(.sender(sender)).consequence == nil)
+        #expect(DrainSessions(.hold).consequence?.contains("disconnected") == true)
+        #expect(DrainSessions(.release).consequence == nil)
         #expect(ForgetDevice(device: DeviceID(7)).consequence?.contains("Device 7") == true)
         #expect(SuspendSender(sender: sender).consequence == nil, "it can be resumed")
         #expect(ImportRecords(rows: [], replaces: true).consequence != nil)

@@ -74,7 +74,7 @@ import Wire
         }
         #expect(devices.limit == 100 && devices.after == nil && devices.json == [:])
         #expect(rotation.overlapSeconds == 86_400 && rotation.json == ["sender_id": "5"])
-        #expect(drain.selection == .appServers)
+        #expect(drain.action == .drain(.appServers))
         let null = try OperatorRequest(.listDevices, arguments: ["limit": .null, "after": .null])
         #expect(null.command.json == [:], "null is the same as absent")
     }
@@ -128,7 +128,7 @@ import Wire
     func paths() {
         #expect(RotateKey.fields.name(of: \.sender) == "sender_id")
         #expect(RotateKey.fields.name(of: \.overlapSeconds) == "overlap_seconds")
-        #expect(DrainSessions.fields.name(of: \.selection) == nil)
+        #expect(DrainSessions.fields.name(of: \.action) == nil)
     }
 
     @Test("the audit line has the error code of a refused message, and ok for any other answer")
@@ -139,6 +139,7 @@ import Wire
         #expect(result(.ack, nil) == "ok" && result(.nack, "BAD_REGISTRATION") == "BAD_REGISTRATION")
         #expect(result(.nack, nil) == "refused")
         #expect(DrainSessions.auditResult(DrainSessions.Answer(sessions: 0)) == "ok")
+        #expect(DrainSessions.auditResult(DrainSessions.Answer(sessions: 0, state: "drained")) == "drained")
     }
 
     @Test(

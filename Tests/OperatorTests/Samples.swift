@@ -63,7 +63,9 @@ enum Samples {
         case .acceptClock: Sample(arguments: [[:]], answers: [["accepted": true, "time": time]])
         case .drainSessions:
             Sample(
-                arguments: [[:], ["session": "0-12-345"], ["sender_id": "5"]], answers: [["sessions": 3]])
+                arguments: [
+                    [:], ["session": "0-12-345"], ["sender_id": "5"], ["hold": true], ["release": true],
+                ], answers: [["sessions": 3], ["sessions": 3, "state": "drained"]])
         case .auditStore: Sample(arguments: [[:]], answers: [audit])
         case .exportRecords, .importRecords, .makeBackup: transfer(name)
         case .showCluster, .handOverPartition, .removeNode, .admitNode: cluster(name)

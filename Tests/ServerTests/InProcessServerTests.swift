@@ -64,7 +64,7 @@ struct InProcessServerTests {
         let server = try InProcessServer(in: ServerFolder())
         #expect(try server.get("/readyz").hasPrefix("HTTP/1.1 200 "))
         #expect(try server.get("/metrics").contains("\nccs_draining 0\n"))
-        server.daemon.drainer.enter(.draining)
+        server.daemon.drainer.enter(.draining(holds: false))
         let page = try server.get("/readyz")
         #expect(page.hasPrefix("HTTP/1.1 503 ") && page.hasSuffix("not ready: draining\n"))
         #expect(try server.get("/metrics").contains("\nccs_draining 1\n"))

@@ -105,6 +105,10 @@ struct AlertSample {
             "CcsdRegistryNearlyFull",
             [("ccs_registry_bytes", "95x130"), ("ccs_registry_bytes_limit", "100x130")],
             not: [("ccs_registry_bytes", "95x130"), ("ccs_registry_bytes_limit", "0x130")]),
+        // The samples begin at the time 0, at which a backup of an hour ago has a negative time.
+        AlertSample(
+            "CcsdBackupOld", [("ccs_last_backup_seconds", "-172800x130")],
+            not: [("ccs_last_backup_seconds", "-3600x130")]),
         slow("CcsdSlowAcks", "ccs_ack_seconds", "1", "2.5", direction: "downstream"),
         slow("CcsdSlowDelivery", "ccs_delivery_seconds", "5", "10"),
         slow("CcsdSlowTurns", "ccs_reactor_turn_seconds", "0.1", "0.25"),

@@ -110,6 +110,29 @@ import Testing
         #expect(!isLogged("no_such_event" + "_at_all"), "canary")
     }
 
+    /// Returns the events that a source logs.
+    private static func events(in text: String) -> [String] {
+        let call =
+            /\b(?:[lL]og\??\.(?:debug|info|notice|warning|error|write|record|repeating)|logFailure|log)\([^"\[{}]{0,120}?"([a-z][a-z0-9_]*)"/
+        return text.matches(of: call).map { String($0.1) }
+    }
+
+    @Test("ccsctl explain knows every event that the server logs, and no other")
+    func explainedEvents() {
+        let logged = Set(
+            SourceTree.product.filter { !$0.path.hasPrefix("Sources/ccs-bench") }
+                .flatMap { Self.events(in: $0.text) })
+        let explained = Set(LogEventMeaning.all.map(\.word))
+        #expect(logged.count > 100)
+        expectNone(logged.subtracting(explained).map { "\($0) has no meaning in LogEventMeaning" })
+        expectNone(explained.subtracting(logged).map { "\($0) is never logged" })
+        #expect(
+            Self.events(in: "log.repeating(\n    isNew ? .error : .warning, \"an_event\", by: \"x\")") == [
+                "an_event"
+            ],
+            "canary")
+    }
+
     @Test("docs/concepts.md has a row for every milestone")
     func milestones() throws {
         let cells = Self.firstCells(try #require(SourceTree.read("docs/concepts.md")))

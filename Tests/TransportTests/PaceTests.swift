@@ -347,7 +347,7 @@ import Testing
         let owner = Recorder()
         _ = try loop.reactor.connect(to: loop.address, tls: loop.client, delegate: owner)
         #expect(loop.reactor.turns { words.count == 1 })
-        #expect(acceptor.isPaused)
+        #expect(acceptor.attention == .awaitingDescriptors)
         // During the pause the waiting connection does not make the loop spin.
         var turns = 0
         let end = Now.read().monotonic.advanced(
@@ -360,7 +360,7 @@ import Testing
         acceptor.acceptCall = Acceptor.systemCall
         #expect(loop.reactor.turns { owner.opened == 1 })
         #expect(words == ["failed \(EMFILE)", "resumed"])
-        #expect(!acceptor.isPaused)
+        #expect(acceptor.attention == .watched)
     }
 
     @Test("waiting connections are closed and the reserve is restored when descriptors are really exhausted")

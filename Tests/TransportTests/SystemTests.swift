@@ -108,6 +108,29 @@ import Testing
         #expect(late.closed == [.connectFailed])
     }
 
+    @Test("a listener that is held accepts nothing until it is released, and then what has waited")
+    func heldListener() throws {
+        let socket = try ListeningSocket(tcp: .loopback(port: 0))
+        let address = socket.address
+        let reactor = try Reactor(index: 0)
+        defer { reactor.end() }
+        let (accepted, early, late) = (Recorder(), Recorder(), Recorder())
+        try reactor.listen(on: socket, name: "clients", tls: nil) { _ in accepted }
+        _ = try reactor.connect(to: address, delegate: early)
+        #expect(reactor.turns { accepted.opened == 1 && early.opened == 1 })
+        reactor.holdListening("clients")
+        reactor.holdListening("clients")
+        _ = try reactor.connect(to: address, delegate: late)
+        #expect(reactor.turns { late.opened == 1 }, "the system completes the connection")
+        for _ in 0..<3 { reactor.turn(waitMilliseconds: 0) }
+        #expect(accepted.opened == 1 && early.closed.isEmpty)
+        reactor.releaseListening("others")
+        for _ in 0..<3 { reactor.turn(waitMilliseconds: 0) }
+        #expect(accepted.opened == 1)
+        reactor.releaseListening("clients")
+        #expect(reactor.turns { accepted.opened == 2 })
+    }
+
     @Test("a reactor keeps its connections when it stops listening, and others keep the socket")
     func stopShared() throws {
         let first = try ListeningSocket(tcp: .loopback(port: 0))

@@ -63,6 +63,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     case journalBytes
     /// How often a record that cannot be read was skipped.
     case storeSkippedRecords
+    /// When the last backup was made.
+    case lastBackup
     case diskFreeBytes
     case diskSizeBytes
     /// The size of devices, registrations, subscriptions, groups and senders.
@@ -73,6 +75,8 @@ public enum Metric: Int, CaseIterable, Sendable {
     /// Whether `/readyz` answers with 200.
     case ready
     case draining
+    /// Whether an operator has closed the ports of clients.
+    case drained
     case clockInDoubt
     case configReloads
     case configReloadSuccess

@@ -189,6 +189,9 @@ extension Metric {
             metric: .storeSkippedRecords, name: "ccs_store_skipped_records_total", kind: .counter,
             help: "Times that a damaged record was skipped; ccsctl audit names these records."),
         Row(
+            metric: .lastBackup, name: "ccs_last_backup_seconds", kind: .gauge,
+            help: "When the last backup was made, in seconds since 1970; 0 if none was."),
+        Row(
             metric: .diskFreeBytes, name: "ccs_disk_free_bytes", kind: .gauge,
             help: "Free bytes of the file system of data_directory."),
         Row(
@@ -213,6 +216,9 @@ extension Metric {
         Row(
             metric: .draining, name: "ccs_draining", kind: .gauge,
             help: "1 while connections are being drained, else 0."),
+        Row(
+            metric: .drained, name: "ccs_drained", kind: .gauge,
+            help: "1 while the ports of clients are closed by ccsctl drain --hold, else 0."),
         Row(
             metric: .clockInDoubt, name: "ccs_clock_in_doubt", kind: .gauge,
             help: "1 while the wall clock is in doubt, else 0."),

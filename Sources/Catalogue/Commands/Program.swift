@@ -60,6 +60,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case logDisconnected = 18
     case clusterAlarm = 19
     case storeDamaged = 20
+    case reloadFailed = 21
     case usage = 64
     case badData = 65
     case unavailable = 69
@@ -75,10 +76,11 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .success: "Done."
         case .failure: "The request was understood and refused, or a check failed."
         case .storeFailing: "health: the store accepts no writes."
-        case .notServing: "health: the daemon is draining or stopping."
+        case .notServing: "health: the daemon is draining, drained or stopping."
         case .registryFull: "health: the registry is full, or nearly."
         case .diskLow: "health: little space is left on the disk of the store."
-        case .descriptorsLow: "health: most of the file descriptors are in use."
+        case .descriptorsLow:
+            "health: most of the file descriptors are in use, or connections are refused for lack of them."
         case .certificateExpiring: "health: the certificate has expired, or will within two weeks."
         case .apnsCertificateExpiring:
             "health: a certificate for APNs has expired, or will within two weeks."
@@ -86,6 +88,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .logDisconnected: "health: the node has no connection to the log of its cluster."
         case .clusterAlarm: "health: the cluster has an alarm; ccsctl cluster status lists all."
         case .storeDamaged: "health: a table of the store cannot be read; ccsctl health names it."
+        case .reloadFailed: "health: the last reload failed; the old settings stay in use."
         case .usage: "The command line is wrong."
         case .badData: "A file or standard input has invalid content."
         case .unavailable: "The daemon is not running, or cannot be reached."

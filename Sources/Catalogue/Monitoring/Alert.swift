@@ -32,6 +32,13 @@ public struct Alert: Sendable {
         self.action = action
     }
 
+    /// What is wrong and what to do, with the names of labels, and N for values, in place of templates.
+    public var meaning: String {
+        "\(summary) \(action)".replacing(/{{ *(?:\$labels\.(\w+)|\$value)[^}]*}}/) { match in
+            match.1.map { $0.uppercased() } ?? "N"
+        }
+    }
+
     /// All alerts, the most urgent first.
     public static let all = service + cluster + storage + traffic + webhooks + limits
 }
@@ -49,7 +56,7 @@ extension Alert {
             "CcsdNotReady", .critical, "ccs_ready == 0", for: "2m",
             "ccsd accepts no messages: /readyz answers with 503.",
             action:
-                "Run ccsctl health: it names the cause. If ccsd is draining or stopping, wait until it has stopped, and check that it starts again."
+                "Run ccsctl health: it names the cause. If ccsd is draining or stopping, wait until it has stopped, and check that it starts again; if it is drained, run ccsctl drain --release."
         ),
         Alert(
             "CcsdRestarting", .critical, "changes(process_start_time_seconds{job=\"ccsd\"}[1h]) > 3",
@@ -116,6 +123,12 @@ extension Alert {
             "The registry has reached nine tenths of registry_bytes; at the limit no device is added.",
             action:
                 "Raise registry_bytes and run ccsctl reload, or lower device_expiry_seconds. If ccs_devices grows fast, look at ccs_refusals_total for too_many_unauthenticated: a client may be creating devices."
+        ),
+        Alert(
+            "CcsdBackupOld", .warning, "time() - ccs_last_backup_seconds > 2 * 86400", for: "1h",
+            "The last backup was made more than two days ago, or none was ever made.",
+            action:
+                "Look for backup_failed in the log and at the timer that runs ccsctl backup. A restored server counts from the backup before the one it was restored from: make a new one. If the machine is backed up in another way, silence this alert."
         ),
     ]
 

@@ -78,11 +78,11 @@ extension Program {
             ],
             examples: [Example("Print the schema of one command", "ccsctl schema senders list")]),
         Command(
-            "explain", "Explain a word of logs or metrics, a config key or an exit code.",
+            "explain", "Explain a word of logs, metrics or alerts, a config key or an exit code.",
             arguments: [
                 Argument(
                     "WORD",
-                    "A close reason, refusal, milestone, alarm, metric, config key or exit code. Default: all.",
+                    "A log event, close reason, refusal, milestone, alarm, alert, metric, config key or exit code. Default: all.",
                     isOptional: true)
             ],
             examples: [Example("Explain a close reason", "ccsctl explain slow_consumer")]),

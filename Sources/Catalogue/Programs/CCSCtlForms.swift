@@ -25,7 +25,8 @@ extension OperationName {
             OperationForm(
                 DrainSessions.self, flags: [\.sender: "--sender"],
                 examples: [
-                    Example("Let one sender reconnect", "ccsctl drain --sender 100000000001")
+                    Example("Let one sender reconnect", "ccsctl drain --sender 100000000001"),
+                    Example("Let no client in before the backup of a move", "ccsctl drain --hold"),
                 ])
         case .auditStore:
             OperationForm(AuditStore.self, details: ["Exits with 1 if the check fails."])

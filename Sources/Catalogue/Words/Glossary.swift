@@ -1,11 +1,13 @@
 import Basics
+import Operator
 
 /// The meanings of the words in logs, metrics and listings.
 public enum Glossary {
     /// A word with its kind and meaning.
     public struct Entry: Sendable {
         public var word: String
-        /// Close reason, refusal of a connection, refusal, milestone, word of a cluster, metric, exit code or config key.
+        /// Close reason, refusal of a connection, refusal, milestone, word of a cluster, log event, alert, cause of `ccsctl health`,
+        /// metric, exit code or config key.
         public var kind: String
         public var meaning: String
     }
@@ -19,6 +21,13 @@ public enum Glossary {
         + (refusals + earlyRefusals).map { Entry(word: $0.word, kind: "refusal", meaning: $0.meaning) }
         + milestones.map { Entry(word: $0.word, kind: "milestone", meaning: $0.meaning) }
         + cluster
+        + LogEventMeaning.all.map { Entry(word: $0.word, kind: "log event", meaning: $0.meaning) }
+        + Alert.all.map {
+            Entry(word: $0.name, kind: "alert (\($0.severity.rawValue))", meaning: $0.meaning)
+        }
+        + CheckHealth.Cause.allCases.map {
+            Entry(word: $0.rawValue, kind: "cause of health", meaning: $0.exitCode.meaning)
+        }
         + Metric.allCases.map {
             Entry(word: $0.name, kind: "metric (\($0.kind))", meaning: $0.help + labels($0))
         }

@@ -56,7 +56,7 @@ public struct ShowFigures: OperatorCommand {
                 version:state:uptimeMilliseconds:downstream:upstream:waiting:connections:sessions:refusals:
                 latencies:senders:process:testClock:),
             .required("version", .text, \.version, "The version of the daemon."),
-            .required("state", .text, \.state, "serving, draining or stopping."),
+            .required("state", .text, \.state, "\(ServiceWord.list)."),
             .required("uptime_milliseconds", .count, \.uptimeMilliseconds, "The time since the start."),
             .required(
                 "downstream", .counts, \.downstream, "Messages to devices since the start, by milestone."),

@@ -6,7 +6,7 @@ public struct CheckHealth: OperatorCommand {
     public static let summary = OperationSummary.reading(
         .checkHealth, "Check whether the daemon works, and name what will stop it soon.",
         details: [
-            "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates and the cluster, most urgent first."
+            "It checks the store, the state, the clock, the registry, the disk, the descriptors, the certificates, the cluster and the last reload, most urgent first."
         ])
     public static let fields = Fields(CheckHealth.init)
 
@@ -23,6 +23,7 @@ public struct CheckHealth: OperatorCommand {
         case clockInDoubt = "clock_in_doubt"
         case logDisconnected = "log_disconnected"
         case clusterAlarm = "cluster_alarm"
+        case reloadFailed = "reload_failed"
     }
 
     /// Something that is wrong.
@@ -61,7 +62,7 @@ public struct CheckHealth: OperatorCommand {
         public static let fields = Fields(
             Answer.init(isHealthy:state:findings:),
             .required("healthy", .boolean, \.isHealthy, "Whether nothing is wrong."),
-            .required("state", .text, \.state, "serving, draining or stopping."),
+            .required("state", .text, \.state, "\(ServiceWord.list)."),
             .required("findings", .list(.record), \.findings, "What is wrong, most urgent first."))
     }
 

@@ -77,34 +77,61 @@ public struct DrainSessions: OperatorCommand {
         case session(ConnectionID)
     }
 
+    /// What the command does.
+    public enum Action: Sendable, Equatable {
+        /// Drains the selected connections; their peers may connect again.
+        case drain(Selection)
+        /// Drains all app servers, disconnects all other clients, and keeps their ports closed.
+        case hold
+        /// Opens the ports again.
+        case release
+    }
+
     /// The session to drain.
     public private(set) var session: ConnectionID?
     /// The sender whose sessions are drained.
     public private(set) var sender: SenderID?
+    /// Whether the ports are closed.
+    public private(set) var isHolding: Bool
+    /// Whether the ports are opened.
+    public private(set) var isReleasing: Bool
 
-    private init(session: ConnectionID?, sender: SenderID?) {
+    private init(session: ConnectionID?, sender: SenderID?, isHolding: Bool, isReleasing: Bool) {
         self.session = session
         self.sender = sender
+        self.isHolding = isHolding
+        self.isReleasing = isReleasing
     }
 
-    /// Creates the command for the selected connections.
-    public init(_ selection: Selection) {
-        switch selection {
-        case .appServers: self.init(session: nil, sender: nil)
-        case .sender(let sender): self.init(session: nil, sender: sender)
-        case .session(let session): self.init(session: session, sender: nil)
+    /// Creates the command for an action.
+    public init(_ action: Action) {
+        self.init(session: nil, sender: nil, isHolding: action == .hold, isReleasing: action == .release)
+        switch action {
+        case .drain(.sender(let sender)): self.sender = sender
+        case .drain(.session(let session)): self.session = session
+        case .drain(.appServers), .hold, .release: break
         }
     }
 
-    /// The connections to drain.
-    public var selection: Selection {
-        if let session { return .session(session) }
-        return sender.map { .sender($0) } ?? .appServers
+    /// Creates the command that drains the selected connections.
+    public init(_ selection: Selection) { self.init(.drain(selection)) }
+
+    /// What to do.
+    public var action: Action {
+        if isHolding { return .hold }
+        if isReleasing { return .release }
+        if let session { return .drain(.session(session)) }
+        return .drain(sender.map { .sender($0) } ?? .appServers)
     }
 
     public var consequence: String? {
-        guard selection == .appServers else { return nil }
-        return "All app servers are asked to reconnect, and their connections are closed."
+        switch action {
+        case .drain(.appServers):
+            "All app servers are asked to reconnect, and their connections are closed."
+        case .hold:
+            "All app servers and devices are disconnected, and none can connect until the ports are released or ccsd restarts."
+        case .drain, .release: nil
+        }
     }
 
     public static let summary = OperationSummary.destroying(
@@ -112,29 +139,48 @@ public struct DrainSessions: OperatorCommand {
         details: [
             "Each connection gets CONNECTION_DRAINING; after drain_grace_seconds the connections are closed one by one, at random times within drain_spread_seconds. Messages in flight are still acknowledged, new messages get a CONNECTION_DRAINING error, and everything else goes to newly opened connections. The daemon keeps running, and devices stay connected.",
             "Without a session or a sender, all current connections of app servers are drained.",
+            "With hold no client can connect from the beginning on: the ports of app servers and devices and that of HTTPS accept nothing, and new connections wait in the sockets. App servers are drained, devices and HTTPS are disconnected, and the state is drained: no message of a client arrives until a drain with release, or a restart. The control socket and the admin port work as before. What has been accepted goes on: messages to iOS apps and webhooks leave, and in a cluster other nodes still reach this one.",
         ])
     public static let fields = Fields(
-        DrainSessions.init(session:sender:),
+        DrainSessions.init(session:sender:isHolding:isReleasing:),
         .optional(
             "session", .session, \.session, audit: .session,
             "Drain the connection with this ID (see sessions list)."),
-        .optional("sender_id", .sender, \.sender, audit: .sender, "Drain the connections of this sender."))
+        .optional("sender_id", .sender, \.sender, audit: .sender, "Drain the connections of this sender."),
+        .preset(
+            "hold", .boolean, \.isHolding, false,
+            "Disconnect all clients, and keep their ports closed."),
+        .preset(
+            "release", .boolean, \.isReleasing, false,
+            "Open the ports that a drain with hold has closed."))
 
     public func check() throws(FieldProblem) {
-        guard session == nil || sender == nil else {
-            throw .conflict("session and sender_id exclude each other", hint: "give one of them")
+        let given = [session != nil, sender != nil, isHolding, isReleasing]
+        guard given.count(where: { $0 }) <= 1 else {
+            throw .conflict(
+                "session, sender_id, hold and release exclude each other", hint: "give one of them")
         }
     }
 
-    /// The number of drained sessions.
+    public static func auditResult(_ answer: Answer) -> String {
+        answer.state == ServiceWord.drained.rawValue ? ServiceWord.drained.rawValue : "ok"
+    }
+
+    /// The result of a drain.
     public struct Answer: Record {
         public var sessions: Int
+        /// The state of the daemon afterwards; `nil` if it did not report it.
+        public var state: String?
 
         /// Creates an answer.
-        public init(sessions: Int) { self.sessions = sessions }
+        public init(sessions: Int, state: String? = nil) {
+            self.sessions = sessions
+            self.state = state
+        }
 
         public static let fields = Fields(
-            Answer.init(sessions:),
-            .required("sessions", .count, \.sessions, "The number of drained sessions."))
+            Answer.init(sessions:state:),
+            .required("sessions", .count, \.sessions, "The number of drained sessions."),
+            .optional("state", .text, \.state, "The state afterwards: \(ServiceWord.list)."))
     }
 }

@@ -67,7 +67,7 @@ public struct ShowStatus: OperatorCommand {
             .required("version", .text, \.version, "The version of the daemon."),
             .required("pid", .count, \.process, "The process ID of the daemon."),
             .required("uptime_seconds", .count, \.uptimeSeconds, "The time since the start."),
-            .required("state", .text, \.state, "serving, draining or stopping."),
+            .required("state", .text, \.state, "\(ServiceWord.list)."),
             .nullable(
                 "clock_problem", .text, \.clockProblem,
                 "Why the machine's clock is not trusted; null if it is."),

@@ -13,7 +13,12 @@ final class Backups: Sendable {
         var done = 0
         var total = 0
         var isStopping = false
+        /// When the last backup was made, in milliseconds since 1970; 0 if none was.
+        var lastMade: UnixMilliseconds = 0
     }
+
+    /// The setting of the store with the time of the last backup, in decimal.
+    static let setting = "last_backup"
 
     private let store: RocksStore
     private let log: Log
@@ -22,7 +27,13 @@ final class Backups: Sendable {
     init(store: RocksStore, log: Log) {
         self.store = store
         self.log = log
+        let kept = (try? store.setting(Self.setting)) ?? nil
+        let last = kept.flatMap { UnixMilliseconds(String(decoding: $0, as: UTF8.self)) } ?? 0
+        state.change { $0.lastMade = last }
     }
+
+    /// When the last backup was made, also before the start, in milliseconds since 1970; 0 if none was.
+    var lastMade: UnixMilliseconds { state.change { $0.lastMade } }
 
     /// Makes a backup. It is completed even if the caller does not wait for it.
     func make(
@@ -45,6 +56,7 @@ final class Backups: Sendable {
                 report(done, total)
             }
             let made = try writer.run()
+            remember(start.wall)
             return answer(
                 target, made, milliseconds: Int(Now.read().monotonic.milliseconds(since: start.monotonic)))
         } catch {
@@ -87,7 +99,7 @@ final class Backups: Sendable {
     private func begin(_ path: String) throws(BackupFailure) {
         let running = state.change { state -> State? in
             guard state.running == nil, !state.isStopping else { return state }
-            state = State(running: path)
+            state = State(running: path, lastMade: state.lastMade)
             return nil
         }
         guard let running else { return }
@@ -95,6 +107,12 @@ final class Backups: Sendable {
         throw BackupFailure(
             "another backup is running: to \(other), \(running.done) of \(running.total) bytes are done",
             hint: "wait until it is complete", .failure)
+    }
+
+    /// Keeps the time of a backup, for the next start as well. If the store fails, that is reported by itself.
+    private func remember(_ time: UnixMilliseconds) {
+        state.change { $0.lastMade = time }
+        try? store.setSetting(Self.setting, Array("\(time)".utf8))
     }
 
     private func advance(_ done: Int, _ total: Int) throws(BackupFailure) {

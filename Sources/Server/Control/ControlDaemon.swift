@@ -15,7 +15,7 @@ extension ControlServer {
             version: Program.version, process: Int(getpid()),
             uptimeSeconds: Int(
                 Now.read().monotonic.milliseconds(since: daemon.startedAt.monotonic) / 1_000),
-            state: daemon.drainer.state.rawValue, clockProblem: daemon.clock.problem,
+            state: daemon.drainer.state.word.rawValue, clockProblem: daemon.clock.problem,
             listeners: daemon.listeners.map { .init(name: $0.name, address: $0.host, port: $0.port) },
             appServers: metrics.value(.sessionsOpen, 0), devices: metrics.value(.sessionsOpen, 1),
             connections: connections(), downstream: milestones(direction: 0),
@@ -71,23 +71,32 @@ extension ControlServer {
     }
 
     func drain(_ command: DrainSessions, _ call: Call) throws(OperatorProblem) -> DrainSessions.Answer {
-        let selection: Drainer.Selection
-        switch command.selection {
-        case .appServers: selection = .appServers
-        case .sender(let sender):
+        let report = { (done: Int, total: Int) in call.report(done, total, "sessions drained") }
+        let sessions: Int?
+        switch command.action {
+        case .drain(.appServers): sessions = daemon.drainer.drainConnections(.appServers, progress: report)
+        case .drain(.sender(let sender)):
             try requireSender(sender)
-            selection = .sender(sender)
-        case .session(let session): selection = .session(session)
+            sessions = daemon.drainer.drainConnections(.sender(sender), progress: report)
+        case .drain(.session(let session)):
+            sessions = daemon.drainer.drainConnections(.session(session), progress: report)
+            guard sessions != 0 else {
+                throw OperatorProblem(
+                    "unknown session \(session.reactor)-\(session.slot)-\(session.generation)",
+                    hint: "ccsctl sessions list shows all sessions")
+            }
+        case .hold:
+            sessions = daemon.drainer.hold(progress: report)
+            if daemon.drainer.state == .drained { daemon.log.notice("clients_drained") }
+        case .release:
+            let isReleased = daemon.drainer.release()
+            sessions = isReleased ? 0 : nil
+            if isReleased { daemon.log.notice("clients_released") }
         }
-        let total = daemon.drainer.drainConnections(selection) { done, total in
-            call.report(done, total, "sessions drained")
+        guard let sessions else {
+            throw OperatorProblem("ccsd is stopping", hint: "its ports open when it starts again")
         }
-        if case .session(let session) = command.selection, total == 0 {
-            throw OperatorProblem(
-                "unknown session \(session.reactor)-\(session.slot)-\(session.generation)",
-                hint: "ccsctl sessions list shows all sessions")
-        }
-        return DrainSessions.Answer(sessions: total)
+        return DrainSessions.Answer(sessions: sessions, state: daemon.drainer.state.word.rawValue)
     }
 
     func reload(_ command: ReloadConfiguration) throws(OperatorProblem) -> ReloadConfiguration.Answer {

@@ -12,20 +12,36 @@ extension ControlServer {
         var state = HealthState(
             storeFailure: daemon.storeThreads.lastFailure?.kind.rawValue,
             storeDamage: HealthState.text(of: daemon.storeThreads.damage),
-            state: daemon.drainer.state.rawValue, clockProblem: daemon.clock.problem,
+            state: daemon.drainer.state.word, clockProblem: daemon.clock.problem,
             registryBytes: registry.bytes, registryLimit: registry.limit,
             diskFree: metrics.value(.diskFreeBytes), diskSize: metrics.value(.diskSizeBytes),
             openDescriptors: metrics.value(.processOpenDescriptors),
             mostDescriptors: metrics.value(.processMaxDescriptors),
             certificateNotAfter: daemon.certificates.notAfter,
-            apnsNotAfter: daemon.apnsCredentials.firstExpiry, folder: daemon.configuration.dataDirectory)
+            apnsNotAfter: daemon.apnsCredentials.firstExpiry, reloadFailure: daemon.reloadFailure,
+            folder: daemon.configuration.dataDirectory)
+        addConnections(to: &state)
         if daemon.cluster != nil {
             do throws(OperatorProblem) {
                 state.clusterAlarms = try clusterAlarms()
             } catch { state.clusterFailure = error }
         }
         let findings = state.findings(now: daemon.clock.judgedMachine(.read()).wall)
-        return CheckHealth.Answer(isHealthy: findings.isEmpty, state: state.state, findings: findings)
+        return CheckHealth.Answer(
+            isHealthy: findings.isEmpty, state: state.state.rawValue, findings: findings)
+    }
+
+    /// Asks the reactors how many connections they have and could have.
+    private func addConnections(to state: inout HealthState) {
+        let now = Now.read().monotonic
+        for room in daemon.mailboxes.ask({ $0.room }).compactMap({ $0.wait() }) {
+            if room.open * max(1, state.connectionLimit) >= state.connections * room.limit {
+                (state.connections, state.connectionLimit) = (room.open, room.limit)
+            }
+            guard let refusal = room.lastRefusal else { continue }
+            let seconds = Int(now.milliseconds(since: refusal) / 1_000)
+            state.secondsSinceRefusal = min(seconds, state.secondsSinceRefusal ?? seconds)
+        }
     }
 
     func showFigures() -> ShowFigures.Answer {
@@ -38,7 +54,7 @@ extension ControlServer {
                 RefusalInterface.allCases.indices.reduce(0) { $0 + metrics.value(.refusals, $1, position) })
         }
         return ShowFigures.Answer(
-            version: Program.version, state: daemon.drainer.state.rawValue,
+            version: Program.version, state: daemon.drainer.state.word.rawValue,
             uptimeMilliseconds: Int(now.monotonic.milliseconds(since: daemon.startedAt.monotonic)),
             downstream: milestones(direction: 0), upstream: milestones(direction: 1),
             waiting: words(.messagesWaiting), connections: words(.connectionsOpen),

@@ -8,7 +8,7 @@ struct HealthState {
     var storeFailure: String?
     /// What `text(of:)` says about damaged tables. `nil` if there is none.
     var storeDamage: String?
-    var state = "serving"
+    var state = ServiceWord.serving
     var clockProblem: String?
     var registryBytes = 0
     /// 0 if there is no limit.
@@ -19,6 +19,12 @@ struct HealthState {
     var openDescriptors = 0
     /// 0 if it could not be read.
     var mostDescriptors = 0
+    /// The open connections of the fullest reactor.
+    var connections = 0
+    /// The connections of a reactor that the descriptors allow; 0 if it was not asked.
+    var connectionLimit = 0
+    /// Seconds since a connection was refused for lack of a descriptor; `nil` if none was.
+    var secondsSinceRefusal: Int?
     var certificateNotAfter = UnixMilliseconds.max
     /// `nil` if there is no certificate for APNs.
     var apnsNotAfter: UnixMilliseconds?
@@ -26,6 +32,8 @@ struct HealthState {
     var clusterAlarms: [ShowCluster.Answer.Alarm] = []
     /// Why the cluster was not asked.
     var clusterFailure: OperatorProblem?
+    /// What was wrong with the last reload, or with the files of the certificate since; `nil` if nothing was.
+    var reloadFailure: String?
     /// The folder of the store.
     var folder = ""
 
@@ -56,13 +64,7 @@ struct HealthState {
                     "restore a backup: A damaged store in docs/operations.md; ccsd check --store names all tables"
                 )
             }
-        case .notServing:
-            state == "serving"
-                ? nil
-                : (
-                    "ccsd is \(state): app servers are asked to reconnect",
-                    "wait until it has stopped, and start it; a drain that you ordered is not an error"
-                )
+        case .notServing: stateText
         case .registryFull: registryText
         case .diskLow:
             percent(diskFree, of: diskSize).flatMap { free in
@@ -74,13 +76,11 @@ struct HealthState {
                     )
             }
         case .descriptorsLow:
-            percent(openDescriptors, of: mostDescriptors).flatMap { used in
-                used <= Limits.Metrics.mostDescriptorsPercent
-                    ? nil
-                    : (
-                        "\(openDescriptors) of \(mostDescriptors) descriptors are open",
-                        "raise LimitNOFILE in the unit and restart, or find the clients with ccsctl sessions list"
-                    )
+            descriptorsProblem.map {
+                (
+                    $0,
+                    "raise LimitNOFILE in the unit and restart, or find the clients with ccsctl sessions list"
+                )
             }
         case .certificateExpiring:
             expiry("the certificate", certificateNotAfter, now).map {
@@ -97,6 +97,45 @@ struct HealthState {
         case .logDisconnected:
             clusterAlarms.first { $0.cause == .logDisconnected }.map { ($0.problem, $0.action) }
         case .clusterAlarm: clusterText
+        case .reloadFailed:
+            reloadFailure.map {
+                (
+                    $0,
+                    "run ccsctl check, which names each mistake with its line; mend it, then run ccsctl reload"
+                )
+            }
+        }
+    }
+
+    /// What is wrong with the descriptors. Of those of the process, most of the connections' share may be in use before most of all
+    /// are, since some are reserved for the store.
+    private var descriptorsProblem: String? {
+        let most = Limits.Metrics.mostDescriptorsPercent
+        let open =
+            "\(connections) of \(connectionLimit) connections that the descriptors allow on a thread are open"
+        if let secondsSinceRefusal, secondsSinceRefusal < Limits.Metrics.refusalSeconds {
+            return "connections are refused for lack of file descriptors: \(open)"
+        }
+        if let used = percent(connections, of: connectionLimit), used > most { return open }
+        if let used = percent(openDescriptors, of: mostDescriptors), used > most {
+            return "\(openDescriptors) of \(mostDescriptors) descriptors are open"
+        }
+        return nil
+    }
+
+    private var stateText: (problem: String, action: String)? {
+        switch state {
+        case .serving: nil
+        case .drained:
+            (
+                "ccsd is drained: no client can connect",
+                "run ccsctl drain --release, or restart ccsd; a drain that you ordered is not an error"
+            )
+        case .draining, .stopping:
+            (
+                "ccsd is \(state.rawValue): app servers are asked to reconnect",
+                "wait until it has stopped, and start it; a drain that you ordered is not an error"
+            )
         }
     }
 

@@ -17,7 +17,10 @@ extension Daemon {
     func refreshGauges(now: Now) {
         guard let shard = metrics.shards.last else { return }
         shard.set(.ready, to: isReady ? 1 : 0)
-        shard.set(.draining, to: drainer.state == .serving ? 0 : 1)
+        let state = drainer.state
+        shard.set(.draining, to: state == .serving || state == .drained ? 0 : 1)
+        shard.set(.drained, to: state == .drained ? 1 : 0)
+        shard.set(.lastBackup, to: Int(backups.lastMade / 1_000))
         shard.set(.clockInDoubt, to: clock.current == nil ? 0 : 1)
         shard.set(.registryBytes, to: storeThreads.registry.bytes)
         shard.set(.registryBytesLimit, to: storeThreads.registry.limit)

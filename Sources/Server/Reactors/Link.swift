@@ -14,6 +14,9 @@ class Link: ConnectionDelegate {
         case admin
         case control
 
+        /// The listeners of clients: not those of the operator.
+        static let clients: Set<Kind> = [.appServer, .appServerPreproduction, .device, .https]
+
         /// The position among all kinds, which is the index of the metric label `listener`.
         var position: Int {
             // In the order of the cases; a search would cost time for every record.

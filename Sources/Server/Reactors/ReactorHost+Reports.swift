@@ -1,10 +1,26 @@
 import Basics
 import Transport
 
+/// How many connections a reactor has and could have.
+struct ConnectionRoom: Sendable {
+    var open: Int
+    /// What the file descriptors allow.
+    var limit: Int
+    /// When a connection was last refused for lack of a descriptor; `nil` if none was.
+    var lastRefusal: Instant?
+}
+
 /// The log lines for reports of the reactor.
 extension ReactorHost {
+    /// The connections that the host has and could have, for `ccsctl health`.
+    var room: ConnectionRoom {
+        ConnectionRoom(
+            open: reactor.connectionCount, limit: reactor.connectionLimit, lastRefusal: lastDescriptorRefusal)
+    }
+
     /// Logs a report.
     func write(_ report: TransportReport) {
+        noteRefusal(report)
         switch report {
         case .acceptFailed(let listener, _, let code, let dropped):
             log.repeating(
@@ -15,6 +31,15 @@ extension ReactorHost {
                 .notice, "accept_resumed", by: listener.rawValue, ["listener": LogValue(listener)])
         case .refused(let listener, let peer, let reason):
             logRefusal(of: peer, listener: listener.rawValue, reason: reason.rawValue)
+        }
+    }
+
+    private func noteRefusal(_ report: TransportReport) {
+        switch report {
+        case .acceptFailed(_, .noDescriptor, _, _), .refused(_, _, .noDescriptor),
+            .refused(_, _, .reactorFull):
+            lastDescriptorRefusal = reactor.now.monotonic
+        case .acceptFailed, .refused, .acceptResumed, .clientFull: break
         }
     }
 

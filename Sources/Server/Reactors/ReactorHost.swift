@@ -39,6 +39,8 @@ final class ReactorHost: ReactorDelegate {
     let clock: ClockStatus
     let admission: Admission
     private var backpressured: [Link] = []
+    /// When a connection was last refused for lack of a descriptor; `nil` if none was.
+    var lastDescriptorRefusal: Instant?
     private var refusals = TurnRefusals()
     /// Bytes buffered by all unauthenticated HTTP connections together.
     var unauthenticatedBytes = 0

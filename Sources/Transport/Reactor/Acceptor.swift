@@ -3,6 +3,15 @@ import CLinux
 
 /// One listener of one reactor, with its limits.
 final class Acceptor {
+    /// Whether the reactor accepts the connections of a listener; otherwise they wait in its socket.
+    enum Attention {
+        case watched
+        /// Paused for a moment, until descriptors become free.
+        case awaitingDescriptors
+        /// Held by the operator, until it is released.
+        case held
+    }
+
     /// `nil` once the listener is stopped; open connections keep the acceptor itself alive.
     private var socket: ListeningSocket?
     /// The descriptor of the socket; -1 once the listener is stopped.
@@ -16,8 +25,8 @@ final class Acceptor {
     let accept: (Connection) -> (any ConnectionDelegate)?
     /// Number of open connections.
     var connections = 0
-    /// Whether it is paused until descriptors become free.
-    var isPaused = false
+    /// Whether the reactor accepts its connections.
+    var attention = Attention.watched
     /// Accepts a waiting connection of a listener. Returns -1 with `errno` set if there is none or it fails.
     var acceptCall: (_ listener: Int32) -> (socket: Int32, peer: SocketAddress) = Acceptor.systemCall
     /// The connections that have not logged in, by address or network.

@@ -38,8 +38,28 @@ extension Reactor {
         for index in acceptors.indices {
             guard let acceptor = acceptors[index], name == nil || acceptor.name == name else { continue }
             acceptors[index] = nil
-            if !acceptor.isPaused { unwatch(acceptor) }
+            if acceptor.attention == .watched { unwatch(acceptor) }
             acceptor.stop()
+        }
+    }
+
+    /// Stops accepting connections of the listeners with a name, which stay open: connections wait in their sockets until
+    /// `releaseListening`.
+    public func holdListening(_ name: ListenerName) {
+        for case let acceptor? in acceptors where acceptor.name == name {
+            if acceptor.attention == .watched { unwatch(acceptor) }
+            acceptor.attention = .held
+        }
+    }
+
+    /// Accepts connections again after `holdListening`, those that wait first.
+    public func releaseListening(_ name: ListenerName) {
+        for case (let index, let acceptor?) in acceptors.enumerated()
+        where acceptor.name == name && acceptor.attention == .held {
+            acceptor.attention = .watched
+            do throws(TransportError) { try resume(acceptor, index) } catch {
+                closeWaiting(acceptor, code: error.code)
+            }
         }
     }
 
@@ -49,6 +69,8 @@ extension Reactor {
 
     /// Accepts waiting connections, up to the listener's share of a turn.
     func acceptAll(_ acceptor: Acceptor) {
+        // Events of this turn may be older than a pause.
+        guard acceptor.attention == .watched else { return }
         for _ in 0..<acceptor.pace.acceptsPerTurn {
             let (socket, peer) = acceptor.next()
             if socket >= 0 {
@@ -192,14 +214,16 @@ extension Reactor {
         }
         reserve = Self.openReserve()
         guard let index = acceptors.firstIndex(where: { $0 === acceptor }) else { return }
-        acceptor.isPaused = true
+        acceptor.attention = .awaitingDescriptors
         unwatch(acceptor)
         let reason: ConnectionRefusal = code == EMFILE || code == ENFILE ? .noDescriptor : .noMemory
         report?(.acceptFailed(listener: acceptor.name, reason: reason, code: code, dropped: dropped))
         schedule(at: now.monotonic.advanced(milliseconds: Int64(Limits.Connection.acceptPauseMilliseconds))) {
             [weak self, weak acceptor] _ in
-            guard let self, let acceptor, self.acceptors[index] === acceptor else { return }
-            acceptor.isPaused = false
+            guard let self, let acceptor, self.acceptors[index] === acceptor,
+                acceptor.attention == .awaitingDescriptors
+            else { return }
+            acceptor.attention = .watched
             do throws(TransportError) {
                 try self.resume(acceptor, index)
                 self.report?(.acceptResumed(listener: acceptor.name))

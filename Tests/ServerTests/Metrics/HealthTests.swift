@@ -23,13 +23,19 @@ import Testing
         #expect(causes { ($0.diskFree, $0.diskSize) = (9, 100) } == [.diskLow])
         #expect(causes { ($0.openDescriptors, $0.mostDescriptors) = (80, 100) } == [])
         #expect(causes { ($0.openDescriptors, $0.mostDescriptors) = (81, 100) } == [.descriptorsLow])
+        #expect(causes { ($0.connections, $0.connectionLimit) = (80, 100) } == [])
+        #expect(causes { ($0.connections, $0.connectionLimit) = (81, 100) } == [.descriptorsLow])
+        #expect(causes { $0.secondsSinceRefusal = 59 } == [.descriptorsLow])
+        #expect(causes { $0.secondsSinceRefusal = 60 } == [])
+        #expect(causes { $0.reloadFailure = "the last reload failed" } == [.reloadFailed])
         #expect(causes { ($0.registryBytes, $0.registryLimit) = (90, 100) } == [])
         #expect(causes { ($0.registryBytes, $0.registryLimit) = (91, 100) } == [.registryFull])
         #expect(causes { ($0.registryBytes, $0.registryLimit) = (91, 0) } == [])
         #expect(causes { $0.certificateNotAfter = now + 14 * day + 1 } == [])
         #expect(causes { $0.certificateNotAfter = now + 14 * day } == [.certificateExpiring])
         #expect(causes { $0.apnsNotAfter = now - 1 } == [.apnsCertificateExpiring])
-        #expect(causes { $0.state = "draining" } == [.notServing])
+        #expect(causes { $0.state = .draining } == [.notServing])
+        #expect(causes { $0.state = .drained } == [.notServing])
         #expect(causes { $0.clockProblem = "behind" } == [.clockInDoubt])
         #expect(causes { $0.clusterFailure = OperatorProblem("no answer") } == [.clusterAlarm])
         #expect(causes { $0.storeFailure = "full" } == [.storeFailing])
@@ -41,7 +47,7 @@ import Testing
     )
     func all() {
         var state = HealthState(
-            storeFailure: "full", storeDamage: "table 000012.sst", state: "stopping", clockProblem: "behind",
+            storeFailure: "full", storeDamage: "table 000012.sst", state: .stopping, clockProblem: "behind",
             registryBytes: 5,
             registryLimit: 5, diskFree: 0, diskSize: 100, openDescriptors: 9, mostDescriptors: 10,
             certificateNotAfter: now - 1, apnsNotAfter: now + 1,
@@ -49,7 +55,7 @@ import Testing
                 .init(cause: .logDisconnected, problem: "cut off", action: "check NATS"),
                 .init(cause: .unowned, problem: "partition 3 has no owner", action: "look"),
                 .init(cause: .clock, problem: "differ", action: "set"),
-            ], folder: "/data")
+            ], reloadFailure: "the last reload failed", folder: "/data")
         let findings = state.findings(now: now)
         #expect(findings.map(\.cause) == CheckHealth.Cause.allCases)
         #expect(findings.allSatisfy { !$0.problem.isEmpty && !$0.action.isEmpty })
@@ -58,9 +64,10 @@ import Testing
         #expect(
             findings.first { $0.cause == .apnsCertificateExpiring }?.problem.contains("expires on") == true)
         let codes = CheckHealth.Cause.allCases.map(\.exitCode.rawValue)
-        #expect(codes == [10, 20] + Array(11...19), "codes are documented and must not change")
+        #expect(codes == [10, 20] + Array(11...19) + [21], "codes are documented and must not change")
         #expect(
-            findings.last?.problem == "partition 3 has no owner (and 1 more: ccsctl cluster status)")
+            findings.first { $0.cause == .clusterAlarm }?.problem
+                == "partition 3 has no owner (and 1 more: ccsctl cluster status)")
         (state.storeFailure, state.storeDamage) = (nil, nil)
         #expect(state.findings(now: now).first?.cause == .notServing)
     }

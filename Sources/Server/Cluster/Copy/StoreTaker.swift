@@ -155,7 +155,7 @@ final class StoreTaker: Sendable {
     }
 
     /// The settings that each node has of its own: those of another one would let its operators in.
-    private static let nodeSettings = [OperatorAccounts.setting]
+    private static let nodeSettings = [OperatorAccounts.setting, Backups.setting]
 
     private static func failure(_ text: String) -> BackupFailure {
         BackupFailure(text, hint: "", .unavailable)
