@@ -113,7 +113,7 @@ import Testing
     /// Returns the events that a source logs.
     private static func events(in text: String) -> [String] {
         let call =
-            /\b(?:[lL]og\??\.(?:debug|info|notice|warning|error|write|record|repeating)|logFailure|log)\([^"\[{}]{0,120}?"([a-z][a-z0-9_]*)"/
+            /[^A-Za-z](?:[lL]og\??\.(?:debug|info|notice|warning|error|write|record|repeating)|logFailure|log)\([^"\[{}]{0,120}?"([a-z][a-z0-9_]*)"/
         return text.matches(of: call).map { String($0.1) }
     }
 
@@ -127,7 +127,7 @@ import Testing
         expectNone(logged.subtracting(explained).map { "\($0) has no meaning in LogEventMeaning" })
         expectNone(explained.subtracting(logged).map { "\($0) is never logged" })
         #expect(
-            Self.events(in: "log.repeating(\n    isNew ? .error : .warning, \"an_event\", by: \"x\")") == [
+            Self.events(in: " log.repeating(\n    isNew ? .error : .warning, \"an_event\", by: \"x\")") == [
                 "an_event"
             ],
             "canary")

@@ -32,6 +32,7 @@ enum UnsafeRules {
         ("Sources/Server/Config/Check/SocketCheck.swift", "stat, access"),
         ("Sources/Server/Config/ConfigFile.swift", "open, read"),
         ("Sources/Server/Config/ConfigLoader.swift", "inet_pton"),
+        ("Sources/Server/Config/RefusedStart.swift", "execv, pthread_sigmask"),
         ("Sources/Server/Config/YAMLReader.swift", "libyaml"),
         ("Sources/Server/Control/Audit/AuditLog.swift", "open, stat, rename, write"),
         ("Sources/Server/Metrics/ProcessFigures.swift", "getrusage, stat, open, read, readdir"),
