@@ -154,8 +154,7 @@ extension DeviceSession {
             !message.category.isEmpty, message.category.count <= Limits.Registration.fieldBytes,
             (message.persistentID?.count ?? 0) <= Limits.AppServer.messageIDBytes,
             // App servers repeat these in XML, some of them without escapes.
-            messageID.raw.isXMLText, message.category.raw.isXMLText,
-            (message.persistentID ?? []).raw.isXMLText
+            isXMLText(messageID), isXMLText(message.category), isXMLText(message.persistentID ?? [])
         else { return UpstreamRefusal.invalidParameters.rawValue }
         var bytes = message.rawData?.count ?? 0
         var pairs = 0
@@ -175,6 +174,8 @@ extension DeviceSession {
         }
         return isAllText ? nil : UpstreamRefusal.invalidParameters.rawValue
     }
+
+    private static func isXMLText(_ bytes: [UInt8]) -> Bool { bytes.raw.isXMLText }
 
     private static func isText(_ bytes: [UInt8]) -> Bool {
         (try? UTF8Span(validating: bytes.span)) != nil
