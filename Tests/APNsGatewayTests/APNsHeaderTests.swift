@@ -17,7 +17,7 @@ import Testing
     @Test("path and environment are those of the registration")
     func token() throws {
         let request = try MappingSample(token: "s_0a1b").request()
-        #expect(request.deviceToken == Array("0a1b".utf8) && request.environment == .sandbox)
+        #expect(request.deviceToken.bytes == Array("0a1b".utf8) && request.environment == .sandbox)
     }
 
     @Test(

@@ -74,7 +74,7 @@ import Wire
             )
         }
         let request = try sample("<0A 1b>").request()
-        #expect(request.deviceToken == Array("0a1b".utf8) && request.pushType == .liveActivity)
+        #expect(request.deviceToken.bytes == Array("0a1b".utf8) && request.pushType == .liveActivity)
         #expect(String(decoding: request.topic, as: UTF8.self) == "com.example.app.push-type.liveactivity")
         #expect(request.priority == 10)
         #expect(try sample("0a1b").aps() == #"{"event":"update"}"#)

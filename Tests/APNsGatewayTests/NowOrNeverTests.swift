@@ -94,7 +94,7 @@ struct LiveActivityTests {
             .settings(
                 APNsSettings { (delivery, now) throws(APNsRefusal) in
                     var request = try mapping(delivery, now)
-                    request.deviceToken = Array("ac71".utf8)
+                    request.deviceToken = AppleToken.Digits(of: [0xac, 0x71])
                     return request
                 }))
         let send = try #require(desk.deliver(1).sends.first)

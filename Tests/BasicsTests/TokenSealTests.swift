@@ -44,11 +44,11 @@ import Testing
         #expect(
             Self.seal.deviceNumber(ofIndexKey: places[0], sender: SenderID(1))
                 != Self.seal.deviceNumber(ofIndexKey: places[0], sender: SenderID(2)))
-        #expect(AppleToken.digits("0A1b") == Array("0a1b".utf8))
+        #expect(AppleToken.Digits(Array("0A1b".utf8)[...])?.bytes == Array("0a1b".utf8))
         for text in [
             "", "0a1", "p_01", "0g", String(repeating: "0", count: Limits.Registration.appleTokenDigits + 2),
         ] {
-            #expect(AppleToken.digits(text[...]) == nil, "\(text)")
+            #expect(AppleToken.Digits(Array(text.utf8)[...]) == nil, "\(text)")
         }
     }
 

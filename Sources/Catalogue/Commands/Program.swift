@@ -44,7 +44,7 @@ public struct Program: Sendable {
     public static let packaged = [ccsd, ccsctl, ccsDevice]
 }
 
-/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 20 are of
+/// The exit code of a program, numbered as in sysexits(3), which systemd and scripts understand; those from 10 to 21 are of
 /// `ccsctl health` alone.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0

@@ -39,7 +39,7 @@ extension ReactorHost {
         case .acceptFailed(_, .noDescriptor, _, _), .refused(_, _, .noDescriptor),
             .refused(_, _, .reactorFull):
             lastDescriptorRefusal = reactor.now.monotonic
-        case .acceptFailed, .refused, .acceptResumed, .clientFull: break
+        case .acceptFailed, .refused, .acceptResumed: break
         }
     }
 
