@@ -167,7 +167,9 @@ final class Daemon: Sendable {
     /// since all other messages are still delivered.
     var readiness: String {
         guard isReady else { return "not ready: \(unreadiness)\n" }
-        let errors = [clock.problem, storeThreads.registry.problem, HealthState.text(of: storeThreads.damage)]
+        let errors = [
+            clock.problem, storeThreads.registry.problem, HealthState.text(of: storeThreads.damage),
+        ]
         return "ready\n" + errors.compactMap { $0 }.map { "error: \($0)\n" }.joined()
     }
 

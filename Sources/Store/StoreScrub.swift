@@ -1,6 +1,6 @@
 public import Basics
 
-/// Decides when which table of the store is read to compare its checksums: round after round, so slowly that nobody notices.
+/// Decides when which table of the store is read to compare its checksums: round after round, so slowly that no request is delayed.
 public struct StoreScrub: Sendable {
     /// What to do next.
     public enum Step: Sendable, Equatable {

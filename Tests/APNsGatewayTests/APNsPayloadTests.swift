@@ -24,7 +24,8 @@ import Wire
         )
         #expect(request.pushType == .alert && request.priority == 10)
         #expect(request.expiration == MappingSample.acceptedAt / 1_000 + 3_600)
-        #expect(request.topic == Array("com.example.app".utf8) && request.deviceToken.bytes == Array("00ff".utf8))
+        #expect(
+            request.topic == Array("com.example.app".utf8) && request.deviceToken.bytes == Array("00ff".utf8))
         #expect(request.environment == .production && request.collapseID == nil)
     }
 

@@ -3,7 +3,7 @@ import Client
 import Foundation
 import Testing
 
-/// A changed byte in a table file under the real daemon: it is found although nobody reads it, and every signal of health says so,
+/// A changed byte in a table file under the real daemon: it is found although no request reads it, and every signal of health shows it,
 /// until the store can be read again.
 @Suite("A damaged table", .serialized)
 struct DamagedTableTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `ccsctl health` says of connections that have no descriptor.
+/// What `ccsctl health` reports of connections that have no descriptor.
 @Suite("Health without descriptors")
 struct DescriptorHealthTests {
     private func health(_ daemon: RunningDaemon) throws -> Tool {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Limits on failed logins: they stop the attacker and nobody with a valid secret.
+/// Limits on failed logins: they stop the attacker and no client with a valid secret.
 @Suite("Failed logins", .serialized, .enabled(if: TestPaths.hasPython, "run Scripts/bootstrap --tests first"))
 struct FailedLoginTests {
     /// Attempts to log in and returns the result.

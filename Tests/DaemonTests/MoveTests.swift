@@ -86,7 +86,7 @@ struct MoveTests {
         #expect(try status(system)["state"] as? String == "serving", "a restart ends the drain")
     }
 
-    @Test("a backup of the service is a copy and says so, and its time is kept over a restart")
+    @Test("a backup of the service is a copy and is reported as one, and its time is kept over a restart")
     func backup() throws {
         let system = try BootedSystem()
         try system.write("/etc/ccsd/ccsd.yaml", "format: 1\nadmin_port: 9100\n")

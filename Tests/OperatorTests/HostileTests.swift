@@ -59,7 +59,7 @@ import Wire
             ),
             (
                 #"{"command":"drain","arguments":{"session":"0-1-1","sender_id":5}}"#,
-                "session and sender_id exclude each other"
+                "session, sender_id, hold and release exclude each other"
             ),
             (
                 #"{"command":"reload","arguments":{"private_key":"x"}}"#,

@@ -19,7 +19,7 @@ import Wire
         samples[.listSenders]?.answers = [["senders": [["sender_id": "5", "label": "shop", "keys": 2]]]]
         #expect(
             Coverage.gaps(in: samples) == [
-                "drain: argument sender_id is in no sample",
+                "drain: argument release is in no sample",
                 "senders list: answer senders[].project is in no sample",
                 "senders list: answer senders[].created_at is in no sample",
                 "senders list: answer senders[].suspended is in no sample",

@@ -350,7 +350,7 @@ enum Samples {
     private static let audit: JSONValue = [
         "holds": true, "downstream": law, "upstream": law, "devices": 1, "registrations": 2, "senders": 3,
         "groups": 4, "installations": 5, "subscriptions": 6, "topic_messages": 7, "partitions": 16,
-        "unreadable": ["d/1"],
+        "unreadable": ["d/1"], "damaged": ["table 000012.sst"],
     ]
 
     private static let check: JSONValue = [

@@ -57,7 +57,7 @@ struct SequenceLeaseTests {
     @Test("a message is stored together with a mark above it, and only the message's outcome is reported")
     func covered() throws {
         let store = MemoryStore()
-        #expect(try run(store, [start]) == [CommitOutcome(batchNumber: 7)])
+        #expect(try run(store, [start]).map(\.batchNumber) == [7])
         #expect(try mark(store) == start + lead)
         #expect(try SequenceLease(store: store).watermark >= start)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RocksStore
 
-/// A store with an unreadable block is damaged: it says so, also after a restart, and serves the rest.
+/// A store with an unreadable block is damaged: it reports that, also after a restart, and serves the rest.
 @Suite struct DamageTests {
     private static let owners = 1...8 as ClosedRange<UInt64>
     /// Messages leave memory with each commit, so that the engine gets them.
@@ -104,7 +104,7 @@ import Testing
         return StoreCheck(tables: tables.count, bytes: tables.reduce(0) { $0 + $1.bytes })
     }
 
-    @Test("a check marks a closed store as damaged, and a store that is opened then says so without a read")
+    @Test("a check marks a closed store as damaged, and a store that is opened then reports it without a read")
     func checked() throws {
         let directory = try filled()
         let table = try flip(directory)
@@ -112,7 +112,7 @@ import Testing
         #expect(try open(directory).damage.map(\.table) == [table])
     }
 
-    @Test("the tables of a store are verified one by one, and a damaged one that nobody reads is found")
+    @Test("the tables of a store are verified one by one, and a damaged one that no request reads is found")
     func scrubbed() throws {
         let directory = try filled()
         let name = try flip(directory)

@@ -60,6 +60,15 @@ import Testing
         }
     }
 
+    /// The path of a module that another one imports as `./a.js` or `../lib/a.js`.
+    private static func path(_ name: String, from importer: String) -> String {
+        var parts = importer.split(separator: "/").dropLast()
+        for part in name.split(separator: "/") where part != "." {
+            if part == ".." { parts = parts.dropLast() } else { parts.append(part) }
+        }
+        return parts.joined(separator: "/")
+    }
+
     @Test("the modules become one script, in which none is missing, and the page one with one style sheet")
     func bundle() throws {
         let texts = Dictionary(
@@ -75,11 +84,11 @@ import Testing
         for (path, text) in modules {
             for found in text.matches(of: /\nimport \{ ([^}]+) \} from '([^']+)'/) {
                 for name in found.1.split(separator: ", ") {
-                    let target = modules.first { $0.key.hasSuffix(found.2.drop { $0 == "." || $0 == "/" }) }
+                    let target = modules[Self.path(String(found.2), from: path)]
                     let forms = ["function", "async function", "const", "class"].map {
                         "export \($0) \(name)"
                     }
-                    #expect(forms.contains { target?.value.contains($0) == true }, "\(path) imports \(name)")
+                    #expect(forms.contains { target?.contains($0) == true }, "\(path) imports \(name)")
                 }
             }
         }

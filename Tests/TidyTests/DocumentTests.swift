@@ -117,7 +117,7 @@ import Testing
         return text.matches(of: call).map { String($0.1) }
     }
 
-    @Test("ccsctl explain knows every event that the server logs, and no other")
+    @Test("ccsctl explain has every event that the server logs, and no other")
     func explainedEvents() {
         let logged = Set(
             SourceTree.product.filter { !$0.path.hasPrefix("Sources/ccs-bench") }

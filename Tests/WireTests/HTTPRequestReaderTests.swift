@@ -72,7 +72,7 @@ func describe(_ request: HTTPRequest) -> String {
         #expect(requests(String(decoding: bytes, as: UTF8.self)) != Self.expected)
     }
 
-    @Test("The first header is found by its lower-case name, trimmed")
+    @Test("A header is found by its lower-case name, trimmed, and its lines are joined")
     func headers() throws {
         var reader = RequestReader()
         let text =
@@ -80,7 +80,7 @@ func describe(_ request: HTTPRequest) -> String {
         reader.append(Array(text.utf8).raw)
         let whole = try reader.next()
         let request = try #require(whole)
-        #expect(request.header("x-a") == Array("one".utf8))
+        #expect(request.header("x-a") == Array("one, two".utf8))
         #expect(request.count(of: "x-a") == 2)
         #expect(request.header("x-b") == nil)
         #expect(request.mediaType == "application/json")

@@ -25,7 +25,9 @@ public struct AppleToken: Hashable, Sendable {
     public static let expectation =
         "expected s_ (sandbox) or p_ (production), then an even number of hexadecimal digits, at most \(Limits.Registration.appleTokenDigits)"
 
+    /// The digits.
     public let digits: Digits
+    /// Whether it belongs to the sandbox, which apps run from Xcode use.
     public let isSandbox: Bool
 
     public init(_ digits: Digits, isSandbox: Bool) {

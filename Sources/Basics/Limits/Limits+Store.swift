@@ -32,7 +32,7 @@ extension Limits {
         public static let scrubBytesPerSecond = 8_388_608
         /// Milliseconds between two tables of the scrub at least: many small tables do not make it a busy loop.
         public static let scrubPauseMilliseconds = 100
-        /// Seconds between the end of a scrub and the next one: damage that nobody reads is found within a day.
+        /// Seconds between the end of a scrub and the next one: damage that no request reads is found within a day.
         public static let scrubRoundSeconds = 86_400
         /// Bytes of the cache of uncompressed blocks, which index and filter blocks share.
         public static let cacheBytes = 67_108_864

@@ -22,7 +22,7 @@ extension ConfigKey {
             help:
                 "Failed logins per minute from one address, or IPv6 network, at one port, beyond which the connections of further ones are ended at once; 0 disables the limit.",
             reason:
-                "It stops an address that tries many identities. Logins with a valid secret are accepted nevertheless, so a proxy without a PROXY header, behind which all clients share one address, shuts nobody out."
+                "It stops an address that tries many identities. Logins with a valid secret are accepted nevertheless, so a proxy without a PROXY header, behind which all clients share one address, shuts no client out."
         ),
         .anonymousPerAddress: limit(
             Limits.Connection.anonymousPerAddress, unit: "connections",

@@ -96,6 +96,10 @@ public struct LogEventMeaning: Sendable {
             "store_read_failed",
             "A row cannot be read: the disk fails, or a file was changed. See Operations, a damaged store."
         ),
+        (
+            "store_damaged",
+            "A table of the store has a wrong checksum: its rows cannot be read, everything else goes on. See Operations, a damaged store."
+        ),
         ("store_close_failed", "The store could not be closed properly: the next start replays its journal."),
         (
             "store_manifest_torn",
@@ -103,7 +107,7 @@ public struct LogEventMeaning: Sendable {
         ),
         (
             "sync_mark_unreadable",
-            "The mark of the last sync cannot be read, so that the start cannot tell a torn end of the journal from damage."
+            "The mark of the last sync cannot be read, so that the start cannot distinguish a torn end of the journal from damage."
         ),
         (
             "registry_full",
@@ -125,6 +129,10 @@ public struct LogEventMeaning: Sendable {
     ]
 
     private static let apns = [
+        (
+            "apns_answer_foreign",
+            "Something answers in place of Apple, without a reason of Apple's: a proxy or a relay. The messages wait, and are tried again."
+        ),
         ("apns_connected", "A connection to Apple is open."),
         ("apns_disconnected", "A connection to Apple has ended."),
         (

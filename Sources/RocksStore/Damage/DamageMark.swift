@@ -72,7 +72,7 @@ enum DamageMark {
         String(decoding: text.utf8.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// What a mark says that is itself damaged.
+    /// The content of a mark that is itself damaged.
     private static let unreadable = StoreDamage(
         table: name, family: "", partition: nil, concerns: "the mark of the damage cannot be read itself",
         problem: "expected the line \"\(head)\" and a line for each table")

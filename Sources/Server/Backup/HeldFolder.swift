@@ -90,7 +90,7 @@ final class HeldFolder {
         try unlink(name, AT_REMOVEDIR)
     }
 
-    /// Gives the folder and everything in it to a user, the folder last: until then nobody else can enter it.
+    /// Gives the folder and everything in it to a user, the folder last: until then no other user can enter it.
     func give(to owner: FileOwner) throws(BackupFailure) {
         for name in try names() {
             if let status = status(name), status.st_mode & S_IFMT == S_IFDIR {

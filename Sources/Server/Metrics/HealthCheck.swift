@@ -6,7 +6,7 @@ import Store
 struct HealthState {
     /// The kind of the store's failure; `nil` if it accepts writes.
     var storeFailure: String?
-    /// What `text(of:)` says about damaged tables. `nil` if there is none.
+    /// What `text(of:)` returns about damaged tables. `nil` if there is none.
     var storeDamage: String?
     var state = ServiceWord.serving
     var clockProblem: String?

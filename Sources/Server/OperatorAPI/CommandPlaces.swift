@@ -19,17 +19,20 @@ struct CommandPlaces {
 
     /// Takes a place for a command of an operator. Throws if there is no place left of its kind, or the operator has those of one.
     mutating func take(for name: String, _ kind: Kind) throws(APIProblem) {
-        typealias Most = Limits.OperatorAPI
-        try require(Most.commands, "commands and streams") { _ in true }
-        if kind.isStream { try require(Most.streams, "streams") { $0.isStream } }
+        try require(Limits.OperatorAPI.commands, "commands and streams") { _ in true }
+        if kind.isStream { try require(Limits.OperatorAPI.streams, "streams") { $0.isStream } }
         if kind.role == .viewer {
-            try require(Most.viewerCommands, "commands and streams of viewers") { $0.role == .viewer }
+            try require(Limits.OperatorAPI.viewerCommands, "commands and streams of viewers") {
+                $0.role == .viewer
+            }
             if kind.isStream {
-                try require(Most.viewerStreams, "streams of viewers") { $0.role == .viewer && $0.isStream }
+                try require(Limits.OperatorAPI.viewerStreams, "streams of viewers") {
+                    $0.role == .viewer && $0.isStream
+                }
             }
         }
         let own = byOperator[name, default: 0]
-        guard own < Most.commandsPerOperator else {
+        guard own < Limits.OperatorAPI.commandsPerOperator else {
             throw .busy(
                 "\(own) commands and streams of \(name) are running, which is the most for one operator",
                 hint: "end some of them, or try again later")

@@ -61,7 +61,7 @@ extension ReactorHost {
 
     /// Counts a failed login of a peer under the identity that it claimed. Returns the refusal to answer with.
     ///
-    /// The secret was wrong, so nobody with a valid one is affected; beyond the limits the connection ends at once.
+    /// The secret was wrong, so no client with a valid one is affected; beyond the limits the connection ends at once.
     func refusal(ofWrongLogin link: Link) -> LoginRefusal {
         let (peer, claim, now) = (link.connection.peer, link.peerNumber ?? 0, reactor.now.monotonic)
         admission.failedLogins.record(peer, link.kind, claim: claim, now: now)

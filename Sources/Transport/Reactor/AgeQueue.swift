@@ -2,7 +2,7 @@ import Basics
 
 /// Connections in the order in which they came, any of which may leave.
 ///
-/// Those that have left stay in the array until it has twice as many as those that are still in the queue, so each change takes
+/// Those that have left stay in the array until it has twice the number of those that are still in the queue, so each change takes
 /// constant time on average.
 struct AgeQueue {
     private var entries: [ConnectionID] = []

@@ -22,7 +22,7 @@ extension Connection {
         }
     }
 
-    /// Counts the client by its address, and tells the owner. Returns whether the owner has accepted it.
+    /// Counts the client by its address, and reports it to the owner. Returns whether the owner has accepted it.
     private func admit(_ client: SocketAddress, _ now: Now) -> Bool {
         peer = client
         reactor.countAnonymous(self)

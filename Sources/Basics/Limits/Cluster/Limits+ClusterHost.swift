@@ -29,9 +29,10 @@ extension Limits {
         /// Milliseconds without a confirmation of any log, although some are due, after which another server is tried. A frame is confirmed
         /// within some milliseconds; a node that waits longer is to be not ready within `readyMilliseconds`, or elsewhere.
         public static let unconfirmedMilliseconds: Int64 = 2_000
-        /// Milliseconds between two changes of the server for that reason: the first, which doubles, and the longest. A login and the
+        /// Milliseconds between two changes of the server for that reason, which double. A login and the
         /// first confirmation take less; while NATS has no majority at all, no server helps.
         public static let leaveMilliseconds: Int64 = 2_000
+        /// The longest pause: servers that are back are found within half a minute.
         public static let longestLeaveMilliseconds: Int64 = 32_000
         /// Records that a node may be behind the log before there is an alarm: some seconds at a high rate.
         public static let recordsBehind = 10_000
