@@ -49,6 +49,7 @@ static const char *const call_names[CALLS] = {
 CACHE(open); CACHE(close); CACHE(write); CACHE(pwrite); CACHE(writev); CACHE(fwrite); CACHE(fflush); CACHE(fsync);
 CACHE(fdatasync); CACHE(sync_file_range); CACHE(fallocate); CACHE(ftruncate); CACHE(rename); CACHE(unlink);
 CACHE(link); CACHE(mkdir); CACHE(pread); CACHE(statvfs);
+CACHE(openat); CACHE(renameat); CACHE(unlinkat); CACHE(linkat); CACHE(mkdirat);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 // 1: a file below the folder; 2: a file whose syncs do nothing.
@@ -331,6 +332,59 @@ int mkdir(const char *path, mode_t mode) {
         result = REAL(mkdir)(path, mode);
         if (result == 0) record(MKDIR, -1, 0, path, strlen(path) + 1);
     })
+}
+
+// Calls with a name in an open folder: those below the folder become calls with its path.
+
+// Returns the path of a name in a folder.
+static const char *resolve(int folder, const char *name, char path[PATH_MAX]) {
+    if (folder == AT_FDCWD || *name == '/') return name;
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    if (length < 0) return name;
+    snprintf(path + length, (size_t)(PATH_MAX - length), "/%s", name);
+    return path;
+}
+
+int openat(int folder, const char *name, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    prepare();
+    char room[PATH_MAX];
+    const char *path = resolve(folder, name, room);
+    if (!is_below(path)) return REAL(openat)(folder, name, flags, mode);
+    return open(path, flags, mode);
+}
+
+int renameat(int folder, const char *from, int other, const char *to) {
+    char first[PATH_MAX], second[PATH_MAX];
+    const char *path = resolve(folder, from, first);
+    if (!is_below(path)) return REAL(renameat)(folder, from, other, to);
+    return rename(path, resolve(other, to, second));
+}
+
+int unlinkat(int folder, const char *name, int flags) {
+    char room[PATH_MAX];
+    const char *path = resolve(folder, name, room);
+    if (!is_below(path) || flags & AT_REMOVEDIR) return REAL(unlinkat)(folder, name, flags);
+    return unlink(path);
+}
+
+int linkat(int folder, const char *from, int other, const char *to, int flags) {
+    char first[PATH_MAX], second[PATH_MAX];
+    const char *path = resolve(folder, from, first);
+    if (!is_below(path)) return REAL(linkat)(folder, from, other, to, flags);
+    return link(path, resolve(other, to, second));
+}
+
+int mkdirat(int folder, const char *name, mode_t mode) {
+    char room[PATH_MAX];
+    const char *path = resolve(folder, name, room);
+    if (!is_below(path)) return REAL(mkdirat)(folder, name, mode);
+    return mkdir(path, mode);
 }
 
 ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {

@@ -17,7 +17,7 @@ extension Samples {
                 answers: [virtualDevice])
         case .readVirtualDevice:
             Sample(
-                arguments: [["device": "77", "after": 3, "limit": 5, "count": 2, "wait": 10]],
+                arguments: [["device": "77", "after": 3, "limit": 5, "wait": 10, "count": 2]],
                 answers: [["messages": [inboxMessage], "received": 4, "dropped": 0]])
         case .sendFromVirtualDevice:
             Sample(
@@ -55,7 +55,7 @@ extension Samples {
         case .listRecorders: Sample(arguments: [[:]], answers: [["recorders": [row]]])
         case .readRecorder:
             Sample(
-                arguments: [["sender_id": "5", "after": 3, "limit": 5, "count": 2, "wait": 10]],
+                arguments: [["sender_id": "5", "after": 3, "limit": 5, "wait": 10, "count": 2]],
                 answers: [["messages": [recorded, receipt], "received": 4, "dropped": 0]])
         case .clearRecorder: Sample(arguments: [["sender_id": "5"]], answers: [["removed": 4]])
         default: Sample(arguments: [["sender_id": "5"]], answers: [row])

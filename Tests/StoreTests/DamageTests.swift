@@ -58,7 +58,8 @@ import Testing
         #expect(try RocksStore.check(path: directory.path + "/db") == Self.whole(directory), "the canary")
         let table = try flip(directory)
         for isFirst in [true, false] {
-            let store = try open(directory)
+            // With usual sizes, no compaction reaches the table before the first read.
+            let store = try RocksStore(path: directory.path + "/db")
             #expect(store.damage.isEmpty == isFirst)
             let told = Mutex<[StoreDamage]>([])
             store.whenDamaged { damage in told.withLock { $0.append(damage) } }
@@ -104,7 +105,7 @@ import Testing
         return StoreCheck(tables: tables.count, bytes: tables.reduce(0) { $0 + $1.bytes })
     }
 
-    @Test("a check marks a closed store as damaged, and a store that is opened then reports it without a read")
+    @Test("a check marks a closed store as damaged, and one that is opened then reports it without a read")
     func checked() throws {
         let directory = try filled()
         let table = try flip(directory)
@@ -112,7 +113,7 @@ import Testing
         #expect(try open(directory).damage.map(\.table) == [table])
     }
 
-    @Test("the tables of a store are verified one by one, and a damaged one that no request reads is found")
+    @Test("the tables are verified one by one, and a damaged one that no request reads is found")
     func scrubbed() throws {
         let directory = try filled()
         let name = try flip(directory)
@@ -127,32 +128,6 @@ import Testing
         #expect(failed == [name])
         #expect(store.damage.map(\.table) == [name])
         try store.verify(StoreTable(name: "999999.sst", bytes: 1))
-    }
-
-    @Test("a store accepts writes again after a compaction has reached an unreadable block")
-    func compacted() throws {
-        let directory = try filled()
-        let table = try flip(directory)
-        let store = try open(directory)
-        var sequence: UInt64 = 1_000
-        // Each flush adds a table; the compaction of four of them reads the damaged one.
-        while store.damage.isEmpty, sequence < 21_000 {
-            sequence += 1
-            let body = [UInt8](repeating: 7, count: 2_000)
-            _ = try? store.apply(.putMessage(Samples.message(50, sequence, body: body)), durable: false)
-        }
-        #expect(store.damage.map(\.table) == [table])
-        for number in sequence + 1...sequence + 500 {
-            let body = [UInt8](repeating: 7, count: 2_000)
-            #expect(throws: Never.self) {
-                try store.apply(.putMessage(Samples.message(51, number, body: body)), durable: false)
-            }
-        }
-        #expect(try store.mailbox(51).count == 500)
-        try store.close()
-        let again = try open(directory)
-        try again.apply(.putMessage(Samples.message(52, 1)))
-        #expect(again.damage.map(\.table) == [table])
     }
 
     @Test("the mark of a damaged store keeps every field, and a mark that cannot be read is damage")
