@@ -200,6 +200,7 @@ final class World {
         if !isNoted, clock.error != 0, ClockGuard.isPossible(clock.now.wall) { setClockWrong(by: 0) }
         // One that is ahead by up to days must be believed at a start.
         if clock.error > 0, clock.error <= Int64(Limits.Clock.aheadSeconds) * 1_000 { setClockWrong(by: 0) }
+        jumpingClock.prepareStart(self)
         boots += 1
         server = SimulatedServer(self)
     }

@@ -91,6 +91,12 @@ struct JumpingClock {
         }
     }
 
+    /// Sets the clock right before a process starts: a start believes a clock that is a day ahead, since the machine may have been off
+    /// for that long.
+    func prepareStart(_ world: World) {
+        if happens, world.clock.error != 0 { world.setClockWrong(by: 0) }
+    }
+
     private static func jump(to error: Int64, _ world: World) {
         guard !world.isCalm else { return }
         if error != 0 { world.reached(.clockJumped) }
