@@ -97,7 +97,7 @@ struct SystemdUnitTests {
         #expect(try system.run("systemctl", "reload", "ccsd.service").code != 0)
         #expect(try system.property("ActiveState") == "active")
         let health = try system.run("ccsctl", "health")
-        #expect(health.code == 20 && health.output.hasPrefix("reload_failed: "), "\(health)")
+        #expect(health.code == 21 && health.output.hasPrefix("reload_failed: "), "\(health)")
         let log = try system.output("journalctl", "-u", "ccsd.service", "-o", "cat", "--no-pager")
         #expect(log.contains("/etc/ccsd/ccsd.yaml:2:12: log_level"), "\(log)")
         #expect(!(try listeners(system)).isEmpty)

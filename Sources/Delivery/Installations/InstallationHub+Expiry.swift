@@ -6,7 +6,7 @@ extension InstallationHub {
     mutating func expire(
         _ record: InstallationRecord, _ time: UnixMilliseconds, _ turn: inout Turn
     ) -> Bool {
-        guard turn.clock.doubt == nil, record.usedAt < time else { return false }
+        guard turn.clock.showsAges, record.usedAt < time else { return false }
         if record.usedAt < Limits.Clock.earliest {
             // The clock was wrong when it was last used, so its age is unknown: the period starts now.
             var record = record
@@ -22,7 +22,7 @@ extension InstallationHub {
     /// Searches the store for unused installations page by page, as for devices.
     mutating func tick(_ turn: inout Turn) {
         if sweep.next == .distantPast { sweep.next = turn.firstSearch }
-        guard turn.settings.deviceExpirySeconds > 0, !sweep.isAsking, turn.clock.doubt == nil,
+        guard turn.settings.deviceExpirySeconds > 0, !sweep.isAsking, turn.clock.showsAges,
             turn.now.monotonic >= sweep.next
         else { return }
         sweep.isAsking = true

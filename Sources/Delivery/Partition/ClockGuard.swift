@@ -47,6 +47,8 @@ public struct ClockGuard: Sendable {
     private var mark: UnixMilliseconds?
     private var anchor: Anchor?
     private var open: Open?
+    /// Whether this process has followed a jump forward.
+    private var hasFollowedJump = false
     /// The last reading of the machine's clocks, and the time that was derived from it.
     private var last: (machine: Now, core: Now)?
 
@@ -55,6 +57,10 @@ public struct ClockGuard: Sendable {
 
     /// Why the clock is in doubt; `nil` if it is believed.
     public var doubt: ClockDoubt? { open?.doubt }
+
+    /// Whether devices and installations may be forgotten for the age of their last contact. Contacts before a jump that was followed
+    /// appear older by it, and new ones come in the course of the process.
+    var showsAges: Bool { open == nil && !hasFollowedJump }
 
     /// Whether the time of the core is known: the wall clock is believed, or this process has believed it before and has measured the
     /// time since.
@@ -83,7 +89,11 @@ public struct ClockGuard: Sendable {
     }
 
     private mutating func judge(_ machine: Now, grace seconds: Int) {
-        guard let doubt = doubt(of: machine) else { return believe(machine) }
+        guard let doubt = doubt(of: machine) else {
+            // It is where it was measured to be: a doubt before was a mistake, and no jump is followed.
+            open = nil
+            return believe(machine)
+        }
         let offset = machine.wall &- machine.monotonic.nanoseconds / 1_000_000
         let tolerance = UInt64(Limits.Clock.behindSeconds) * 1_000
         if let open, (offset &- open.offset).magnitude <= tolerance {
@@ -122,6 +132,7 @@ public struct ClockGuard: Sendable {
 
     private mutating func believe(_ machine: Now) {
         anchor = Anchor(wall: machine.wall, at: machine.monotonic, isOwn: true)
+        if case .jumped(let milliseconds) = doubt, milliseconds > 0 { hasFollowedJump = true }
         open = nil
     }
 

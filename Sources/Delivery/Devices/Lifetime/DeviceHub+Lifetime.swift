@@ -45,7 +45,7 @@ extension DeviceHub {
     mutating func tickSweep(_ turn: inout Turn) {
         if sweep.next == .distantPast { sweep.next = turn.firstSearch }
         sweep.restartIfAdvanced(turn.now)
-        guard let shortest = turn.settings.shortestAbsence, !sweep.isAsking, turn.clock.doubt == nil,
+        guard let shortest = turn.settings.shortestAbsence, !sweep.isAsking, turn.clock.showsAges,
             turn.now.monotonic >= sweep.next
         else { return }
         let rate = turn.shares.forgottenDevices
@@ -121,7 +121,7 @@ extension DeviceHub {
         guard entry.link == nil, !isApple, record.seenAt >= Limits.Clock.earliest else {
             return updateLastSeen(entry, record, &turn)
         }
-        guard turn.clock.doubt == nil, let end = end(of: entry, record, turn) else { return }
+        guard turn.clock.showsAges, let end = end(of: entry, record, turn) else { return }
         _ = removeDevice(entry, &turn)
         switch end {
         case .unused: turn.effects.unusedDevices += 1
