@@ -156,6 +156,8 @@ public struct ClockGuard: Sendable {
     @discardableResult
     mutating func accept(_ machine: Now) -> Bool {
         guard Self.isPossible(machine.wall) else { return false }
+        // Confirmed: ages count at once.
+        open = nil
         believe(machine)
         last = nil
         return true
