@@ -44,6 +44,7 @@ extension LogOwner {
         case .void, .repeated, .gap, .unreadable: return halt(.inconsistent(at: position), &effects)
         }
         last = ValidRecord(header: frame.header, position: position)
+        provedAt = max(provedAt ?? frame.requested, frame.requested)
     }
 
     /// The log has refused a frame. One that refuses each repetition at once, since its disk is full, is asked more and more slowly.

@@ -35,6 +35,8 @@ public struct LogOwner: Sendable {
         let bytes: [UInt8]
         /// The last position that was taken when the frame was appended first: no copy of it can have this or an earlier one.
         let after: LogPosition
+        /// When it was first appended: a confirmation proves that the partition was owned after that.
+        let requested: Instant
         /// When it was last appended.
         var appended: Instant
         /// The position in the last answer for it.
@@ -90,6 +92,11 @@ public struct LogOwner: Sendable {
     var shortSince: Instant?
     /// When the log was last read or confirmed while no frame was unconfirmed.
     var quietSince: Instant
+    /// Whether it proves again and again that it owns the partition while it has nothing else to write. Otherwise it only reads, to learn of
+    /// its successor.
+    public var renews = true
+    /// The latest request of a frame that is confirmed: at that time no other node had taken the partition. `nil` before the mark is valid.
+    public internal(set) var provedAt: Instant?
     /// Since when the log has confirmed nothing although frames are due, or else not answered. `nil` if nothing is due.
     public internal(set) var stalledSince: Instant?
 
@@ -145,7 +152,7 @@ public struct LogOwner: Sendable {
         frames.append(
             UnconfirmedFrame(
                 header: header, bytes: header.frame(entries, in: log), after: reader.position,
-                appended: now.monotonic))
+                requested: now.monotonic, appended: now.monotonic))
         stalledSince = stalledSince ?? now.monotonic
         effects.append(.append(header.name))
     }
@@ -189,7 +196,8 @@ public struct LogOwner: Sendable {
         switch mode {
         case .steady:
             guard let first = frames.first else {
-                return quietSince.advanced(milliseconds: Limits.ClusterLog.probeMilliseconds)
+                let since = renews ? provedAt ?? .distantPast : quietSince
+                return since.advanced(milliseconds: Limits.ClusterLog.renewMilliseconds)
             }
             return first.appended.advanced(milliseconds: patience)
         case .reading(_, let since): return since.advanced(milliseconds: Limits.ClusterLog.answerMilliseconds)
@@ -201,6 +209,9 @@ public struct LogOwner: Sendable {
     private mutating func tick(_ now: Now, _ effects: inout [OwnerEffect]) {
         guard nextTick <= now.monotonic else { return }
         switch mode {
+        // A frame without entries proves that this node owns the partition, or finds out that another one does.
+        case .steady where frames.isEmpty && renews && state == .owning:
+            _ = make([UInt8]().raw, now: now, effects: &effects)
         case .steady, .disconnected: verify(now, &effects)
         case .reading(let question, _), .waiting(let question, _): ask(question, now, &effects)
         }

@@ -49,6 +49,10 @@ class HTTPLink: SessionLink<HTTPSession> {
 
     private func answer(_ request: HostRequest, _ query: FeedbackQuery, now: Now) {
         do throws(StoreError) {
+            guard daemon.senders.areCurrent else {
+                let body = FeedbackPage.unavailable
+                return answer(request, status: .unavailable, HTTPResponse.json, body, now: now)
+            }
             let entries = try daemon.store.feedback(of: query.sender, after: query.after, limit: query.limit)
             let body = FeedbackPage.json(entries, of: query, seal: daemon.seal)
             answer(request, status: .ok, HTTPResponse.json, body, now: now)

@@ -15,6 +15,8 @@ final class Senders: Sendable {
     private let store: any Store
     private let batches: any CommitLog
     private let mailboxes: [ReactorMailbox]
+    /// What a node of a cluster has of the senders; `nil` without a cluster.
+    private let contact: ClusterContact?
     private let current: Mutex<SenderDirectory>
     private let readings = Mutex(())
     private let observer = Mutex<@Sendable (SenderDirectory) -> Void>({ _ in })
@@ -23,11 +25,12 @@ final class Senders: Sendable {
 
     init(
         store: any Store, batches: any CommitLog, mailboxes: [ReactorMailbox],
-        directory: SenderDirectory
+        directory: SenderDirectory, contact: ClusterContact? = nil
     ) {
         self.store = store
         self.batches = batches
         self.mailboxes = mailboxes
+        self.contact = contact
         current = Mutex(directory)
     }
 
@@ -35,6 +38,9 @@ final class Senders: Sendable {
     func observe(_ changed: @escaping @Sendable (SenderDirectory) -> Void) {
         observer.withLock { $0 = changed }
     }
+
+    /// Whether the senders are known as they are, with all changes that another node has confirmed.
+    var areCurrent: Bool { contact?.areSendersCurrent(Now.read().monotonic) ?? true }
 
     /// The current senders.
     var directory: SenderDirectory { current.withLock { $0 } }

@@ -92,7 +92,8 @@ struct Startup: ~Copyable {
         let directory = SenderDirectory(
             try reading(store) { store throws(StoreError) in try store.senders() })
         let senders = Senders(
-            store: store, batches: port ?? storeThreads, mailboxes: mailboxes, directory: directory)
+            store: store, batches: port ?? storeThreads, mailboxes: mailboxes, directory: directory,
+            contact: port?.contact)
         let clock = ClockStatus()
         let testClock = try makeTestClock(store, clock, isNode: cluster != nil)
         let bench = try makeBench()
@@ -109,6 +110,7 @@ struct Startup: ~Copyable {
         let hosts = makeHosts(
             reactors, map, mailboxes, storeThreads, port, gateway.port, webhooks, clock, factory,
             bench?.faults)
+        for host in hosts { host.senderRecord = { senders.directory[$0] } }
         let sockets = try openSockets()
         let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
         let backups = Backups(store: store, log: log)

@@ -255,12 +255,40 @@ struct LogOwnerTests {
         #expect(desk.handle(.end(at(1))) == [.append(Self.frame(2))])
     }
 
-    @Test("an owner without frames reads on once a second, and learns of its successor")
-    func probes() {
+    @Test("an owner without frames proves every 400 ms that it owns the partition, and learns of its successor")
+    func renews() {
         var desk = OwnerDesk.owning
-        #expect(desk.wait(999) == [] && desk.wait(1) == [.read(at(2))])
+        let mark = desk.now.monotonic
+        #expect(desk.owner.provedAt == mark)
+        #expect(desk.wait(399) == [] && desk.wait(1) == [.append(Self.frame(2))])
+        let requested = desk.now.monotonic
+        #expect(desk.wait(100) == [] && desk.owner.provedAt == mark, "it is not confirmed")
+        #expect(desk.handle(.stored(Self.frame(2), at: at(2))) == [.confirmed(Self.frame(2), at: at(2))])
+        #expect(desk.owner.provedAt == requested, "the time of the request counts, not that of the answer")
+        #expect(desk.wait(299) == [] && desk.wait(1) == [.append(Self.frame(3))])
+        #expect(desk.handle(.stored(Self.frame(3), at: at(4))) == [.read(at(3))])
+        #expect(desk.handle(.record(LogReaderTests.frame(rival, 1), at: at(3))) == [.lost(to: rival)])
+        #expect(desk.owner.provedAt == requested)
+    }
+
+    @Test("a frame that is appended again proves no more than its first request")
+    func repeatedProof() {
+        var desk = OwnerDesk.owning
+        desk.wait(50)
+        _ = desk.make()
+        let requested = desk.now.monotonic
+        #expect(desk.wait(500) == [.read(at(2))] && desk.handle(.end(at(1))) == [.append(Self.frame(2))])
+        desk.handle(.stored(Self.frame(2), at: at(2)))
+        #expect(desk.owner.provedAt == requested)
+    }
+
+    @Test("an owner that renews nothing reads on, and learns of its successor")
+    func reads() {
+        var desk = OwnerDesk.owning
+        desk.owner.renews = false
+        #expect(desk.wait(399) == [] && desk.wait(1) == [.read(at(2))])
         #expect(desk.handle(.end(at(1))) == [] && desk.owner.canMake)
-        #expect(desk.wait(999) == [] && desk.wait(1) == [.read(at(2))])
+        #expect(desk.wait(399) == [] && desk.wait(1) == [.read(at(2))])
         #expect(desk.handle(.record(LogReaderTests.frame(rival, 1), at: at(2))) == [.lost(to: rival)])
     }
 
@@ -285,14 +313,16 @@ struct LogOwnerTests {
         #expect(desk.owner.stalledSince == nil)
     }
 
-    @Test("a log that does not answer the questions of an idle owner is stalled")
+    @Test("a log that does not answer an idle owner is stalled")
     func silent() {
         var desk = OwnerDesk.owning
-        #expect(desk.owner.stalledSince == nil && desk.wait(1_000) == [.read(at(2))])
+        #expect(desk.owner.stalledSince == nil && desk.wait(400) == [.append(Self.frame(2))])
         let since = desk.now.monotonic
         for _ in 0..<20 { desk.wait(500) }
         #expect(desk.owner.stalledSince == since)
         desk.handle(.end(at(1)))
+        #expect(desk.owner.stalledSince == since, "the frame is not confirmed")
+        desk.handle(.stored(Self.frame(2), at: at(2)))
         #expect(desk.owner.stalledSince == nil)
     }
 

@@ -21,7 +21,7 @@ struct ClaimTests {
     }
 
     private func claims(_ effects: [MembershipEffect]) -> [Int] {
-        effects.compactMap { if case .claim(let partition) = $0 { partition } else { nil } }
+        effects.compactMap { if case .claim(let partition, _) = $0 { partition } else { nil } }
     }
 
     @Test("a node alone claims all partitions, once it has listened for others")
@@ -29,7 +29,7 @@ struct ClaimTests {
         var bench = Bench()
         for partition in 0..<2 { _ = bench.local(partition, Bench.report(.following)) }
         #expect(bench.run(1_190) == [])
-        #expect(bench.run(120) == [.claim(partition: 0), .claim(partition: 1)])
+        #expect(bench.run(120) == [.claim(partition: 0, released: nil), .claim(partition: 1, released: nil)])
         #expect(bench.membership.load == 2)
         let took = bench.local(0, Bench.report(.owning, epoch: 1))
         #expect(took.contains(.owner(partition: 0, NodeNumber(1))))
@@ -69,8 +69,8 @@ struct ClaimTests {
         #expect(bench.run(1_190) == [])
         #expect(
             bench.run(120) == [
-                .member(two), .owner(partition: 0, nil), .owner(partition: 1, nil), .claim(partition: 0),
-                .claim(partition: 1),
+                .member(two), .owner(partition: 0, nil), .owner(partition: 1, nil), .claim(partition: 0, released: nil),
+                .claim(partition: 1, released: nil),
             ])
         #expect(bench.membership.member(two)?.status == .suspected)
         _ = bench.run(60_000)

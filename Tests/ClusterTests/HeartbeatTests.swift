@@ -48,9 +48,11 @@ struct HeartbeatTests {
         heartbeat.name = "a"
         heartbeat.software = "b"
         heartbeat.linkAddress = "c:1"
+        heartbeat.echoes = [HeartbeatEcho(node: NodeNumber(300), incarnation: Incarnation(0x0807), count: 5)]
         let expected =
-            "43435348" + "01" + "efcdab8967452301" + "0700000000000000" + "7b68e5cf8b010000" + "ac02"
+            "43435348" + "02" + "efcdab8967452301" + "0700000000000000" + "7b68e5cf8b010000" + "ac02"
             + "808080808020" + "0103" + "01" + "010061" + "010062" + "0300633a31" + "01" + "04ffff03030909"
+            + "01" + "ac02" + "0708000000000000" + "05"
         #expect(Hex.text(heartbeat.encoded()) == expected)
     }
 
@@ -71,8 +73,8 @@ struct HeartbeatTests {
     @Test("other versions are refused by name")
     func versions() {
         var bytes = Self.sample.encoded()
-        bytes[4] = 2
-        #expect(fault(bytes) == .newer(version: 2))
+        bytes[4] = 3
+        #expect(fault(bytes) == .newer(version: 3))
         bytes[4] = 0
         #expect(fault(bytes) == .foreign)
         bytes[0] = UInt8(ascii: "X")
@@ -141,16 +143,17 @@ struct HeartbeatTests {
         ]
         var bytes = heartbeat.encoded()
         let end = bytes.count
-        #expect(Array(bytes[(end - 4)...]) == [1, 0, 9, 0])
-        bytes[end - 4] = 6
+        // The last byte says that no echoes follow.
+        #expect(Array(bytes[(end - 5)...]) == [1, 0, 9, 0, 0])
+        bytes[end - 5] = 7
         #expect(fault(bytes) == .invalid(.role))
-        bytes[end - 4] = 1
-        bytes[end - 1] = 10
+        bytes[end - 5] = 1
+        bytes[end - 2] = 10
         #expect(fault(bytes) == .invalid(.position))
         // An overlong zero, and a number of more than 64 bits.
-        #expect(fault(Array(bytes[..<(end - 1)]) + [0x80, 0]) == .invalid(.number))
+        #expect(fault(Array(bytes[..<(end - 2)]) + [0x80, 0]) == .invalid(.number))
         let wide = [UInt8](repeating: 0xff, count: 9) + [2]
-        #expect(fault(Array(bytes[..<(end - 1)]) + wide) == .invalid(.number))
+        #expect(fault(Array(bytes[..<(end - 2)]) + wide) == .invalid(.number))
         let draining = 5 + 24 + 2 + 6 + 2
         bytes[draining] = 2
         #expect(fault(bytes) == .invalid(.draining))

@@ -124,7 +124,7 @@ struct MemberTests {
         bench.others = []
         let effects = bench.run(12_000)
         #expect(effects.contains(.cleared(.duplicateNode(NodeNumber(1)))))
-        #expect(effects.contains(.claim(partition: 0)))
+        #expect(effects.contains(.claim(partition: 0, released: nil)))
     }
 
     @Test("a stranger is no member, and raises an alarm by name")

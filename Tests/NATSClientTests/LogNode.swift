@@ -82,6 +82,8 @@ final class LogNode {
     }
 
     private func apply(_ record: [UInt8]) {
+        // A frame without entries renews the lease of its owner.
+        guard record.count > FrameHeader.length else { return }
         applied.append(String(decoding: record.dropFirst(FrameHeader.length), as: UTF8.self))
     }
 
@@ -94,7 +96,7 @@ final class LogNode {
             case .read(let position): client.read(position, of: 0)
             case .apply: apply(read)
             case .confirmed(let name, _):
-                let content = contents.removeValue(forKey: name) ?? "unknown"
+                guard let content = contents.removeValue(forKey: name) else { continue }
                 applied.append(content)
                 confirmed.append(content)
             case .took, .lost, .missing, .shortened, .halted: break

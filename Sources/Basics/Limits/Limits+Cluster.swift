@@ -17,6 +17,9 @@ extension Limits {
         public static let urgentMilliseconds: Int64 = 20
         /// Milliseconds between two evaluations of what is to be done: they add to each takeover.
         public static let tickMilliseconds: Int64 = 100
+        /// Heartbeats of this node whose times it remembers, for the answers of others to them: those of more than the longest lease, also where
+        /// many are urgent.
+        public static let echoedHeartbeats = 64
         /// Milliseconds of silence after which a node is suspected: shorter ones caused takeovers without reason in measurements.
         public static let suspicionMilliseconds: Int64 = 1_200
         /// Milliseconds of silence after which a node is gone: a restart takes less.

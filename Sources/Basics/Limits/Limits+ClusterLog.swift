@@ -10,8 +10,17 @@ extension Limits {
         /// Milliseconds that it waits at most once frames were sent again: an election takes 4 to 9 s, and each repetition stays in
         /// the log.
         public static let longestAnswerMilliseconds: Int64 = 4_000
-        /// Milliseconds after which an owner without unconfirmed frames reads on, to learn of its successor.
-        public static let probeMilliseconds: Int64 = 1_000
+        /// Milliseconds for which a confirmation lets the owner decide, counted from its request: shorter than the silence after which another
+        /// node claims (`Limits.Cluster.suspicionMilliseconds`), so that a takeover seldom has to wait for its end.
+        public static let leaseMilliseconds: Int64 = 1_000
+        /// Milliseconds that the next owner waits after the last frame of the one before, in case that has its lease from it: the lease, and
+        /// more than the clocks of two machines differ in that time.
+        public static let leaseWaitMilliseconds: Int64 = 1_050
+        /// Milliseconds after the request of its last confirmed frame when an owner without work renews its lease: the log has two tries.
+        public static let renewMilliseconds: Int64 = 400
+        /// Renewals in a row of which the store notes the position: what it has noted need not be read again and can be purged. At the pace
+        /// of renewals that is one write in two minutes.
+        public static let notedRenewals = 256
         /// Milliseconds until a read is repeated that failed or whose answer was out of date.
         public static let rereadMilliseconds: Int64 = 100
         /// Milliseconds until a frame is appended again that the log refuses each time, at most: once it has room, that is soon.

@@ -24,6 +24,8 @@ public struct Heartbeat: Hashable, Sendable {
     public var isDraining: Bool
     /// Its replicas, by partition.
     public var partitions: [PartitionReport]
+    /// The last heartbeats that it has had from others, by node: what it reports is from a time after it had them.
+    public var echoes: [HeartbeatEcho]
     /// The nodes that operators have removed or admitted again, by number.
     public var rosterChanges: [RosterChange]
 
@@ -31,7 +33,8 @@ public struct Heartbeat: Hashable, Sendable {
     public init(
         cluster: ClusterID, node: NodeNumber, incarnation: Incarnation, count: UInt64, name: String,
         software: String, frameVersions: ClosedRange<UInt8>, linkAddress: String, wall: UnixMilliseconds,
-        isDraining: Bool, partitions: [PartitionReport], rosterChanges: [RosterChange] = []
+        isDraining: Bool, partitions: [PartitionReport], echoes: [HeartbeatEcho] = [],
+        rosterChanges: [RosterChange] = []
     ) {
         self.cluster = cluster
         self.node = node
@@ -44,7 +47,24 @@ public struct Heartbeat: Hashable, Sendable {
         self.wall = wall
         self.isDraining = isDraining
         self.partitions = partitions
+        self.echoes = echoes
         self.rosterChanges = rosterChanges
+    }
+}
+
+/// A heartbeat of another node, in one that was sent later.
+public struct HeartbeatEcho: Hashable, Sendable {
+    /// The other node, and its process.
+    public var node: NodeNumber
+    public var incarnation: Incarnation
+    /// The count of its heartbeat.
+    public var count: UInt64
+
+    /// Creates an echo.
+    public init(node: NodeNumber, incarnation: Incarnation, count: UInt64) {
+        self.node = node
+        self.incarnation = incarnation
+        self.count = count
     }
 }
 
@@ -82,6 +102,8 @@ public struct PartitionReport: Hashable, Sendable {
     public var applied: LogPosition
     /// The position up to which its store needs no log after a power cut; never after `applied`.
     public var durable: LogPosition
+    /// Whether it is the owner by a lease: nothing is confirmed in the log after `applied` that the owner does not know. Only with `owning`.
+    public var isLeased = false
 
     /// Creates a report.
     public init(

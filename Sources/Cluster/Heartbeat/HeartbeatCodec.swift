@@ -12,10 +12,11 @@ import ClusterLog
 /// | 1, 1, 1 | lowest and highest frame version; 1 if the node drains, otherwise 0 |
 /// | | name, software, link address: two bytes of length, UTF-8 |
 /// | | number of partitions, and for each: role, the successor if it is released, epoch, applied, applied less durable |
+/// | | number of echoes, and for each: node, incarnation (8 bytes), count |
 /// | | if nodes were removed or admitted again: their number, and for each: node, changes |
 extension Heartbeat {
     /// The version that this build reads and writes.
-    public static let version: UInt8 = 1
+    public static let version: UInt8 = 2
     static let highestPosition: UInt64 = 1 << 62
     private static let magic: StaticString = "CCSH"
 
@@ -39,6 +40,12 @@ extension Heartbeat {
         }
         buffer.append(number: UInt64(partitions.count))
         for partition in partitions { partition.append(to: &buffer) }
+        buffer.append(number: UInt64(echoes.count))
+        for echo in echoes {
+            buffer.append(number: UInt64(echo.node.number))
+            buffer.append(word: echo.incarnation.number)
+            buffer.append(number: echo.count)
+        }
         if !rosterChanges.isEmpty {
             buffer.append(number: UInt64(rosterChanges.count))
             for change in rosterChanges {
@@ -83,6 +90,7 @@ extension Heartbeat {
         partitions = []
         partitions.reserveCapacity(Int(count))
         for _ in 0..<count { partitions.append(try PartitionReport(&reader, of: node)) }
+        echoes = try reader.echoes()
         rosterChanges = try reader.rosterChanges()
         try reader.finish()
     }
@@ -106,7 +114,7 @@ extension PartitionReport {
         case .absent: buffer.append(byte: 0)
         case .following: buffer.append(byte: 1)
         case .claiming: buffer.append(byte: 2)
-        case .owning: buffer.append(byte: 3)
+        case .owning: buffer.append(byte: isLeased ? 6 : 3)
         case .releasing(let successor):
             buffer.append(byte: 4)
             buffer.append(number: UInt64(successor.number))
@@ -118,18 +126,20 @@ extension PartitionReport {
     }
 
     fileprivate init(_ reader: inout HeartbeatReader, of node: NodeNumber) throws(HeartbeatFault) {
-        switch try reader.byte() {
-        case 0: role = .absent
-        case 1: role = .following
-        case 2: role = .claiming
-        case 3: role = .owning
-        case 4: role = .releasing(to: try reader.node())
-        case 5: role = .halted
+        let role = try reader.byte()
+        isLeased = role == 6
+        switch role {
+        case 0: self.role = .absent
+        case 1: self.role = .following
+        case 2: self.role = .claiming
+        case 3, 6: self.role = .owning
+        case 4: self.role = .releasing(to: try reader.node())
+        case 5: self.role = .halted
         default: throw .invalid(.role)
         }
-        if role == .releasing(to: node) { throw .invalid(.role) }
+        if self.role == .releasing(to: node) { throw .invalid(.role) }
         epoch = Epoch(try reader.number())
-        guard epoch <= Epoch.highest, epoch.number > 0 || !role.isOwner else { throw .invalid(.epoch) }
+        guard epoch <= Epoch.highest, epoch.number > 0 || !self.role.isOwner else { throw .invalid(.epoch) }
         applied = try reader.position()
         let behind = try reader.position()
         guard behind <= applied else { throw .invalid(.position) }

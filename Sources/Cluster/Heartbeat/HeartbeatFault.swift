@@ -18,6 +18,6 @@ public enum HeartbeatFault: Error, Hashable, Sendable {
     /// The fields that are checked.
     public enum Field: String, CaseIterable, Sendable {
         case number, cluster, node, count, name, software, frameVersions, linkAddress, draining, partitions
-        case role, epoch, position, rosterChanges
+        case role, epoch, position, echoes, rosterChanges
     }
 }

@@ -72,6 +72,23 @@ struct HeartbeatReader: ~Escapable {
         return LogPosition(number)
     }
 
+    /// Reads the heartbeats that the sender has had from others.
+    @_lifetime(self: copy self)
+    mutating func echoes() throws(HeartbeatFault) -> [HeartbeatEcho] {
+        let count = try number()
+        guard count < UInt64(Limits.Cluster.nodes) else { throw .invalid(.echoes) }
+        var echoes: [HeartbeatEcho] = []
+        for _ in 0..<count {
+            let echo = HeartbeatEcho(
+                node: try node(), incarnation: Incarnation(try word()), count: try number())
+            guard echo.count > 0, echo.node > echoes.last?.node ?? NodeNumber(0) else {
+                throw .invalid(.echoes)
+            }
+            echoes.append(echo)
+        }
+        return echoes
+    }
+
     /// Reads the nodes that were removed or admitted again, if there are any.
     @_lifetime(self: copy self)
     mutating func rosterChanges() throws(HeartbeatFault) -> [RosterChange] {

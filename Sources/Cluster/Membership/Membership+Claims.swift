@@ -48,7 +48,7 @@ extension Membership {
                 let rank = rank(for: partition),
                 since.advanced(milliseconds: Int64(rank) * Limits.Cluster.rankMilliseconds) <= now
             else { continue }
-            claim(partition, now, &effects)
+            claim(partition, released: nil, now, &effects)
             claims += 1
         }
     }
@@ -92,7 +92,9 @@ extension Membership {
         return nodes.sorted()
     }
 
-    private mutating func claim(_ partition: Int, _ now: Instant, _ effects: inout [MembershipEffect]) {
+    private mutating func claim(
+        _ partition: Int, released: LogPosition?, _ now: Instant, _ effects: inout [MembershipEffect]
+    ) {
         var pauses =
             partitions[partition].pauses
             ?? Backoff(
@@ -103,7 +105,7 @@ extension Membership {
         partitions[partition].tried = now
         own[partition].role = .claiming
         isUrgent = true
-        effects.append(.claim(partition: partition))
+        effects.append(.claim(partition: partition, released: released))
     }
 
     /// Claims what a peer has released to this node. After a pause, the heartbeat may be an old one.
@@ -116,7 +118,7 @@ extension Membership {
                 !isExpelled,
                 now.milliseconds(since: partitions[partition].tried) >= Limits.Cluster.rankMilliseconds
             else { continue }
-            claim(partition, now, &effects)
+            claim(partition, released: peer.heartbeat.partitions[partition].applied, now, &effects)
         }
     }
 

@@ -76,6 +76,7 @@ extension Membership {
         changed = now.monotonic
         effects.append(.member(heartbeat.node))
         checkClock(index, now, &effects)
+        learn(from: heartbeat)
         note(heartbeat, now.monotonic, &effects)
         findOwners(now.monotonic, &effects)
         takeReleased(from: index, now.monotonic, &effects)
@@ -118,6 +119,7 @@ extension Membership {
             effects.append(.member(heartbeat.node))
         }
         checkClock(index, now, &effects)
+        learn(from: heartbeat)
         note(heartbeat, now.monotonic, &effects)
         for partition in partitions.indices {
             let (before, after) = (old.partitions[partition], heartbeat.partitions[partition])

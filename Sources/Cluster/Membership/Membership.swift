@@ -26,6 +26,8 @@ public struct Membership: Sendable {
         var pauses: Backoff?
         /// When this node may hand it over again.
         var handoverRetry = Instant.distantPast
+        /// Up to when this node has everything that counts of it, though another node owns it.
+        var knowledge = Knowledge()
     }
 
     /// A handover that this node has begun.
@@ -64,6 +66,8 @@ public struct Membership: Sendable {
     var changed: Instant
     var heartbeats: UInt64 = 0
     var sentAt = Instant.distantPast
+    /// When the last heartbeats were sent, the newest last.
+    var sentTimes: [(count: UInt64, at: Instant)] = []
     var isUrgent = true
     var evaluated = Instant.distantPast
 
@@ -157,13 +161,16 @@ public struct Membership: Sendable {
         sentAt = now.monotonic
         isUrgent = false
         sent = own
+        sentTimes.append((heartbeats, now.monotonic))
+        if sentTimes.count > Limits.Cluster.echoedHeartbeats { sentTimes.removeFirst() }
         effects.append(
             .send(
                 Heartbeat(
                     cluster: settings.cluster, node: settings.node, incarnation: settings.incarnation,
                     count: heartbeats, name: settings.name, software: settings.software,
                     frameVersions: settings.frameVersions, linkAddress: settings.linkAddress, wall: now.wall,
-                    isDraining: drain != .off, partitions: own, rosterChanges: roster.changes)))
+                    isDraining: drain != .off, partitions: own, echoes: echoes,
+                    rosterChanges: roster.changes)))
     }
 
     /// The shell has reported the state of a replica.
@@ -174,6 +181,7 @@ public struct Membership: Sendable {
         precondition(report.durable <= report.applied, "what is durable was not applied")
         let old = own[partition]
         own[partition] = report
+        partitions[partition].knowledge.reached(report.applied)
         guard old.role != report.role || old.epoch != report.epoch else { return }
         if old.role != report.role { isUrgent = true }
         findOwner(of: partition, now, &effects)

@@ -19,8 +19,9 @@ public enum MembershipEffect: Hashable, Sendable {
     case send(Heartbeat)
     /// Route requests for a partition to this node from now on; `nil`: the owner is unknown.
     case owner(partition: Int, NodeNumber?)
-    /// Claim a partition: begin a `LogOwner`, and report `claiming`, then `owning` or `following`.
-    case claim(partition: Int)
+    /// Claim a partition: begin a `LogOwner`, and report `claiming`, then `owning` or `following`. `released` is the position at which its owner
+    /// has surrendered it to this node; `nil` if none has.
+    case claim(partition: Int, released: LogPosition?)
     /// Drop a claim that has not succeeded, and report `following`: the partition has an owner.
     case abandon(partition: Int)
     /// Accept no more requests for a partition that this node owns; once nothing is unconfirmed, report `releasing` to the successor.

@@ -31,7 +31,26 @@ extension Replica {
 
     mutating func release(to node: NodeNumber, _ effects: inout [ReplicaEffect]) {
         guard case .owning = role else { return }
-        role = .releasing(to: node)
+        role = .releasing(to: node, .waiting)
+        owner?.renews = false
+        surrenderIfIdle(&effects)
+        effects.append(.changed)
+    }
+
+    /// Once nothing is without an outcome, no further decision may leave this node.
+    mutating func surrenderIfIdle(_ effects: inout [ReplicaEffect]) {
+        guard case .releasing(let node, .waiting) = role, isIdle else { return }
+        surrenders += 1
+        role = .releasing(to: node, .asked(surrenders))
+        effects.append(.surrender(surrenders))
+    }
+
+    /// Goes on as the owner. What it has surrendered does not come back: the successor may count on it.
+    mutating func resume(_ now: Instant, _ effects: inout [ReplicaEffect]) {
+        guard case .releasing = role else { return }
+        role = .owning
+        leaseFrom = now
+        owner?.renews = true
         effects.append(.changed)
     }
 
@@ -44,6 +63,7 @@ extension Replica {
         owner?.handle(event, now: now, effects: &made)
         perform(made, reading: record, now, &effects)
         makeFrames(now, &effects)
+        surrenderIfIdle(&effects)
     }
 
     private mutating func perform(
@@ -51,23 +71,27 @@ extension Replica {
     ) {
         for effect in made {
             switch effect {
-            case .append(let name): effects.append(.append(name))
+            case .append(let name):
+                noteRenewal(name)
+                effects.append(.append(name))
             case .read(let position): effects.append(.read(position))
             case .apply(let position):
                 guard case .frame(let header) = header(record) else {
                     return halt(.inconsistent(at: position), &effects)
                 }
+                foreign = (position, now.monotonic)
                 kept.add(KeptRecord(header, record, at: position))
                 apply(record, header, position, &effects)
             case .took:
                 keepMark(ownMark, at: owner?.mark)
                 role = .entering
                 parts = []
-                enterIfApplied(&effects)
+                enterIfApplied(now.monotonic, &effects)
             case .confirmed(let name, let position): confirmed(name, position, &effects)
             case .lost:
                 // The mark of another term: what is incomplete stays so.
                 parts = []
+                foreign = owner.map { ($0.reader.position, now.monotonic) }
                 keepMark(record, at: owner?.reader.position)
                 giveUp(&effects)
             case .missing(let position): absent(before: position, .lost, &effects)
@@ -79,9 +103,9 @@ extension Replica {
         }
     }
 
-    /// Serves once the store has everything that was written before.
-    mutating func enterIfApplied(_ effects: inout [ReplicaEffect]) {
-        guard case .entering = role, applied >= passed, let term = owner?.term else { return }
+    /// Serves once the store has everything that was written before, and the owner before decides nothing more.
+    mutating func enterIfApplied(_ now: Instant, _ effects: inout [ReplicaEffect]) {
+        guard case .entering = role, applied >= passed, entry <= now, let term = owner?.term else { return }
         role = .owning
         effects.append(contentsOf: [.took(term), .changed])
     }
@@ -106,7 +130,24 @@ extension Replica {
             parts = []
             firstUnresolved = batches.upperBound
             pass(.own(batches), term, name.number, position, &effects)
+        case .renewal:
+            guard isRenewalNoted() else { return }
+            pass(.own(firstUnresolved..<firstUnresolved), term, name.number, position, &effects)
         }
+    }
+
+    /// A frame that the owner's rule has made by itself renews the lease.
+    private mutating func noteRenewal(_ name: FrameName) {
+        guard name.number > ownFrames.last?.number ?? max(1, reader.number),
+            let (header, bytes) = owner?.unconfirmedFrame(name)
+        else { return }
+        ownFrames.append(OwnFrame(number: name.number, content: .renewal, header: header, bytes: bytes))
+    }
+
+    /// Whether the store notes the position of a renewal: now and then, so that it need not be read again.
+    mutating func isRenewalNoted() -> Bool {
+        renewals += 1
+        return renewals >= Limits.ClusterLog.notedRenewals && parts.isEmpty
     }
 
     /// Makes frames of what waits. While some frames are unconfirmed, more is gathered for the next one.

@@ -14,9 +14,11 @@ extension Replica {
         switch following.read(header(record), at: position) {
         case .begins:
             parts = []
+            foreign = (position, now.monotonic)
             keep(record, FrameHeader.read(record.raw, in: log), position)
             if following.term?.epoch != epoch { effects.append(.changed) }
         case .applies(let header):
+            foreign = (position, now.monotonic)
             kept.add(KeptRecord(header, record, at: position))
             apply(record, header, position, &effects)
         case .void: voids += 1
@@ -44,6 +46,11 @@ extension Replica {
         _ record: [UInt8], _ header: FrameHeader, _ position: LogPosition, _ effects: inout [ReplicaEffect]
     ) {
         let entries = record.dropFirst(FrameHeader.length)
+        guard !entries.isEmpty else {
+            // It renews the lease of its owner.
+            if isRenewalNoted() { pass(.foreign([]), header.term, header.number, position, &effects) }
+            return
+        }
         guard let flag = entries.first, flag <= FramePart.more else {
             return halt(.inconsistent(at: position), &effects)
         }
@@ -59,6 +66,7 @@ extension Replica {
         _ effects: inout [ReplicaEffect]
     ) {
         passed = position
+        renewals = 0
         effects.append(
             .apply(
                 AppliedFrame(

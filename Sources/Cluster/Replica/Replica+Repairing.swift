@@ -15,8 +15,12 @@ extension Replica {
     }
 
     /// Begins a claim: first with a look whether the log has everything that any node has read.
-    mutating func claim(_ claim: Claim, _ now: Now, _ effects: inout [ReplicaEffect]) {
+    mutating func claim(
+        _ claim: Claim, _ released: LogPosition?, _ now: Now, _ effects: inout [ReplicaEffect]
+    ) {
         guard case .following = role, isConnected else { return }
+        // What the owner has written since, it has written with a new lease.
+        if let released, let read = foreign?.position, read <= released { foreign = nil }
         // The mark would void what others have.
         guard !following.isMissingRecords else { return effects.append(.changed) }
         effects.append(.stopFollowing)

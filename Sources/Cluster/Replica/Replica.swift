@@ -20,8 +20,18 @@ public struct Replica: ~Copyable {
         /// It owns the partition, and applies what was written before.
         case entering
         case owning
-        case releasing(to: NodeNumber)
+        case releasing(to: NodeNumber, Surrender)
         case halted(LogHalt)
+    }
+
+    /// How an owner that releases the partition stops to decide.
+    enum Surrender: Hashable, Sendable {
+        /// Batches are without an outcome.
+        case waiting
+        /// The shell was asked to let no further decision out, by this number.
+        case asked(UInt64)
+        /// None leaves any more: the successor need not wait for the end of the lease.
+        case done
     }
 
     /// Why records are not in the log any more.
@@ -46,6 +56,8 @@ public struct Replica: ~Copyable {
         enum Content: Sendable {
             case more([UInt8])
             case last(of: Range<UInt64>)
+            /// None: it renews the lease.
+            case renewal
         }
 
         var number: UInt64
@@ -90,6 +102,16 @@ public struct Replica: ~Copyable {
     /// The mark of the claim or ownership.
     var ownMark: [UInt8] = []
 
+    /// The last record that counts of another owner, and when this node read it: that owner may decide until its lease is over. What the store
+    /// had at the start counts as read then.
+    var foreign: (position: LogPosition, read: Instant)?
+    /// From when on a confirmation must have been requested to let this node decide: it has surrendered the lease of an earlier one.
+    var leaseFrom = Instant.distantPast
+    /// How often it has surrendered its lease.
+    var surrenders: UInt64 = 0
+    /// Renewals in a row whose position the store has not noted.
+    var renewals = 0
+
     /// The last frame that was passed to the store.
     public internal(set) var passed: LogPosition
     /// The last frame that the store has applied, and the last one that it has synced.
@@ -101,7 +123,7 @@ public struct Replica: ~Copyable {
     /// Starts where the store is: `batches` of the frame after it are applied as well.
     public init(
         log: LogKey, at reader: LogReader, batches: UInt64 = 0,
-        reads: ClosedRange<UInt8> = 1...FrameHeader.newestVersion
+        reads: ClosedRange<UInt8> = 1...FrameHeader.newestVersion, now: Instant
     ) {
         self.log = log
         self.reads = reads
@@ -112,6 +134,7 @@ public struct Replica: ~Copyable {
         passed = reader.position
         applied = reader.position
         durable = reader.position
+        if reader.position > .start { foreign = (reader.position, now) }
     }
 
     /// Where this node is in the log.
@@ -120,8 +143,24 @@ public struct Replica: ~Copyable {
     /// Whether batches can be submitted.
     public var isOwning: Bool { if case .owning = role { true } else { false } }
 
-    /// Whether no batch is without an outcome.
-    public var isIdle: Bool { firstUnresolved == nextSubmission && applied >= passed }
+    /// Whether nothing that this node has written is without an outcome.
+    public var isIdle: Bool { firstUnresolved == nextSubmission && applied >= passed && unconfirmed == 0 }
+
+    /// Until when this node may decide as the owner: answer, refuse, deliver. In the past unless the log has lately confirmed that no other
+    /// node owns the partition.
+    public var leaseEnd: Instant {
+        switch role {
+        case .owning, .releasing(_, .waiting), .releasing(_, .asked): break
+        default: return .distantPast
+        }
+        guard let proved = owner?.provedAt, proved >= leaseFrom else { return .distantPast }
+        return proved.advanced(milliseconds: Limits.ClusterLog.leaseMilliseconds)
+    }
+
+    /// When the lease of the owner before is over for certain.
+    var entry: Instant {
+        foreign.map { $0.read.advanced(milliseconds: Limits.ClusterLog.leaseWaitMilliseconds) } ?? .distantPast
+    }
 
     /// Frames that were passed to the store and are not applied.
     public var lag: UInt64 { passed.number - min(applied, passed).number }
@@ -160,13 +199,21 @@ public struct Replica: ~Copyable {
             case .absent: .absent
             case .checking, .repairing, .claiming, .entering: .claiming
             case .owning: .owning
-            case .releasing(let node): isIdle ? .releasing(to: node) : .owning
+            case .releasing(let node, .done): .releasing(to: node)
+            case .releasing: .owning
             case .halted: .halted
             }
         let position = applied < passed ? applied : reader.position
         return PartitionReport(
             role: role, epoch: reader.term?.epoch ?? Epoch(0), applied: position,
             durable: min(durable, position))
+    }
+
+    /// The state for the membership at a time.
+    public func report(at now: Instant) -> PartitionReport {
+        var report = report
+        report.isLeased = report.role == .owning && now < leaseEnd
+        return report
     }
 
     /// Returns a frame that was to be appended. Returns `nil` if it is confirmed.
@@ -178,6 +225,7 @@ public struct Replica: ~Copyable {
             disconnectedSince.map { $0.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds) }
         if case .checking(let check) = role { return check.due }
         if let repair { return repair.nextTick }
+        if case .entering = role, applied >= passed, let owner { return min(entry, owner.nextTick) }
         if case .following = role, following.isMissingRecords {
             return missingSince?.advanced(milliseconds: Limits.ClusterLog.missingMilliseconds) ?? .distantPast
         }
@@ -207,19 +255,20 @@ public struct Replica: ~Copyable {
         case .reached(let position): highest = position
         case .applied(let position):
             applied = max(applied, position)
-            enterIfApplied(&effects)
-            if case .releasing = role, isIdle { effects.append(.changed) }
+            enterIfApplied(now.monotonic, &effects)
+            surrenderIfIdle(&effects)
         case .unreadable(let position): halt(.unreadable(.damaged, at: position), &effects)
         case .synced(let position): durable = max(durable, position)
         case .disconnected: disconnect(now, &effects)
         case .connected: connect(now, &effects)
-        case .claim(let claim): self.claim(claim, now, &effects)
+        case .claim(let claim, let released): self.claim(claim, released, now, &effects)
         case .abandon: abandon(&effects)
         case .release(let node): release(to: node, &effects)
-        case .resume:
-            guard case .releasing = role else { return }
-            role = .owning
+        case .surrendered(let number):
+            guard case .releasing(let node, .asked(number)) = role else { return }
+            role = .releasing(to: node, .done)
             effects.append(.changed)
+        case .resume: resume(now.monotonic, &effects)
         case .stop: if owner != nil { giveUp(&effects) }
         case .writes(let version):
             precondition(reads.contains(version), "frames are written that this node cannot read")
@@ -264,6 +313,7 @@ public struct Replica: ~Copyable {
         guard !repairs(with: .tick, now, &effects) else { return }
         if case .checking(let check) = role, check.due <= now.monotonic { look(now, &effects) }
         own(.tick, now, &effects)
+        enterIfApplied(now.monotonic, &effects)
         missed(now, &effects)
         guard let since = disconnectedSince, owner != nil,
             now.monotonic >= since.advanced(milliseconds: Limits.ClusterLog.isolationMilliseconds)

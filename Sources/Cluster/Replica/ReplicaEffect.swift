@@ -27,12 +27,14 @@ public enum ReplicaEvent: Sendable {
     case disconnected
     /// There is a connection to the log.
     case connected
-    /// Claim the partition.
-    case claim(Claim)
+    /// Claim the partition. `released` is where the owner has surrendered it to this node, if it has: its lease need not run out.
+    case claim(Claim, released: LogPosition?)
     /// Drop a claim that has not succeeded.
     case abandon
     /// Give the partition to another node: it accepts no more batches.
     case release(to: NodeNumber)
+    /// No further decision of the partition leaves this node, for `ReplicaEffect.surrender`.
+    case surrendered(UInt64)
     /// The successor did not claim: accept batches again.
     case resume
     /// The process ends: give up what is claimed or owned.
@@ -65,6 +67,9 @@ public enum ReplicaEffect: Hashable, Sendable {
     case fail(Range<UInt64>)
     /// This node owns the partition, and its store has everything before.
     case took(Term)
+    /// Nothing of a partition that is to be released is without an outcome: let no decision of it out from now on, and report `surrendered` with
+    /// this number.
+    case surrender(UInt64)
     /// This node does not own the partition any more.
     case lost
     /// The role or the epoch has changed: report it to the membership.

@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Synchronization
 
 /// Whether a node is in contact with the log; any thread may ask.
@@ -10,6 +11,22 @@ final class ClusterContact: Sendable {
     private static let never = Int64.max
     /// Another reason for which it accepts no work.
     private let trouble = Mutex<String?>(nil)
+    /// Until when this node counts as having all that is confirmed of each partition.
+    private let known: [PartitionLease]
+
+    /// The contact of a node of a cluster with this many partitions: none yet.
+    init(partitions: Int) { known = (0..<partitions).map { _ in PartitionLease() } }
+
+    /// Notes until when this node counts as having all that is confirmed of a partition.
+    func note(known until: Instant, of partition: Int) { _ = known[partition].set(until) }
+
+    /// Whether the node has the record of a sender as it is: all that is confirmed of the sender's partition.
+    func isCurrent(_ sender: SenderID, _ now: Instant) -> Bool {
+        now < known[PartitionKey.sender(sender).partition(of: known.count)].until
+    }
+
+    /// Whether the node has all senders as they are.
+    func areSendersCurrent(_ now: Instant) -> Bool { known.allSatisfy { now < $0.until } }
 
     /// Notes that there is a connection.
     func connected() { lostAt.store(Self.never, ordering: .relaxed) }
@@ -24,10 +41,6 @@ final class ClusterContact: Sendable {
 
     /// Notes why the node accepts no work although there is a connection; `nil` if it does.
     func note(trouble: String?) { self.trouble.withLock { $0 = trouble } }
-
-    /// Whether the node has been without the log for so long that it does not have what has changed since: senders may have been
-    /// suspended, and keys revoked.
-    func isCutOff(_ now: Instant) -> Bool { lostProblem(now) != nil }
 
     /// Why the node accepts no work. `nil` while the log answers, and for a moment afterwards: another server of the log usually answers
     /// within that.

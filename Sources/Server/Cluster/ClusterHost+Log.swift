@@ -176,6 +176,7 @@ extension ClusterHost {
         // The storage is reused.
         made.removeAll(keepingCapacity: true)
         if effects.isEmpty { swap(&made, &effects) }
+        publishLease(of: hosted)
     }
 
     private func perform(_ effect: ReplicaEffect, _ hosted: HostedReplica, _ now: Now) {
@@ -206,6 +207,7 @@ extension ClusterHost {
         case .apply(let frame): apply(frame, hosted)
         case .fail(let range): for submission in hosted.take(range) { fail(submission, of: partition) }
         case .took(let term): took(hosted, term)
+        case .surrender(let number): surrender(hosted, number)
         case .lost: lost(hosted)
         case .changed:
             report(hosted)

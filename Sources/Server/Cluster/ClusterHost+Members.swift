@@ -24,6 +24,7 @@ extension ClusterHost {
             let heartbeat = try settings.heartbeatSeal.open(message.payload.raw)
             if heartbeat.node != node { health.heard(isDue: dueSince != nil) }
             handle(.heartbeat(heartbeat), now)
+            publishKnowledge()
         } catch {
             log.repeating(
                 .warning, "cluster_heartbeat_invalid", by: "\(error)", ["problem": .text("\(error)")])
@@ -44,7 +45,8 @@ extension ClusterHost {
 
     /// Reports the state of a replica to the membership.
     func report(_ hosted: HostedReplica) {
-        handle(.local(partition: hosted.partition, hosted.replica.report), reactor.now)
+        let now = reactor.now
+        handle(.local(partition: hosted.partition, hosted.replica.report(at: now.monotonic)), now)
     }
 
     private func perform(_ effect: MembershipEffect, _ now: Now) {
@@ -52,9 +54,10 @@ extension ClusterHost {
         case .send(let heartbeat):
             logs.publish(settings.heartbeatSeal.seal(heartbeat), to: settings.heartbeatSubject)
         case .owner(let partition, let node): ownerChanged(of: partition, to: node, now)
-        case .claim(let partition) where replicas[partition].isClaimable:
-            handle(.claim(Claim(SecureRandom.number())), of: replicas[partition], now)
-        case .claim(let partition): report(replicas[partition])
+        case .claim(let partition, let released) where replicas[partition].isClaimable:
+            handle(
+                .claim(Claim(SecureRandom.number()), released: released), of: replicas[partition], now)
+        case .claim(let partition, _): report(replicas[partition])
         case .abandon(let partition): handle(.abandon, of: replicas[partition], now)
         case .release(let partition, let node): release(replicas[partition], to: node)
         case .resume(let partition): resume(replicas[partition], now)
@@ -131,14 +134,47 @@ extension ClusterHost {
         hosted.isServed = true
         tally.took()
         figuresDue = .distantPast
-        serve(hosted.partition)
+        serve(hosted)
         flush(hosted.partition, reactor.now)
     }
 
-    private func serve(_ partition: Int) {
-        let factory = factory
+    private func serve(_ hosted: HostedReplica) {
+        let (factory, partition, lease) = (factory, hosted.partition, PartitionLease())
+        _ = hosted.lease?.set(.distantPast)
+        hosted.lease = lease
+        publishLease(of: hosted)
         for mailbox in reactors {
-            mailbox.post { host in host.take(partition) { factory.make(partition) } }
+            mailbox.post { host in host.take(partition, lease) { factory.make(partition) } }
+        }
+    }
+
+    /// Tells the reactor of a partition until when it may let decisions out.
+    func publishLease(of hosted: HostedReplica) {
+        guard let lease = hosted.lease, lease.set(hosted.replica.leaseEnd) else { return }
+        let partition = hosted.partition
+        reactors[map.reactor(of: partition)].post { $0.partitions.leaseRenewed(partition) }
+    }
+
+    /// Tells all threads until when this node counts as having all that is confirmed of each partition.
+    func publishKnowledge() {
+        for hosted in replicas {
+            let known = membership.known(of: hosted.partition)
+            let until =
+                known == .distantPast
+                ? known : known.advanced(milliseconds: Limits.ClusterLog.leaseMilliseconds)
+            contact.note(known: max(until, hosted.replica.leaseEnd), of: hosted.partition)
+        }
+    }
+
+    /// No decision of a partition is to leave this node any more.
+    func surrender(_ hosted: HostedReplica, _ number: UInt64) {
+        let partition = hosted.partition
+        reactors[map.reactor(of: partition)].post { host in
+            host.partitions.surrender(partition)
+            // After what this turn has let out.
+            host.toCluster.jobs.append { host in
+                host.handle(.surrendered(number), of: host.replicas[partition], host.reactor.now)
+            }
         }
     }
 
@@ -146,6 +182,8 @@ extension ClusterHost {
     func lost(_ hosted: HostedReplica) {
         guard hosted.isServed else { return }
         hosted.isServed = false
+        _ = hosted.lease?.set(.distantPast)
+        hosted.lease = nil
         tally.lost()
         figuresDue = .distantPast
         hosted.releasesTo = nil
@@ -184,7 +222,7 @@ extension ClusterHost {
         hosted.releasesTo = nil
         endHandover(of: hosted.partition, owner: nil)
         handle(.resume, of: hosted, now)
-        serve(hosted.partition)
+        serve(hosted)
         flush(hosted.partition, now)
     }
 }

@@ -90,7 +90,7 @@ final class ClusterHost: ReactorDelegate {
         replicas = progress.enumerated().map { partition, progress in
             HostedReplica(
                 partition: partition,
-                log: settings.logKey(of: partition), progress)
+                log: settings.logKey(of: partition), progress, now: reactor.now.monotonic)
         }
         owners = Array(repeating: nil, count: progress.count)
         incoming = surroundings.reactors.map { _ in Parcel() }
@@ -201,6 +201,8 @@ final class ClusterHost: ReactorDelegate {
 
     /// Handles what is due, and again when the next thing is.
     private func tick(_ now: Now) {
+        // What a heartbeat reports is from after the heartbeats that it answers.
+        for hosted in replicas { report(hosted) }
         handle(.tick, now)
         for hosted in replicas {
             handle(.reached(membership.reached(of: hosted.partition)), of: hosted, now)
@@ -208,7 +210,7 @@ final class ClusterHost: ReactorDelegate {
         for hosted in replicas where hosted.replica.nextTick <= now.monotonic {
             handle(.tick, of: hosted, now)
         }
-        for hosted in replicas { report(hosted) }
+        publishKnowledge()
         if health.tick(dueSince: dueSince, now: now.monotonic) { logs.leave() }
         contact.note(unconfirmedSince: health.unconfirmedSince)
         releaseOverdue(now)

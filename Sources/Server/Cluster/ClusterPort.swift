@@ -19,7 +19,7 @@ struct ClusterPort: Sendable {
         self.member = member
         self.reports = reports
         mailbox = ClusterMailbox(handle: handle)
-        contact = ClusterContact()
+        contact = ClusterContact(partitions: member.partitions)
     }
 
     /// Passes a parcel on, and empties it.

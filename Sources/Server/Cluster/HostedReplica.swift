@@ -23,6 +23,8 @@ final class HostedReplica {
     var replica: Replica
     /// Whether the reactors serve the partition.
     var isServed = false
+    /// The lease by which the reactors serve it.
+    var lease: PartitionLease?
     /// The node that the partition is to be released to, once the reactors have left it.
     var releasesTo: NodeNumber?
     /// What is wrong with the stream and does not go by itself: until it is mended, this node does not claim the partition.
@@ -51,7 +53,7 @@ final class HostedReplica {
     private var shortEnds = 0
     private(set) var lostAfter: LogPosition?
 
-    init(partition: Int, log: LogKey, _ progress: LogProgress?) {
+    init(partition: Int, log: LogKey, _ progress: LogProgress?, now: Instant) {
         self.partition = partition
         let start = progress ?? LogProgress(epoch: 0, claim: 0, number: 0, position: 0)
         self.progress = start
@@ -61,7 +63,7 @@ final class HostedReplica {
             ? LogReader()
             : LogReader(
                 term: Term(Epoch(start.epoch), Claim(start.claim)), number: start.number, position: position)
-        replica = Replica(log: log, at: reader, batches: start.batches)
+        replica = Replica(log: log, at: reader, batches: start.batches, now: now)
         self.progress.batches = 0
     }
 
@@ -94,6 +96,10 @@ final class HostedReplica {
     func completed(
         _ batches: [WriteBatch], of frame: AppliedFrame, isOwn: Bool
     ) -> [(batch: WriteBatch, of: CommitQueue.LogBatch)] {
+        // A renewal has no batch; the store notes its position with an empty one.
+        let isNoted = batches.isEmpty
+        let batches = isNoted ? [WriteBatch(batchNumber: 0, mutations: [], isDurable: false)] : batches
+        let isOwn = isOwn && !isNoted
         let whole = LogProgress(
             epoch: frame.term.epoch.number, claim: frame.term.claim.number, number: frame.number,
             position: frame.position.number)

@@ -5,19 +5,31 @@ import Transport
 /// A partition that is served as soon as its place is free, with the events that it will get.
 struct AwaitedPartition {
     var make: @Sendable () -> Partition
+    var lease: PartitionLease
     var events: [Event] = []
+}
+
+/// A request whose credentials were checked by what this node has of its sender, which may be out of date.
+struct UnvouchedEvent {
+    var event: Event
+    var sender: SenderID
+    /// What this node had of the sender.
+    var record: SenderRecord?
+    /// When it is refused.
+    var until: Instant
 }
 
 /// Partitions that come from other nodes of a cluster, and leave to them.
 extension ReactorHost {
     /// Serves a partition from now on. Called on every reactor; the one that the partition is assigned to gets `make`.
-    func take(_ partition: Int, make: @escaping @Sendable () -> Partition) {
+    func take(_ partition: Int, _ lease: PartitionLease, make: @escaping @Sendable () -> Partition) {
         isOurs[partition] = true
         guard map.reactor(of: partition) == index else { return }
         if partitions.isFree(partition) {
-            partitions.take(partition, of: map.partitions, make())
+            partitions.take(partition, of: map.partitions, make(), lease)
         } else if !partitions.isServing(partition) {
-            awaited[partition, default: AwaitedPartition(make: make)].make = make
+            let events = awaited[partition]?.events ?? []
+            awaited[partition] = AwaitedPartition(make: make, lease: lease, events: events)
         }
     }
 
@@ -25,7 +37,7 @@ extension ReactorHost {
     func takeAwaited() {
         for (partition, next) in awaited where partitions.isFree(partition) {
             awaited[partition] = nil
-            partitions.take(partition, of: map.partitions, next.make())
+            partitions.take(partition, of: map.partitions, next.make(), next.lease)
             for event in next.events { partitions.queue(event, of: partition) }
             // They are handled in the next turn.
             mailboxes[index].post { _ in }
@@ -44,13 +56,37 @@ extension ReactorHost {
         closeSessions(of: partition)
     }
 
-    /// Answers a request of HTTP as if its owner could not be reached: this node does not learn of revoked keys at the moment. Returns
-    /// `false` if nothing waits for the event.
-    func refuseUnreached(_ event: borrowing Event, _ now: Now) -> Bool {
-        let answer = event.answerWhenUnreached()
-        if case .none = answer { return false }
-        perform(answer, now)
-        return true
+    /// Keeps a request until this node has all changes of its sender: those of a key that was revoked are refused then.
+    func vouchLater(_ event: consuming Event, of sender: SenderID, _ now: Now) {
+        guard unvouched.count < Limits.ClusterHost.heldEvents else {
+            return perform(event.answerWhenUnreached(), now)
+        }
+        let until = now.monotonic.advanced(milliseconds: Limits.ClusterHost.heldMilliseconds)
+        unvouched.append(
+            UnvouchedEvent(event: event, sender: sender, record: senderRecord(sender), until: until))
+    }
+
+    /// Lets the requests go on whose sender is as it was, and answers those whose time is over.
+    func vouch(_ now: Now) {
+        guard !unvouched.isEmpty, let contact = cluster?.contact else { return }
+        var (waiting, accepted): ([UnvouchedEvent], Bool) = ([], false)
+        for entry in unvouched {
+            if contact.isCurrent(entry.sender, now.monotonic),
+                senderRecord(entry.sender) == entry.record
+            {
+                accept(entry.event, now: now)
+                accepted = true
+            } else if entry.until <= now.monotonic || contact.isCurrent(entry.sender, now.monotonic) {
+                // The client sends it again, and is told what has changed.
+                perform(entry.event.answerWhenUnreached(), now)
+                accepted = true
+            } else {
+                waiting.append(entry)
+            }
+        }
+        unvouched = waiting
+        // They are handled in the next turn.
+        if accepted { mailboxes[index].post { _ in } }
     }
 
     private func perform(_ unreached: UnreachedAnswer, _ now: Now) {

@@ -36,6 +36,10 @@ final class ReactorHost: ReactorDelegate {
     var isOurs: [Bool]
     /// The partitions of this reactor that come back before the store has answered all that they had asked it before they left.
     var awaited: [Int: AwaitedPartition] = [:]
+    /// Requests of HTTP by senders of which this node may not have the last changes.
+    var unvouched: [UnvouchedEvent] = []
+    /// What this node has of a sender.
+    var senderRecord: (SenderID) -> SenderRecord? = { _ in nil }
     let clock: ClockStatus
     let admission: Admission
     private var backpressured: [Link] = []
@@ -90,12 +94,15 @@ final class ReactorHost: ReactorDelegate {
     func accept(_ events: inout [Event], from link: Link, now: Now) {
         guard !events.isEmpty else { return }
         if let faults { applyFaults(faults, to: &events, now: now) }
-        let isCutOff = link.kind == .https && cluster?.contact.isCutOff(now.monotonic) == true
+        let contact = link.kind == .https ? cluster?.contact : nil
         for at in events.indices {
             // Moved, not copied: a submission has half a dozen reference-counted values.
             var event = Event.tick
             swap(&event, &events[at])
-            if isCutOff, refuseUnreached(event, now) { continue }
+            if let contact, let sender = event.vouchedSender, !contact.isCurrent(sender, now.monotonic) {
+                vouchLater(consume event, of: sender, now)
+                continue
+            }
             if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
             accept(consume event, now: now)
         }
@@ -166,6 +173,7 @@ final class ReactorHost: ReactorDelegate {
         if cluster != nil {
             partitions.removeLeft()
             takeAwaited()
+            vouch(now)
         }
         refusals.flush(to: log)
         for peer in outgoing.indices where !outgoing[peer].isEmpty {
@@ -239,6 +247,7 @@ final class ReactorHost: ReactorDelegate {
             while at < partitions.active.count {
                 let hosted = partitions.active[at]
                 at += 1
+                hosted.passGate()
                 guard hosted.hasOutput else { continue }
                 hasOutput = true
                 // Moved out, since applying them may add more of both.

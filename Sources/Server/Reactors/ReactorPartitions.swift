@@ -24,11 +24,34 @@ final class ReactorPartitions {
         fileprivate var openRequests = 0
         /// What it waits for from other partitions; `nil` without a cluster, where it is never taken again.
         fileprivate var answers: OpenAnswers?
+        /// The lease of this node; `nil` without a cluster.
+        fileprivate let lease: PartitionLease?
+        /// Whether the lease was surrendered: another node may decide.
+        fileprivate var hasSurrendered = false
+        private var gate = OutputGate()
 
-        fileprivate init(_ number: Int, _ core: consuming Partition, _ answers: OpenAnswers? = nil) {
+        fileprivate init(
+            _ number: Int, _ core: consuming Partition, _ answers: OpenAnswers? = nil,
+            _ lease: PartitionLease? = nil
+        ) {
             self.number = number
             self.core = core
             self.answers = answers
+            self.lease = lease
+        }
+
+        /// Holds back what may not go out now, and adds what has waited for that.
+        func passGate() {
+            guard let lease else { return }
+            let until = lease.until
+            // Read for each partition, as late as possible: the process may have stood still since the turn began.
+            let now = Now.read().monotonic
+            let isLost = hasSurrendered || isLeaving && until <= now
+            gate.pass(&effects, isLost ? .lost : .owned(until: until), now: now)
+            guard gate.isHolding else { return }
+            lease.wait()
+            // It may have been confirmed meanwhile.
+            if now < lease.until { gate.pass(&effects, .owned(until: lease.until), now: now) }
         }
 
         /// Notes what the partition waits for.
@@ -220,10 +243,18 @@ final class ReactorPartitions {
     func isFree(_ partition: Int) -> Bool { all[partition - first] == nil }
 
     /// Begins to serve a partition of the range, one of `count`, that is not there.
-    func take(_ partition: Int, of count: Int, _ core: consuming Partition) {
+    func take(_ partition: Int, of count: Int, _ core: consuming Partition, _ lease: PartitionLease) {
         precondition(isFree(partition), "a partition is taken that has not left")
-        all[partition - first] = Hosted(partition, core, OpenAnswers(partition: partition, of: count))
+        all[partition - first] = Hosted(partition, core, OpenAnswers(partition: partition, of: count), lease)
     }
+
+    /// Looks at what waits for the lease of a partition.
+    func leaseRenewed(_ partition: Int) {
+        if let hosted = all[partition - first] { activate(hosted) }
+    }
+
+    /// Lets no decision of a partition out any more: another node may decide.
+    func surrender(_ partition: Int) { all[partition - first]?.hasSurrendered = true }
 
     /// Stops serving a partition; it stays until all its requests to the store have been answered. Returns what the webhooks must
     /// forget.

@@ -191,6 +191,8 @@ public struct SessionSettings: Sendable {
     public var senderOfKey: @Sendable (SecretDigest, UnixMilliseconds) -> SenderID? = { _, _ in nil }
     /// Returns whether a server key is valid at a time, but its account is suspended.
     public var isKeySuspended: @Sendable (SecretDigest, UnixMilliseconds) -> Bool = { _, _ in false }
+    /// Returns whether this server has all changes to its senders. A node of a cluster that has not, refuses no credentials for good.
+    public var areSendersCurrent: @Sendable () -> Bool = { true }
     /// Functions for service accounts; without them there are none.
     public var accounts = AccountFunctions.none
     /// Hosts allowed in the origin that a web push is signed for, in lower case (RFC 8292, 2).

@@ -13,6 +13,8 @@ struct LogNode {
     var snapshot = (reader: LogReader(), applied: 0)
     /// Contents of frames that are not confirmed.
     var contents: [FrameName: UInt64] = [:]
+    /// The last frame without entries that its owner has made.
+    var renewed: UInt64 = 0
     /// Counts its starts: what was meant for an earlier process is dropped.
     var process = 0
     /// Until when it does nothing, in microseconds; what happens meanwhile reaches it then.

@@ -47,6 +47,8 @@ extension LogWorld {
             guard let frame = owner.frame(name) else {
                 return checkers.mustHold(false, "frames: \(name) is gone")
             }
+            // Frames without entries are made by the owner's rule itself.
+            if frame.count == FrameHeader.length { nodes[node].renewed = max(nodes[node].renewed, name.number) }
             append(tamperFrame?(frame, nodes[node]) ?? frame, name, node)
         case .read(let position): read(position, node)
         case .apply(let position):
@@ -57,13 +59,13 @@ extension LogWorld {
             marks += 1
             checkers.took(term.epoch, by: node)
         case .confirmed(let name, let position):
-            guard let content = nodes[node].contents.removeValue(forKey: name) else {
-                return checkers.mustHold(false, "confirmed: \(name) was never made")
-            }
+            let isRenewal = !nodes[node].contents.keys.contains(name)
+            if isRenewal { checkers.mustHold(name.number <= nodes[node].renewed, "confirmed: \(name) was never made") }
+            let content = nodes[node].contents.removeValue(forKey: name) ?? 0
             let commit = Applied(position: position.number, epoch: owner.term.epoch.number, content: content)
             nodes[node].applied.append(commit)
             checkers.confirmed(commit, by: node)
-            if !isFaulty { calmConfirmed += 1 }
+            if !isFaulty, !isRenewal { calmConfirmed += 1 }
         case .lost: nodes[node].drop()
         case .missing(let position):
             checkers.mustHold(false, "missing: records before \(position.number)")

@@ -13,7 +13,7 @@ import Testing
     @Test("stores stay the same, and no batch that succeeded is lost")
     func worlds() {
         var (submitted, succeeded, failed, handovers, copies) = (0, 0, 0, 0, 0)
-        var (losses, repairs) = (0, 0)
+        var (losses, repairs, decisions) = (0, 0, 0)
         for seed in 0..<Self.seeds {
             let world = ReplicaWorld(seed: seed)
             let found = world.run()
@@ -24,8 +24,10 @@ import Testing
             handovers += world.handovers
             copies += world.copies
             losses += world.losses
+            decisions += world.decisions
             repairs += world.repairs
         }
+        #expect(decisions > submitted / 4, "owners were seldom allowed to decide")
         #expect(copies > 0, "no node was ever behind")
         #expect(losses > 0 && repairs > 0, "no log has lost anything")
         #expect(submitted > 100 && succeeded > submitted / 2 && failed > 10 && handovers > 10)
@@ -38,6 +40,17 @@ import Testing
             return world.run().contains { $0.hasPrefix(kind) }
         }
     }
+
+    @Test("an owner that decides without a lease is found")
+    func noLease() { #expect(findings(of: "leases") { $0.ignoresLeases = true }) }
+
+    @Test("an owner that does not wait for the end of the lease before it is found")
+    func noWait() {
+        #expect(findings(of: "leases") { $0.releasedAt = { _ in LogPosition(1 << 60) } })
+    }
+
+    @Test("an owner that surrenders its lease and goes on to decide is found")
+    func keepsDeciding() { #expect(findings(of: "leases") { $0.keepsDeciding = true }) }
 
     @Test("a store that drops a frame of another node is found")
     func dropped() {
@@ -123,7 +136,7 @@ import Testing
     func removed() {
         let now = Now(monotonic: Instant(nanoseconds: 0), wall: 0)
         var effects: [ReplicaEffect] = []
-        var replica = Replica(log: LogKey(cluster: 1, partition: 0), at: LogReader())
+        var replica = Replica(log: LogKey(cluster: 1, partition: 0), at: LogReader(), now: now.monotonic)
         replica.handle(.connected, now: now, effects: &effects)
         replica.handle(.removed(first: LogPosition(1)), now: now, effects: &effects)
         #expect(effects == [.follow(after: .start)] && replica.begins == nil, "nothing is missing")
@@ -133,7 +146,7 @@ import Testing
         #expect(replica.begins == LogPosition(9) && replica.report.role == .absent)
         effects = []
         for event in [
-            .claim(Claim(1)), .disconnected, .connected, .tick, .removed(first: LogPosition(20)),
+            .claim(Claim(1), released: nil), .disconnected, .connected, .tick, .removed(first: LogPosition(20)),
         ] as [ReplicaEvent] { replica.handle(event, now: now, effects: &effects) }
         #expect(effects.isEmpty && replica.begins == LogPosition(9))
     }

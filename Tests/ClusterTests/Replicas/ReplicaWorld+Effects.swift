@@ -57,7 +57,17 @@ extension ReplicaWorld {
                 fail("serving: node \(node.number) has not applied everything")
             }
             node.isServing = true
+            node.tookAt = time
+            node.hasSurrendered = false
         case .lost: node.isServing = false
+        case .surrender(let number):
+            // Events that are under way are decided still.
+            let process = node.process
+            after(draw(0...5_000)) { world in
+                guard node.process == process else { return }
+                node.hasSurrendered = true
+                world.feed(.surrendered(number), node, process)
+            }
         case .changed: break
         case .appendRecord(let bytes): append(bytes, FrameName(claim: Claim(0), number: 0), node)
         case .shortened: break
@@ -86,6 +96,7 @@ extension ReplicaWorld {
             if batches.count != range.count { fail("outcomes: a batch of \(range) has two") }
             for batch in batches where !dies {
                 succeeded.insert(batch)
+                acknowledged.append(batch)
                 if time > Self.faultMicroseconds + 8_000_000 { calm += 1 }
             }
         case .foreign(let content): batches = Self.batches(in: content)

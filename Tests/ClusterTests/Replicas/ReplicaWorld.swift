@@ -29,6 +29,12 @@ final class ReplicaWorld {
         var cutUntil: Int64 = 0
         var inbox: [ReplicaEvent] = []
         var isServing = false
+        /// When it last took the partition, and when it last decided something, in microseconds.
+        var tookAt: Int64 = 0
+        var decidedAt: Int64 = -1
+        /// Whether it lets no decision out: it has surrendered its lease.
+        var hasSurrendered = false
+        var lastLease = Instant.distantPast
         /// Where the follower is; `nil` if nothing is followed.
         var follows: LogPosition?
         /// Whether it copies the store of another node.
@@ -38,7 +44,7 @@ final class ReplicaWorld {
 
         init(_ number: Int, _ key: LogKey) {
             self.number = number
-            replica = Replica(log: key, at: LogReader())
+            replica = Replica(log: key, at: LogReader(), now: .distantPast)
         }
     }
 
@@ -61,6 +67,16 @@ final class ReplicaWorld {
     var failed: Set<UInt64> = []
     var submitted: UInt64 = 0
     var handovers = 0
+    /// Decisions of owners: an answer to an event that needs no batch.
+    var decisions = 0
+    /// The last batches that were acknowledged to clients.
+    var acknowledged: [UInt64] = []
+    /// Whether owners decide by what they take themselves for, whatever their lease.
+    var ignoresLeases = false
+    /// What a claim takes for released.
+    var releasedAt: (LogPosition?) -> LogPosition? = { $0 }
+    /// Whether a node that surrenders goes on to decide.
+    var keepsDeciding = false
     /// Changes what a node does, to check the checkers.
     var tamper: ((ReplicaEffect, Node) -> ReplicaEffect?)?
     /// Changes what a store applies of a frame.
@@ -162,9 +178,26 @@ final class ReplicaWorld {
 
     private func work() {
         for node in nodes where node.pausedUntil <= time && node.isServing {
+            decide(node)
             for _ in 0..<draw(0...3) { submit(node) }
         }
         after(draw(500...30_000)) { $0.work() }
+    }
+
+    /// An owner decides something without the log, if it may: it must have all that was acknowledged, and no other node decides any more.
+    private func decide(_ node: Node) {
+        let end = node.hasSurrendered && !keepsDeciding ? .distantPast : node.replica.leaseEnd
+        if end > .distantPast { node.lastLease = end }
+        guard now.monotonic < (keepsDeciding ? node.lastLease : end) || ignoresLeases else { return }
+        decisions += 1
+        node.decidedAt = time
+        for other in nodes where other !== node && other.decidedAt >= node.tookAt {
+            fail("leases: node \(other.number) decides after node \(node.number) took the partition")
+        }
+        let has = Set(node.store.applied.suffix(1_000))
+        if let missing = acknowledged.suffix(20).first(where: { !has.contains($0) }), !losesRecords {
+            fail("leases: node \(node.number) decides without batch \(missing)")
+        }
     }
 
     private func submit(_ node: Node) {
@@ -181,9 +214,9 @@ final class ReplicaWorld {
         perform(effects, node)
     }
 
-    private func claim(_ node: Node) {
+    private func claim(_ node: Node, released: LogPosition? = nil) {
         guard node.pausedUntil <= time, !losesRecords || mayClaim(node) else { return }
-        feed(.claim(Claim(random.next())), node, node.process)
+        feed(.claim(Claim(random.next()), released: releasedAt(released)), node, node.process)
     }
 
     /// As the membership has it: a node that claims or repairs is left alone.
@@ -250,10 +283,17 @@ final class ReplicaWorld {
         after(600_000) { world in
             if case .releasing = node.replica.report.role {
                 world.handovers += 1
-                world.claim(other)
+                let position = node.replica.report.applied
+                // The heartbeat that says so may be late.
+                let delay = world.chance(20) ? world.draw(0...3_000_000) : 1_000
+                world.after(delay) { $0.claim(other, released: position) }
             }
         }
-        after(2_000_000) { $0.feed(.resume, node, node.process) }
+        let process = node.process
+        after(2_000_000) { world in
+            if node.process == process, node.isServing { node.hasSurrendered = false }
+            world.feed(.resume, node, process)
+        }
     }
 
     private func sync(_ node: Node) {
@@ -307,9 +347,12 @@ final class ReplicaWorld {
         node.open = [:]
         node.inbox = []
         node.isServing = false
+        node.decidedAt = -1
+        node.hasSurrendered = false
         node.follows = nil
         node.isCopying = false
-        node.replica = Replica(log: key, at: node.store.reader, batches: node.store.batches)
+        node.replica = Replica(
+            log: key, at: node.store.reader, batches: node.store.batches, now: now.monotonic)
         feed(.connected, node, node.process)
         tick(node, node.process)
     }

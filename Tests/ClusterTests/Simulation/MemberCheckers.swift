@@ -74,6 +74,7 @@ struct MemberCheckers {
         observations += 1
         for partition in world.logs.partitions.indices { observeServer(of: partition, world) }
         if observations % 8 == 0 { checkPurge(world) }
+        checkKnowledge(world)
         guard world.time > world.calmSince else { return restedSince = nil }
         let isResting = Self.unrest(world) == nil
         restedSince = isResting ? restedSince ?? world.time : nil
@@ -100,6 +101,28 @@ struct MemberCheckers {
         mustHold(
             !isPlanned || world.time - since < Self.handoverMicroseconds,
             "handover: partition \(partition) is not served since \(since), at \(world.time)")
+    }
+
+    /// What a node knows of the partitions of others, it has; and when all is calm, that is up to date.
+    private mutating func checkKnowledge(_ world: MemberWorld) {
+        for node in world.nodes {
+            guard let membership = node.membership else { continue }
+            for (partition, replica) in node.replicas.enumerated() {
+                let log = world.logs.partitions[partition]
+                let known = membership.known(of: partition)
+                if known != .distantPast {
+                    let time = known.nanoseconds / 1_000 - 1_000_000
+                    mustHold(
+                        replica.applied >= log.end(at: time),
+                        "knowledge: node \(node.index) has \(replica.applied) of \(log.end(at: time)) of \(partition)")
+                }
+                let calm = max(restedSince ?? world.time, node.back)
+                guard world.time - calm > 1_000_000, !replica.role.isOwner else { continue }
+                mustHold(
+                    world.now().monotonic.milliseconds(since: known) < Limits.ClusterLog.leaseMilliseconds,
+                    "knowledge: node \(node.index) knows nothing of \(partition)")
+            }
+        }
     }
 
     private mutating func checkPurge(_ world: MemberWorld) {

@@ -8,7 +8,7 @@ extension MemberWorld {
         switch effect {
         case .send(let heartbeat): send(heartbeat, node)
         case .owner(let partition, let owner): nodes[node].map[partition] = owner
-        case .claim(let partition):
+        case .claim(let partition, _):
             checkers.claims(partition, node, self)
             nodes[node].replicas[partition].attempt += 1
             nodes[node].replicas[partition].role = .claiming
@@ -121,6 +121,7 @@ extension MemberWorld {
         for node in nodes.indices where nodes[node].isWell(at: time) && logs.electionUntil <= time {
             for partition in nodes[node].replicas.indices { work(partition, node) }
         }
+        logs.note(time)
         checkers.observe(self)
         after(50_000) { $0.work() }
     }

@@ -37,6 +37,8 @@ final class MemberWorld {
 
     // Planted faults, to check the checkers.
     /// Changes an event before it reaches a membership. `nil` drops it.
+    /// Whether an owner takes itself for one with a lease at any time.
+    var leasesAll = false
     var tamper: ((MembershipEvent, MemberNode) -> MembershipEvent?)?
     /// Changes the effects of a membership.
     var tamperEffects: ((inout [MembershipEffect], MemberWorld, Int) -> Void)?
@@ -155,8 +157,21 @@ final class MemberWorld {
             event = changed
         }
         var effects: [MembershipEffect] = []
+        if case .tick = event { reportLeases(node, &effects) }
         nodes[node].membership?.handle(event, now: now(), effects: &effects)
         tamperEffects?(&effects, self, node)
         for effect in effects { perform(effect, node) }
+    }
+
+    /// Reports the partitions that a node owns as they are before each heartbeat: whether by a lease, the log decides.
+    private func reportLeases(_ node: Int, _ effects: inout [MembershipEffect]) {
+        for (partition, replica) in nodes[node].replicas.enumerated() where replica.role == .owning {
+            let log = logs.partitions[partition]
+            var report = replica.report
+            let isLeased = replica.epoch == log.epoch && replica.applied == log.end
+            report.isLeased = isLeased && nodes[node].cutUntil <= time || leasesAll
+            nodes[node].membership?.handle(
+                .local(partition: partition, report), now: now(), effects: &effects)
+        }
     }
 }

@@ -24,6 +24,29 @@ struct MembershipCanaryTests {
         return settings
     }
 
+    @Test("an owner that takes itself for one with a lease, although another has taken over, is found")
+    func leasesAll() { #expect(finds("knowledge") { $0.leasesAll = true }) }
+
+    @Test("a node that takes each heartbeat for one that was sent just now is found")
+    func noEchoes() {
+        #expect(
+            finds("knowledge") { world in
+                var sent: [NodeNumber: UInt64] = [:]
+                world.tamperEffects = { effects, _, node in
+                    for case .send(let heartbeat) in effects { sent[heartbeat.node] = heartbeat.count }
+                }
+                world.tamper = { event, node in
+                    guard case .heartbeat(var heartbeat) = event, heartbeat.node != node.number else {
+                        return event
+                    }
+                    for at in heartbeat.echoes.indices {
+                        heartbeat.echoes[at].count = sent[heartbeat.echoes[at].node] ?? 1
+                    }
+                    return .heartbeat(heartbeat)
+                }
+            })
+    }
+
     @Test("a node that never claims is found")
     func neverClaims() {
         #expect(
@@ -44,7 +67,7 @@ struct MembershipCanaryTests {
                         return
                     }
                     last = world.time
-                    effects.append(.claim(partition: 0))
+                    effects.append(.claim(partition: 0, released: nil))
                 }
             })
     }
@@ -60,7 +83,7 @@ struct MembershipCanaryTests {
                         world.nodes[node].replicas[0].role == .following
                     else { return }
                     last = world.time
-                    effects.append(.claim(partition: 0))
+                    effects.append(.claim(partition: 0, released: nil))
                 }
             })
     }

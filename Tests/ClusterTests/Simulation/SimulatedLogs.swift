@@ -10,6 +10,11 @@ struct SimulatedLogs {
         var owner: Int?
         var process = 0
         var end: UInt64 = 0
+        /// What the end has been, and since when in microseconds.
+        var history: [(since: Int64, end: UInt64)] = []
+
+        /// Where the log ended at a time, in microseconds.
+        func end(at time: Int64) -> UInt64 { history.last { $0.since <= time }?.end ?? 0 }
     }
 
     var partitions: [Partition]
@@ -17,6 +22,13 @@ struct SimulatedLogs {
     var electionUntil: Int64 = 0
 
     init(_ count: Int) { partitions = Array(repeating: Partition(), count: count) }
+
+    /// Notes where the logs end at a time.
+    mutating func note(_ time: Int64) {
+        for partition in partitions.indices where partitions[partition].end != partitions[partition].history.last?.end {
+            partitions[partition].history.append((time, partitions[partition].end))
+        }
+    }
 
     /// A node claims a partition in the epoch after the one that it has read. Returns whether it owns it.
     mutating func claim(_ partition: Int, after epoch: UInt64, by node: Int, process: Int) -> Bool {

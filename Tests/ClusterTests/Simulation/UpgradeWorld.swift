@@ -26,7 +26,7 @@ final class UpgradeWorld {
 
         init(_ index: Int, _ key: LogKey) {
             self.index = index
-            replica = Replica(log: key, at: LogReader())
+            replica = Replica(log: key, at: LogReader(), now: .distantPast)
         }
 
         var number: NodeNumber { NodeNumber(UInt16(index + 1)) }
@@ -126,7 +126,7 @@ final class UpgradeWorld {
                 linkAddress: "127.0.0.1:\(7_000 + node.index)", partitions: 1),
             roster: node.roster, seed: random.next(), now: now)
         node.membership = membership
-        node.replica = Replica(log: key, at: node.reader, reads: node.versions)
+        node.replica = Replica(log: key, at: node.reader, reads: node.versions, now: now.monotonic)
         if !ignoresMembers { feed(.writes(version: membership.writtenFrameVersion), node, node.process) }
         feed(.connected, node, node.process)
         tick(node, node.process)
@@ -143,7 +143,7 @@ final class UpgradeWorld {
     private func tick(_ node: Node, _ process: Int) {
         guard node.process == process else { return }
         feed(.tick, node, process)
-        member(.local(partition: 0, node.replica.report), node, process)
+        member(.local(partition: 0, node.replica.report(at: now.monotonic)), node, process)
         member(.tick, node, process)
         after(20_000) { $0.tick(node, process) }
     }
@@ -181,7 +181,7 @@ final class UpgradeWorld {
                     world.member(.heartbeat(heartbeat), other, other.process)
                 }
             }
-        case .claim: feed(.claim(Claim(random.next())), node, process)
+        case .claim(_, let released): feed(.claim(Claim(random.next()), released: released), node, process)
         case .abandon: feed(.abandon, node, process)
         case .release(_, let successor): feed(.release(to: successor), node, process)
         case .resume: feed(.resume, node, process)
@@ -225,6 +225,7 @@ final class UpgradeWorld {
         case .stopFollowing: node.follows = nil
         case .apply(let frame): apply(frame, node)
         case .took: node.isServing = true
+        case .surrender(let number): after(10) { $0.feed(.surrendered(number), node, process) }
         case .lost: node.isServing = false
         case .halted(let reason): node.halt = reason
         // The log of this world loses nothing.

@@ -87,7 +87,7 @@ import Wire
 
     @Test("a node is ready from its first connection on, and for a moment after it was lost")
     func contact() {
-        let contact = ClusterContact()
+        let contact = ClusterContact(partitions: 2)
         #expect(contact.problem(at(0))?.contains("yet") == true)
         contact.connected()
         #expect(contact.problem(at(0)) == nil)
@@ -102,25 +102,38 @@ import Wire
 
     @Test("a node without confirmations is cut off after three seconds, whatever its connection")
     func unconfirmed() {
-        let contact = ClusterContact()
+        let contact = ClusterContact(partitions: 2)
         let since = Instant(nanoseconds: 5_000_000_000)
         let ready = since.advanced(milliseconds: Limits.ClusterHost.readyMilliseconds)
         contact.connected()
         contact.note(unconfirmedSince: since)
         #expect(contact.problem(ready.advanced(milliseconds: -1)) == nil)
         #expect(contact.problem(ready) == "the log of the cluster has confirmed nothing for 3 s")
-        #expect(contact.isCutOff(ready))
         // Another server is tried.
         contact.disconnected(ready)
         contact.connected()
-        #expect(contact.isCutOff(ready))
+        #expect(contact.problem(ready) != nil)
         contact.note(unconfirmedSince: nil)
-        #expect(contact.problem(ready) == nil && !contact.isCutOff(ready))
+        #expect(contact.problem(ready) == nil)
+    }
+
+    @Test("a node has the senders as they are while it has all that is confirmed of their partitions")
+    func knowledge() {
+        let contact = ClusterContact(partitions: 2)
+        let senders = (1...20).map { SenderID(UInt64($0)) }
+        #expect(senders.allSatisfy { !contact.isCurrent($0, at(0)) } && !contact.areSendersCurrent(at(0)))
+        contact.note(known: at(1_000), of: 0)
+        #expect((1..<20).contains(senders.count { contact.isCurrent($0, at(0)) }))
+        #expect(!contact.areSendersCurrent(at(0)))
+        contact.note(known: at(2_000), of: 1)
+        #expect(contact.areSendersCurrent(at(0)) && senders.allSatisfy { contact.isCurrent($0, at(0)) })
+        let end = at(1_000)
+        #expect(!contact.areSendersCurrent(end) && contact.areSendersCurrent(Instant(nanoseconds: end.nanoseconds - 1)))
     }
 
     @Test("a stream has lost records once it was short twice in a row")
     func shortStream() {
-        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
+        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil, now: at(0))
         hosted.examinedAt = LogPosition(10)
         #expect(!hosted.noteEnd(LogPosition(9)))
         #expect(!hosted.noteEnd(LogPosition(10)), "it was read from an old leader")
@@ -131,9 +144,9 @@ import Wire
 
     @Test("a node claims no partition whose log it cannot follow, or whose stream was changed")
     func claims() {
-        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
+        let hosted = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil, now: at(0))
         #expect(hosted.isClaimable)
-        let purged = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil)
+        let purged = HostedReplica(partition: 0, log: LogKey(cluster: 1, partition: 0), nil, now: at(0))
         var effects: [ReplicaEffect] = []
         purged.replica.handle(
             .removed(first: LogPosition(7)), now: Now(monotonic: .distantPast, wall: 0), effects: &effects)

@@ -31,6 +31,8 @@ enum BearerFault: Error {
     case expired
     /// The token is valid, but an operator has suspended the sender of its account.
     case suspended
+    /// This node may not have what makes the token valid.
+    case unavailable
 }
 
 extension HTTPSession {
@@ -40,9 +42,9 @@ extension HTTPSession {
             let token = settings.seal.accessToken(text.raw),
             let record = settings.accounts.record(token.sender),
             record.accounts.contains(where: { settings.seal.mark(ofKeyID: $0.keyID) == token.account })
-        else { throw .invalid }
+        else { throw settings.areSendersCurrent() ? .invalid : .unavailable }
         guard token.expiresAt > now.wall else { throw .expired }
-        guard !record.isSuspended else { throw .suspended }
+        guard !record.isSuspended else { throw settings.areSendersCurrent() ? .suspended : .unavailable }
         markAuthenticated()
         return record
     }
@@ -60,6 +62,7 @@ extension HTTPSession {
         }
         let digest = settings.digest(key)
         guard let sender = settings.senderOfKey(digest, now.wall) else {
+            guard settings.areSendersCurrent() else { throw HTTPRefusal(.uncertainPage) }
             throw HTTPRefusal(settings.isKeySuspended(digest, now.wall) ? .suspendedPage : .unauthorizedPage)
         }
         markAuthenticated()
@@ -81,6 +84,11 @@ extension HTTPResponse {
 
     /// The answer of the legacy interfaces to the valid key of a suspended sender: as at Google, the same status as without a key.
     static let suspendedPage = unauthorized("The sender of this server key is suspended.")
+
+    /// The answer of the legacy interfaces while this node may not have the key: as for any server that is unavailable (http 2.7).
+    static let uncertainPage = HTTPResponse(
+        .unavailable, HTTPResponse.text,
+        Array("The server does not have the latest changes to its senders, try again.\n".utf8))
 
     private static func unauthorized(_ text: String) -> HTTPResponse {
         HTTPResponse(

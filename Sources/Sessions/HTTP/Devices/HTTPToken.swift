@@ -42,10 +42,12 @@ extension HTTPSession {
 
 /// The error answer of the token endpoint (RFC 6749, 5.2).
 struct TokenFault: Error {
+    var status: HTTPStatus
     var word: StaticString
     var reason: String
 
-    init(_ word: StaticString, _ reason: String) {
+    init(_ word: StaticString, _ reason: String, status: HTTPStatus = .badRequest) {
+        self.status = status
         self.word = word
         self.reason = reason
     }
@@ -57,7 +59,7 @@ struct TokenFault: Error {
         body.append("\",\"error_description\":")
         JSONWriter.append(text: reason, to: &body)
         body.append("}")
-        return HTTPResponse(.badRequest, HTTPResponse.json, body.copied())
+        return HTTPResponse(status, HTTPResponse.json, body.copied())
     }
 }
 
@@ -105,6 +107,12 @@ private struct Assertion {
             throw TokenFault("invalid_grant", "Invalid JWT: expected no critical extension (crit).")
         }
         guard let keyID = header["kid"]?.text, let found = settings.accounts.account(keyID) else {
+            guard settings.areSendersCurrent() else {
+                throw TokenFault(
+                    "temporarily_unavailable",
+                    "The server does not have the latest changes to its accounts, try again.",
+                    status: .unavailable)
+            }
             throw TokenFault("invalid_grant", "Invalid grant: account not found")
         }
         guard settings.accounts.verifies(signature, signed, found.account.publicKey) else {

@@ -39,6 +39,7 @@ extension HTTPSession {
             case .invalid: throw .unauthenticated
             case .expired: throw .expired
             case .suspended: throw .suspended
+            case .unavailable: throw V1Error(Refusal.unavailable)
             }
         }
         guard record.isProject(name) else { throw .senderMismatch }

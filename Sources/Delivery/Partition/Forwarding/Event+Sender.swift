@@ -1,0 +1,13 @@
+public import Basics
+
+extension Event {
+    /// The sender whose credentials were checked where the event was made. `nil` for events that need none.
+    public var vouchedSender: SenderID? {
+        switch self {
+        case .device(_, .submitted(let submission)): submission.sender
+        case .device(_, .token(let request)): request.sender
+        case .sender(let sender, _), .group(let sender, _), .topic(let sender, _): sender
+        case .device, .installation, .partition: nil
+        }
+    }
+}

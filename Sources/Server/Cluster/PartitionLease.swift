@@ -1,0 +1,23 @@
+import Basics
+import Synchronization
+
+/// Until when something holds: one thread sets it, others read it.
+///
+/// For a partition that this node owns: until when its reactor may let decisions out. For any partition of a cluster: until when what this
+/// node has of it counts as up to date.
+final class PartitionLease: Sendable {
+    private let end = Atomic<Int64>(.min)
+    private let isAwaited = Atomic<Bool>(false)
+
+    /// The end, of the monotonic clock.
+    var until: Instant { Instant(nanoseconds: end.load(ordering: .sequentiallyConsistent)) }
+
+    /// Sets the end. Returns whether somebody waits for a later one.
+    func set(_ until: Instant) -> Bool {
+        end.store(until.nanoseconds, ordering: .sequentiallyConsistent)
+        return until > .distantPast && isAwaited.exchange(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// Has the next `set` say that somebody waits. Whoever calls it looks at `until` afterwards.
+    func wait() { isAwaited.store(true, ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,103 @@
+import Basics
+import Delivery
+import Testing
+
+/// What leaves a partition of a cluster, and when.
+@Suite("the gate of a partition's output")
+struct OutputGateTests {
+    private let connection = ConnectionID(node: 1, reactor: 0, slot: 3, generation: 1)
+    private let sender = SenderID(7)
+
+    private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+
+    private func answer(_ requestID: UInt32) -> (ConnectionID, SessionCommand) {
+        (connection, .submission(requestID: requestID, .refused(.notRegistered)))
+    }
+
+    private func words(_ effects: Effects) -> [String] {
+        effects.commands.map { "\($0.1)" } + effects.forwards.map { "\($0)" }
+    }
+
+    @Test("with a lease everything leaves at once; without one nothing does, until it comes again, in order")
+    func order() {
+        var gate = OutputGate()
+        var effects = Effects()
+        effects.commands = [answer(1)]
+        gate.pass(&effects, .owned(until: at(1_000)), now: at(999))
+        #expect(effects.commands.count == 1 && !gate.isHolding)
+        effects = Effects()
+        effects.commands = [answer(2)]
+        gate.pass(&effects, .owned(until: at(1_000)), now: at(1_000))
+        #expect(words(effects).isEmpty && gate.isHolding)
+        effects.commands = [answer(3)]
+        gate.pass(&effects, .owned(until: at(1_000)), now: at(1_200))
+        #expect(words(effects).isEmpty)
+        effects.commands = [answer(4)]
+        gate.pass(&effects, .owned(until: at(2_300)), now: at(1_300))
+        let ids = effects.commands.map { command -> UInt32 in
+            if case .submission(let id, _) = command.1 { id } else { 0 }
+        }
+        #expect(ids == [2, 3, 4] && !gate.isHolding)
+    }
+
+    @Test("after five seconds an answer says that the owner cannot be reached; what concerns a session waits on")
+    func overdue() {
+        var gate = OutputGate()
+        var effects = Effects()
+        let member = GroupSendMember(send: 1, index: 0)
+        effects.commands = [answer(1), (connection, .device(.reportWhenWritable))]
+        effects.forwards = [
+            .group(sender, .memberAnswered(member, .refused(.notRegistered))), .appServerClosed(connection, sender),
+        ]
+        gate.pass(&effects, .owned(until: at(0)), now: at(0))
+        gate.pass(&effects, .owned(until: at(0)), now: at(4_999))
+        #expect(words(effects).isEmpty)
+        gate.pass(&effects, .owned(until: at(0)), now: at(5_000))
+        #expect(
+            words(effects) == [
+                "\(SessionCommand.submission(requestID: 1, .refused(.unavailable)))",
+                "\(Event.group(sender, .memberAnswered(member, .refused(.unavailable))))",
+            ])
+        effects = Effects()
+        gate.pass(&effects, .owned(until: at(9_000)), now: at(8_000))
+        #expect(
+            words(effects) == [
+                "\(SessionCommand.device(.reportWhenWritable))", "\(Event.appServerClosed(connection, sender))",
+            ])
+    }
+
+    @Test("a partition that is lost answers that it cannot be reached, lets no login in, and drops the rest")
+    func lost() {
+        var gate = OutputGate()
+        var effects = Effects()
+        effects.commands = [answer(1), (connection, .device(.reportWhenWritable))]
+        gate.pass(&effects, .owned(until: at(0)), now: at(1))
+        effects.commands = [
+            answer(2), (connection, .appServer(.loginRefused(.wrongCredentials))),
+            (connection, .device(.loginAccepted)),
+        ]
+        gate.pass(&effects, .lost, now: at(2))
+        #expect(
+            words(effects) == [
+                "\(SessionCommand.submission(requestID: 1, .refused(.unavailable)))",
+                "\(SessionCommand.submission(requestID: 2, .refused(.unavailable)))",
+                "\(SessionCommand.connection(.close(.ownerChanged)))",
+                "\(SessionCommand.connection(.close(.ownerChanged)))",
+            ])
+        #expect(!gate.isHolding)
+    }
+
+    @Test("a request to another partition is not sent after five seconds: who waits for it is answered")
+    func request() {
+        var gate = OutputGate()
+        var effects = Effects()
+        effects.forwards = [.appServerLogin(connection, sender, key: SecretDigest(bytes: [1]))]
+        gate.pass(&effects, .owned(until: at(0)), now: at(0))
+        gate.pass(&effects, .owned(until: at(0)), now: at(5_000))
+        #expect(
+            words(effects) == [
+                "\(SessionCommand.appServer(.loginRefused(.unavailable)))",
+                "\(Event.appServerClosed(connection, sender))",
+            ])
+    }
+}
