@@ -69,7 +69,8 @@ struct ClaimTests {
         #expect(bench.run(1_190) == [])
         #expect(
             bench.run(120) == [
-                .member(two), .owner(partition: 0, nil), .owner(partition: 1, nil), .claim(partition: 0, released: nil),
+                .member(two), .owner(partition: 0, nil), .owner(partition: 1, nil),
+                .claim(partition: 0, released: nil),
                 .claim(partition: 1, released: nil),
             ])
         #expect(bench.membership.member(two)?.status == .suspected)

@@ -143,7 +143,7 @@ struct HeartbeatTests {
         ]
         var bytes = heartbeat.encoded()
         let end = bytes.count
-        // The last byte says that no echoes follow.
+        // The last byte: no echoes follow.
         #expect(Array(bytes[(end - 5)...]) == [1, 0, 9, 0, 0])
         bytes[end - 5] = 7
         #expect(fault(bytes) == .invalid(.role))

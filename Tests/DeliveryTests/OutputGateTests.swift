@@ -40,14 +40,17 @@ struct OutputGateTests {
         #expect(ids == [2, 3, 4] && !gate.isHolding)
     }
 
-    @Test("after five seconds an answer says that the owner cannot be reached; what concerns a session waits on")
+    @Test(
+        "after five seconds an answer is that the owner cannot be reached; what concerns a session waits on"
+    )
     func overdue() {
         var gate = OutputGate()
         var effects = Effects()
         let member = GroupSendMember(send: 1, index: 0)
         effects.commands = [answer(1), (connection, .device(.reportWhenWritable))]
         effects.forwards = [
-            .group(sender, .memberAnswered(member, .refused(.notRegistered))), .appServerClosed(connection, sender),
+            .group(sender, .memberAnswered(member, .refused(.notRegistered))),
+            .appServerClosed(connection, sender),
         ]
         gate.pass(&effects, .owned(until: at(0)), now: at(0))
         gate.pass(&effects, .owned(until: at(0)), now: at(4_999))
@@ -62,7 +65,8 @@ struct OutputGateTests {
         gate.pass(&effects, .owned(until: at(9_000)), now: at(8_000))
         #expect(
             words(effects) == [
-                "\(SessionCommand.device(.reportWhenWritable))", "\(Event.appServerClosed(connection, sender))",
+                "\(SessionCommand.device(.reportWhenWritable))",
+                "\(Event.appServerClosed(connection, sender))",
             ])
     }
 

@@ -26,10 +26,10 @@ struct Knowledge: Sendable {
     }
 }
 
-/// What this node knows of the partitions of others, and up to when.
+/// What this node has of the partitions of others, and up to when.
 ///
-/// An owner by a lease reports where it is in the log, and the last heartbeat that it has had from this node. Whatever was confirmed before
-/// that was sent is up to that position, since nobody else confirms anything. No clock is compared with another.
+/// An owner by a lease reports where it is in the log, and the last heartbeat that it has had from this node. All that was confirmed before
+/// that was sent is up to that position, since no other node confirms anything. No clock is compared with another.
 extension Membership {
     /// Up to when this node has everything that counts of a partition that another node owns: what was acknowledged since then, it may not
     /// have. In the distant past if it has never known.

@@ -159,7 +159,8 @@ public struct Replica: ~Copyable {
 
     /// When the lease of the owner before is over for certain.
     var entry: Instant {
-        foreign.map { $0.read.advanced(milliseconds: Limits.ClusterLog.leaseWaitMilliseconds) } ?? .distantPast
+        foreign.map { $0.read.advanced(milliseconds: Limits.ClusterLog.leaseWaitMilliseconds) }
+            ?? .distantPast
     }
 
     /// Frames that were passed to the store and are not applied.

@@ -143,19 +143,25 @@ extension ClusterHost {
         _ = hosted.lease?.set(.distantPast)
         hosted.lease = lease
         publishLease(of: hosted)
-        for mailbox in reactors {
-            mailbox.post { host in host.take(partition, lease) { factory.make(partition) } }
+        reactors[map.reactor(of: partition)].post { host in
+            host.take(partition, lease) { factory.make(partition) }
         }
     }
 
-    /// Tells the reactor of a partition until when it may let decisions out.
+    /// The reactor of a partition has passed on nothing more since it has taken it: what it had passed on goes back to it first.
+    func fence(_ partition: Int) {
+        postIncoming()
+        reactors[map.reactor(of: partition)].post { $0.fencePassed(partition) }
+    }
+
+    /// Reports to the reactor of a partition until when it may let decisions out.
     func publishLease(of hosted: HostedReplica) {
         guard let lease = hosted.lease, lease.set(hosted.replica.leaseEnd) else { return }
         let partition = hosted.partition
         reactors[map.reactor(of: partition)].post { $0.partitions.leaseRenewed(partition) }
     }
 
-    /// Tells all threads until when this node counts as having all that is confirmed of each partition.
+    /// Publishes until when this node counts as having all that is confirmed of each partition.
     func publishKnowledge() {
         for hosted in replicas {
             let known = membership.known(of: hosted.partition)

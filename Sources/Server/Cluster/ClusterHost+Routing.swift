@@ -46,9 +46,10 @@ extension ClusterHost {
 
     // MARK: From this node
 
-    /// Passes an event to the node that owns its partition. One that is held waits until then, if it waits already.
+    /// Passes an event to the node that owns its partition. It waits if there is none, and behind those that wait.
     func forward(_ event: Event, _ now: Now, until: Instant? = nil) {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
+        if held.isHolding(partition) { return hold(event, of: partition, until: until, now) }
         let hosted = replicas[partition]
         if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
         guard let owner = owners[partition], owner != node, isLinked(owner) else {
@@ -200,7 +201,7 @@ extension ClusterHost {
         guard table.receives(event, from: source.number) else { return }
         tally.forwarded(.event, .received)
         let hosted = replicas[partition]
-        if hosted.isServed, hosted.releasesTo == nil { return deliver(event) }
+        if hosted.isServed, hosted.releasesTo == nil, !held.isHolding(partition) { return deliver(event) }
         // The news of a change has reached the other node earlier than this one, or later.
         hold(event, of: partition, until: nil, now)
     }
@@ -208,7 +209,7 @@ extension ClusterHost {
     private func deliver(_ event: Event) {
         guard let partition = event.key?.partition(of: map.partitions) else { return }
         sessions.note(event)
-        incoming[map.reactor(of: partition)].events.append(event)
+        incoming[map.reactor(of: partition)].owned.append(event)
     }
 
     private func deliver(_ command: SessionCommand, to connection: ConnectionID) {

@@ -173,7 +173,10 @@ final class ClusterHost: ReactorDelegate {
     // MARK: Turn
 
     func reactorWoke(_ reactor: Reactor, now: Now) {
-        let parcel = mailbox.takeAll()
+        var parcel = mailbox.takeAll()
+        if parcel.validUntil != .distantFuture, parcel.validUntil <= Now.read().monotonic {
+            parcel.commands.closeAll()
+        }
         for report in parcel.applied { applied(report, now) }
         for batch in parcel.batches { submit(batch.batch, of: batch.partition, .partition, now) }
         for write in parcel.writes { submit(write, now) }

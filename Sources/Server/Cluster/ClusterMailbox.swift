@@ -7,8 +7,9 @@ import Transport
 struct ClusterParcel: Sendable {
     /// Events for partitions that this node does not own.
     var events: [Event] = []
-    /// Commands for sessions of other nodes.
+    /// Commands for sessions of other nodes, and until when they may be performed.
     var commands: [(ConnectionID, SessionCommand)] = []
+    var validUntil = Instant.distantFuture
     /// Batches of this node's partitions.
     var batches: [PartitionBatch] = []
     /// Batches of the control plane.
@@ -31,6 +32,7 @@ struct ClusterParcel: Sendable {
         }
         events.append(contentsOf: other.events)
         commands.append(contentsOf: other.commands)
+        validUntil = min(validUntil, other.validUntil)
         batches.append(contentsOf: other.batches)
         writes.append(contentsOf: other.writes)
         applied.append(contentsOf: other.applied)

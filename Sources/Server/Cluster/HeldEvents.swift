@@ -19,6 +19,9 @@ struct HeldEvents {
         return true
     }
 
+    /// Whether events of a partition wait.
+    func isHolding(_ partition: Int) -> Bool { byPartition[partition] != nil }
+
     /// Removes and returns the events of a partition, in order, with the ends of their waits.
     mutating func take(_ partition: Int) -> [(event: Event, until: Instant)] {
         guard let held = byPartition.removeValue(forKey: partition) else { return [] }

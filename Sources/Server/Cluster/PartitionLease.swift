@@ -12,12 +12,12 @@ final class PartitionLease: Sendable {
     /// The end, of the monotonic clock.
     var until: Instant { Instant(nanoseconds: end.load(ordering: .sequentiallyConsistent)) }
 
-    /// Sets the end. Returns whether somebody waits for a later one.
+    /// Sets the end. Returns whether a thread waits for a later one.
     func set(_ until: Instant) -> Bool {
         end.store(until.nanoseconds, ordering: .sequentiallyConsistent)
         return until > .distantPast && isAwaited.exchange(false, ordering: .sequentiallyConsistent)
     }
 
-    /// Has the next `set` say that somebody waits. Whoever calls it looks at `until` afterwards.
+    /// Has the next `set` return that a thread waits. Its caller looks at `until` afterwards.
     func wait() { isAwaited.store(true, ordering: .sequentiallyConsistent) }
 }

@@ -21,16 +21,23 @@ struct UnvouchedEvent {
 
 /// Partitions that come from other nodes of a cluster, and leave to them.
 extension ReactorHost {
-    /// Serves a partition from now on. Called on every reactor; the one that the partition is assigned to gets `make`.
+    /// Serves a partition of this reactor from now on.
     func take(_ partition: Int, _ lease: PartitionLease, make: @escaping @Sendable () -> Partition) {
-        isOurs[partition] = true
-        guard map.reactor(of: partition) == index else { return }
+        // Earlier events of the partition are with the thread of the cluster: later ones follow them until it has passed them back.
+        fences[partition, default: 0] += 1
+        toCluster.jobs.append { host in host.fence(partition) }
         if partitions.isFree(partition) {
             partitions.take(partition, of: map.partitions, make(), lease)
         } else if !partitions.isServing(partition) {
             let events = awaited[partition]?.events ?? []
             awaited[partition] = AwaitedPartition(make: make, lease: lease, events: events)
         }
+    }
+
+    /// All events are here that had been passed to the thread of the cluster when a partition was taken.
+    func fencePassed(_ partition: Int) {
+        guard let count = fences[partition] else { return }
+        fences[partition] = count > 1 ? count - 1 : nil
     }
 
     /// Serves the partitions whose places have become free, from the next turn on.
@@ -46,7 +53,6 @@ extension ReactorHost {
 
     /// Stops serving a partition, and closes the sessions of its devices and senders. Called on every reactor.
     func leave(_ partition: Int) {
-        isOurs[partition] = false
         // It goes at once: its events wait for the next owner.
         if let next = awaited.removeValue(forKey: partition) { toCluster.events += next.events }
         if map.reactor(of: partition) == index {
@@ -77,7 +83,7 @@ extension ReactorHost {
                 accept(entry.event, now: now)
                 accepted = true
             } else if entry.until <= now.monotonic || contact.isCurrent(entry.sender, now.monotonic) {
-                // The client sends it again, and is told what has changed.
+                // The client sends it again, and is answered by what has changed.
                 perform(entry.event.answerWhenUnreached(), now)
                 accepted = true
             } else {

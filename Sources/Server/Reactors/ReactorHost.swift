@@ -23,7 +23,8 @@ final class ReactorHost: ReactorDelegate {
     private var links: [Link?] = []
     private var spareIO: SessionIO?
     let mailboxes: [ReactorMailbox]
-    private var outgoing: [Parcel]
+    /// What goes to the other reactors in this turn.
+    var outgoing: [Parcel]
     private let store: StoreThreads
     private let batches: any CommitLog
     private let apns: APNsPort
@@ -32,8 +33,11 @@ final class ReactorHost: ReactorDelegate {
     let cluster: ClusterPort?
     /// What goes to the thread of the cluster in this turn.
     var toCluster = ClusterParcel()
-    /// The partitions that this node owns; empty without a cluster, since it owns all.
-    var isOurs: [Bool]
+    /// The partitions of this reactor that were taken, and of which earlier events are still with the thread of the cluster; how many times
+    /// over.
+    var fences: [Int: Int] = [:]
+    /// Until when the leases hold by which this turn lets decisions out.
+    var letOutUntil = Instant.distantFuture
     /// The partitions of this reactor that come back before the store has answered all that they had asked it before they left.
     var awaited: [Int: AwaitedPartition] = [:]
     /// Requests of HTTP by senders of which this node may not have the last changes.
@@ -42,7 +46,7 @@ final class ReactorHost: ReactorDelegate {
     var senderRecord: (SenderID) -> SenderRecord? = { _ in nil }
     let clock: ClockStatus
     let admission: Admission
-    private var backpressured: [Link] = []
+    var backpressured: [Link] = []
     /// When a connection was last refused for lack of a descriptor; `nil` if none was.
     var lastDescriptorRefusal: Instant?
     private var refusals = TurnRefusals()
@@ -73,7 +77,6 @@ final class ReactorHost: ReactorDelegate {
         self.store = store
         self.batches = batches
         self.cluster = cluster
-        isOurs = cluster == nil ? [] : Array(repeating: false, count: map.partitions)
         self.apns = apns
         self.webhooks = webhooks
         self.clock = clock
@@ -85,48 +88,6 @@ final class ReactorHost: ReactorDelegate {
         reactor.report = { [unowned self] in
             tally.count($0)
             write($0)
-        }
-    }
-
-    // MARK: Events of sessions
-
-    /// Handles the events of a link's session in order, and empties the array.
-    func accept(_ events: inout [Event], from link: Link, now: Now) {
-        guard !events.isEmpty else { return }
-        if let faults { applyFaults(faults, to: &events, now: now) }
-        let contact = link.kind == .https ? cluster?.contact : nil
-        for at in events.indices {
-            // Moved, not copied: a submission has half a dozen reference-counted values.
-            var event = Event.tick
-            swap(&event, &events[at])
-            if let contact, let sender = event.vouchedSender, !contact.isCurrent(sender, now.monotonic) {
-                vouchLater(consume event, of: sender, now)
-                continue
-            }
-            if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
-            accept(consume event, now: now)
-        }
-        events.removeAll(keepingCapacity: true)
-        if mailboxes.count > 1, !link.hasBackpressure, mailboxes.contains(where: { $0.hasBackpressure }) {
-            link.hasBackpressure = true
-            backpressured.append(link)
-        }
-    }
-
-    /// Routes an event to its partition: on this reactor at once, on another one with the parcel of this turn. An event without
-    /// a key goes to all partitions of this reactor.
-    func accept(_ event: consuming Event, now: Now) {
-        guard let key = event.key else { return partitions.handleInAll(event, now: reactor.now) }
-        let partition = key.partition(of: map.partitions)
-        let owner = map.reactor(of: partition)
-        if !awaited.isEmpty, owner == index, awaited[partition] != nil {
-            awaited[partition]?.events.append(consume event)
-        } else if !isOurs.isEmpty, !isOurs[partition] || owner == index && !partitions.isServing(partition) {
-            toCluster.events.append(consume event)
-        } else if owner == index {
-            partitions.queue(consume event, of: partition)
-        } else {
-            outgoing[owner].events.append(consume event)
         }
     }
 
@@ -153,13 +114,18 @@ final class ReactorHost: ReactorDelegate {
             partitions.handle(report: report.event, of: report.partition, now: now)
         }
         for event in parcel.events { accept(event, now: now) }
+        if parcel.validUntil != .distantFuture, parcel.validUntil <= Now.read().monotonic {
+            parcel.commands.closeAll()
+        }
         perform(&parcel.commands, now)
         for job in parcel.jobs { job(self) }
+        for event in parcel.owned { acceptOwned(event) }
         releaseBackpressure()
     }
 
     func reactorTurnEnded(_ reactor: Reactor, now: Now) {
         applyEffects(now)
+        if letOutUntil != .distantFuture { checkLeases() }
         batches.submit(partitions.takeBatches())
         store.load(partitions.takeLoads())
         var deliveries = partitions.takeDeliveries()
@@ -181,6 +147,7 @@ final class ReactorHost: ReactorDelegate {
             outgoing[peer] = Parcel()
         }
         if let cluster { cluster.post(&toCluster) }
+        letOutUntil = .distantFuture
         meter.endTurn(from: now.monotonic, to: Now.read().monotonic, advance: clock.advance)
     }
 
@@ -247,7 +214,7 @@ final class ReactorHost: ReactorDelegate {
             while at < partitions.active.count {
                 let hosted = partitions.active[at]
                 at += 1
-                hosted.passGate()
+                letOutUntil = min(letOutUntil, hosted.passGate())
                 guard hosted.hasOutput else { continue }
                 hasOutput = true
                 // Moved out, since applying them may add more of both.

@@ -40,18 +40,21 @@ final class ReactorPartitions {
             self.lease = lease
         }
 
-        /// Holds back what may not go out now, and adds what has waited for that.
-        func passGate() {
-            guard let lease else { return }
+        /// Holds back what may not go out now, and adds what has waited for that. Returns until when the rest may go out.
+        func passGate() -> Instant {
+            guard let lease else { return .distantFuture }
             let until = lease.until
             // Read for each partition, as late as possible: the process may have stood still since the turn began.
             let now = Now.read().monotonic
             let isLost = hasSurrendered || isLeaving && until <= now
             gate.pass(&effects, isLost ? .lost : .owned(until: until), now: now)
-            guard gate.isHolding else { return }
+            guard gate.isHolding else { return isLost || !hasOutput ? .distantFuture : until }
             lease.wait()
             // It may have been confirmed meanwhile.
-            if now < lease.until { gate.pass(&effects, .owned(until: lease.until), now: now) }
+            let later = lease.until
+            guard now < later else { return .distantFuture }
+            gate.pass(&effects, .owned(until: later), now: now)
+            return later
         }
 
         /// Notes what the partition waits for.

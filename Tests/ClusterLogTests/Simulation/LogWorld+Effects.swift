@@ -48,7 +48,9 @@ extension LogWorld {
                 return checkers.mustHold(false, "frames: \(name) is gone")
             }
             // Frames without entries are made by the owner's rule itself.
-            if frame.count == FrameHeader.length { nodes[node].renewed = max(nodes[node].renewed, name.number) }
+            if frame.count == FrameHeader.length {
+                nodes[node].renewed = max(nodes[node].renewed, name.number)
+            }
             append(tamperFrame?(frame, nodes[node]) ?? frame, name, node)
         case .read(let position): read(position, node)
         case .apply(let position):
@@ -60,7 +62,9 @@ extension LogWorld {
             checkers.took(term.epoch, by: node)
         case .confirmed(let name, let position):
             let isRenewal = !nodes[node].contents.keys.contains(name)
-            if isRenewal { checkers.mustHold(name.number <= nodes[node].renewed, "confirmed: \(name) was never made") }
+            if isRenewal {
+                checkers.mustHold(name.number <= nodes[node].renewed, "confirmed: \(name) was never made")
+            }
             let content = nodes[node].contents.removeValue(forKey: name) ?? 0
             let commit = Applied(position: position.number, epoch: owner.term.epoch.number, content: content)
             nodes[node].applied.append(commit)

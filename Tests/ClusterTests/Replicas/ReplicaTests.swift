@@ -146,7 +146,8 @@ import Testing
         #expect(replica.begins == LogPosition(9) && replica.report.role == .absent)
         effects = []
         for event in [
-            .claim(Claim(1), released: nil), .disconnected, .connected, .tick, .removed(first: LogPosition(20)),
+            .claim(Claim(1), released: nil), .disconnected, .connected, .tick,
+            .removed(first: LogPosition(20)),
         ] as [ReplicaEvent] { replica.handle(event, now: now, effects: &effects) }
         #expect(effects.isEmpty && replica.begins == LogPosition(9))
     }

@@ -284,7 +284,7 @@ final class ReplicaWorld {
             if case .releasing = node.replica.report.role {
                 world.handovers += 1
                 let position = node.replica.report.applied
-                // The heartbeat that says so may be late.
+                // The heartbeat that reports it may be late.
                 let delay = world.chance(20) ? world.draw(0...3_000_000) : 1_000
                 world.after(delay) { $0.claim(other, released: position) }
             }

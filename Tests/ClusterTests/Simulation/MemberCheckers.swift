@@ -103,7 +103,7 @@ struct MemberCheckers {
             "handover: partition \(partition) is not served since \(since), at \(world.time)")
     }
 
-    /// What a node knows of the partitions of others, it has; and when all is calm, that is up to date.
+    /// What a node counts as known of the partitions of others, it has; and when all is calm, that is up to date.
     private mutating func checkKnowledge(_ world: MemberWorld) {
         for node in world.nodes {
             guard let membership = node.membership else { continue }
@@ -114,13 +114,14 @@ struct MemberCheckers {
                     let time = known.nanoseconds / 1_000 - 1_000_000
                     mustHold(
                         replica.applied >= log.end(at: time),
-                        "knowledge: node \(node.index) has \(replica.applied) of \(log.end(at: time)) of \(partition)")
+                        "knowledge: node \(node.index) has \(replica.applied) of \(log.end(at: time)) of \(partition)"
+                    )
                 }
                 let calm = max(restedSince ?? world.time, node.back)
                 guard world.time - calm > 1_000_000, !replica.role.isOwner else { continue }
                 mustHold(
                     world.now().monotonic.milliseconds(since: known) < Limits.ClusterLog.leaseMilliseconds,
-                    "knowledge: node \(node.index) knows nothing of \(partition)")
+                    "knowledge: node \(node.index) has nothing new of \(partition)")
             }
         }
     }

@@ -37,8 +37,6 @@ final class MemberWorld {
 
     // Planted faults, to check the checkers.
     /// Changes an event before it reaches a membership. `nil` drops it.
-    /// Whether an owner takes itself for one with a lease at any time.
-    var leasesAll = false
     var tamper: ((MembershipEvent, MemberNode) -> MembershipEvent?)?
     /// Changes the effects of a membership.
     var tamperEffects: ((inout [MembershipEffect], MemberWorld, Int) -> Void)?
@@ -169,7 +167,7 @@ final class MemberWorld {
             let log = logs.partitions[partition]
             var report = replica.report
             let isLeased = replica.epoch == log.epoch && replica.applied == log.end
-            report.isLeased = isLeased && nodes[node].cutUntil <= time || leasesAll
+            report.isLeased = isLeased && nodes[node].cutUntil <= time
             nodes[node].membership?.handle(
                 .local(partition: partition, report), now: now(), effects: &effects)
         }

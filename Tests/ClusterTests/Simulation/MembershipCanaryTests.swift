@@ -24,9 +24,6 @@ struct MembershipCanaryTests {
         return settings
     }
 
-    @Test("an owner that takes itself for one with a lease, although another has taken over, is found")
-    func leasesAll() { #expect(finds("knowledge") { $0.leasesAll = true }) }
-
     @Test("a node that takes each heartbeat for one that was sent just now is found")
     func noEchoes() {
         #expect(

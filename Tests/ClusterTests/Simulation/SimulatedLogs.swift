@@ -25,7 +25,8 @@ struct SimulatedLogs {
 
     /// Notes where the logs end at a time.
     mutating func note(_ time: Int64) {
-        for partition in partitions.indices where partitions[partition].end != partitions[partition].history.last?.end {
+        for partition in partitions.indices
+        where partitions[partition].end != partitions[partition].history.last?.end {
             partitions[partition].history.append((time, partitions[partition].end))
         }
     }

@@ -128,7 +128,9 @@ import Wire
         contact.note(known: at(2_000), of: 1)
         #expect(contact.areSendersCurrent(at(0)) && senders.allSatisfy { contact.isCurrent($0, at(0)) })
         let end = at(1_000)
-        #expect(!contact.areSendersCurrent(end) && contact.areSendersCurrent(Instant(nanoseconds: end.nanoseconds - 1)))
+        #expect(
+            !contact.areSendersCurrent(end)
+                && contact.areSendersCurrent(Instant(nanoseconds: end.nanoseconds - 1)))
     }
 
     @Test("a stream has lost records once it was short twice in a row")

@@ -3,7 +3,7 @@ public import Basics
 /// What a partition of a cluster lets out: answers, deliveries, refusals, and whatever else was decided from its state.
 ///
 /// Only the node that owns the partition by a lease may decide. While the lease is not confirmed, decisions wait here, in order; they are
-/// right if the lease comes again, since then no other node has owned the partition meanwhile. Whoever waits for an answer gets one within
+/// right if the lease comes again, since then no other node has owned the partition meanwhile. What waits for an answer gets one within
 /// `Limits.ClusterHost.heldMilliseconds`: that the owner cannot be reached.
 ///
 /// Pure: the host passes the effects of each turn through it and does what is left in them.

@@ -1,0 +1,80 @@
+import Basics
+import Delivery
+import Transport
+
+/// The way of events to their partitions.
+extension ReactorHost {
+    /// Handles the events of a link's session in order, and empties the array.
+    func accept(_ events: inout [Event], from link: Link, now: Now) {
+        guard !events.isEmpty else { return }
+        if let faults { applyFaults(faults, to: &events, now: now) }
+        let contact = link.kind == .https ? cluster?.contact : nil
+        for at in events.indices {
+            // Moved, not copied: a submission has half a dozen reference-counted values.
+            var event = Event.tick
+            swap(&event, &events[at])
+            if let contact, let sender = event.vouchedSender, !contact.isCurrent(sender, now.monotonic) {
+                vouchLater(consume event, of: sender, now)
+                continue
+            }
+            if !link.isLoggedIn, link.kind == .https { admit(&event, from: link) }
+            accept(consume event, now: now)
+        }
+        events.removeAll(keepingCapacity: true)
+        if mailboxes.count > 1, !link.hasBackpressure, mailboxes.contains(where: { $0.hasBackpressure }) {
+            link.hasBackpressure = true
+            backpressured.append(link)
+        }
+    }
+
+    /// Routes an event to its partition: on this reactor at once, on another one with the parcel of this turn. An event without
+    /// a key goes to all partitions of this reactor.
+    ///
+    /// The reactor of a partition passes on its events if another node owns it: all of them come by that way, so that none overtakes.
+    func accept(_ event: consuming Event, now: Now) {
+        guard let key = event.key else { return partitions.handleInAll(event, now: reactor.now) }
+        let partition = key.partition(of: map.partitions)
+        let owner = map.reactor(of: partition)
+        if owner != index {
+            outgoing[owner].events.append(consume event)
+        } else if cluster != nil, isPassedOn(partition) {
+            toCluster.events.append(consume event)
+        } else {
+            serve(consume event, of: partition)
+        }
+    }
+
+    private func isPassedOn(_ partition: Int) -> Bool {
+        if !fences.isEmpty, fences[partition] != nil { return true }
+        return !partitions.isServing(partition) && awaited[partition] == nil
+    }
+
+    /// Passes an event to a partition of this reactor, which is served or soon will be.
+    private func serve(_ event: consuming Event, of partition: Int) {
+        if !awaited.isEmpty, awaited[partition] != nil {
+            awaited[partition]?.events.append(consume event)
+        } else {
+            partitions.queue(consume event, of: partition)
+        }
+    }
+
+    /// Takes an event that the thread of the cluster has for a partition that this node owns.
+    func acceptOwned(_ event: consuming Event) {
+        guard let partition = event.key?.partition(of: map.partitions) else { return }
+        if partitions.isServing(partition) || awaited[partition] != nil {
+            serve(consume event, of: partition)
+        } else {
+            toCluster.events.append(consume event)
+        }
+    }
+
+    /// What this turn has let out leaves only while the leases hold: the process may have stood still since.
+    func checkLeases() {
+        for peer in outgoing.indices { outgoing[peer].validUntil = letOutUntil }
+        toCluster.validUntil = letOutUntil
+        guard letOutUntil <= Now.read().monotonic else { return }
+        for link in allLinks where link.connection.outboundCount > 0 { link.connection.abort(.ownerChanged) }
+        for peer in outgoing.indices { outgoing[peer].commands.closeAll() }
+        toCluster.commands.closeAll()
+    }
+}
