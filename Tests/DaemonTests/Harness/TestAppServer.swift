@@ -60,6 +60,16 @@ final class TestAppServer {
         return answers[id] ?? ""
     }
 
+    /// Sends a message like `send`. Returns `nil` if the connection ends before the answer.
+    func sendIfConnected(_ id: String, to token: String) throws -> String? {
+        guard client.isConnected else { return nil }
+        try post(id, to: token)
+        guard reactor.turn(seconds: 20, until: { answers[id] != nil || !client.isConnected }) else {
+            throw HarnessFailure("no answer to \(id)")
+        }
+        return answers[id]
+    }
+
     /// Sends messages of about 3,900 bytes that no compression shortens, some at a time. Throws unless all are acknowledged.
     func fill(_ ids: [String], to token: String) throws {
         var waiting: [String] = []
