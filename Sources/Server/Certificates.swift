@@ -182,8 +182,28 @@ enum HostNames {
 
     /// Returns these names, those of this machine, and those of the configuration.
     static func all(_ configuration: Configuration) -> [String] {
+        let own = local(configuration)
+        return own + google + configuration.hostNames.filter { !own.contains($0) && !google.contains($0) }
+    }
+
+    /// Returns the names and addresses by which clients on the machine and its networks reach it: loopback, the name of the machine, and
+    /// the addresses that it listens on, unless they are wildcards.
+    private static func local(_ configuration: Configuration) -> [String] {
         var names = ["localhost", "127.0.0.1", "::1"]
-        if let own = Machine.hostName, !names.contains(own) { names.append(own) }
-        return names + google + configuration.hostNames.filter { !names.contains($0) && !google.contains($0) }
+        let addresses = [configuration.listenAddress, configuration.adminAddress].filter { address in
+            !["0.0.0.0", "::"].contains(address)
+        }
+        for name in (Machine.hostName.map { [$0] } ?? []) + addresses where !names.contains(name) {
+            names.append(name)
+        }
+        return names
+    }
+
+    /// Returns what the admin port answers to, beside loopback: the name of this machine, the names of the configuration, and the
+    /// addresses that it listens on.
+    static func admin(_ configuration: Configuration) -> [String] {
+        local(configuration) + configuration.hostNames + [
+            configuration.advertisedHost, configuration.adminAddress,
+        ]
     }
 }

@@ -65,6 +65,8 @@ final class Daemon: Sendable {
     let operators: OperatorAccounts
     /// The document at `/operator/v1/openapi.json`.
     let operatorOpenAPI = Array(OperatorOpenAPI.document(version: Program.version).compact.utf8)
+    /// The host names that the administrative port answers to.
+    let adminHosts: AcceptedHosts
     /// A log level that an operator has set.
     let logLevel: LogLevelOverride
     private let settings: Mutex<Settings>
@@ -104,6 +106,7 @@ final class Daemon: Sendable {
         self.senderFigures = senderFigures
         self.source = source
         self.operators = operators
+        adminHosts = AcceptedHosts(HostNames.admin(configuration.values))
         auditLog = AuditLog(folder: configuration.values.dataDirectory, log: log)
         commandRecords = CommandRecords(log: log, auditLog: auditLog)
         logLevel = LogLevelOverride(log: log)

@@ -50,11 +50,12 @@ extension Metric {
 
     /// The status codes of the server's responses; a test compares them with the table.
     public static let httpStatuses = [
-        200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 410, 411, 413, 414, 415, 417, 429, 431, 500,
+        200, 201, 204, 304, 307, 400, 401, 403, 404, 405, 408, 409, 410, 411, 413, 414, 415, 417, 421, 429,
+        431, 500,
         501, 503, 505,
     ]
 
-    /// The values of the label `class`: the first digit of the status; 304 counts as 2xx, since it is a success as well.
+    /// The values of the label `class`: the first digit of the status; 304 and 307 count as 2xx, since they are successes as well.
     public static let statusClasses = ["2xx", "4xx", "5xx"]
 
     /// Bounds for what happens inside the server, in microseconds: from 0.1 ms to 10 s.

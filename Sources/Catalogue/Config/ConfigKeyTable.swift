@@ -74,9 +74,10 @@ extension ConfigKey {
             reason: "It should be readable by ccsd alone.", isReloadable: true),
         .hostNames: Entry(
             type: .hostNames, preset: .list([]),
-            help: "Additional host names for the certificate that ccsd creates.",
+            help:
+                "Additional host names for the certificate that ccsd creates, and that admin_port answers to.",
             reason:
-                "The names that clients expect are always included. Ignored with certificate_file, which has its own names."
+                "The names that clients expect are always included, as are listen_address and admin_address. With certificate_file, which has its own names, they matter to admin_port alone: it answers to loopback, admin_address, the name of the machine and these names, so that a page of another site cannot read it under a name of its own (DNS rebinding)."
         ),
         .advertisedHost: Entry(
             type: .hostName, preset: .text(""),

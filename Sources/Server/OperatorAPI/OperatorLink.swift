@@ -33,7 +33,9 @@ final class OperatorLink: HTTPLink, CommandLink {
             kind: .admin, connection: connection, host: host, daemon: control.daemon,
             session: HTTPSession(
                 connection: connection.id, settings: settings, isAdministrative: true,
-                hostPrefixes: isOn ? [OperatorRoute.prefix, ConsoleFiles.prefix] : [], now: host.reactor.now))
+                hostPrefixes: isOn ? [OperatorRoute.prefix, ConsoleFiles.prefix] : [],
+                acceptedHosts: control.daemon.adminHosts,
+                start: isOn ? ConsoleFiles.prefix + "/" : "/metrics", now: host.reactor.now))
         guard isOn else { return }
         call(host.reactor.now) { session, _ in
             session.checkHeads { [unowned self] head in

@@ -42,7 +42,8 @@ extension HTTPEndpoint.ErrorForm {
         case .methodNotAllowed: HTTPDescription.Answer(status, content)
         case .lengthRequired, .unsupportedMediaType, .unavailable:
             self == .word ? nil : HTTPDescription.Answer(status, content)
-        case .ok, .created, .noContent, .notModified, .unauthorized, .forbidden, .conflict, .gone,
+        case .temporaryRedirect, .misdirectedRequest, .ok, .created, .noContent, .notModified, .unauthorized,
+            .forbidden, .conflict, .gone,
             .tooManyRequests, .internalError:
             nil
         }

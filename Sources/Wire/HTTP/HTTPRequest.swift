@@ -70,6 +70,11 @@ public struct HTTPRequest: Sendable {
         return value
     }
 
+    /// Returns the trimmed values of all headers of that name (in lower case).
+    public func headers(_ name: StaticString) -> [[UInt8]] {
+        fields.compactMap { head.raw.extracting($0.name).equals(name) ? Array(head[$0.value]) : nil }
+    }
+
     /// Returns the number of headers of that name (in lower case).
     public func count(of name: StaticString) -> Int {
         fields.count { head.raw.extracting($0.name).equals(name) }

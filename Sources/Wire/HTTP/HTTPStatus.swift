@@ -4,6 +4,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
     case created = 201
     case noContent = 204
     case notModified = 304
+    case temporaryRedirect = 307
     case badRequest = 400
     case unauthorized = 401
     case forbidden = 403
@@ -17,6 +18,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
     case targetTooLong = 414
     case unsupportedMediaType = 415
     case expectationFailed = 417
+    case misdirectedRequest = 421
     case tooManyRequests = 429
     case headersTooLarge = 431
     case internalError = 500
@@ -31,6 +33,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
         case .created: "Created"
         case .noContent: "No Content"
         case .notModified: "Not Modified"
+        case .temporaryRedirect: "Temporary Redirect"
         case .badRequest: "Bad Request"
         case .unauthorized: "Unauthorized"
         case .forbidden: "Forbidden"
@@ -44,6 +47,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
         case .targetTooLong: "URI Too Long"
         case .unsupportedMediaType: "Unsupported Media Type"
         case .expectationFailed: "Expectation Failed"
+        case .misdirectedRequest: "Misdirected Request"
         case .tooManyRequests: "Too Many Requests"
         case .headersTooLarge: "Request Header Fields Too Large"
         case .internalError: "Internal Server Error"
@@ -61,7 +65,7 @@ public enum HTTPStatus: Int, CaseIterable, Sendable {
     /// The `status` in the JSON errors of Google's services.
     public var rpcWord: StaticString {
         switch self {
-        case .ok, .created, .noContent, .notModified: "OK"
+        case .ok, .created, .noContent, .notModified, .temporaryRedirect: "OK"
         case .unauthorized: "UNAUTHENTICATED"
         case .forbidden: "PERMISSION_DENIED"
         case .notFound, .gone: "NOT_FOUND"

@@ -13,6 +13,7 @@ struct HTTP2Head {
     private var fields: [HTTPRequest.HeaderField] = []
     private var method: [UInt8] = []
     private var target: [UInt8] = []
+    private var authority: [UInt8] = []
     private var fault: RequestFault?
 
     init(stream: Int32, isTrailer: Bool) {
@@ -45,6 +46,8 @@ struct HTTP2Head {
     private mutating func addPseudo(_ name: borrowing RawSpan, _ value: borrowing RawSpan) {
         if name.equals(":method") {
             method = [UInt8](copying: value)
+        } else if name.equals(":authority") {
+            authority = [UInt8](copying: value)
         } else if name.equals(":path") {
             if value.byteCount > Limits.HTTP.requestLineBytes {
                 refuse(RequestFault(.targetTooLong, "The path is too long."))
@@ -60,6 +63,16 @@ struct HTTP2Head {
         bytes = []
         fields = []
         target = []
+        authority = []
+    }
+
+    /// Returns the fields with `:authority` as `host`, which the same request has in HTTP/1.1 (RFC 9113, 8.3.1).
+    private func withHost() -> ([UInt8], [HTTPRequest.HeaderField]) {
+        guard !authority.isEmpty else { return (bytes, fields) }
+        let name = bytes.count..<bytes.count + 4
+        let field = HTTPRequest.HeaderField(
+            name: name, value: name.upperBound..<name.upperBound + authority.count)
+        return (bytes + Array("host".utf8) + authority, fields + [field])
     }
 
     /// Returns the request without its body, its `content-length`, and whether the peer waits for `100 Continue`.
@@ -70,6 +83,7 @@ struct HTTP2Head {
         try SingleFields.check(fields, bytes.raw)
         var length: Int?
         var expectsContinue = false
+        var host: HTTPRequest.HeaderField?
         for field in fields {
             let name = bytes.raw.extracting(field.name)
             let value = bytes.raw.extracting(field.value)
@@ -80,13 +94,22 @@ struct HTTP2Head {
                     throw RequestFault(.expectationFailed, "unsupported Expect: expected 100-continue")
                 }
                 expectsContinue = true
+            } else if name.equals("host") {
+                guard host == nil else {
+                    throw RequestFault(.badRequest, "invalid Host: expected exactly one")
+                }
+                host = field
             }
         }
+        if let host, !authority.isEmpty, !bytes[host.value].elementsEqual(authority) {
+            throw RequestFault(.badRequest, "invalid Host: expected the same as :authority")
+        }
+        let whole = host == nil ? withHost() : (bytes, fields)
         let word = String(decoding: method, as: UTF8.self)
         let method = HTTPMethod(rawValue: word) ?? .other
         let (path, query) = try RequestTarget.parts(target.raw, of: method)
         let request = HTTPRequest(
-            head: bytes, fields: fields, method: method, path: path, query: query, keepsAlive: true,
+            head: whole.0, fields: whole.1, method: method, path: path, query: query, keepsAlive: true,
             delimitsBody: true)
         return (request, length, expectsContinue)
     }

@@ -16,6 +16,12 @@ extension HTTPSession {
         _ now: Now,
         _ io: inout SessionIO
     ) -> Outcome {
+        if acceptedHosts?.accepts(request) == false { return .answer(.plain(.misdirected)) }
+        if let start, request.path == [UInt8(ascii: "/")] {
+            let text = Array("the pages of this server begin at \(start)\n".utf8)
+            return .answer(
+                HTTPResponse(.temporaryRedirect, HTTPResponse.text, text, extra: ("Location", start)))
+        }
         if request.isServerWide { return .answer(HTTPEndpoint.allMethods(of: endpoints)) }
         if hostPrefixes.contains(where: { request.path.starts(with: $0.utf8) }) {
             io.hostRequests.append(
@@ -130,4 +136,12 @@ extension HTTPSession {
         case .checkIn, .push, .page, .operation, .groupSend: return .plain(fault)
         }
     }
+}
+
+extension RequestFault {
+    /// The request is for another host, as after DNS rebinding.
+    static let misdirected = RequestFault(
+        .misdirectedRequest,
+        "This server does not answer to the host name in Host: use localhost or admin_address, or add the name to host_names in the configuration."
+    )
 }

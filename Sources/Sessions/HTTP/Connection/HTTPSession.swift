@@ -12,6 +12,10 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     let endpoints: [HTTPEndpoint]
     /// The beginnings of the paths whose requests the host answers.
     let hostPrefixes: [String]
+    /// The host names that requests may be for; `nil` for any.
+    let acceptedHosts: AcceptedHosts?
+    /// Where a request for `/` is sent to; `nil` if nothing is there.
+    let start: String?
     private var codec: any HTTPCodec = HTTP1Codec()
     /// Detects the preface of HTTP/2; `nil` once the version is known.
     private var preface: HTTP2Preface?
@@ -30,15 +34,18 @@ public struct HTTPSession: ~Copyable, ProtocolSession {
     private var idleDeadline: Instant
 
     /// Creates a session on a new connection; `isAdministrative` restricts it to the operator's pages and to paths with
-    /// `hostPrefixes`, whose requests the host answers.
+    /// `hostPrefixes`, whose requests the host answers. Requests for other hosts than `acceptedHosts` are refused, and `/` leads to
+    /// `start`.
     public init(
         connection: ConnectionID, settings: SharedSettings, isAdministrative: Bool = false,
-        hostPrefixes: [String] = [], now: Now
+        hostPrefixes: [String] = [], acceptedHosts: AcceptedHosts? = nil, start: String? = nil, now: Now
     ) {
         self.connection = connection
         shared = settings
         endpoints = isAdministrative ? HTTPEndpoint.administration : HTTPEndpoint.services
         self.hostPrefixes = hostPrefixes
+        self.acceptedHosts = acceptedHosts
+        self.start = start
         // The operator's pages are requested one by one, so HTTP/2 is not needed.
         preface = isAdministrative ? nil : HTTP2Preface()
         idleDeadline = now.monotonic.advanced(seconds: Limits.HTTP.requestDeadlineSeconds)
