@@ -112,7 +112,9 @@ struct Startup: ~Copyable {
             bench?.faults)
         for host in hosts { host.senderRecord = { senders.directory[$0] } }
         let sockets = try openSockets()
-        let operators = try reading(store) { store throws(StoreError) in try OperatorAccounts(store: store) }
+        let operators = try reading(store) { store throws(StoreError) in
+            try OperatorAccounts(store: store, isTLS: configuration.adminTLS)
+        }
         let backups = Backups(store: store, log: log)
         let daemon = Daemon(
             log: log, metrics: metrics, store: store, backups: backups,

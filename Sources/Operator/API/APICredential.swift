@@ -9,21 +9,19 @@ public enum APICredential: Sendable {
     /// The secret of a session, in the cookie.
     case session(Redacted<String>)
 
-    /// The start of the name of the cookie. Browsers do not separate cookies by port, so the rest of the name differs from process to
+    /// The start of the name of the cookie, without TLS. Browsers do not separate cookies by port, so the rest of the name differs from process to
     /// process: several consoles at one host name, such as through `ssh -L`, would otherwise replace each other's session.
     public static let cookiePrefix = "ccsd_session_"
     /// The header that every change with a cookie needs: a page of another origin cannot set it.
     public static let changeHeader = "X-CCSD-Request"
 
-    /// Finds the credential of a request, whose session is in the cookie of this name. A header with a token takes precedence; two are
-    /// none.
+    /// Finds the credential of a request, whose session is in the cookie of this name. A header with a token takes precedence. Two
+    /// headers with tokens, or two cookies of the name, are none: one of them may come from another site of the same domain.
     public init(_ request: HTTPRequest, cookie: String) {
         if let header = request.header("authorization") {
             self = request.count(of: "authorization") == 1 ? Self.bearer(header) : .none
-        } else if let header = request.header("cookie") {
-            self = Self.session(in: header, cookie)
         } else {
-            self = .none
+            self = Self.session(in: request.headers("cookie"), cookie)
         }
     }
 
@@ -34,15 +32,21 @@ public enum APICredential: Sendable {
         return .token(Redacted(String(decoding: header[7...].drop { $0 == 0x20 }, as: UTF8.self)))
     }
 
-    private static func session(in header: [UInt8], _ cookie: String) -> APICredential {
-        for pair in header.split(separator: UInt8(ascii: ";")) {
+    private static func session(in headers: [[UInt8]], _ cookie: String) -> APICredential {
+        var found: [APICredential] = []
+        for pair in headers.flatMap({ $0.split(separator: UInt8(ascii: ";")) }) {
             let text = String(decoding: pair.drop { $0 == 0x20 }, as: UTF8.self)
-            guard text.hasPrefix(cookie + "="), text.utf8.count <= Limits.Login.credentialBytes else {
-                continue
-            }
-            return .session(Redacted(String(text.dropFirst(cookie.count + 1))))
+            guard text.hasPrefix(cookie + "=") else { continue }
+            let isShort = text.utf8.count <= Limits.Login.credentialBytes
+            found.append(isShort ? .session(Redacted(String(text.dropFirst(cookie.count + 1)))) : .none)
         }
-        return .none
+        return found.count == 1 ? found[0] : .none
+    }
+
+    /// Returns the name of the cookie of a process. With TLS browsers accept a name that begins with `__Host-` from this host alone, so
+    /// that no other one of its domain can set it.
+    public static func cookieName(_ random: String, isTLS: Bool) -> String {
+        (isTLS ? "__Host-" : "") + cookiePrefix + random
     }
 
     /// Returns the header that sets the cookie of a new session.

@@ -18,16 +18,18 @@ final class OperatorAccounts: Sendable {
     }
 
     /// The name of the cookie with the secret of a session.
-    let cookie = APICredential.cookiePrefix + Hex.text(SecureRandom.bytes(Limits.OperatorAPI.cookieBytes))
+    let cookie: String
 
     private let store: any Store
     private let state: Mutex<State>
     /// Serialises changes: each is based on the result of the previous one.
     private let changes = Mutex(())
 
-    /// Reads the operators.
-    init(store: any Store) throws(StoreError) {
+    /// Reads the operators. `isTLS` is whether browsers reach the console over TLS.
+    init(store: any Store, isTLS: Bool = false) throws(StoreError) {
         self.store = store
+        cookie = APICredential.cookieName(
+            Hex.text(SecureRandom.bytes(Limits.OperatorAPI.cookieBytes)), isTLS: isTLS)
         var state = State()
         if let bytes = try store.setting(Self.setting), !bytes.isEmpty {
             guard let json = try? JSONValue(parsing: bytes.raw),

@@ -101,7 +101,8 @@ struct OperatorAPIAttackTests {
         let cookie = try #require(login["cookie"] as? String)
         let name = try #require(cookie.split(separator: "=").first)
         #expect(
-            name.hasPrefix("ccsd_session_") && name.count >= 29, "browsers share cookies among ports: \(name)"
+            name.hasPrefix("__Host-ccsd_session_") && name.count >= 36,
+            "browsers share cookies among ports: \(name)"
         )
         for flag in ["Secure", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age="] {
             #expect(cookie.contains(flag))
@@ -160,6 +161,21 @@ struct OperatorAPIAttackTests {
         }
         try console.command(["do": "ask", "method": "GET", "path": "/status"])
         #expect(try console.expect(event: "answer")["status"] as? Int == 200)
+    }
+
+    @Test("a name that was rebound to this server by DNS reads nothing, and / leads to the console")
+    func hosts() throws {
+        let bench = try OperatorAPIBench()
+        for path in ["/metrics", "/healthz", "/operator/v1/status", "/console/", "/"] {
+            let answer = try bench.ask("GET", path, ["Host": "evil.example:\(bench.port)"])
+            #expect(answer.status == 421, "\(path): \(answer)")
+            #expect(answer.json.text?.contains("host_names") == true, "\(answer)")
+        }
+        for host in ["localhost", "127.0.0.1:1", "[::1]:\(bench.port)"] {
+            #expect(try bench.ask("GET", "/metrics", ["Host": host]).status == 200)
+        }
+        let start = try bench.ask("GET", "/", as: nil)
+        #expect(start.status == 307 && start.head.contains("Location: /console/"), "\(start)")
     }
 
     @Test("paths do not leave the API, and no body is read beyond the limits")

@@ -27,6 +27,29 @@ import Wire
             "those of other processes at the same host name are ignored")
     }
 
+    @Test("two cookies of the name are no credential, in one header or in two, whichever comes first")
+    func twoCookies() throws {
+        for value in ["ccsd_session_1a=xyz; ccsd_session_1a=abc", "ccsd_session_1a=xyz; ccsd_session_1a=xyz"]
+        {
+            #expect(try text(["Cookie": value]) == "none")
+        }
+        var call = HTTPCall("GET", "/operator/v1/status")
+        call.add("Cookie", "ccsd_session_1a=xyz")
+        call.add("Cookie", "a=b; ccsd_session_1a=abc")
+        guard case .none = APICredential(try APIRequests.request(call), cookie: "ccsd_session_1a") else {
+            Issue.record("one of them may come from another site")
+            return
+        }
+    }
+
+    @Test("with TLS the name of the cookie has the prefix that browsers take from this host alone")
+    func cookieName() {
+        #expect(APICredential.cookieName("1a", isTLS: true) == "__Host-ccsd_session_1a")
+        #expect(APICredential.cookieName("1a", isTLS: false) == "ccsd_session_1a")
+        let set = APICredential.setCookie("__Host-ccsd_session_1a", Redacted("xyz"))
+        #expect(set.contains("; Secure") && set.contains("; Path=/;") && !set.contains("Domain"))
+    }
+
     @Test("anything else is no credential, also beside a cookie")
     func none() throws {
         #expect(try text([:]) == "none")
