@@ -193,9 +193,9 @@ import Testing
         #expect(third.connection.failure != nil)
     }
 
-    /// Frames with their cost; nghttp2 ignores frames of unknown types without a callback.
+    /// Frames with their cost. nghttp2 ignores frames of unknown types without a callback; they cost nevertheless.
     static let counted: [([UInt8], Int)] = [
-        (Frames.ping, 1), (Frames.settings(), 1), (Frames.windowUpdate(0, 1), 1), (Frames.frame(99), 0),
+        (Frames.ping, 1), (Frames.settings(), 1), (Frames.windowUpdate(0, 1), 1), (Frames.frame(99), 1),
         (Frames.frame(2, stream: 9, [0, 0, 0, 0, 1]), 1), (Frames.data(1, []), 1),
         (Frames.data(1, [1]), 1), (Frames.data(1, [UInt8](repeating: 1, count: 64)), 0),
         (Frames.data(1, [], ends: true), 0), (Frames.headers(3, Frames.request("GET", "/")), 0),

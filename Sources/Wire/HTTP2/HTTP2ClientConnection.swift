@@ -64,10 +64,14 @@ public final class HTTP2ClientConnection {
     var hasSettings = false
     /// Why the session itself terminated the connection.
     var sessionFailure: HTTP2ClientFailure?
+    /// Sees the frames that the session drops.
+    private var scanner = FrameScanner(ofClient: false)
+    /// Frames that the session has reported, or that were counted as idle since it did not.
+    var seenFrames = 0
     /// Events since the last charge to the budget.
     var tally = HTTP2Connection.Tally()
     private var budget: FrameBudget
-    /// When the server last sent bytes; initially the time of connecting.
+    /// When the server last sent bytes of a frame that HTTP/2 defines; initially the time of connecting.
     private var lastReceived: Instant
     /// When the connection last changed from idle to busy.
     private var busySince = Instant.distantPast
@@ -159,7 +163,9 @@ public final class HTTP2ClientConnection {
     /// Processes bytes from the server.
     public func receive(_ bytes: borrowing RawSpan, now: Instant) {
         guard failure == nil else { return }
-        lastReceived = now
+        // Frames of unknown types do not show that the server answers.
+        let isAlive = scanner.scan(bytes)
+        if isAlive { lastReceived = now }
         let open = head?.stream
         switch session.receive(bytes, HTTP2ClientHandler(connection: self)) {
         case .flood: return terminate(.flood)
@@ -170,10 +176,12 @@ public final class HTTP2ClientConnection {
         if let open, head?.stream == open { head?.wireBytes += bytes.byteCount }
         let isEndless =
             head?.wireBytes ?? 0 > Limits.HTTP2Client.answerHeadBytes * Limits.HTTP2.headBombFactor
+        tally.idleFrames += max(0, scanner.frames - seenFrames)
+        seenFrames = max(seenFrames, scanner.frames)
         let isInBudget = budget.charge(tally, now: now)
         tally = HTTP2Connection.Tally()
         if isEndless || !isInBudget { return terminate(.flood) }
-        if hasSettings { askedAt = nil }
+        if hasSettings, isAlive { askedAt = nil }
         endIfFinished()
     }
 

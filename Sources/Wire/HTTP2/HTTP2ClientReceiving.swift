@@ -42,6 +42,7 @@ struct HTTP2ClientHandler: HTTP2SessionHandler {
 extension HTTP2ClientConnection {
     /// Handles the start of a frame; a frame that does not advance an answer counts as idle.
     func frameStarted(_ frame: HTTP2FrameHeader) {
+        seenFrames += 1
         if frame.type != .continuation { head = nil }
         guard frame.type == .data else { return tally.idleFrames += 1 }
         let isWanted = streams[frame.stream].map { !$0.isDone } ?? false

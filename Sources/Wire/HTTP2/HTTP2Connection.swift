@@ -49,6 +49,10 @@ public final class HTTP2Connection {
     public internal(set) var unwrittenBytes = 0
     /// Bytes of answers written since the connection opened.
     public internal(set) var writtenBytes = 0
+    /// Sees the frames that the session drops.
+    private var scanner = FrameScanner(ofClient: true)
+    /// Frames that the session has reported, or that were counted as idle since it did not.
+    var seenFrames = 0
     /// Events since the last `takeTally`.
     var tally = Tally()
 
@@ -90,6 +94,8 @@ public final class HTTP2Connection {
         guard failure == nil else { return }
         self.now = now
         let open = head?.stream
+        _ = scanner.scan(bytes)
+        defer { countDropped() }
         switch session.receive(bytes, HTTP2ServerHandler(connection: self)) {
         case .flood: terminate(.flood)
         case .protocolError: terminate(.protocolError)
@@ -100,6 +106,12 @@ public final class HTTP2Connection {
                 grantTurns()
             }
         }
+    }
+
+    /// Counts the frames that the session has dropped: they advance no request.
+    private func countDropped() {
+        tally.idleFrames += max(0, scanner.frames - seenFrames)
+        seenFrames = max(seenFrames, scanner.frames)
     }
 
     /// Adds received bytes to the open header block. Returns whether it is an endless one: CONTINUATION frames cost the peer

@@ -33,6 +33,7 @@ extension HTTP2Connection {
     ///
     /// Any frame but CONTINUATION ends an open header block, even one whose stream is closed.
     func frameStarted(_ frame: HTTP2FrameHeader) {
+        seenFrames += 1
         if frame.type != .continuation { head = nil }
         guard frame.type == .data else { return tally.idleFrames += 1 }
         let isWanted = streams[frame.stream]?.isIncomplete ?? false
